@@ -1,0 +1,30 @@
+"""A run of fixed-size little-endian fields that is read and written in one step."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any
+
+from binspark.wire.meaning import Meaning
+
+
+class Layout:
+    """Named fields of fixed size, one after the other, as `struct` codes without padding.
+
+    `Layout(("seed1", "Q"), ("seed2", "Q"))` is sixteen bytes. A third part is the meaning for people.
+    """
+
+    __slots__ = ("meanings", "names", "sizes", "struct")
+
+    def __init__(self, *columns: tuple[str, str] | tuple[str, str, Meaning]) -> None:
+        self.names = tuple(column[0] for column in columns)
+        self.meanings: tuple[Meaning, ...] = tuple(column[2] if len(column) == 3 else None for column in columns)
+        self.sizes = tuple(Struct("<" + column[1]).size for column in columns)
+        self.struct = Struct("<" + "".join(column[1] for column in columns))
+
+    @property
+    def size(self) -> int:
+        return self.struct.size
+
+    def pack(self, *values: Any) -> bytes:
+        return self.struct.pack(*values)
