@@ -1,0 +1,55 @@
+"""The cache folder, and folders in it that are either complete or absent."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def cache_folder() -> Path:
+    """Say where servers are kept: `$BINSPARK_CACHE`, `$XDG_CACHE_HOME/binspark` or `~/.cache/binspark`."""
+    own = os.environ.get("BINSPARK_CACHE")
+    if own:
+        return Path(own).absolute()
+    shared = os.environ.get("XDG_CACHE_HOME")
+    return (Path(shared).absolute() if shared else Path.home() / ".cache") / "binspark"
+
+
+def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
+    """Return `folder`, made by `build` the first time.
+
+    `build` fills an empty folder beside it, which is renamed when it is done: whoever sees `folder` sees
+    all of it. Several processes may ask at once; one builds and the others wait for it.
+    """
+    if folder.exists():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(folder.with_name(f"{folder.name}.lock")):
+        if not folder.exists():
+            _build_beside(folder, build)
+    return folder
+
+
+def _build_beside(folder: Path, build: Callable[[Path], None]) -> None:
+    for left_over in folder.parent.glob(f"{folder.name}.building-*"):
+        shutil.rmtree(left_over, ignore_errors=True)  # of a build that was killed: we hold the lock
+    unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.building-", dir=folder.parent))
+    try:
+        build(unfinished)
+        unfinished.chmod(0o755)
+        unfinished.rename(folder)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def _locked(lock_file: Path) -> Iterator[None]:
+    with lock_file.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # released by the system when we die
+        yield

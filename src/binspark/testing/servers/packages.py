@@ -1,0 +1,112 @@
+"""Debian packages unpacked into a folder, through an apt state of our own.
+
+The system's apt is only asked for its configuration (proxies, architecture). Its lists, its package state,
+its caches and its hooks are left alone, and no root is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from binspark.testing.servers.archive import machine_archive
+from binspark.testing.servers.errors import ServerUnavailable
+
+NOT_NEEDED = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/perl", "usr/share/lintian")
+
+
+@dataclass(frozen=True, slots=True)
+class PackageSet:
+    """What to fetch.
+
+    `whole` comes with everything it depends on, down to the C library, so that the machine's own libraries
+    do not matter. `alone` comes without: its dependencies (perl, init scripts) are for an installed service.
+    `suite` is a Debian suite, or empty for the machine's own release.
+    """
+
+    whole: tuple[str, ...]
+    alone: tuple[str, ...] = ()
+    suite: str = ""
+
+
+def unpack_packages(packages: PackageSet, root: Path) -> None:
+    """Download the packages and unpack them into the empty folder `root`."""
+    for program in ("apt-get", "apt-config", "dpkg-deb"):
+        if shutil.which(program) is None:
+            raise ServerUnavailable(f"{program} is missing: servers are fetched from Debian only")
+    archive, release = machine_archive()
+    with tempfile.TemporaryDirectory(prefix="binspark-apt-") as folder:
+        apt = _PrivateApt(Path(folder))
+        apt.prepare(archive.stanza(packages.suite or release))
+        apt.download(packages)
+        for package_file in sorted(apt.archives.glob("*.deb")):
+            _run(["dpkg-deb", "-x", str(package_file), str(root)])
+    for unneeded in NOT_NEEDED:
+        shutil.rmtree(root / unneeded, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _PrivateApt:
+    """An apt state in a folder of ours: own lists, own cache, and no package installed."""
+
+    folder: Path
+
+    @property
+    def archives(self) -> Path:
+        return self.folder / "cache/archives"
+
+    def prepare(self, source: str) -> None:
+        for name in ("sources", "empty", "state/lists/partial", "cache/archives/partial"):
+            (self.folder / name).mkdir(parents=True)
+        (self.folder / "sources/debian.sources").write_text(source)
+        (self.folder / "status").touch()
+        (self.folder / "apt.conf").write_text(_machine_configuration() + self._own_configuration())
+
+    def download(self, packages: PackageSet) -> None:
+        self._apt_get("update")
+        self._apt_get("install", "--yes", "--download-only", "--no-install-recommends", *packages.whole)
+        if packages.alone:
+            self._apt_get("download", *packages.alone)
+
+    def _own_configuration(self) -> str:
+        settings = {
+            "Dir::Etc::main": "/dev/null",
+            "Dir::Etc::parts": self.folder / "empty",
+            "Dir::Etc::SourceList": "/dev/null",
+            "Dir::Etc::SourceParts": self.folder / "sources",
+            "Dir::Etc::Preferences": "/dev/null",
+            "Dir::Etc::PreferencesParts": self.folder / "empty",
+            "Dir::State": self.folder / "state",
+            "Dir::State::status": self.folder / "status",
+            "Dir::State::Lists": self.folder / "state/lists",
+            "Dir::Cache": self.folder / "cache",
+            "Dir::Cache::archives": self.archives,
+            "Dir::Log": self.folder,
+            "APT::Sandbox::User": "root",
+            "Acquire::Languages": "none",
+            "Acquire::Retries": "3",
+            "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
+        }
+        return "".join(f'{name} "{value}";\n' for name, value in settings.items())
+
+    def _apt_get(self, *arguments: str) -> None:
+        environment = os.environ | {"APT_CONFIG": str(self.folder / "apt.conf"), "LC_ALL": "C.UTF-8"}
+        _run(["apt-get", "-qq", *arguments], cwd=self.archives, environment=environment)
+
+
+def _machine_configuration() -> str:
+    """Copy the machine's apt settings, but for its hooks: they clean and refresh the system's own state."""
+    lines = _run(["apt-config", "dump"]).splitlines(keepends=True)
+    return "".join(line for line in lines if "-Invoke" not in line and not line.startswith("Dir::Etc::parts"))
+
+
+def _run(command: Sequence[str], cwd: Path | None = None, environment: dict[str, str] | None = None) -> str:
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ServerUnavailable(f"{' '.join(command[:3])} failed: {done.stderr.strip()[-1000:]}")
+    return done.stdout

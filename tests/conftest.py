@@ -1,0 +1,51 @@
+"""Fixtures every test may ask for: real servers, started when the first test asks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+
+import pytest
+
+from binspark.testing.servers import Family, MariaDB, MySQL, Server, ServerUnavailable, start
+
+ServerFactory = Callable[..., Server]
+
+SHARED_OPTIONS: Mapping[str, str | int | None] = {"binlog-row-metadata": "FULL"}
+"""Whoever needs other options asks `start_server` for a server of its own."""
+
+
+@pytest.fixture(scope="session")
+def mysql() -> Iterator[Server]:
+    """A MySQL server shared by the tests of this process: use a database of your own."""
+    with ExitStack() as running:
+        yield _enter_or_skip(running, MySQL, SHARED_OPTIONS)
+
+
+@pytest.fixture(scope="session")
+def mariadb() -> Iterator[Server]:
+    """A MariaDB server shared by the tests of this process: use a database of your own."""
+    with ExitStack() as running:
+        yield _enter_or_skip(running, MariaDB, SHARED_OPTIONS)
+
+
+@pytest.fixture
+def start_server() -> Iterator[ServerFactory]:
+    """A function that starts a server for one test: `start_server(MySQL, {"gtid-mode": "OFF", …})`."""
+    with ExitStack() as running:
+
+        def start_one(family: Family, options: Mapping[str, str | int | None] | None = None) -> Server:
+            return _enter_or_skip(running, family, options)
+
+        yield start_one
+
+
+def _enter_or_skip(running: ExitStack, family: Family, options: Mapping[str, str | int | None] | None) -> Server:
+    try:
+        return running.enter_context(start(family, options))
+    except ServerUnavailable as error:
+        reason = f"{family.title} is not available: {error}"
+    if os.environ.get("BINSPARK_REQUIRE_SERVERS") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)

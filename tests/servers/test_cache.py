@@ -1,0 +1,50 @@
+"""Folders in the cache are complete or absent, however many ask for them and however they end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from binspark.testing.servers.cache import build_once, cache_folder
+
+
+def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("BINSPARK_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "shared"))
+    assert cache_folder() == tmp_path / "shared" / "binspark"
+    monkeypatch.setenv("BINSPARK_CACHE", str(tmp_path / "own"))
+    assert cache_folder() == tmp_path / "own"
+
+
+def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
+    def fail_halfway(folder: Path) -> None:
+        (folder / "half").touch()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build_once(tmp_path / "built", fail_halfway)
+    assert [path.name for path in tmp_path.iterdir()] == ["built.lock"]
+
+
+def test_the_remains_of_a_killed_build_are_removed(tmp_path: Path) -> None:
+    (tmp_path / "built.building-dead").mkdir()
+    build_once(tmp_path / "built", lambda folder: (folder / "whole").touch())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["built", "built.lock"]
+
+
+def test_only_one_of_many_builds(tmp_path: Path) -> None:
+    builds: list[Path] = []
+
+    def build_slowly(folder: Path) -> None:
+        builds.append(folder)
+        time.sleep(0.05)
+
+    askers = [threading.Thread(target=build_once, args=(tmp_path / "built", build_slowly)) for _ in range(8)]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+    assert len(builds) == 1
