@@ -1,8 +1,8 @@
 """DECIMAL as servers pack it: nine digits in four bytes, big-endian, the sign in the top bit.
 
-The digits left of the point and right of it are packed apart. Whole groups of nine digits take four bytes; the left-over
-digits (on the outside of each part) take 1, 1, 2, 2, 3, 3, 4, 4 bytes for 1 to 8 digits. All bytes of a negative number
-are inverted, then the top bit of the first byte is inverted: larger numbers have larger bytes.
+The digits left of the point and right of it are packed apart. Whole groups of nine digits take four bytes; the
+left-over digits (on the outside of each part) take 1, 1, 2, 2, 3, 3, 4, 4 bytes for 1 to 8 digits. All bytes
+of a negative number are inverted, then the top bit of the first byte is inverted: larger numbers have larger bytes.
 """
 
 from __future__ import annotations

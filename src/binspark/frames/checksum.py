@@ -1,0 +1,42 @@
+"""The CRC32 that ends an event."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from zlib import crc32
+
+from binspark.frames.codes import HeaderFlag
+
+# The CRC32 of any bytes followed by their own CRC32, little-endian.
+_RESIDUE = 0x2144DF1C
+
+_FLAGS_OFFSET = 17
+
+
+class ChecksumState(StrEnum):
+    """What is known of an event's checksum."""
+
+    OK = "ok"
+    BAD = "bad"
+    NONE = "none"
+
+
+def check_event(event: bytes) -> ChecksumState:
+    """Check an event that ends with its CRC32."""
+    return ChecksumState.OK if crc32(event) == _RESIDUE else ChecksumState.BAD
+
+
+def check_format_description(event: bytes) -> ChecksumState:
+    """Check a format description: its checksum is computed as if the log were closed."""
+    return check_event(with_in_use_flag_clear(event))
+
+
+def with_in_use_flag_clear(event: bytes) -> bytes:
+    """Return a format description as it is when the log is closed."""
+    low_flags = event[_FLAGS_OFFSET] & ~HeaderFlag.BINLOG_IN_USE
+    return event[:_FLAGS_OFFSET] + bytes((low_flags,)) + event[_FLAGS_OFFSET + 1 :]
+
+
+def checksum_of(event: bytes) -> bytes:
+    """Return the four bytes that end an event."""
+    return crc32(event).to_bytes(4, "little")

@@ -1,0 +1,223 @@
+"""What a log says about its own layout: the format description, and the format as a value that is passed along."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+
+from binspark.errors import Malformed, Truncated
+from binspark.frames.codes import EventCode
+from binspark.frames.header import HEADER_LENGTH, V1_HEADER_LENGTH
+from binspark.frames.permutation import event_codes_of
+from binspark.frames.post_headers import V1_POST_HEADERS, V3_POST_HEADERS, V4_POST_HEADERS
+from binspark.wire import Cursor, Writer
+from binspark.wire.meaning import code, says, seconds
+
+SERVER_VERSION_LENGTH = 50
+CHECKSUM_LENGTH = 4
+_VERSION_NUMBERS = re.compile(r"(\d+)(?:\.(\d+)(?:\.(\d+))?)?")
+FORMAT_DESCRIPTION_MINIMUM = HEADER_LENGTH + 2 + SERVER_VERSION_LENGTH + 4 + 1
+
+
+class ChecksumAlgorithm(IntEnum):
+    """How events end: not at all, with a CRC32, or (in relay logs of old sources) nobody knows."""
+
+    NONE = 0
+    CRC32 = 1
+    UNDEFINED = 255
+
+
+class Family(IntEnum):
+    """Who wrote the log."""
+
+    MYSQL = 1
+    MARIADB = 2
+
+
+@dataclass(frozen=True, slots=True)
+class FormatDescription:
+    """FORMAT_DESCRIPTION: the first event of a version 4 log. `checksum_alg` is None before MySQL 5.6.1."""
+
+    binlog_version: int
+    server_version: str
+    create_timestamp: int
+    header_length: int
+    post_header_lengths: bytes
+    checksum_alg: int | None
+    server_version_padding: bytes = b""
+
+
+def decode_format_description(body: Cursor) -> FormatDescription:
+    """Decode FORMAT_DESCRIPTION.
+
+    offset  bytes  field
+    0       2      binlog version, 4
+    2       50     server version, zero-padded
+    52      4      creation time, 0 unless the server had just started
+    56      1      length of the header of the events that follow
+    57      n      length of the post-header of each event type, from type 1 on
+    57+n    1      checksum algorithm (MySQL since 5.6.1, MariaDB since 5.3)
+    """
+    binlog_version = body.u16("binlog_version")
+    raw_version = body.raw("server_version", SERVER_VERSION_LENGTH)
+    server_version, padding = split_server_version(raw_version)
+    create_timestamp = body.u32("create_timestamp", seconds)
+    header_length = body.u8("header_length")
+    has_checksum = carries_checksum(server_version)
+    lengths = body.raw(
+        "post_header_lengths", body.remaining - has_checksum, says("one byte for each event type, from type 1 on")
+    )
+    checksum_alg = body.u8("checksum_alg", code(ChecksumAlgorithm)) if has_checksum else None
+    body.expect_end()
+    return FormatDescription(
+        binlog_version, server_version, create_timestamp, header_length, lengths, checksum_alg, padding
+    )
+
+
+def encode_format_description(event: FormatDescription, writer: Writer) -> None:
+    """Write FORMAT_DESCRIPTION."""
+    writer.u16(event.binlog_version)
+    version = writer.encode_text(event.server_version) + event.server_version_padding
+    writer.raw(version.ljust(SERVER_VERSION_LENGTH, b"\0")[:SERVER_VERSION_LENGTH])
+    writer.u32(event.create_timestamp)
+    writer.u8(event.header_length)
+    writer.raw(event.post_header_lengths)
+    if event.checksum_alg is not None:
+        writer.u8(event.checksum_alg)
+
+
+@dataclass(frozen=True)
+class LogFormat:
+    """How the events of a log are laid out. Decoders take it from here and assume nothing."""
+
+    version: int
+    server_version: str
+    header_length: int
+    post_header_lengths: bytes = field(repr=False)
+    checksum: ChecksumAlgorithm = ChecksumAlgorithm.NONE
+
+    @cached_property
+    def family(self) -> Family:
+        return family_of(self.server_version)
+
+    @cached_property
+    def event_codes(self) -> tuple[int, ...] | None:
+        """The meaning of type codes where it differs from today's, as in some pre-releases of 5.1 and 5.2."""
+        return event_codes_of(self.server_version, len(self.post_header_lengths))
+
+    @cached_property
+    def checksum_length(self) -> int:
+        return CHECKSUM_LENGTH if self.checksum is ChecksumAlgorithm.CRC32 else 0
+
+    @cached_property
+    def encoding(self) -> str:
+        """The character set of identifiers. Before version 4 nothing says; Latin-1 keeps every byte."""
+        return "utf-8" if self.version >= 4 else "latin-1"
+
+    def today_code(self, type_code: int) -> int:
+        """Translate a type code of this log to today's."""
+        if self.event_codes is None or type_code >= len(self.event_codes):
+            return type_code
+        return self.event_codes[type_code]
+
+    def post_header_length(self, type_code: int) -> int:
+        """Return the length of an event type's post-header, as the log itself says it."""
+        listed = self._listed_length(type_code)
+        if listed is None or (listed == 0 and type_code in _REMOVED_FROM_NEW_SERVERS):
+            return V4_POST_HEADERS.get(type_code, 0)
+        return listed
+
+    def _listed_length(self, type_code: int) -> int | None:
+        index = type_code
+        if self.event_codes is not None:
+            index = self.event_codes.index(type_code) if type_code in self.event_codes else -1
+        return self.post_header_lengths[index - 1] if 0 < index <= len(self.post_header_lengths) else None
+
+    @classmethod
+    def from_description(cls, event: FormatDescription) -> LogFormat:
+        """Return the format that a format description announces."""
+        if event.binlog_version != 4:
+            raise Malformed(f"a format description of binlog version {event.binlog_version}, not 4")
+        if event.header_length < HEADER_LENGTH:
+            raise Malformed(f"event headers of {event.header_length} bytes, at least {HEADER_LENGTH} are needed")
+        return cls(4, event.server_version, event.header_length, event.post_header_lengths, _algorithm(event))
+
+    @classmethod
+    def before_v4(cls, version: int, server_version: str = "") -> LogFormat:
+        """Return the fixed format of the logs that had no format description."""
+        if version == 1:
+            return cls(1, server_version, V1_HEADER_LENGTH, V1_POST_HEADERS)
+        return cls(3, server_version, HEADER_LENGTH, V3_POST_HEADERS)
+
+
+# New servers list these with length 0, because they can no longer read them. Their logs do not hold them either,
+# except that a relay log may: there the length is the one that the event always had.
+_REMOVED_FROM_NEW_SERVERS = frozenset(
+    {
+        EventCode.START_V3,
+        EventCode.LOAD,
+        EventCode.CREATE_FILE,
+        EventCode.EXEC_LOAD,
+        EventCode.NEW_LOAD,
+        EventCode.PRE_GA_WRITE_ROWS,
+        EventCode.PRE_GA_UPDATE_ROWS,
+        EventCode.PRE_GA_DELETE_ROWS,
+        EventCode.WRITE_ROWS_V1,
+        EventCode.UPDATE_ROWS_V1,
+        EventCode.DELETE_ROWS_V1,
+    }
+)
+
+
+def read_description(event: bytes) -> FormatDescription:
+    """Decode the format description out of a whole event, header and checksum included."""
+    if len(event) < FORMAT_DESCRIPTION_MINIMUM:
+        raise Truncated(f"a format description of {len(event)} bytes, at least {FORMAT_DESCRIPTION_MINIMUM} are needed")
+    return decode_format_description(Cursor(event, HEADER_LENGTH, description_end(event)))
+
+
+def description_end(event: bytes) -> int:
+    """Return where the body of a format description ends: it tells itself whether a checksum follows."""
+    start = HEADER_LENGTH + 2
+    server_version, _ = split_server_version(event[start : start + SERVER_VERSION_LENGTH])
+    if not carries_checksum(server_version):
+        return len(event)
+    end = len(event) - CHECKSUM_LENGTH
+    if end <= FORMAT_DESCRIPTION_MINIMUM:
+        raise Truncated(f"a format description of {len(event)} bytes has no room for its checksum")
+    return end
+
+
+def split_server_version(raw: bytes) -> tuple[str, bytes]:
+    """Split the fixed-length version into its text and, if it is not all zeros, what stands behind the text."""
+    text, _, padding = raw.partition(b"\0")
+    return text.decode("latin-1"), (b"\0" + padding if padding.strip(b"\0") else b"")
+
+
+def family_of(server_version: str) -> Family:
+    """Tell MariaDB's logs from MySQL's, by the version text."""
+    return Family.MARIADB if "mariadb" in server_version.lower() else Family.MYSQL
+
+
+def carries_checksum(server_version: str) -> bool:
+    """Tell whether a server of this version ends its format description with algorithm and checksum."""
+    since = (5, 3, 0) if family_of(server_version) is Family.MARIADB else (5, 6, 1)
+    return version_numbers(server_version) >= since
+
+
+def version_numbers(server_version: str) -> tuple[int, int, int]:
+    """Return the three numbers at the start of a version text; missing ones are 0."""
+    match = _VERSION_NUMBERS.match(server_version)
+    major, minor, patch = match.groups(default="0") if match else ("0", "0", "0")
+    return int(major), int(minor), int(patch)
+
+
+def _algorithm(event: FormatDescription) -> ChecksumAlgorithm:
+    if event.checksum_alg is None:
+        return ChecksumAlgorithm.NONE
+    try:
+        return ChecksumAlgorithm(event.checksum_alg)
+    except ValueError:
+        raise Malformed(f"checksum algorithm {event.checksum_alg} is not known") from None

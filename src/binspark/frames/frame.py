@@ -1,0 +1,36 @@
+"""One event as bytes: where it is, how long it is, whether its checksum holds."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from binspark.frames.checksum import ChecksumState
+from binspark.frames.format import LogFormat
+from binspark.frames.header import Header
+
+
+class Frame(NamedTuple):
+    """A whole event, not yet decoded.
+
+    `type_code` is today's meaning of the header's type code. `data` is header, body and checksum; the body is
+    `data[body_start:body_end]`. `inner` is the number of the event inside a transaction payload, None outside; an inner
+    frame has the offset of its payload event.
+    """
+
+    offset: int
+    header: Header
+    type_code: int
+    data: bytes
+    body_start: int
+    body_end: int
+    checksum: ChecksumState
+    format: LogFormat
+    inner: int | None = None
+
+    @property
+    def end_offset(self) -> int:
+        return self.offset + len(self.data)
+
+    @property
+    def body(self) -> bytes:
+        return self.data[self.body_start : self.body_end]

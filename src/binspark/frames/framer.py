@@ -1,0 +1,162 @@
+"""Bytes into frames: feed any chunking, take whole events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from binspark.errors import Checksum, DecodeError, Malformed, Truncated, Unsupported
+from binspark.frames.checksum import ChecksumState, check_event, check_format_description
+from binspark.frames.codes import EventCode, type_name
+from binspark.frames.format import CHECKSUM_LENGTH, LogFormat, description_end, read_description
+from binspark.frames.frame import Frame
+from binspark.frames.header import HEADER, HEADER_LENGTH, V1_HEADER, V1_HEADER_LENGTH, Header
+from binspark.frames.magic import FIRST_EVENT_OFFSET, VERSION_EVIDENCE, check_magic, log_version
+from binspark.frames.pending import Pending
+from binspark.position import Position
+
+_FORMAT_DESCRIPTION = EventCode.FORMAT_DESCRIPTION
+_START_V3 = EventCode.START_V3
+_START_ENCRYPTION = EventCode.START_ENCRYPTION
+
+
+class Framer:
+    """Cuts a log into events. The same code serves a file, a socket and a test.
+
+    Without a format it expects a whole log, magic first. With one it expects events only, the first at `offset`: that
+    is how a split or a resumed read begins. A checksum that does not hold is an error unless `report_checksums`, then
+    the frame says so.
+    """
+
+    def __init__(self, log_format: LogFormat | None = None, offset: int = 0, *, report_checksums: bool = False) -> None:
+        self.format = log_format
+        self.offset = offset
+        self._report_checksums = report_checksums
+        self._pending = Pending()
+        self._encrypted = False
+
+    @property
+    def pending_bytes(self) -> int:
+        """How many bytes wait for the rest of their event."""
+        return len(self._pending)
+
+    def feed(self, chunk: bytes) -> Iterator[Frame]:
+        """Take more bytes, yield the events that are complete now. Events before damage come before the error."""
+        self._pending.add(chunk)
+        if self.format is None and not self._begin():
+            return
+        while (frame := self._next_frame()) is not None:
+            yield frame
+
+    def finish(self) -> None:
+        """Say that no more bytes come: whatever is pending is a truncated event."""
+        left = len(self._pending)
+        if self.format is None:
+            self._finish_before_first_event(left)
+        if left:
+            raise self._truncated(left)
+
+    def _begin(self) -> bool:
+        """Check the magic and learn the version; return whether there were bytes enough to tell."""
+        if len(self._pending) < FIRST_EVENT_OFFSET + VERSION_EVIDENCE:
+            if len(self._pending) >= FIRST_EVENT_OFFSET:
+                self._checked_magic(self._pending.peek(FIRST_EVENT_OFFSET))
+            return False
+        start = self._pending.peek(FIRST_EVENT_OFFSET + VERSION_EVIDENCE)
+        self._checked_magic(start)
+        self._pending.take(FIRST_EVENT_OFFSET)
+        self.offset += FIRST_EVENT_OFFSET
+        try:
+            version = log_version(start[FIRST_EVENT_OFFSET:])
+        except DecodeError as error:
+            raise error.at(Position(offset=self.offset)) from None
+        # A version 4 log describes itself in its first event; until then only its fixed header length matters.
+        self.format = LogFormat.before_v4(version) if version < 4 else _BEFORE_DESCRIPTION
+        return True
+
+    def _next_frame(self) -> Frame | None:
+        log_format = self.format
+        assert log_format is not None
+        header_length = log_format.header_length
+        pending = self._pending
+        available = pending.available
+        if available < header_length:
+            return None
+        buffer, at = pending.buffer, pending.offset
+        if header_length == V1_HEADER_LENGTH:
+            header = Header._make((*V1_HEADER.struct.unpack_from(buffer, at), 0, 0))
+        else:
+            header = Header._make(HEADER.struct.unpack_from(buffer, at))
+        size = header.event_size
+        if self._encrypted:
+            raise self._refused(Unsupported("the rest of the log is encrypted (MariaDB's encrypt_binlog)"), header)
+        if size < header_length:
+            message = f"an event of {size} bytes, its header alone takes {header_length}"
+            raise self._refused(Malformed(message), header)
+        if available < size:
+            pending.want(size)
+            return None
+        return self._frame(header, pending.take(size))
+
+    def _frame(self, header: Header, data: bytes) -> Frame:
+        offset = self.offset
+        try:
+            frame = self._described(offset, header, data)
+        except DecodeError as error:
+            raise self._refused(error, header) from None
+        if frame.checksum is ChecksumState.BAD and not self._report_checksums:
+            raise self._refused(Checksum(f"the checksum of an event of {len(data)} bytes does not hold"), header)
+        self.offset = offset + len(data)
+        return frame
+
+    def _described(self, offset: int, header: Header, data: bytes) -> Frame:
+        """Make the frame; a format description or start event changes the format from itself on."""
+        assert self.format is not None
+        if header.type_code == _FORMAT_DESCRIPTION:
+            return self._description(offset, header, data)
+        if header.type_code == _START_V3:
+            server_version = data[self.format.header_length + 2 :][:50].partition(b"\0")[0].decode("latin-1")
+            self.format = LogFormat.before_v4(self.format.version, server_version)
+        log_format = self.format
+        type_code = header.type_code if log_format.event_codes is None else log_format.today_code(header.type_code)
+        end, checksum = len(data), ChecksumState.NONE
+        if log_format.checksum_length:
+            end -= CHECKSUM_LENGTH
+            checksum = check_event(data)
+            if end < log_format.header_length:
+                raise Malformed(f"an event of {len(data)} bytes has no room for its checksum")
+        self._encrypted = type_code == _START_ENCRYPTION
+        return Frame(offset, header, type_code, data, log_format.header_length, end, checksum, log_format)
+
+    def _description(self, offset: int, header: Header, data: bytes) -> Frame:
+        self.format = LogFormat.from_description(read_description(data))
+        end, checksum = description_end(data), ChecksumState.NONE
+        if end < len(data):
+            checksum = check_format_description(data)
+        return Frame(offset, header, _FORMAT_DESCRIPTION, data, HEADER_LENGTH, end, checksum, self.format)
+
+    def _checked_magic(self, start: bytes) -> None:
+        try:
+            check_magic(start)
+        except DecodeError as error:
+            raise error.at(Position(offset=self.offset)) from None
+
+    def _finish_before_first_event(self, left: int) -> None:
+        self._checked_magic(self._pending.peek(min(left, FIRST_EVENT_OFFSET)))
+        message = f"the log ends before its first event: {left - FIRST_EVENT_OFFSET} bytes follow the magic"
+        raise Truncated(message, Position(offset=self.offset + FIRST_EVENT_OFFSET))
+
+    def _truncated(self, left: int) -> Truncated:
+        assert self.format is not None
+        if left < self.format.header_length:
+            message = f"the log ends {left} bytes into an event's header"
+            return Truncated(message, Position(offset=self.offset))
+        start = self._pending.peek(VERSION_EVIDENCE)
+        size = int.from_bytes(start[9:13], "little")
+        message = f"the log ends {left} bytes into an event of {size} bytes"
+        return Truncated(message, Position(offset=self.offset, event=type_name(start[4])))
+
+    def _refused(self, error: DecodeError, header: Header) -> DecodeError:
+        return error.at(Position(offset=self.offset, event=type_name(header.type_code)))
+
+
+_BEFORE_DESCRIPTION = LogFormat(4, "", HEADER_LENGTH, b"")

@@ -1,0 +1,43 @@
+"""How a log begins: the magic, and the version that its first event tells."""
+
+from __future__ import annotations
+
+from binspark.errors import Malformed, Truncated, Unsupported
+from binspark.frames.codes import EventCode, type_name
+from binspark.frames.header import HEADER_LENGTH, V1_HEADER_LENGTH
+
+MAGIC = b"\xfebin"
+ENCRYPTED_MAGIC = b"\xfdbin"
+FIRST_EVENT_OFFSET = len(MAGIC)
+
+_START_V3_BODY = 56
+_SIZE_OF_V1_START = V1_HEADER_LENGTH + _START_V3_BODY
+_SIZE_OF_V3_START = HEADER_LENGTH + _START_V3_BODY
+
+# As many bytes of the first event as tell its type and size, in every version.
+VERSION_EVIDENCE = V1_HEADER_LENGTH
+
+
+def check_magic(start: bytes) -> None:
+    """Refuse a file that does not begin like a binary log."""
+    if start[:4] == MAGIC:
+        return
+    if start[:4] == ENCRYPTED_MAGIC:
+        raise Unsupported("the log is encrypted (binlog_encryption); decrypt it with the server that has its keys")
+    if MAGIC.startswith(start[:4]) or ENCRYPTED_MAGIC.startswith(start[:4]):
+        what = f"only {len(start)} of the {len(MAGIC)} bytes of the magic" if start else "the file is empty"
+        raise Truncated(what)
+    raise Malformed(f"not a binary log: it begins with 0x{start[:4].hex()}, not with 0x{MAGIC.hex()}")
+
+
+def log_version(first_event: bytes) -> int:
+    """Tell the version of a log (1, 3 or 4) by the type and size of its first event."""
+    type_code = first_event[4]
+    size = int.from_bytes(first_event[9:13], "little")
+    if type_code == EventCode.FORMAT_DESCRIPTION:
+        return 4
+    if type_code == EventCode.START_V3 and size in (_SIZE_OF_V1_START, _SIZE_OF_V3_START):
+        return 1 if size == _SIZE_OF_V1_START else 3
+    if type_code == EventCode.ROTATE:
+        return 3  # the relay logs of MySQL 4.0 and 4.1 begin with the source's ROTATE
+    raise Malformed(f"no version of the format begins with an event {type_name(type_code)} of {size} bytes")
