@@ -1,7 +1,7 @@
 """Compressed bytes inside events: whole transactions (zstd), and MariaDB's queries and rows (zlib).
 
-Nothing here believes a length before it has seen the bytes. A transaction is expanded piece by piece and framed at once,
-so its memory is that of its largest event.
+Nothing here believes a length before it has seen the bytes. A transaction is expanded piece by piece and framed at
+once, so its memory is that of its largest event.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from struct import Struct
 
-from binspark.frames.checksum import ChecksumState, check_event
-from binspark.frames.codes import KNOWN_CODES
+from binspark.frames.checksum import ChecksumState, check_event, check_format_description
+from binspark.frames.codes import KNOWN_CODES, EventCode
 from binspark.frames.format import LogFormat
 
 ReadAt = Callable[[int, int], bytes]
@@ -25,7 +25,7 @@ _TYPE_SIZE_NEXT = Struct("<B4xII")
 _TYPE_OFFSET = 4
 _WINDOW = 1 << 16
 _U32 = 1 << 32
-_CHAIN = 3
+_CHAIN = 2
 
 
 def find_event(read_at: ReadAt, start: int, log_size: int, log_format: LogFormat) -> int | None:
@@ -47,27 +47,35 @@ def _candidates(read_at: ReadAt, start: int, log_size: int, log_format: LogForma
 
 
 def _plausible(window: bytes, at: int, window_start: int, log_size: int, log_format: LogFormat) -> bool:
+    end = window_start + at + _TYPE_SIZE_NEXT.unpack_from(window, at + _TYPE_OFFSET)[1]
+    return end <= log_size and _is_header(window, at, window_start, log_format)
+
+
+def _is_header(window: bytes, at: int, window_start: int, log_format: LogFormat) -> bool:
     type_code, size, next_position = _TYPE_SIZE_NEXT.unpack_from(window, at + _TYPE_OFFSET)
-    end = window_start + at + size
-    if type_code not in KNOWN_CODES or size < log_format.header_length + log_format.checksum_length or end > log_size:
+    if type_code not in KNOWN_CODES or size < log_format.header_length + log_format.checksum_length:
         return False
-    return next_position in (end % _U32, 0)
+    return next_position in ((window_start + at + size) % _U32, 0)
 
 
 def _holds(read_at: ReadAt, offset: int, log_size: int, log_format: LogFormat) -> bool:
-    """Confirm a candidate by its checksum and by the events behind it."""
-    for link in range(_CHAIN):
+    """Confirm a candidate by its checksum and by the headers behind it, as far as the log goes."""
+    type_code, size, _ = _TYPE_SIZE_NEXT.unpack_from(read_at(offset, log_format.header_length), _TYPE_OFFSET)
+    if not _checksum_holds(read_at(offset, size), type_code, log_format):
+        return False
+    for _ in range(_CHAIN):
+        offset += size
         header = read_at(offset, log_format.header_length)
-        if len(header) < log_format.header_length or not _plausible(header, 0, offset, log_size, log_format):
+        if offset >= log_size or len(header) < log_format.header_length:
+            return True
+        if not _is_header(header, 0, offset, log_format):
             return False
         _, size, _ = _TYPE_SIZE_NEXT.unpack_from(header, _TYPE_OFFSET)
-        if link == 0 and not _checksum_holds(read_at(offset, size), log_format):
-            return False
-        offset += size
-        if offset == log_size:
-            return True
     return True
 
 
-def _checksum_holds(event: bytes, log_format: LogFormat) -> bool:
-    return log_format.checksum_length == 0 or check_event(event) is ChecksumState.OK
+def _checksum_holds(event: bytes, type_code: int, log_format: LogFormat) -> bool:
+    if log_format.checksum_length == 0:
+        return True
+    check = check_format_description if type_code == EventCode.FORMAT_DESCRIPTION else check_event
+    return check(event) is ChecksumState.OK

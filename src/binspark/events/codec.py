@@ -1,0 +1,65 @@
+"""Frames into events and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from binspark.errors import DecodeError, Malformed
+from binspark.events.context import Context
+from binspark.events.event import Event
+from binspark.events.payload import TransactionPayload
+from binspark.events.registry import CODECS, UNKNOWN
+from binspark.frames import EventCode, Frame, LogFormat, type_name
+from binspark.frames.payload import DEFAULT_LIMITS, Limits, payload_frames
+from binspark.position import Position
+from binspark.wire import Cursor, Writer
+
+
+def decode_event(frame: Frame, file: str = "", limits: Limits = DEFAULT_LIMITS) -> Event:
+    """Decode the body of a frame."""
+    log_format = frame.format
+    body = Cursor(frame.data, frame.body_start, frame.body_end, log_format.encoding)
+    decoded = decode_body(body, frame, file, limits)
+    extra = body.rest("extra") if body.remaining else b""
+    return Event(frame, decoded, file, extra)
+
+
+def decode_body(body: Cursor, frame: Frame, file: str = "", limits: Limits = DEFAULT_LIMITS) -> Any:
+    """Decode a body through a cursor of the caller's, for instance one that records."""
+    codec = CODECS.get(frame.type_code, UNKNOWN)
+    try:
+        return codec.decode(body, Context(frame.type_code, frame.format, limits))
+    except DecodeError as error:
+        raise _placed(error, frame, file) from None
+
+
+def inner_events(event: Event, limits: Limits = DEFAULT_LIMITS) -> Iterator[Event]:
+    """Yield the events inside a TRANSACTION_PAYLOAD, one at a time."""
+    payload: TransactionPayload = event.body
+    frames = payload_frames(event.frame, payload.payload, payload.compression_type, payload.uncompressed_size, limits)
+    try:
+        for frame in frames:
+            if frame.type_code == EventCode.TRANSACTION_PAYLOAD:
+                raise Malformed("a transaction payload inside a transaction payload")
+            yield decode_event(frame, event.file, limits)
+    except DecodeError as error:
+        raise error.at(event.position) from None
+
+
+def encode_body(type_code: int, body: Any, log_format: LogFormat, extra: bytes = b"") -> bytes:
+    """Return the bytes of an event's body."""
+    writer = Writer(log_format.encoding)
+    codec = CODECS.get(type_code, UNKNOWN)
+    codec.encode(body, writer, Context(type_code, log_format))
+    writer.raw(extra)
+    return writer.take()
+
+
+def _placed(error: DecodeError, frame: Frame, file: str) -> DecodeError:
+    """Say where the event is, and which byte of it is wrong."""
+    where = error.position.offset
+    message = error.message if where is None else f"{error.message} (byte {where} of the event)"
+    inside = "" if frame.inner is None else f"event {frame.inner} inside TRANSACTION_PAYLOAD: "
+    position = Position(file=file or None, offset=frame.offset, event=type_name(frame.type_code))
+    return type(error)(inside + message, position)

@@ -1,0 +1,63 @@
+"""An event: its frame, and what its body says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from binspark.frames import Frame, Header, HeaderFlag, type_name
+from binspark.frames.checksum import ChecksumState
+from binspark.position import Position
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of a log.
+
+    `body` is a value of the class of its type (`Rotate`, `Query`, `TableMap`, ...). `extra` holds bytes behind the last
+    field that is known: a server of a later version may add some.
+    """
+
+    frame: Frame
+    body: Any
+    file: str = ""
+    extra: bytes = b""
+
+    @property
+    def header(self) -> Header:
+        return self.frame.header
+
+    @property
+    def type_code(self) -> int:
+        return self.frame.type_code
+
+    @property
+    def type(self) -> str:
+        return type_name(self.frame.type_code)
+
+    @property
+    def offset(self) -> int:
+        """Where the event begins in its file; for an event inside a payload, where the payload's event begins."""
+        return self.frame.offset
+
+    @property
+    def end_offset(self) -> int:
+        return self.frame.end_offset
+
+    @property
+    def inner(self) -> int | None:
+        """The number of the event inside a transaction payload, None outside."""
+        return self.frame.inner
+
+    @property
+    def checksum(self) -> ChecksumState:
+        return self.frame.checksum
+
+    @property
+    def artificial(self) -> bool:
+        """Whether a source made the event up for a replica: such events are never in a source's own files."""
+        return bool(self.frame.header.flags & HeaderFlag.ARTIFICIAL)
+
+    @property
+    def position(self) -> Position:
+        return Position(file=self.file or None, offset=self.offset, event=self.type)

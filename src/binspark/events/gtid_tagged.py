@@ -1,0 +1,198 @@
+"""GTID_TAGGED: a transaction begins, in the serialization framework that MySQL has since 8.3.
+
+A message is a version, its size, the id of the last field that a reader must know, and fields of id and value with
+growing ids. All are varlen integers (see `binspark.wire.packed`); a field that a server of a later version adds cannot
+be told apart from the next one, so from the first unknown id on the bytes are kept as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+from uuid import UUID
+
+from binspark.errors import Unsupported
+from binspark.events.context import Context
+from binspark.events.gtid import GtidFlag
+from binspark.gtid import Gtid
+from binspark.wire import Cursor, Writer
+from binspark.wire.meaning import code, flags, microseconds, server_version
+from binspark.wire.packed import encode_varlen
+
+_FRAMEWORK_VERSION = 1
+_UUID_LENGTH = 16
+
+
+class TaggedField(IntEnum):
+    """The fields of a GTID_TAGGED, by id."""
+
+    GTID_FLAGS = 0
+    SID = 1
+    GNO = 2
+    TAG = 3
+    LAST_COMMITTED = 4
+    SEQUENCE_NUMBER = 5
+    IMMEDIATE_COMMIT_TIMESTAMP = 6
+    ORIGINAL_COMMIT_TIMESTAMP = 7
+    TRANSACTION_LENGTH = 8
+    IMMEDIATE_SERVER_VERSION = 9
+    ORIGINAL_SERVER_VERSION = 10
+    COMMIT_GROUP_TICKET = 11
+
+
+@dataclass(frozen=True, slots=True)
+class GtidTagged:
+    """GTID_TAGGED: a transaction begins whose identifier has a tag.
+
+    The original commit time and version are those of the server that wrote the log unless the event says otherwise.
+    """
+
+    gtid_flags: int
+    sid: str
+    gno: int
+    tag: str
+    last_committed: int
+    sequence_number: int
+    immediate_commit_timestamp: int
+    original_commit_timestamp: int
+    transaction_length: int
+    immediate_server_version: int
+    original_server_version: int
+    commit_group_ticket: int | None = None
+    last_non_ignorable_field: int = 0
+    unknown_fields: bytes = b""
+
+    @property
+    def gtid(self) -> Gtid:
+        return Gtid(self.sid, self.gno, self.tag)
+
+
+_REQUIRED = tuple(
+    field
+    for field in TaggedField
+    if field
+    not in (
+        TaggedField.ORIGINAL_COMMIT_TIMESTAMP,
+        TaggedField.ORIGINAL_SERVER_VERSION,
+        TaggedField.COMMIT_GROUP_TICKET,
+    )
+)
+
+
+def decode_gtid_tagged(body: Cursor, _context: Context) -> GtidTagged:
+    """Decode GTID_TAGGED."""
+    start = body.offset
+    version = body.varlen("serialization_version")
+    if version != _FRAMEWORK_VERSION:
+        raise Unsupported(f"version {version} of the serialization framework; only {_FRAMEWORK_VERSION} is known")
+    size = body.varlen("message_size")
+    last_non_ignorable = body.varlen("last_non_ignorable_field")
+    message_end = start + size
+    if not body.offset <= message_end <= body.end:
+        raise body.malformed(f"a message of {size} bytes in a body of {body.end - start}")
+    if last_non_ignorable > max(TaggedField) + 1:
+        raise Unsupported(f"field {last_non_ignorable - 1} is not known and may not be ignored")
+    message = body.sub("message", message_end - body.offset)
+    return _from_fields(message, *_read_fields(message), last_non_ignorable)
+
+
+def encode_gtid_tagged(event: GtidTagged, writer: Writer, _context: Context) -> None:
+    fields = Writer(writer.encoding)
+    for field, value in _present_fields(event):
+        fields.varlen(field)
+        _WRITERS.get(field, Writer.varlen)(fields, value)
+    fields.raw(event.unknown_fields)
+    tail = encode_varlen(event.last_non_ignorable_field) + fields.take()
+    version = encode_varlen(_FRAMEWORK_VERSION)
+    writer.raw(version + _size_with_itself(len(version) + len(tail)) + tail)
+
+
+def _read_fields(message: Cursor) -> tuple[dict[int, Any], bytes]:
+    values: dict[int, Any] = {}
+    expected = 0
+    while message.remaining:
+        field_start = message.offset
+        field = message.varlen("field", code(TaggedField))
+        if field not in TaggedField._value2member_map_:
+            message.rest("unknown_fields")
+            return values, message.data[field_start : message.offset]
+        if field < expected:
+            raise message.malformed(f"field {field} comes after field {expected - 1}")
+        values[field] = _READERS[field](message)
+        expected = field + 1
+    return values, b""
+
+
+def _from_fields(message: Cursor, values: dict[int, Any], unknown: bytes, last_non_ignorable: int) -> GtidTagged:
+    missing = [field.name.lower() for field in _REQUIRED if field not in values]
+    if missing:
+        raise message.malformed(f"without {', '.join(missing)}")
+    known = {TaggedField(field).name.lower(): value for field, value in values.items()}
+    known.setdefault("original_commit_timestamp", known["immediate_commit_timestamp"])
+    known.setdefault("original_server_version", known["immediate_server_version"])
+    return GtidTagged(**known, last_non_ignorable_field=last_non_ignorable, unknown_fields=unknown)
+
+
+def _present_fields(event: GtidTagged) -> list[tuple[int, Any]]:
+    """Return the fields that a server writes: no original that is the same, no ticket that is not there."""
+    same_time = event.original_commit_timestamp == event.immediate_commit_timestamp
+    same_version = event.original_server_version == event.immediate_server_version
+    left_out = {
+        TaggedField.ORIGINAL_COMMIT_TIMESTAMP: same_time,
+        TaggedField.ORIGINAL_SERVER_VERSION: same_version,
+        TaggedField.COMMIT_GROUP_TICKET: event.commit_group_ticket is None,
+    }
+    return [(field, getattr(event, field.name.lower())) for field in TaggedField if not left_out.get(field)]
+
+
+def _size_with_itself(size: int) -> bytes:
+    """Encode a size that counts its own bytes."""
+    encoded = encode_varlen(size + 1)
+    while len(encode_varlen(size + len(encoded))) != len(encoded):
+        encoded = encode_varlen(size + len(encoded) + 1)
+    return encode_varlen(size + len(encoded))
+
+
+def _read_uuid(message: Cursor) -> str:
+    """Read sixteen varlen integers: each byte of the UUID from 0x80 on takes two."""
+    values = [message.varlen(f"sid_byte_{index}") for index in range(_UUID_LENGTH)]
+    if max(values) > 0xFF:
+        raise message.malformed("a byte of the UUID exceeds 255")
+    return str(UUID(bytes=bytes(values)))
+
+
+def _write_uuid(writer: Writer, value: str) -> None:
+    for byte in UUID(value).bytes:
+        writer.varlen(byte)
+
+
+def _write_tag(writer: Writer, value: str) -> None:
+    raw = writer.encode_text(value)
+    writer.varlen(len(raw))
+    writer.raw(raw)
+
+
+_READERS: dict[int, Callable[[Cursor], Any]] = {
+    TaggedField.GTID_FLAGS: lambda message: message.varlen("gtid_flags", flags(GtidFlag)),
+    TaggedField.SID: _read_uuid,
+    TaggedField.GNO: lambda message: message.signed_varlen("gno"),
+    TaggedField.TAG: lambda message: message.text("tag", message.varlen("tag_length")),
+    TaggedField.LAST_COMMITTED: lambda message: message.signed_varlen("last_committed"),
+    TaggedField.SEQUENCE_NUMBER: lambda message: message.signed_varlen("sequence_number"),
+    TaggedField.IMMEDIATE_COMMIT_TIMESTAMP: lambda message: message.varlen("immediate_commit_timestamp", microseconds),
+    TaggedField.ORIGINAL_COMMIT_TIMESTAMP: lambda message: message.varlen("original_commit_timestamp", microseconds),
+    TaggedField.TRANSACTION_LENGTH: lambda message: message.varlen("transaction_length"),
+    TaggedField.IMMEDIATE_SERVER_VERSION: lambda message: message.varlen("immediate_server_version", server_version),
+    TaggedField.ORIGINAL_SERVER_VERSION: lambda message: message.varlen("original_server_version", server_version),
+    TaggedField.COMMIT_GROUP_TICKET: lambda message: message.varlen("commit_group_ticket"),
+}
+
+_WRITERS: dict[int, Callable[[Writer, Any], None]] = {
+    TaggedField.SID: _write_uuid,
+    TaggedField.GNO: Writer.signed_varlen,
+    TaggedField.TAG: _write_tag,
+    TaggedField.LAST_COMMITTED: Writer.signed_varlen,
+    TaggedField.SEQUENCE_NUMBER: Writer.signed_varlen,
+}

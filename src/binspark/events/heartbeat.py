@@ -1,0 +1,85 @@
+"""Signs of life on a quiet stream: HEARTBEAT, HEARTBEAT_V2. They are sent, never written to a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from binspark.events.context import Context
+from binspark.wire import Cursor, Writer
+from binspark.wire.meaning import code
+from binspark.wire.packed import encode_packed
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """HEARTBEAT: the file that the source reads from; the position is in the header."""
+
+    log_file: str
+
+
+class HeartbeatField(IntEnum):
+    """The fields of HEARTBEAT_V2."""
+
+    END = 0
+    LOG_FILE = 1
+    LOG_POSITION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatV2:
+    """HEARTBEAT_V2: file and position of the source, which may be past 4 GiB."""
+
+    log_file: str | None
+    log_position: int | None
+    unknown_fields: tuple[tuple[int, bytes], ...] = ()
+
+
+def decode_heartbeat(body: Cursor, _context: Context) -> Heartbeat:
+    """Decode HEARTBEAT: the name of the file, not terminated."""
+    if not body.remaining:
+        raise body.malformed("log_file is empty")
+    return Heartbeat(body.rest_text("log_file"))
+
+
+def encode_heartbeat(event: Heartbeat, writer: Writer, _context: Context) -> None:
+    writer.text(event.log_file)
+
+
+def decode_heartbeat_v2(body: Cursor, _context: Context) -> HeartbeatV2:
+    """Decode HEARTBEAT_V2: fields of packed type, packed length, value; type 0 ends them.
+
+    type  value
+    1     name of the file
+    2     position, a packed integer
+    """
+    log_file: str | None = None
+    log_position: int | None = None
+    unknown: list[tuple[int, bytes]] = []
+    while body.remaining and (kind := body.packed("field", code(HeartbeatField))) != HeartbeatField.END:
+        length = body.packed("length")
+        match kind:
+            case HeartbeatField.LOG_FILE:
+                log_file = body.text("log_file", length)
+            case HeartbeatField.LOG_POSITION:
+                log_position = body.packed("log_position")
+            case _:
+                unknown.append((kind, body.raw("unknown_field", length)))
+    body.expect_end()
+    return HeartbeatV2(log_file, log_position, tuple(unknown))
+
+
+def encode_heartbeat_v2(event: HeartbeatV2, writer: Writer, _context: Context) -> None:
+    if event.log_file is not None:
+        _write_field(writer, HeartbeatField.LOG_FILE, writer.encode_text(event.log_file))
+    if event.log_position is not None:
+        _write_field(writer, HeartbeatField.LOG_POSITION, encode_packed(event.log_position))
+    for kind, value in event.unknown_fields:
+        _write_field(writer, kind, value)
+    writer.packed(HeartbeatField.END)
+
+
+def _write_field(writer: Writer, kind: int, value: bytes) -> None:
+    writer.packed(kind)
+    writer.packed(len(value))
+    writer.raw(value)

@@ -1,0 +1,60 @@
+"""INCIDENT: the source says that its log is not the whole truth. IGNORABLE: something that may be skipped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from binspark.events.context import Context
+from binspark.wire import Cursor, Writer
+from binspark.wire.meaning import code
+
+
+class IncidentKind(IntEnum):
+    """What happened."""
+
+    NONE = 0
+    LOST_EVENTS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """INCIDENT: events may be missing from here on."""
+
+    incident: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ignorable:
+    """IGNORABLE: a place-holder that no server gives a meaning to."""
+
+    data: bytes
+
+
+def decode_incident(body: Cursor, _context: Context) -> Incident:
+    """Decode INCIDENT.
+
+    offset  bytes  field
+    0       2      1: lost events
+    2       1      length of the message
+    3       n      message
+    """
+    kind = body.u16("incident", code(IncidentKind))
+    return Incident(kind, body.text("message", body.u8("message_length")))
+
+
+def encode_incident(event: Incident, writer: Writer, _context: Context) -> None:
+    message = writer.encode_text(event.message)
+    writer.u16(event.incident)
+    writer.u8(len(message))
+    writer.raw(message)
+
+
+def decode_ignorable(body: Cursor, _context: Context) -> Ignorable:
+    """Decode IGNORABLE: bytes without a layout."""
+    return Ignorable(body.rest("data"))
+
+
+def encode_ignorable(event: Ignorable, writer: Writer, _context: Context) -> None:
+    writer.raw(event.data)

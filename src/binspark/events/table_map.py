@@ -1,0 +1,176 @@
+"""TABLE_MAP: which table a number stands for, and what its columns are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntFlag
+from functools import lru_cache
+from typing import Any
+
+from binspark.errors import DecodeError
+from binspark.events.column_types import METADATA_LENGTHS, ColumnType, column_type_name
+from binspark.events.context import Context
+from binspark.events.table_metadata import MetadataField, MetadataKind, decode_table_metadata, encode_table_metadata
+from binspark.wire import Cursor, Writer
+from binspark.wire.bitmap import bitmap_length, low_bits_first
+from binspark.wire.meaning import flags
+
+SHORT_TABLE_ID = 4
+TABLE_ID = 6
+_SHORT_POST_HEADER = 6
+
+
+class TableMapFlag(IntFlag):
+    """Flags of a TABLE_MAP."""
+
+    BIT_LENGTHS_EXACT = 0x0001
+    REFERRED_FK_DB = 0x0002
+    HAS_GENERATED_INVISIBLE_PRIMARY_KEY = 0x0004
+    HAS_TRIGGERS = 0x4000
+
+
+@dataclass(frozen=True, slots=True)
+class TableMap:
+    """TABLE_MAP: until the end of the statement, `table_id` in row events means this table.
+
+    `column_types` are type codes; `column_metadata` holds one number for each column (0 where its type has none), as it
+    stands in the log, little-endian. `null_bits` has a bit for each column, the lowest of each byte first.
+    """
+
+    table_id: int
+    flags: int
+    schema: str
+    table: str
+    column_types: tuple[int, ...]
+    column_metadata: tuple[int, ...]
+    null_bits: bytes
+    metadata: tuple[MetadataField, ...]
+    metadata_rest: bytes = b""
+
+    @property
+    def column_count(self) -> int:
+        return len(self.column_types)
+
+    @property
+    def nullable(self) -> tuple[bool, ...]:
+        return low_bits_first(self.null_bits, self.column_count)
+
+    @property
+    def column_names(self) -> tuple[str, ...] | None:
+        """The names of the columns, where the server wrote them (binlog_row_metadata=FULL)."""
+        names: tuple[str, ...] | None = self.optional(MetadataKind.COLUMN_NAME)
+        return names
+
+    def optional(self, kind: MetadataKind) -> Any:
+        """Return the value of an optional metadata field, or None if the event does not carry it."""
+        return next((field.value for field in self.metadata if field.kind == kind), None)
+
+
+def decode_table_map(body: Cursor, context: Context) -> TableMap:
+    """Decode TABLE_MAP.
+
+    offset  bytes   field
+    0       6       table id (4 bytes in pre-releases of 5.1, whose post-header takes 6)
+    6       2       flags
+    8       1+n+1   length, schema, zero byte
+            1+m+1   length, table, zero byte
+            packed  number of columns c
+            c       type codes
+            packed  length of the type metadata
+            ...     type metadata, as much for each column as its type asks for
+            (c+7)/8 which columns can be NULL
+            rest    optional metadata
+
+    A table is mapped again for every statement with the same bytes, so what they decode to is remembered.
+    """
+    id_length = SHORT_TABLE_ID if context.post_header_length == _SHORT_POST_HEADER else TABLE_ID
+    if type(body) is not Cursor:
+        return _read(body, id_length)
+    start = body.offset
+    try:
+        return _remembered(body.rest("table_map"), id_length, body.encoding)
+    except DecodeError:
+        body.offset = start
+        return _read(body, id_length)
+
+
+def encode_table_map(event: TableMap, writer: Writer, context: Context) -> None:
+    short = context.post_header_length == _SHORT_POST_HEADER
+    writer.uint(event.table_id, SHORT_TABLE_ID if short else TABLE_ID)
+    writer.u16(event.flags)
+    for name in (writer.encode_text(event.schema), writer.encode_text(event.table)):
+        writer.packed(len(name))
+        writer.raw(name)
+        writer.zero()
+    writer.packed(event.column_count)
+    writer.raw(bytes(event.column_types))
+    type_metadata = _encode_type_metadata(event)
+    writer.packed(len(type_metadata))
+    writer.raw(type_metadata)
+    writer.raw(event.null_bits)
+    encode_table_metadata(event.metadata, writer)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(raw: bytes, id_length: int, encoding: str) -> TableMap:
+    return _read(Cursor(raw, encoding=encoding), id_length)
+
+
+def _read(body: Cursor, id_length: int) -> TableMap:
+    table_id = body.uint("table_id", id_length)
+    table_flags = body.u16("flags", flags(TableMapFlag))
+    schema = _name(body, "schema")
+    table = _name(body, "table")
+    types = body.raw("column_types", body.packed("column_count"), _types_meaning)
+    metadata, rest = _read_type_metadata(body, types)
+    null_bits = body.raw("null_bits", bitmap_length(len(types)), lambda bits: _nullable_meaning(bits, len(types)))
+    optional = decode_table_metadata(body)
+    return TableMap(table_id, table_flags, schema, table, tuple(types), metadata, null_bits, optional, rest)
+
+
+def _name(body: Cursor, name: str) -> str:
+    text = body.text(name, body.packed(f"{name}_length"))
+    body.zero(f"{name}_end")
+    return text
+
+
+def _read_type_metadata(body: Cursor, types: bytes) -> tuple[tuple[int, ...], bytes]:
+    """Read what each column's type adds. Bytes that no column claims can only belong to a type that is not known."""
+    part = body.sub("type_metadata", body.packed("type_metadata_length"))
+    values: list[int] = []
+    for index, type_code in enumerate(types):
+        part.enter("type_metadata", index)
+        values.append(_read_one(part, type_code))
+        part.leave()
+    rest = part.rest("unclaimed")
+    if rest and all(type_code in ColumnType._value2member_map_ for type_code in types):
+        raise part.malformed(f"{len(rest)} bytes of type metadata belong to no column")
+    return tuple(values), rest
+
+
+def _read_one(part: Cursor, type_code: int) -> int:
+    length = METADATA_LENGTHS.get(type_code, 0)
+    if type_code == ColumnType.TYPED_ARRAY:
+        element = part.u8("element_type", column_type_name)
+        return element | part.uint("element_metadata", METADATA_LENGTHS.get(element, 0)) << 8
+    return part.uint(column_type_name(type_code), length) if length else 0
+
+
+def _encode_type_metadata(event: TableMap) -> bytes:
+    writer = Writer()
+    for type_code, value in zip(event.column_types, event.column_metadata, strict=True):
+        length = METADATA_LENGTHS.get(type_code, 0)
+        if type_code == ColumnType.TYPED_ARRAY:
+            length = 1 + METADATA_LENGTHS.get(value & 0xFF, 0)
+        writer.uint(value, length)
+    writer.raw(event.metadata_rest)
+    return writer.take()
+
+
+def _types_meaning(types: bytes) -> str:
+    return ", ".join(column_type_name(type_code) for type_code in types)
+
+
+def _nullable_meaning(null_bits: bytes, count: int) -> str:
+    nullable = [str(index + 1) for index, bit in enumerate(low_bits_first(null_bits, count)) if bit]
+    return f"columns that can be NULL: {', '.join(nullable)}" if nullable else "no column can be NULL"

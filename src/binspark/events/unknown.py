@@ -1,0 +1,25 @@
+"""Events whose type code nobody documented: kept whole, never dropped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from binspark.events.context import Context
+from binspark.wire import Cursor, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownEvent:
+    """An event of a type that is not known, with the bytes of its body."""
+
+    code: int
+    body: bytes
+
+
+def decode_unknown(body: Cursor, context: Context) -> UnknownEvent:
+    """Keep the body as it is."""
+    return UnknownEvent(context.type_code, body.rest("body"))
+
+
+def encode_unknown(event: UnknownEvent, writer: Writer, _context: Context) -> None:
+    writer.raw(event.body)

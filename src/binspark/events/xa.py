@@ -1,0 +1,70 @@
+"""How transactions end: XID, XA_PREPARE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from binspark.events.context import Context
+from binspark.wire import Cursor, Layout, Writer
+
+_MAX_PART = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Xid:
+    """XID: a transaction of a transactional engine committed, with the number that the server gave it."""
+
+    xid: int
+
+
+@dataclass(frozen=True, slots=True)
+class XaPrepare:
+    """XA_PREPARE: an XA transaction is prepared, or committed at once when `one_phase`."""
+
+    one_phase: bool
+    format_id: int
+    gtrid: bytes
+    bqual: bytes
+
+    @property
+    def name(self) -> str:
+        """The XID as servers print it."""
+        return f"X'{self.gtrid.hex()}',X'{self.bqual.hex()}',{self.format_id}"
+
+
+_XA = Layout(("one_phase", "B"), ("format_id", "i"), ("gtrid_length", "I"), ("bqual_length", "I"))
+
+
+def decode_xid(body: Cursor, context: Context) -> Xid:
+    """Decode XID: 8 bytes."""
+    body.raw("post_header", context.post_header_length)
+    return Xid(body.u64("xid"))
+
+
+def encode_xid(event: Xid, writer: Writer, _context: Context) -> None:
+    writer.u64(event.xid)
+
+
+def decode_xa_prepare(body: Cursor, context: Context) -> XaPrepare:
+    """Decode XA_PREPARE.
+
+    offset  bytes  field
+    0       1      1: committed in one phase
+    1       4      format id, signed
+    5       4      length of the global transaction id, at most 64
+    9       4      length of the branch qualifier, at most 64
+    13      n      global transaction id
+    13+n    m      branch qualifier
+    """
+    body.raw("post_header", context.post_header_length)
+    one_phase, format_id, gtrid_length, bqual_length = body.fields(_XA)
+    if gtrid_length > _MAX_PART or bqual_length > _MAX_PART:
+        raise body.malformed(f"an XID of {gtrid_length} and {bqual_length} bytes, at most {_MAX_PART} are possible")
+    gtrid = body.raw("gtrid", gtrid_length)
+    return XaPrepare(bool(one_phase), format_id, gtrid, body.raw("bqual", bqual_length))
+
+
+def encode_xa_prepare(event: XaPrepare, writer: Writer, _context: Context) -> None:
+    writer.fields(_XA, event.one_phase, event.format_id, len(event.gtrid), len(event.bqual))
+    writer.raw(event.gtrid)
+    writer.raw(event.bqual)
