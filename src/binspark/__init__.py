@@ -1,3 +1,76 @@
-"""MySQL's and MariaDB's binary log, read as Spark tables."""
+"""MySQL's and MariaDB's binary log, read as Spark tables.
+
+>>> import binspark
+>>> for event in binspark.events("binlog.000024"):
+...     print(event.offset, event.type, event.body)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from binspark.errors import (
+        BinlogError,
+        Checksum,
+        DecodeError,
+        EncodeError,
+        Malformed,
+        OptionError,
+        SchemaError,
+        SourceError,
+        Truncated,
+        Unsupported,
+    )
+    from binspark.event import Event
+    from binspark.files.read import ReadOptions
+    from binspark.files.read import read_events as events
+    from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
+    from binspark.position import Position
+
+__all__ = [
+    "BinlogError",
+    "Checksum",
+    "DecodeError",
+    "EncodeError",
+    "Event",
+    "Gtid",
+    "GtidSet",
+    "Malformed",
+    "MariadbGtid",
+    "MariadbPosition",
+    "OptionError",
+    "Position",
+    "ReadOptions",
+    "SchemaError",
+    "SourceError",
+    "Truncated",
+    "Unsupported",
+    "events",
+]
+
+# Where each public name lives. They are loaded when first asked for, so that `import binspark` costs nothing.
+_HOMES = {
+    "Event": ("binspark.event", "Event"),
+    "Gtid": ("binspark.gtid", "Gtid"),
+    "GtidSet": ("binspark.gtid", "GtidSet"),
+    "MariadbGtid": ("binspark.gtid", "MariadbGtid"),
+    "MariadbPosition": ("binspark.gtid", "MariadbPosition"),
+    "Position": ("binspark.position", "Position"),
+    "ReadOptions": ("binspark.files.read", "ReadOptions"),
+    "events": ("binspark.files.read", "read_events"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'binspark' has no attribute {name!r}")
+    module, attribute = _HOMES.get(name, ("binspark.errors", name))
+    return getattr(import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import IntFlag
 from typing import NamedTuple
 
-from binspark.events.context import Context
-from binspark.events.xa import XaPrepare
+from binspark.event.context import Context
+from binspark.event.xa import XaPrepare
 from binspark.gtid import MariadbGtid
 from binspark.wire import Cursor, Layout, Writer
 from binspark.wire.meaning import flags

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import IntFlag, StrEnum
 from typing import NamedTuple
 
-from binspark.events.context import Context
-from binspark.events.table_map import SHORT_TABLE_ID, TABLE_ID
+from binspark.event.context import Context
+from binspark.event.table_map import SHORT_TABLE_ID, TABLE_ID
 from binspark.frames import EventCode as E
 from binspark.frames.payload import deflate_block, inflate_block
 from binspark.wire import Cursor, Writer

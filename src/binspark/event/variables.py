@@ -8,7 +8,7 @@ from decimal import Decimal
 from enum import IntEnum, IntFlag
 
 from binspark.errors import Malformed
-from binspark.events.context import Context
+from binspark.event.context import Context
 from binspark.wire import Cursor, Layout, Writer
 from binspark.wire.decimals import (
     MAX_PRECISION,

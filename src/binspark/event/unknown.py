@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from binspark.events.context import Context
+from binspark.event.context import Context
 from binspark.wire import Cursor, Writer
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from binspark.events.context import Context
+from binspark.event.context import Context
 from binspark.wire import Cursor, Writer
 from binspark.wire.meaning import code
 

@@ -14,8 +14,8 @@ from typing import Any
 from uuid import UUID
 
 from binspark.errors import Unsupported
-from binspark.events.context import Context
-from binspark.events.gtid import GtidFlag
+from binspark.event.context import Context
+from binspark.event.gtid import GtidFlag
 from binspark.gtid import Gtid
 from binspark.wire import Cursor, Writer
 from binspark.wire.meaning import code, flags, microseconds, server_version

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from binspark.events.context import Context
+from binspark.event.context import Context
 from binspark.gtid import GtidSet, decode_gtid_set, encode_gtid_set
 from binspark.wire import Cursor, Layout, Writer
 

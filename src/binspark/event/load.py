@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntFlag
 
-from binspark.events.context import Context, SqlText
+from binspark.event.context import Context, SqlText
 from binspark.frames import EventCode
 from binspark.wire import Cursor, Layout, Writer
 from binspark.wire.meaning import flags
@@ -41,6 +41,11 @@ class Separators:
     escaped_by: SqlText
     options: int = 0
     empty_flags: int | None = None
+
+    @property
+    def texts(self) -> tuple[bytes, ...]:
+        """The separators in the order in which they are stored."""
+        return self.field_terminator, self.enclosed_by, self.line_terminator, self.line_start, self.escaped_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,6 @@ _LOAD = Layout(
     ("schema_length", "B"),
     ("field_count", "I"),
 )
-_SEPARATORS = ("field_terminator", "enclosed_by", "line_terminator", "line_start", "escaped_by")
 
 
 def decode_load(body: Cursor, context: Context) -> Load:
@@ -193,15 +197,31 @@ def _terminated(body: Cursor, name: str, length: int) -> str:
 
 def _old_separators(body: Cursor) -> Separators:
     """Read one byte for each separator, options, and which of the separators are empty."""
-    values = [body.raw(name, 1) for name in _SEPARATORS]
-    options = body.u8("options", flags(LoadOption))
-    return Separators(*values, options, body.u8("empty_flags", flags(EmptyOption)))
+    return Separators(
+        field_terminator=body.raw("field_terminator", 1),
+        enclosed_by=body.raw("enclosed_by", 1),
+        line_terminator=body.raw("line_terminator", 1),
+        line_start=body.raw("line_start", 1),
+        escaped_by=body.raw("escaped_by", 1),
+        options=body.u8("options", flags(LoadOption)),
+        empty_flags=body.u8("empty_flags", flags(EmptyOption)),
+    )
 
 
 def _new_separators(body: Cursor) -> Separators:
     """Read a length and that many bytes for each separator, and options."""
-    values = [body.raw(name, body.u8(f"{name}_length")) for name in _SEPARATORS]
-    return Separators(*values, body.u8("options", flags(LoadOption)))
+    return Separators(
+        field_terminator=_counted(body, "field_terminator"),
+        enclosed_by=_counted(body, "enclosed_by"),
+        line_terminator=_counted(body, "line_terminator"),
+        line_start=_counted(body, "line_start"),
+        escaped_by=_counted(body, "escaped_by"),
+        options=body.u8("options", flags(LoadOption)),
+    )
+
+
+def _counted(body: Cursor, name: str) -> bytes:
+    return body.raw(name, body.u8(f"{name}_length"))
 
 
 def _write_head(event: Load, writer: Writer) -> None:
@@ -219,7 +239,7 @@ def _write_head(event: Load, writer: Writer) -> None:
 
 def _write_load_body(event: Load, writer: Writer, context: Context) -> None:
     separators = event.separators
-    for value in (getattr(separators, name) for name in _SEPARATORS):
+    for value in separators.texts:
         if context.type_code != EventCode.LOAD:
             writer.u8(len(value))
         writer.raw(value)

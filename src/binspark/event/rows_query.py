@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from binspark.events.context import Context, SqlText
+from binspark.event.context import Context, SqlText
 from binspark.wire import Cursor, Writer
 from binspark.wire.meaning import says
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntFlag
 
-from binspark.events.context import Context
+from binspark.event.context import Context
 from binspark.frames import EventCode
 from binspark.gtid import Gtid, GtidSet, decode_gtid_set, encode_gtid_set
 from binspark.wire import Cursor, Layout, Writer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from binspark.events import group as group_replication
-from binspark.events import (
+from binspark.event import group as group_replication
+from binspark.event import (
     gtid,
     gtid_tagged,
     heartbeat,
@@ -24,7 +24,7 @@ from binspark.events import (
     variables,
     xa,
 )
-from binspark.events.context import Context
+from binspark.event.context import Context
 from binspark.frames import EventCode as E
 from binspark.wire import Cursor, Writer
 

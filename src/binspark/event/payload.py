@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from binspark.events.context import Context
+from binspark.event.context import Context
 from binspark.frames import type_name
 from binspark.frames.payload import PayloadCompression
 from binspark.wire import Cursor, Layout, Writer

@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 from binspark.errors import DecodeError
-from binspark.events.column_types import METADATA_LENGTHS, ColumnType, column_type_name
-from binspark.events.context import Context
-from binspark.events.table_metadata import MetadataField, MetadataKind, decode_table_metadata, encode_table_metadata
+from binspark.event.column_types import METADATA_LENGTHS, ColumnType, column_type_name
+from binspark.event.context import Context
+from binspark.event.table_metadata import MetadataField, MetadataKind, decode_table_metadata, encode_table_metadata
 from binspark.wire import Cursor, Writer
 from binspark.wire.bitmap import bitmap_length, low_bits_first
 from binspark.wire.meaning import flags

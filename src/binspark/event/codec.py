@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from binspark.errors import DecodeError, Malformed
-from binspark.events.context import Context
-from binspark.events.event import Event
-from binspark.events.payload import TransactionPayload
-from binspark.events.registry import CODECS, UNKNOWN
+from binspark.event.context import Context
+from binspark.event.event import Event
+from binspark.event.payload import TransactionPayload
+from binspark.event.registry import CODECS, UNKNOWN
 from binspark.frames import EventCode, Frame, LogFormat, type_name
 from binspark.frames.payload import DEFAULT_LIMITS, Limits, payload_frames
 from binspark.position import Position

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from binspark.events.context import Context, SqlText
-from binspark.events.status_vars import StatusCode, StatusVariable, decode_status_vars, encode_status_vars
+from binspark.event.context import Context, SqlText
+from binspark.event.status_vars import StatusCode, StatusVariable, decode_status_vars, encode_status_vars
 from binspark.frames.payload import deflate_block, inflate_block
 from binspark.wire import Cursor, Layout, Writer
 from binspark.wire.meaning import code
@@ -101,7 +101,7 @@ def encode_query_compressed(event: QueryCompressed, writer: Writer, context: Con
     writer.raw(event.compressed or deflate_block(event.query))
 
 
-def decode_execute_load_query(body: Cursor, context: Context) -> ExecuteLoadQuery:
+def decode_execute_load_query(body: Cursor, _context: Context) -> ExecuteLoadQuery:
     """Decode EXECUTE_LOAD_QUERY: a QUERY with four more fields in its post-header.
 
     offset  bytes  field

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from binspark.events.context import Context
+from binspark.event.context import Context
 from binspark.frames import format as log_format
 from binspark.frames.format import SERVER_VERSION_LENGTH, FormatDescription, split_server_version
 from binspark.wire import Cursor, Writer

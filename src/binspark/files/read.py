@@ -1,0 +1,62 @@
+"""Logs as frames and as events, one after the other, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from binspark.errors import DecodeError, SourceError
+from binspark.event import Event, TransactionPayload, decode_event, inner_events
+from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.frames import Frame, Framer
+from binspark.frames.payload import DEFAULT_LIMITS, Limits
+from binspark.position import Position
+
+_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How logs are read.
+
+    expand_payloads   whether the events inside a transaction payload follow it
+    report_checksums  whether an event whose checksum does not hold is delivered (and says so) instead of refused
+    limits            how far compressed bytes may expand
+    """
+
+    expand_payloads: bool = True
+    report_checksums: bool = False
+    limits: Limits = DEFAULT_LIMITS
+
+
+_DEFAULT = ReadOptions()
+
+
+def read_events(paths: Paths, options: ReadOptions = _DEFAULT) -> Iterator[Event]:
+    """Yield every event of one or more logs. What comes before damage is delivered before the error is raised."""
+    for source in find_logs(paths):
+        yield from source_events(source, options)
+
+
+def source_events(source: LogSource, options: ReadOptions = _DEFAULT) -> Iterator[Event]:
+    """Yield every event of one log."""
+    name, limits = source.name, options.limits
+    for frame in read_frames(source, report_checksums=options.report_checksums):
+        event = decode_event(frame, name, limits)
+        yield event
+        if options.expand_payloads and type(event.body) is TransactionPayload:
+            yield from inner_events(event, limits)
+
+
+def read_frames(source: LogSource, *, report_checksums: bool = False) -> Iterator[Frame]:
+    """Yield every frame of one log; a log that ends inside an event ends with a `Truncated`."""
+    framer = Framer(report_checksums=report_checksums)
+    try:
+        with source.open() as file:
+            while chunk := file.read(_CHUNK):
+                yield from framer.feed(chunk)
+        framer.finish()
+    except DecodeError as error:
+        raise error.at(Position(file=source.name)) from None
+    except OSError as error:
+        raise SourceError(error.strerror or str(error), Position(source.name, framer.offset)) from None
