@@ -1,0 +1,44 @@
+"""The recorded logs, for tests: `from corpus.cases import corpus_logs`.
+
+pytest puts the folder of `conftest.py` on the path, so that this module is found from every test.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+CORPUS = Path(__file__).parent
+FAMILIES = ("mysql", "mariadb")
+MYSQL_ENCRYPTED_MAGIC = b"\xfdbin"
+ENCRYPTED_CASES = ("mysql/encrypted", "mariadb/encrypted")
+
+
+def corpus_logs(*families: str, encrypted: bool = False) -> list[Path]:
+    """List the recorded logs of these families (both when none is named); encrypted ones only when asked for."""
+    logs = [
+        path
+        for family in families or FAMILIES
+        for path in sorted((CORPUS / family).glob("*/*"))
+        if path.suffix[1:].isdigit()
+    ]
+    return [log for log in logs if encrypted or case_of(log) not in ENCRYPTED_CASES]
+
+
+def case_logs(case: str) -> list[Path]:
+    """List the logs of one case, such as `mysql/rotation`, in the order of their names."""
+    return sorted(path for path in (CORPUS / case).iterdir() if path.suffix[1:].isdigit())
+
+
+def case_of(log: Path) -> str:
+    """Name the case a log belongs to: `mysql/rotation`. Good as a test's id."""
+    return log.parent.relative_to(CORPUS).as_posix()
+
+
+def log_id(log: Path) -> str:
+    """Name a log for a test's id: `mysql/rotation/binlog.000001`."""
+    return log.relative_to(CORPUS).as_posix()
+
+
+def witness(log: Path) -> str:
+    """Return what the server's own reader printed of a log; bytes that are not UTF-8 are kept as surrogates."""
+    return log.with_name(f"{log.name}.txt").read_text(encoding="utf-8", errors="surrogateescape")

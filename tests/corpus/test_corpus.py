@@ -1,0 +1,50 @@
+"""The corpus is what its README says: whole logs, each with its witness, of both families."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from corpus.cases import CORPUS, case_logs, case_of, corpus_logs, log_id, witness
+
+HEADER = struct.Struct("<IBIIIH")
+MAGIC = b"\xfebin"
+SIZE_LIMIT = 5_000_000
+
+every_log = pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
+every_log_and_encrypted = pytest.mark.parametrize("log", corpus_logs(encrypted=True), ids=log_id)
+
+
+@every_log
+def test_headers_chain_from_the_magic_to_the_end(log: Path) -> None:
+    content = log.read_bytes()
+    assert content.startswith(MAGIC)
+    offset = len(MAGIC)
+    while offset < len(content):
+        offset += HEADER.unpack_from(content, offset)[3]
+    assert offset == len(content)
+
+
+@every_log_and_encrypted
+def test_the_servers_own_reader_has_printed_it(log: Path) -> None:
+    assert "End of log file" in witness(log)
+
+
+@every_log_and_encrypted
+def test_the_readme_names_its_case(log: Path) -> None:
+    assert f"`{case_of(log)}`" in (CORPUS / "README.md").read_text()
+
+
+def test_both_families_are_recorded() -> None:
+    assert len(corpus_logs("mysql")) > 30
+    assert len(corpus_logs("mariadb")) > 30
+
+
+def test_an_encrypted_mysql_log_has_its_own_magic() -> None:
+    assert {log.read_bytes()[:4] for log in case_logs("mysql/encrypted")} == {b"\xfdbin"}
+
+
+def test_the_corpus_stays_small() -> None:
+    assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < SIZE_LIMIT

@@ -1,0 +1,275 @@
+"""The cases of MySQL."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import uuid
+from pathlib import Path
+
+from tools.record_corpus import plays
+from tools.record_corpus.case import CaseList, scripts
+from tools.record_corpus.stage import Options, Stage
+
+from binspark.testing.servers import MySQL
+from binspark.testing.servers.programs import Programs
+
+FOREIGN = "11111111-2222-3333-4444-555555555555"
+ANONYMOUS: Options = {"gtid_mode": "OFF", "enforce_gtid_consistency": "OFF"}
+LOWEST = "00000000-0000-0000-0000-000000000001"
+
+
+def gtid_tags(stage: Stage) -> None:
+    """Commit under tags, then rotate, so that the next PREVIOUS_GTIDS carries them."""
+    stage.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(20))")
+    stage.sql(
+        "SET gtid_next='AUTOMATIC:billing'; INSERT INTO shop.t VALUES (1, 'billing');"
+        "SET gtid_next='AUTOMATIC:billing'; INSERT INTO shop.t VALUES (2, 'billing');"
+        "SET gtid_next='AUTOMATIC:a_tag_of_thirty_two_characters_'; INSERT INTO shop.t VALUES (3, 'long');"
+        "SET gtid_next='AUTOMATIC'; INSERT INTO shop.t VALUES (4, 'untagged');"
+        f"SET gtid_next='{FOREIGN}:import:1000000'; INSERT INTO shop.t VALUES (5, 'foreign');"
+        "SET gtid_next='AUTOMATIC'; FLUSH BINARY LOGS; INSERT INTO shop.t VALUES (6, 'next file')"
+    )
+    stage.keep_logs_after_stop()
+
+
+def gtid_gaps(stage: Stage) -> None:
+    """Commit under other servers' GTIDs, out of order and with gaps, empty transactions among them."""
+    stage.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(20))")
+    numbers = (5, 1, 2, 9, 100, 9223372036854775806)
+    for row, number in enumerate(numbers):
+        stage.sql(f"SET gtid_next='{FOREIGN}:{number}'; INSERT INTO shop.t VALUES ({row}, 'x')")
+    for number in (3, 7):
+        stage.sql(f"SET gtid_next='{LOWEST}:{number}'; BEGIN; COMMIT")
+    stage.sql("FLUSH BINARY LOGS; INSERT INTO shop.t VALUES (100, 'ours')")
+    stage.sql(f"SET gtid_next='{FOREIGN}:4'; INSERT INTO shop.t VALUES (101, 'closing a gap')")
+    stage.sql("FLUSH BINARY LOGS")
+    stage.keep_logs_after_stop()
+
+
+def compressed_large(stage: Stage) -> None:
+    """One payload of 250 KB that squeezes to a few kilobytes."""
+    stage.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a TEXT)")
+    rows = ",".join(f"({number}, REPEAT('{number % 10}', 1000))" for number in range(250))
+    stage.sql(f"INSERT INTO shop.t VALUES {rows}")
+    stage.sql("BEGIN; UPDATE shop.t SET a = 'small' WHERE id < 50; DELETE FROM shop.t WHERE id > 240; COMMIT")
+    stage.keep_logs_after_stop()
+
+
+def partial_json(stage: Stage) -> None:
+    """Change parts of documents in place."""
+    document = json.dumps({"a": "x" * 200, "b": [1, 2, 3], "c": {"d": 1, "é": "x" * 100}, "n": 1.5})
+    stage.sql(
+        "CREATE DATABASE shop; USE shop;"
+        "CREATE TABLE t (id INT PRIMARY KEY, j JSON, k JSON, a INT);"
+        f"INSERT INTO t VALUES (1, '{document}', '{document}', 1), (2, '{document}', NULL, 2), (3, NULL, '[]', 3);"
+        "UPDATE t SET j = JSON_SET(j, '$.a', 'short') WHERE id = 1;"
+        "UPDATE t SET j = JSON_REPLACE(j, '$.b[1]', 'two', '$.c.d', 2), a = 10 WHERE id < 3;"
+        "UPDATE t SET j = JSON_REMOVE(j, '$.c.é'), k = JSON_SET(k, '$.new', CAST(NOW(6) AS JSON)) WHERE id = 1;"
+        "UPDATE t SET j = JSON_SET(j, '$.b[9]', NULL) WHERE id = 2;"
+        "UPDATE t SET j = '{\"whole\": true}' WHERE id = 2;"
+        "UPDATE t SET a = 11; UPDATE t SET k = NULL WHERE id = 1;"
+        "UPDATE t SET j = JSON_ARRAY_INSERT(j, '$.b[0]', 0) WHERE id = 1; DELETE FROM t WHERE id = 2"
+    )
+    stage.keep_logs_after_stop()
+
+
+def encrypted(stage: Stage) -> None:
+    """Encrypt the log with the keyring component; the witness is what the server sends, decrypted."""
+    server = stage.server
+    server.stop()
+    stage.forget_logs()
+    keyring = server.datadir / "keyring"
+    server.programs = _with_keyring(server.programs, server.datadir.with_name("with-keyring"), keyring)
+    server.restart({"binlog-encryption": "ON"})
+    stage.script("rotation.sql")
+    stage.keep_what_server_sends("--get-server-public-key", "--print-table-metadata")
+    server.stop()
+    stage.keep_without_witness(*server.log_files(), server.datadir / "binlog.index", keyring)
+
+
+def _with_keyring(programs: Programs, prefix: Path, keyring: Path) -> Programs:
+    """Lay out an installation with a keyring: the server looks for it beside its program and its plugins."""
+    plugins = prefix / "lib/mysql/plugin"
+    plugins.mkdir(parents=True)
+    (prefix / "sbin").mkdir()
+    shutil.copy2(programs.prefix / "sbin/mysqld", prefix / "sbin/mysqld")
+    (prefix / "bin").symlink_to(programs.prefix / "bin")
+    (prefix / "share").symlink_to(programs.prefix / "share")
+    component = "component_keyring_file"
+    (plugins / f"{component}.so").symlink_to(programs.plugins / f"{component}.so")
+    (prefix / "sbin/mysqld.my").write_text(json.dumps({"components": f"file://{component}"}))
+    (plugins / f"{component}.cnf").write_text(json.dumps({"path": str(keyring), "read_only": False}))
+    return dataclasses.replace(programs, prefix=prefix)
+
+
+def group_replication(stage: Stage) -> None:
+    """Form a group of one, and commit in it."""
+    stage.sql(
+        "CREATE USER recovery@'127.0.0.1'; GRANT ALL ON *.* TO recovery@'127.0.0.1';"
+        "CHANGE REPLICATION SOURCE TO SOURCE_USER='recovery' FOR CHANNEL 'group_replication_recovery';"
+        "SET GLOBAL group_replication_bootstrap_group=ON; START GROUP_REPLICATION;"
+        "SET GLOBAL group_replication_bootstrap_group=OFF"
+    )
+    stage.script("replication.sql")
+    stage.sql("STOP GROUP_REPLICATION")
+    server = stage.server
+    stage.keep(*sorted(path for path in server.datadir.glob("relay*.0*")))
+    stage.keep_logs_after_stop()
+
+
+def _group_options() -> Options:
+    port = 33061
+    return {
+        "plugin_load_add": "group_replication.so",
+        "group_replication_group_name": str(uuid.UUID(int=0xABCDEF)),
+        "group_replication_local_address": f"127.0.0.1:{port}",
+        "group_replication_group_seeds": f"127.0.0.1:{port}",
+        "group_replication_start_on_boot": "OFF",
+        "relay_log": "relay",
+        "report_host": "127.0.0.1",
+        "performance_schema": "ON",
+    }
+
+
+def mysql_cases() -> CaseList:
+    """List them; row events carry full metadata unless the case is about that."""
+    cases = CaseList(MySQL, {"binlog-row-metadata": "FULL"})
+    add = cases.add
+    shop = scripts("shop.sql")
+    add("format-row", "the everyday log in ROW format, all metadata", shop)
+    add("format-statement", "the same in STATEMENT format", shop, binlog_format="STATEMENT")
+    add("format-mixed", "the same in MIXED format", shop, binlog_format="MIXED")
+    add("metadata-minimal", "table maps with MINIMAL metadata", shop, binlog_row_metadata="MINIMAL")
+    add("image-minimal", "row images MINIMAL: keys before, changes after", shop, binlog_row_image="MINIMAL")
+    add("image-noblob", "row images without unchanged blobs", shop, binlog_row_image="NOBLOB")
+    add("checksum-none", "no checksums", shop, binlog_checksum="NONE")
+    add("compressed", "transactions as zstd payloads", shop, binlog_transaction_compression="ON")
+    add(
+        "compressed-checksum-none",
+        "payloads without checksums",
+        shop,
+        binlog_transaction_compression="ON",
+        binlog_checksum="NONE",
+    )
+    add(
+        "compressed-large",
+        "a payload of 250 KB",
+        compressed_large,
+        binlog_transaction_compression="ON",
+    )
+    add(
+        "gtid-off",
+        "anonymous transactions",
+        shop,
+        **ANONYMOUS,
+    )
+    add("gtid-tagged", "GTIDs with tags, and PREVIOUS_GTIDS with tags", gtid_tags)
+    add("gtid-gaps", "GTIDs of other servers, out of order, with gaps; empty transactions", gtid_gaps)
+    add("xa", "XA: one phase, two phases, rollback, finished by another session, left prepared", plays.xa)
+    add("savepoints", "savepoints, rolled back and released", scripts("savepoints.sql"), **ANONYMOUS)
+    add(
+        "savepoints-statement",
+        "the same as statements; rollback of what cannot be undone",
+        scripts("savepoints.sql"),
+        binlog_format="STATEMENT",
+        **ANONYMOUS,
+    )
+    add(
+        "load-data",
+        "LOAD DATA as statements, in blocks of 4 KiB",
+        plays.load_data,
+        binlog_format="STATEMENT",
+        max_allowed_packet=4096,
+    )
+    add("load-data-row", "LOAD DATA as rows", plays.load_data)
+    add(
+        "load-data-failed",
+        "LOAD DATA that is refused after its blocks were logged",
+        plays.load_data_that_fails,
+        binlog_format="STATEMENT",
+    )
+    add("json-partial", "partial updates of JSON", partial_json, binlog_row_value_options="PARTIAL_JSON")
+    add(
+        "json-partial-minimal",
+        "partial updates of JSON with MINIMAL images",
+        partial_json,
+        binlog_row_value_options="PARTIAL_JSON",
+        binlog_row_image="MINIMAL",
+    )
+    add("ddl", "DDL of every kind", scripts("ddl.sql"))
+    add("multi-table", "updates and deletes of several tables, cascades, triggers", scripts("multi_table.sql"))
+    add(
+        "temporary-tables",
+        "temporary tables as statements",
+        plays.temporary_tables,
+        binlog_format="STATEMENT",
+    )
+    add(
+        "user-variables",
+        "user variables of every type as statements",
+        scripts("user_variables.sql"),
+        binlog_format="STATEMENT",
+    )
+    add(
+        "session-context",
+        "INTVAR, RAND, and every status variable of a statement that can be set",
+        scripts("session_context.sql"),
+        binlog_format="STATEMENT",
+    )
+    add(
+        "session-context-mixed",
+        "the same, where unsafe statements become rows",
+        scripts("session_context.sql"),
+        binlog_format="MIXED",
+    )
+    add("rows-query", "the statement's text before its rows", shop, binlog_rows_query_log_events="ON")
+    types = scripts("types_common.sql", "types_mysql.sql")
+    add("types", "every column type, all metadata", types)
+    add("types-minimal", "every column type, MINIMAL metadata", types, binlog_row_metadata="MINIMAL")
+    add(
+        "types-image-minimal",
+        "every column type, MINIMAL images and metadata",
+        types,
+        binlog_row_metadata="MINIMAL",
+        binlog_row_image="MINIMAL",
+    )
+    add("types-compressed", "every column type in payloads", types, binlog_transaction_compression="ON")
+    add("json-large", "JSON past 64 KiB", scripts("json_large.sql"))
+    add("invisible-generated", "invisible and generated columns", scripts("invisible_generated.sql"))
+    add("keys", "tables without a key, with a unique, composite or prefix key", scripts("keys.sql"))
+    add("big-row", "rows events over the event size", plays.big_row)
+    add("rotation", "a chain of files, one of them empty, and the index", scripts("rotation.sql"))
+    add("large-transaction", "one transaction of many events", plays.large_transaction)
+    add(
+        "non-transactional",
+        "MyISAM and MEMORY, alone and inside transactions",
+        scripts("non_transactional.sql"),
+        **ANONYMOUS,
+    )
+    add("incident", "INCIDENT: events were lost", plays.lost_events)
+    add("crash", "a log left by a killed server, marked as in use", plays.crash)
+    add("restart-after-crash", "the log before and after recovery", plays.restart_after_crash)
+    add("still-open", "the log of a running server", plays.still_open)
+    add("replica", "relay logs of a replica, and the replica's own log", plays.replica_logs)
+    add(
+        "replica-compressed",
+        "the same with payloads",
+        plays.replica_logs,
+        binlog_transaction_compression="ON",
+    )
+    add(
+        "parallel",
+        "commit groups: last_committed and sequence_number by write set",
+        plays.parallel,
+        binlog_group_commit_sync_delay=20000,
+    )
+    add("encrypted", "an encrypted log (magic fd 62 69 6e) and its keyring", encrypted)
+    add(
+        "group-replication",
+        "a group of one: its log and its applier's relay log",
+        group_replication,
+        **_group_options(),
+    )
+    return cases

@@ -1,0 +1,16 @@
+CREATE DATABASE shop;
+USE shop;
+CREATE TABLE no_key (a INT, b VARCHAR(10));
+CREATE TABLE unique_only (a INT NOT NULL, b VARCHAR(10) NOT NULL, UNIQUE KEY (b));
+CREATE TABLE composite (a INT, b VARCHAR(10), c INT, PRIMARY KEY (c, a));
+CREATE TABLE prefix (a VARCHAR(200), b TEXT, PRIMARY KEY (a, b(20)));
+INSERT INTO no_key VALUES (1, 'a'), (1, 'a'), (2, 'b');
+INSERT INTO unique_only VALUES (1, 'a'), (2, 'b');
+INSERT INTO composite VALUES (1, 'a', 3), (2, 'b', 4);
+INSERT INTO prefix VALUES ('key', 'a long text after the key');
+UPDATE no_key SET b = 'c' WHERE a = 1;
+UPDATE unique_only SET b = 'z' WHERE a = 1;
+UPDATE composite SET c = 30 WHERE a = 1;
+UPDATE prefix SET b = 'another';
+DELETE FROM no_key WHERE a = 2;
+DELETE FROM composite WHERE a = 2;

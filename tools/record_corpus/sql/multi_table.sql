@@ -1,0 +1,26 @@
+CREATE DATABASE shop;
+USE shop;
+CREATE TABLE a (id INT PRIMARY KEY, n INT) ENGINE=InnoDB;
+CREATE TABLE b (id INT PRIMARY KEY, a_id INT, n INT) ENGINE=InnoDB;
+CREATE DATABASE other;
+CREATE TABLE other.a (id INT PRIMARY KEY, label CHAR(4)) ENGINE=InnoDB;
+CREATE TABLE parent (id INT PRIMARY KEY) ENGINE=InnoDB;
+CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE) ENGINE=InnoDB;
+INSERT INTO a VALUES (1, 10), (2, 20), (3, 30);
+INSERT INTO b VALUES (1, 1, 100), (2, 2, 200), (3, 2, 300);
+INSERT INTO other.a VALUES (1, 'one'), (2, 'two');
+UPDATE a JOIN b ON b.a_id = a.id JOIN other.a o ON o.id = a.id SET a.n = a.n + 1, b.n = b.n + 1, o.label = 'x';
+DELETE a, b FROM a JOIN b ON b.a_id = a.id WHERE a.id = 2;
+INSERT INTO a VALUES (1, 5), (9, 9) ON DUPLICATE KEY UPDATE n = n + 1000;
+REPLACE INTO a VALUES (1, 77), (10, 88);
+INSERT IGNORE INTO a VALUES (1, 1), (11, 11);
+INSERT INTO parent VALUES (1), (2);
+INSERT INTO child VALUES (1, 1), (2, 2);
+DELETE FROM parent WHERE id = 1;
+UPDATE a SET id = id + 100 ORDER BY id DESC;
+DELIMITER //
+CREATE TRIGGER a_changed AFTER UPDATE ON a FOR EACH ROW BEGIN
+  INSERT INTO other.a VALUES (NEW.id, 'trig');
+END//
+DELIMITER ;
+UPDATE a SET n = n + 1;

@@ -1,0 +1,10 @@
+CREATE DATABASE shop;
+CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(20)) ENGINE=InnoDB;
+INSERT INTO shop.t VALUES (1, 'from the source'), (2, 'too');
+UPDATE shop.t SET a = 'changed' WHERE id = 2;
+BEGIN;
+DELETE FROM shop.t WHERE id = 1;
+INSERT INTO shop.t VALUES (3, 'c');
+COMMIT;
+FLUSH BINARY LOGS;
+INSERT INTO shop.t VALUES (4, 'after rotation');

@@ -1,0 +1,9 @@
+CREATE DATABASE shop;
+CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(20)) ENGINE=InnoDB;
+INSERT INTO shop.t VALUES (1, 'in the first file');
+FLUSH BINARY LOGS;
+INSERT INTO shop.t VALUES (2, 'in the second');
+UPDATE shop.t SET a = 'second' WHERE id = 1;
+FLUSH BINARY LOGS;
+FLUSH BINARY LOGS;
+DELETE FROM shop.t WHERE id = 1;

@@ -1,0 +1,115 @@
+-- Column types both families have: at their limits, NULL, changed and deleted.
+SET sql_mode = '';
+SET time_zone = '+00:00';
+CREATE DATABASE shop;
+USE shop;
+CREATE TABLE integers (
+  id INT PRIMARY KEY, t TINYINT, tu TINYINT UNSIGNED, s SMALLINT, su SMALLINT UNSIGNED, m MEDIUMINT, mu MEDIUMINT UNSIGNED,
+  i INT, iu INT UNSIGNED, b BIGINT, bu BIGINT UNSIGNED, y YEAR, flag BOOLEAN
+);
+INSERT INTO integers VALUES
+  (1, -128, 0, -32768, 0, -8388608, 0, -2147483648, 0, -9223372036854775808, 0, 1901, FALSE),
+  (2, 127, 255, 32767, 65535, 8388607, 16777215, 2147483647, 4294967295, 9223372036854775807, 18446744073709551615, 2155, TRUE),
+  (3, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, 0, NULL),
+  (4, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+UPDATE integers SET t = -2, bu = 9223372036854775808, y = 2026 WHERE id IN (1, 4);
+DELETE FROM integers WHERE id > 2;
+CREATE TABLE decimals (
+  id INT PRIMARY KEY, d1 DECIMAL(1,0), d52 DECIMAL(5,2), d109 DECIMAL(10,9), d99 DECIMAL(9,9), d1810 DECIMAL(18,10),
+  du DECIMAL(10,2) UNSIGNED, d3830 DECIMAL(38,30), d650 DECIMAL(65,0), d6530 DECIMAL(65,30)
+);
+INSERT INTO decimals VALUES
+  (1, 9, 999.99, 9.999999999, 0.999999999, 99999999.9999999999, 99999999.99, 12345678.000000000000000000000000000001,
+   99999999999999999999999999999999999999999999999999999999999999999, 12345678901234567890123456789012345.123456789012345678901234567891),
+  (2, -9, -999.99, -9.999999999, -0.999999999, -99999999.9999999999, 0, -0.000000000000000000000000000001,
+   -99999999999999999999999999999999999999999999999999999999999999999, -0.000000000000000000000000000001),
+  (3, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+  (4, NULL, -0.01, 1.1, NULL, 1.5, 1.05, NULL, 7, NULL);
+UPDATE decimals SET d52 = -d52, d6530 = 1 WHERE id = 4;
+DELETE FROM decimals WHERE id = 3;
+CREATE TABLE floats (id INT PRIMARY KEY, f FLOAT, d DOUBLE, f72 FLOAT(7,2), fu FLOAT UNSIGNED, du DOUBLE UNSIGNED);
+INSERT INTO floats VALUES
+  (1, 3.4028234e38, 1.7976931348623157e308, 12345.67, 0.1, 0.1), (2, -1.17549e-38, 2.2250738585072014e-308, -0.01, 0, 0),
+  (3, 0.1, 0.1, NULL, NULL, NULL), (4, -0.0, -0.0, 0, 1, 5e-324), (5, 16777217, 9007199254740993, 1, 1, 1);
+UPDATE floats SET d = -d WHERE id = 3;
+DELETE FROM floats WHERE id = 5;
+CREATE TABLE bits (id INT PRIMARY KEY, b1 BIT(1), b7 BIT(7), b8 BIT(8), b9 BIT(9), b33 BIT(33), b63 BIT(63), b64 BIT(64));
+INSERT INTO bits VALUES
+  (1, b'1', b'1111111', b'10000000', b'100000001', b'100000000000000000000000000000001', 9223372036854775807, 18446744073709551615),
+  (2, 0, 0, 0, 0, 0, 0, 0), (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+UPDATE bits SET b9 = 5, b64 = 1 WHERE id = 3;
+DELETE FROM bits WHERE id = 2;
+CREATE TABLE moments (
+  id INT PRIMARY KEY, d DATE, t0 TIME, t1 TIME(1), t2 TIME(2), t3 TIME(3), t4 TIME(4), t5 TIME(5), t6 TIME(6),
+  dt0 DATETIME, dt1 DATETIME(1), dt2 DATETIME(2), dt3 DATETIME(3), dt4 DATETIME(4), dt5 DATETIME(5), dt6 DATETIME(6),
+  ts0 TIMESTAMP NULL, ts1 TIMESTAMP(1) NULL, ts2 TIMESTAMP(2) NULL, ts3 TIMESTAMP(3) NULL, ts4 TIMESTAMP(4) NULL,
+  ts5 TIMESTAMP(5) NULL, ts6 TIMESTAMP(6) NULL
+);
+SET @t = '2026-02-28 23:59:58.987654', @h = '12:34:56.987654', @n = '-12:34:56.987654';
+INSERT INTO moments VALUES
+  (1, '9999-12-31', '838:59:59', '838:59:59', '838:59:59', '838:59:59', '838:59:59', '838:59:59', '838:59:59',
+   '9999-12-31 23:59:59', '9999-12-31 23:59:59.9', '9999-12-31 23:59:59.99', '9999-12-31 23:59:59.999', '9999-12-31 23:59:59.9999',
+   '9999-12-31 23:59:59.99999', '9999-12-31 23:59:59.999999', '2038-01-19 03:14:07', '2038-01-19 03:14:07.0', '2038-01-19 03:14:07',
+   '2038-01-19 03:14:07', '2038-01-19 03:14:07', '2038-01-19 03:14:07', '2038-01-19 03:14:07.999999'),
+  (2, '1000-01-01', '-838:59:59', '-838:59:59', '-838:59:59', '-838:59:59', '-838:59:59', '-838:59:59', '-838:59:59',
+   '1000-01-01', '1000-01-01', '1000-01-01', '1000-01-01', '1000-01-01', '1000-01-01', '1000-01-01',
+   '1970-01-01 00:00:01', '1970-01-01 00:00:01', '1970-01-01 00:00:01', '1970-01-01 00:00:01', '1970-01-01 00:00:01',
+   '1970-01-01 00:00:01', '1970-01-01 00:00:01.000001'),
+  (3, @t, @h, @h, @h, @h, @h, @h, @h, @t, @t, @t, @t, @t, @t, @t, @t, @t, @t, @t, @t, @t, @t),
+  (4, @t, @n, @n, @n, @n, @n, @n, @n, @t, @t, @t, @t, @t, @t, @t, @t, @t, @t, @t, @t, @t, @t),
+  (5, '0000-00-00', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+  (6, '2026-00-00', '-00:00:01', '-00:00:00.1', '-00:00:00.01', '-00:00:00.001', '-00:00:00.0001', '-00:00:00.00001', '-00:00:00.000001',
+   '2026-01-00', '2026-00-01', '0000-01-01', '0000-00-01', '0001-01-01', '0000-00-00', '0000-00-00 00:00:00.000001',
+   NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+  (7, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+UPDATE moments SET t6 = '-00:00:01.5', dt6 = '1999-12-31 12:00:00.5', ts6 = '2001-09-09 01:46:40.25' WHERE id = 7;
+DELETE FROM moments WHERE id IN (1, 5);
+CREATE TABLE strings (
+  id INT PRIMARY KEY, c1 CHAR(1), c20 CHAR(20) CHARACTER SET latin1, c255 CHAR(255) CHARACTER SET utf8mb4, v0 VARCHAR(0),
+  v50 VARCHAR(50) CHARACTER SET utf8mb4, v300 VARCHAR(300) CHARACTER SET latin1, v2000 VARCHAR(2000) CHARACTER SET utf8mb4,
+  tt TINYTEXT, tx TEXT, mt MEDIUMTEXT, lt LONGTEXT, u16 VARCHAR(20) CHARACTER SET utf16, u32 CHAR(10) CHARACTER SET utf32,
+  ucs CHAR(10) CHARACTER SET ucs2, sj VARCHAR(20) CHARACTER SET sjis, gb VARCHAR(20) CHARACTER SET gbk, c1251 VARCHAR(20) CHARACTER SET cp1251,
+  l2 VARCHAR(20) CHARACTER SET latin2, asc7 CHAR(5) CHARACTER SET ascii, u3 VARCHAR(20) CHARACTER SET utf8mb3, bin VARCHAR(20) COLLATE utf8mb4_bin
+) CHARACTER SET utf8mb4;
+INSERT INTO strings VALUES
+  (1, 'é', 'Zoë', REPEAT('€', 200), '', 'naïve 😀', REPEAT('ü', 299), REPEAT('日', 300), 'tiny', REPEAT('text ', 60), 'medium', 'long',
+   '😀 utf16', 'utf32 😀', 'ucs2 €', '日本', '中文', 'Привет', 'Łódź', 'ascii', 'utf8 €', 'bin'),
+  (2, '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', ''),
+  (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+  (4, ' ', ' x ', 'trailing  ', '', 'tab	quote'' backslash\\ newline\n nul\0', '  ', ' ', '', 'x', 'y', 'z', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j');
+UPDATE strings SET c255 = 'short', v2000 = NULL, tx = 'now set' WHERE id IN (1, 3);
+DELETE FROM strings WHERE id = 2;
+CREATE TABLE binaries (
+  id INT PRIMARY KEY, b4 BINARY(4), b255 BINARY(255), vb VARBINARY(50), vb600 VARBINARY(600), tb TINYBLOB, bb BLOB, mb MEDIUMBLOB, lb LONGBLOB
+);
+INSERT INTO binaries VALUES
+  (1, x'00ff', REPEAT(x'fe', 255), x'0001020304', REPEAT(x'80', 600), x'ff', REPEAT(x'00', 300), x'c3a9', x'deadbeef'),
+  (2, '', '', '', '', '', '', '', ''), (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+UPDATE binaries SET vb = x'00', lb = NULL WHERE id IN (1, 3);
+DELETE FROM binaries WHERE id = 2;
+CREATE TABLE choices (
+  id INT PRIMARY KEY, e ENUM('small','medium','large','x,y','it''s','') CHARACTER SET latin1, s SET('a','b','c','d','e','f','g','h','i') CHARACTER SET utf8mb4,
+  e2 ENUM('ä','ö','€') CHARACTER SET utf8mb4, s1 SET('only')
+);
+INSERT INTO choices VALUES
+  (1, 'small', 'a', 'ä', 'only'), (2, 'it''s', 'a,c,i', '€', ''), (3, 'wrong', '', 'ö', NULL), (4, NULL, NULL, NULL, NULL), (5, '', 'b', 'ö', '');
+UPDATE choices SET e = 'large', s = 'h' WHERE id IN (1, 4);
+DELETE FROM choices WHERE id = 3;
+CREATE TABLE shapes (
+  id INT PRIMARY KEY, g GEOMETRY, p POINT, l LINESTRING, y POLYGON, mp MULTIPOINT, ml MULTILINESTRING, my MULTIPOLYGON, gc GEOMETRYCOLLECTION
+);
+INSERT INTO shapes VALUES
+  (1, ST_GeomFromText('POINT(1 2)'), ST_GeomFromText('POINT(-1.5 2.25)'), ST_GeomFromText('LINESTRING(0 0,1 1,2 0)'),
+   ST_GeomFromText('POLYGON((0 0,4 0,4 4,0 4,0 0),(1 1,2 1,2 2,1 2,1 1))'), ST_GeomFromText('MULTIPOINT(0 0,1 1)'),
+   ST_GeomFromText('MULTILINESTRING((0 0,1 1),(2 2,3 3))'), ST_GeomFromText('MULTIPOLYGON(((0 0,1 0,1 1,0 0)))'),
+   ST_GeomFromText('GEOMETRYCOLLECTION(POINT(1 1),LINESTRING(0 0,1 1))')),
+  (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+UPDATE shapes SET p = ST_GeomFromText('POINT(7 8)') WHERE id = 2;
+DELETE FROM shapes WHERE id = 1;
+-- More columns than a byte of any bitmap holds, and NULLs across its edges.
+CREATE TABLE wide (
+  c1 INT PRIMARY KEY, c2 INT, c3 INT, c4 INT, c5 INT, c6 INT, c7 INT, c8 INT, c9 INT, c10 INT, c11 INT, c12 INT, c13 INT, c14 INT, c15 INT, c16 INT, c17 INT
+);
+INSERT INTO wide VALUES (1, 2, 3, 4, 5, 6, 7, NULL, NULL, 10, 11, 12, 13, 14, 15, NULL, 17), (2, NULL, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, NULL);
+UPDATE wide SET c8 = 8, c17 = NULL WHERE c1 = 1;
+DELETE FROM wide WHERE c1 = 2;

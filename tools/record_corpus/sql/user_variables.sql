@@ -1,0 +1,14 @@
+CREATE DATABASE shop;
+USE shop;
+CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, a VARCHAR(200)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+SET @nothing = NULL, @small = -5, @big = 18446744073709551615, @minimum = -9223372036854775808;
+SET @ratio = 0.1e0, @negative = -1.5e300, @money = 12345678901234567890.123456789, @cents = -0.01;
+SET @word = 'añb', @`odd ``name``` = 'odd', @empty = '';
+SET @latin = CONVERT('añb' USING latin1), @binary = x'00ff27', @japanese = CONVERT('日本' USING sjis);
+SET @collated = 'ab' COLLATE utf8mb4_bin;
+INSERT INTO t (a) VALUES (@nothing), (@small), (@big), (@minimum);
+INSERT INTO t (a) VALUES (@ratio), (@negative), (@money), (@cents);
+INSERT INTO t (a) VALUES (@word), (@`odd ``name```), (@empty);
+INSERT INTO t (a) VALUES (@latin), (HEX(@binary)), (@japanese), (@collated);
+SET @at = 1;
+UPDATE t SET a = @at := @at + 1 WHERE id < 3;
