@@ -14,10 +14,11 @@ class Frame(NamedTuple):
 
     `type_code` is today's meaning of the header's type code. `data` is header, body and checksum; the body is
     `data[body_start:body_end]`. `inner` is the number of the event inside a transaction payload, None outside; an inner
-    frame has the offset of its payload event.
+    frame has the offsets of its payload event.
     """
 
     offset: int
+    end_offset: int
     header: Header
     type_code: int
     data: bytes
@@ -26,10 +27,6 @@ class Frame(NamedTuple):
     checksum: ChecksumState
     format: LogFormat
     inner: int | None = None
-
-    @property
-    def end_offset(self) -> int:
-        return self.offset + len(self.data)
 
     @property
     def body(self) -> bytes:

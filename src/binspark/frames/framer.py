@@ -125,14 +125,16 @@ class Framer:
             if end < log_format.header_length:
                 raise Malformed(f"an event of {len(data)} bytes has no room for its checksum")
         self._encrypted = type_code == _START_ENCRYPTION
-        return Frame(offset, header, type_code, data, log_format.header_length, end, checksum, log_format)
+        after = offset + len(data)
+        return Frame(offset, after, header, type_code, data, log_format.header_length, end, checksum, log_format)
 
     def _description(self, offset: int, header: Header, data: bytes) -> Frame:
         self.format = LogFormat.from_description(read_description(data))
         end, checksum = description_end(data), ChecksumState.NONE
         if end < len(data):
             checksum = check_format_description(data)
-        return Frame(offset, header, _FORMAT_DESCRIPTION, data, HEADER_LENGTH, end, checksum, self.format)
+        after = offset + len(data)
+        return Frame(offset, after, header, _FORMAT_DESCRIPTION, data, HEADER_LENGTH, end, checksum, self.format)
 
     def _checked_magic(self, start: bytes) -> None:
         try:

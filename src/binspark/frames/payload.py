@@ -67,7 +67,7 @@ def payload_frames(
     try:
         for piece in expand_payload(payload, compression, expected_size, limits):
             for frame in framer.feed(piece):
-                yield frame._replace(offset=outer.offset, inner=index)
+                yield frame._replace(offset=outer.offset, end_offset=outer.end_offset, inner=index)
                 index += 1
             if framer.pending_bytes > limits.event_bytes:
                 raise Unsupported(f"an event inside a payload exceeds the limit of {limits.event_bytes} bytes")

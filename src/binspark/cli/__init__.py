@@ -1,0 +1,1 @@
+"""The command `binspark`; the only place that prints."""

@@ -1,0 +1,151 @@
+"""What an event says, in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from binspark.event import (
+    AnnotateRows,
+    AppendBlock,
+    BeginLoadQuery,
+    BinlogCheckpoint,
+    CreateFile,
+    DeleteFile,
+    Event,
+    ExecLoad,
+    ExecuteLoadQuery,
+    FormatDescription,
+    GtidEvent,
+    GtidList,
+    GtidTagged,
+    Heartbeat,
+    HeartbeatV2,
+    Incident,
+    Intvar,
+    LargeTransactionHeader,
+    Load,
+    MariadbGtidEvent,
+    PartialRowData,
+    PreviousGtids,
+    Query,
+    QueryCompressed,
+    Rand,
+    Rotate,
+    Rows,
+    RowsQuery,
+    Slave,
+    StartEncryption,
+    StartV3,
+    TableMap,
+    TransactionContext,
+    TransactionPayload,
+    UnknownEvent,
+    UserVar,
+    ViewChange,
+    XaPrepare,
+    Xid,
+)
+from binspark.event.variables import IntvarKind
+from binspark.render.text import readable
+
+_LONGEST = 100
+
+
+def summarize(event: Event) -> str:
+    """Return what an event says, in one short line."""
+    summary = _SUMMARIES.get(type(event.body))
+    return summary(event.body, event) if summary else ""
+
+
+def one_line(raw: bytes) -> str:
+    """Return a statement on one line, shortened."""
+    text = " ".join(readable(raw[: 4 * _LONGEST]).split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _gtid(body: Any, _event: Event) -> str:
+    clock = "" if body.sequence_number is None else f"  {body.last_committed} → {body.sequence_number}"
+    return f"{body.gtid or 'anonymous'}{clock}"
+
+
+def _mariadb_gtid(body: Any, event: Event) -> str:
+    group = "" if body.commit_id is None else f"  group {body.commit_id}"
+    return f"{body.gtid(event.header.server_id)}{group}"
+
+
+def _query(body: Any, _event: Event) -> str:
+    schema = f"[{body.schema}] " if body.schema else ""
+    return schema + one_line(body.query)
+
+
+def _rows(body: Any, _event: Event) -> str:
+    return f"{body.operation} into table {body.table_id}, {len(body.rows)} bytes of rows"
+
+
+def _payload(body: Any, _event: Event) -> str:
+    return f"{len(body.payload)} bytes, {body.uncompressed_size or len(body.payload)} expanded"
+
+
+def _user_var(body: Any, _event: Event) -> str:
+    value = one_line(body.value) if isinstance(body.value, bytes) else body.value
+    return f"@{body.name} = {'NULL' if value is None else value}"
+
+
+def _intvar(body: Any, _event: Event) -> str:
+    known = body.kind in IntvarKind._value2member_map_
+    return f"{IntvarKind(body.kind).name if known else body.kind} = {body.value}"
+
+
+def _load(body: Any, _event: Event) -> str:
+    return f"LOAD DATA {body.file_name} INTO {body.schema}.{body.table}"
+
+
+def _file(body: Any, _event: Event) -> str:
+    return f"file {body.file_id}"
+
+
+def _block(body: Any, _event: Event) -> str:
+    return f"file {body.file_id}, {len(body.block)} bytes"
+
+
+_SUMMARIES: dict[type, Callable[[Any, Event], str]] = {
+    AnnotateRows: lambda body, _: one_line(body.query),
+    AppendBlock: _block,
+    BeginLoadQuery: _block,
+    BinlogCheckpoint: lambda body, _: body.log_file,
+    CreateFile: _load,
+    DeleteFile: _file,
+    ExecLoad: _file,
+    ExecuteLoadQuery: _query,
+    FormatDescription: lambda body, _: f"binlog v{body.binlog_version}, server {body.server_version}",
+    GtidEvent: _gtid,
+    GtidList: lambda body, _: ", ".join(map(str, body.gtids)) or "empty",
+    GtidTagged: _gtid,
+    Heartbeat: lambda body, _: body.log_file,
+    HeartbeatV2: lambda body, _: f"{body.log_file}:{body.log_position}",
+    Incident: lambda body, _: body.message,
+    Intvar: _intvar,
+    LargeTransactionHeader: lambda body, _: f"ends at {body.terminating_event_offset}",
+    Load: _load,
+    MariadbGtidEvent: _mariadb_gtid,
+    PartialRowData: lambda body, _: f"fragment {body.sequence_number} of {body.total_fragments}",
+    PreviousGtids: lambda body, _: str(body.gtid_set) or "empty",
+    Query: _query,
+    QueryCompressed: _query,
+    Rand: lambda body, _: f"seeds {body.seed1}, {body.seed2}",
+    Rotate: lambda body, _: f"{body.next_file}:{body.position}",
+    Rows: _rows,
+    RowsQuery: lambda body, _: one_line(body.query),
+    Slave: lambda body, _: f"{body.master_host}:{body.master_port} {body.master_log}:{body.master_position}",
+    StartEncryption: lambda body, _: f"scheme {body.scheme}, key version {body.key_version}",
+    StartV3: lambda body, _: f"binlog v{body.binlog_version}, server {body.server_version}",
+    TableMap: lambda body, _: f"{body.schema}.{body.table} is table {body.table_id}, {body.column_count} columns",
+    TransactionContext: lambda body, _: f"{len(body.write_set)} writes, {len(body.read_set)} reads",
+    TransactionPayload: _payload,
+    UnknownEvent: lambda body, _: f"{len(body.body)} bytes",
+    UserVar: _user_var,
+    ViewChange: lambda body, _: body.view_id,
+    XaPrepare: lambda body, _: body.name,
+    Xid: lambda body, _: str(body.xid),
+}
