@@ -11,17 +11,22 @@ CORPUS = Path(__file__).parent
 FAMILIES = ("mysql", "mariadb")
 MYSQL_ENCRYPTED_MAGIC = b"\xfdbin"
 ENCRYPTED_CASES = ("mysql/encrypted", "mariadb/encrypted")
+TRUNCATED_CASES = ("mysql/crash-truncated", "mariadb/crash-truncated")
 
 
-def corpus_logs(*families: str, encrypted: bool = False) -> list[Path]:
-    """List the recorded logs of these families (both when none is named); encrypted ones only when asked for."""
+def corpus_logs(*families: str, encrypted: bool = False, truncated: bool = False) -> list[Path]:
+    """List the recorded logs of these families (both when none is named).
+
+    Encrypted logs and those that end in the middle of an event are only among them when asked for.
+    """
+    left_out = (*(() if encrypted else ENCRYPTED_CASES), *(() if truncated else TRUNCATED_CASES))
     logs = [
         path
         for family in families or FAMILIES
         for path in sorted((CORPUS / family).glob("*/*"))
         if path.suffix[1:].isdigit()
     ]
-    return [log for log in logs if encrypted or case_of(log) not in ENCRYPTED_CASES]
+    return [log for log in logs if case_of(log) not in left_out]
 
 
 def case_logs(case: str) -> list[Path]:

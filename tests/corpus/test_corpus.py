@@ -7,32 +7,43 @@ from pathlib import Path
 
 import pytest
 
-from corpus.cases import CORPUS, case_logs, case_of, corpus_logs, log_id, witness
+from corpus.cases import CORPUS, TRUNCATED_CASES, case_logs, case_of, corpus_logs, log_id, witness
 
 HEADER = struct.Struct("<IBIIIH")
 MAGIC = b"\xfebin"
 SIZE_LIMIT = 5_000_000
 
 every_log = pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
-every_log_and_encrypted = pytest.mark.parametrize("log", corpus_logs(encrypted=True), ids=log_id)
+really_every_log = pytest.mark.parametrize("log", corpus_logs(encrypted=True, truncated=True), ids=log_id)
+
+
+def end_of_last_event(content: bytes) -> int:
+    offset = len(MAGIC)
+    while offset + HEADER.size <= len(content):
+        offset += HEADER.unpack_from(content, offset)[3]
+    return offset
 
 
 @every_log
 def test_headers_chain_from_the_magic_to_the_end(log: Path) -> None:
     content = log.read_bytes()
     assert content.startswith(MAGIC)
-    offset = len(MAGIC)
-    while offset < len(content):
-        offset += HEADER.unpack_from(content, offset)[3]
-    assert offset == len(content)
+    assert end_of_last_event(content) == len(content)
 
 
-@every_log_and_encrypted
+@pytest.mark.parametrize("case", TRUNCATED_CASES)
+def test_a_log_cut_by_a_crash_ends_inside_an_event(case: str) -> None:
+    (log,) = case_logs(case)
+    content = log.read_bytes()
+    assert end_of_last_event(content) != len(content)
+
+
+@really_every_log
 def test_the_servers_own_reader_has_printed_it(log: Path) -> None:
     assert "End of log file" in witness(log)
 
 
-@every_log_and_encrypted
+@really_every_log
 def test_the_readme_names_its_case(log: Path) -> None:
     assert f"`{case_of(log)}`" in (CORPUS / "README.md").read_text()
 

@@ -147,7 +147,7 @@ def mariadb_cases() -> CaseList:
     add("xa", "XA: one phase, two phases, rollback, finished by another session, left prepared", plays.xa)
     add("savepoints", "savepoints, rolled back and released", scripts("savepoints.sql"))
     add("savepoints-statement", "the same as statements", scripts("savepoints.sql"), binlog_format="STATEMENT")
-    add("load-data", "LOAD DATA as statements", plays.load_data, binlog_format="STATEMENT", max_allowed_packet=4096)
+    add("load-data", "LOAD DATA as statements", plays.load_data, binlog_format="STATEMENT", max_allowed_packet=2048)
     add("load-data-row", "LOAD DATA as rows", plays.load_data)
     add(
         "load-data-failed",
@@ -191,6 +191,7 @@ def mariadb_cases() -> CaseList:
     add("non-transactional", "MyISAM and MEMORY, alone and inside transactions", scripts("non_transactional.sql"))
     add("incident", "INCIDENT: events were lost", plays.lost_events)
     add("crash", "a log left by a killed server, marked as in use", plays.crash)
+    add("crash-truncated", "a log cut in the middle of an event by a crash", plays.crash_in_mid_event)
     add("restart-after-crash", "the log before and after recovery", plays.restart_after_crash)
     add("still-open", "the log of a running server", plays.still_open)
     add("alter-two-phase", "ALTER TABLE as START, COMMIT and ROLLBACK ALTER", two_phase_alter)

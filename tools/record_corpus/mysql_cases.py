@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-import uuid
 from pathlib import Path
 
 from tools.record_corpus import plays
 from tools.record_corpus.case import CaseList, scripts
+from tools.record_corpus.group_play import GROUP_OPTIONS, group_of_two
 from tools.record_corpus.stage import Options, Stage
 
 from binspark.testing.servers import MySQL
@@ -49,11 +49,11 @@ def gtid_gaps(stage: Stage) -> None:
 
 
 def compressed_large(stage: Stage) -> None:
-    """One payload of 250 KB that squeezes to a few kilobytes."""
+    """One payload of 120 KB that squeezes to a few kilobytes."""
     stage.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a TEXT)")
-    rows = ",".join(f"({number}, REPEAT('{number % 10}', 1000))" for number in range(250))
+    rows = ",".join(f"({number}, REPEAT('{number % 10}', 1000))" for number in range(120))
     stage.sql(f"INSERT INTO shop.t VALUES {rows}")
-    stage.sql("BEGIN; UPDATE shop.t SET a = 'small' WHERE id < 50; DELETE FROM shop.t WHERE id > 240; COMMIT")
+    stage.sql("BEGIN; UPDATE shop.t SET a = 'small' WHERE id < 50; DELETE FROM shop.t WHERE id > 110; COMMIT")
     stage.keep_logs_after_stop()
 
 
@@ -104,35 +104,6 @@ def _with_keyring(programs: Programs, prefix: Path, keyring: Path) -> Programs:
     return dataclasses.replace(programs, prefix=prefix)
 
 
-def group_replication(stage: Stage) -> None:
-    """Form a group of one, and commit in it."""
-    stage.sql(
-        "CREATE USER recovery@'127.0.0.1'; GRANT ALL ON *.* TO recovery@'127.0.0.1';"
-        "CHANGE REPLICATION SOURCE TO SOURCE_USER='recovery' FOR CHANNEL 'group_replication_recovery';"
-        "SET GLOBAL group_replication_bootstrap_group=ON; START GROUP_REPLICATION;"
-        "SET GLOBAL group_replication_bootstrap_group=OFF"
-    )
-    stage.script("replication.sql")
-    stage.sql("STOP GROUP_REPLICATION")
-    server = stage.server
-    stage.keep(*sorted(path for path in server.datadir.glob("relay*.0*")))
-    stage.keep_logs_after_stop()
-
-
-def _group_options() -> Options:
-    port = 33061
-    return {
-        "plugin_load_add": "group_replication.so",
-        "group_replication_group_name": str(uuid.UUID(int=0xABCDEF)),
-        "group_replication_local_address": f"127.0.0.1:{port}",
-        "group_replication_group_seeds": f"127.0.0.1:{port}",
-        "group_replication_start_on_boot": "OFF",
-        "relay_log": "relay",
-        "report_host": "127.0.0.1",
-        "performance_schema": "ON",
-    }
-
-
 def mysql_cases() -> CaseList:
     """List them; row events carry full metadata unless the case is about that."""
     cases = CaseList(MySQL, {"binlog-row-metadata": "FULL"})
@@ -155,7 +126,7 @@ def mysql_cases() -> CaseList:
     )
     add(
         "compressed-large",
-        "a payload of 250 KB",
+        "a payload of 120 KB",
         compressed_large,
         binlog_transaction_compression="ON",
     )
@@ -178,10 +149,10 @@ def mysql_cases() -> CaseList:
     )
     add(
         "load-data",
-        "LOAD DATA as statements, in blocks of 4 KiB",
+        "LOAD DATA as statements, in blocks of 2 KiB",
         plays.load_data,
         binlog_format="STATEMENT",
-        max_allowed_packet=4096,
+        max_allowed_packet=2048,
     )
     add("load-data-row", "LOAD DATA as rows", plays.load_data)
     add(
@@ -250,6 +221,7 @@ def mysql_cases() -> CaseList:
     )
     add("incident", "INCIDENT: events were lost", plays.lost_events)
     add("crash", "a log left by a killed server, marked as in use", plays.crash)
+    add("crash-truncated", "a log cut in the middle of an event by a crash", plays.crash_in_mid_event)
     add("restart-after-crash", "the log before and after recovery", plays.restart_after_crash)
     add("still-open", "the log of a running server", plays.still_open)
     add("replica", "relay logs of a replica, and the replica's own log", plays.replica_logs)
@@ -268,8 +240,8 @@ def mysql_cases() -> CaseList:
     add("encrypted", "an encrypted log (magic fd 62 69 6e) and its keyring", encrypted)
     add(
         "group-replication",
-        "a group of one: its log and its applier's relay log",
-        group_replication,
-        **_group_options(),
+        "a group of two: both logs, and the relay logs of the one that joined",
+        group_of_two,
+        **GROUP_OPTIONS,
     )
     return cases

@@ -11,7 +11,7 @@ from tools.record_corpus.stage import Stage, is_mysql
 
 from binspark.testing.servers import Server, SqlFailed
 
-PEOPLE = "".join(f'{number},"Person {number}, née {number * 7}",Città {number % 5}\n' for number in range(1, 301))
+PEOPLE = "".join(f'{number},"Person {number}, née {number * 7}",Città {number % 5}\n' for number in range(1, 151))
 
 
 def xa(stage: Stage) -> None:
@@ -78,6 +78,29 @@ def _write_until_lost(connection: Any) -> None:
             connection.cursor().execute("INSERT INTO shop.t (a) VALUES (REPEAT('a', 100)), ('b')")
 
 
+def crash_in_mid_event(stage: Stage) -> None:
+    """Kill the server while it copies a large transaction into the log: the last event is cut."""
+    server = stage.server
+    stage.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a TEXT)")
+    (log,) = server.log_files()
+    connection = server.connect(autocommit=False)
+    for number in range(130):
+        connection.cursor().execute("INSERT INTO shop.t VALUES (%s, REPEAT('x', 6000))", (number,))
+    committer = threading.Thread(target=_commit_until_lost, args=(connection,))
+    size_before = log.stat().st_size
+    committer.start()
+    while log.stat().st_size == size_before:
+        pass
+    server.kill()
+    committer.join()
+    stage.keep_damaged(log)
+
+
+def _commit_until_lost(connection: Any) -> None:
+    with contextlib.suppress(Exception):  # whatever losing a server raises
+        connection.commit()
+
+
 def restart_after_crash(stage: Stage) -> None:
     """Kill the server and start it again: recovery closes the first log, a second one follows."""
     stage.script("replication.sql")
@@ -130,7 +153,7 @@ def large_transaction(stage: Stage) -> None:
     for table in "abc":
         stage.sql(f"CREATE TABLE shop.{table} (id INT PRIMARY KEY, n BIGINT, v VARCHAR(30)) ENGINE=InnoDB")
     script = ["BEGIN"]
-    for number in range(60):
+    for number in range(30):
         table = "abc"[number % 3]
         values = ",".join(f"({number * 10 + i}, {number * i}, 'row {i}')" for i in range(8))
         script.append(f"INSERT INTO shop.{table} VALUES {values}")

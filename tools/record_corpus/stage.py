@@ -61,6 +61,15 @@ class Stage:
             shutil.copyfile(log, kept)
             kept.with_name(f"{kept.name}.txt").write_bytes(witness(self.server, kept))
 
+    def keep_damaged(self, log: Path) -> None:
+        """Copy a log that the reader gives up on, with the text it prints until then, and its complaint."""
+        kept = self.folder / log.name
+        shutil.copyfile(log, kept)
+        done = self.server.programs.run(self.family.log_reader, "--no-defaults", *WITNESS_OPTIONS, str(kept))
+        kept.with_name(f"{kept.name}.txt").write_bytes(done.stdout)
+        complaint = done.stderr.replace(f"{self.folder}/".encode(), b"")
+        kept.with_name(f"{kept.name}.stderr").write_bytes(complaint)
+
     def forget_logs(self) -> None:
         """Remove the logs of a stopped server, so that its next start begins with the first."""
         logs = self.server.log_files()
