@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from binspark.testing.servers import ServerUnavailable
 from binspark.testing.servers.cache import build_once, cache_folder
 
 
@@ -33,6 +34,12 @@ def test_the_remains_of_a_killed_build_are_removed(tmp_path: Path) -> None:
     (tmp_path / "built.building-dead").mkdir()
     build_once(tmp_path / "built", lambda folder: (folder / "whole").touch())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["built", "built.lock"]
+
+
+def test_a_cache_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ServerUnavailable, match="cache folder"):
+        build_once(tmp_path / "file" / "cache" / "built", lambda folder: None)
 
 
 def test_only_one_of_many_builds(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from binspark.testing.servers.errors import ServerUnavailable
+
 
 def cache_folder() -> Path:
     """Say where servers are kept: `$BINSPARK_CACHE`, `$XDG_CACHE_HOME/binspark` or `~/.cache/binspark`."""
@@ -28,7 +30,10 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     """
     if folder.exists():
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ServerUnavailable(f"the cache folder cannot be made: {error}") from error
     with _locked(folder.with_name(f"{folder.name}.lock")):
         if not folder.exists():
             _build_beside(folder, build)

@@ -88,8 +88,9 @@ class _PrivateApt:
             "Dir::Cache::archives": self.archives,
             "Dir::Log": self.folder,
             "APT::Sandbox::User": "root",
+            "APT::Update::Error-Mode": "any",  # else an archive out of reach is only a warning
             "Acquire::Languages": "none",
-            "Acquire::Retries": "3",
+            "Acquire::Retries": "2",
             "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
         }
         return "".join(f'{name} "{value}";\n' for name, value in settings.items())
