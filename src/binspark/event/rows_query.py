@@ -11,9 +11,10 @@ from binspark.wire.meaning import says
 
 @dataclass(frozen=True, slots=True)
 class RowsQuery:
-    """ROWS_QUERY: the statement that the next row events come from."""
+    """ROWS_QUERY: the statement that the next row events come from. `length_byte` is what stands before it."""
 
     query: SqlText
+    length_byte: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,13 @@ class AnnotateRows:
 
 
 def decode_rows_query(body: Cursor, _context: Context) -> RowsQuery:
-    """Decode ROWS_QUERY: a length byte that nobody can use, as it does not hold more than 255, then the statement."""
-    body.u8("query_length", says("the length modulo 256; the statement takes the rest of the event"))
-    return RowsQuery(body.rest("query"))
+    """Decode ROWS_QUERY: a byte that was meant to be the length and that all servers ignore, then the statement."""
+    length_byte = body.u8("length_byte", says("ignored; the statement takes the rest of the event"))
+    return RowsQuery(body.rest("query"), length_byte)
 
 
 def encode_rows_query(event: RowsQuery, writer: Writer, _context: Context) -> None:
-    writer.u8(len(event.query) & 0xFF)
+    writer.u8(event.length_byte)
     writer.raw(event.query)
 
 

@@ -159,15 +159,13 @@ def _write_text(writer: Writer, value: str) -> None:
 def _read_catalog(block: Cursor) -> str:
     """Read a catalog of MySQL 5.0.0 to 5.0.3, which is terminated as well as counted."""
     catalog = _read_text(block, "catalog")
-    if catalog:
-        block.u8("catalog_end")
+    block.zero("catalog_end")
     return catalog
 
 
 def _write_catalog(writer: Writer, value: str) -> None:
     _write_text(writer, value)
-    if value:
-        writer.zero()
+    writer.zero()
 
 
 def _read_invoker(block: Cursor) -> Invoker:
@@ -195,12 +193,12 @@ def _write_databases(writer: Writer, value: tuple[str, ...] | None) -> None:
 
 
 def _read_gtid_flags(block: Cursor) -> GtidFlags3:
-    flags3 = block.u16("flags")
+    flags3 = block.u8("flags")
     return GtidFlags3(flags3, block.u64("start_alter_sequence") if flags3 & _ALTER_WITH_SEQUENCE else None)
 
 
 def _write_gtid_flags(writer: Writer, value: GtidFlags3) -> None:
-    writer.u16(value.flags)
+    writer.u8(value.flags)
     if value.start_alter_sequence is not None:
         writer.u64(value.start_alter_sequence)
 

@@ -88,7 +88,9 @@ class Framer:
             header = Header._make(HEADER.struct.unpack_from(buffer, at))
         size = header.event_size
         if self._encrypted:
-            raise self._refused(Unsupported("the rest of the log is encrypted (MariaDB's encrypt_binlog)"), header)
+            raise Unsupported(
+                "the rest of the log is encrypted (MariaDB's encrypt_binlog)", Position(offset=self.offset)
+            )
         if size < header_length:
             message = f"an event of {size} bytes, its header alone takes {header_length}"
             raise self._refused(Malformed(message), header)

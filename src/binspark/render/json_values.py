@@ -33,8 +33,8 @@ Json = Any
 _SHOWN_WHEN_NOT_EMPTY = frozenset(
     {"padding", "server_version_padding", "view_id_padding", "unknown_fields", "metadata_rest", "extra_info"}
 )
-# Fields that stand in the log again, compressed.
-_NEVER_SHOWN = frozenset({"compressed"})
+# Fields that stand in the log again, compressed, and one that means nothing.
+_NEVER_SHOWN = frozenset({"compressed", "length_byte"})
 
 
 def body_json(event: Event) -> dict[str, Json]:
@@ -65,7 +65,8 @@ def value_json(value: Any) -> Json:
 
 def _dataclass_json(value: Any) -> dict[str, Json]:
     shown: dict[str, Json] = {}
-    for name, is_text in _shown_fields(type(value)):
+    kind: Any = type(value)
+    for name, is_text in _shown_fields(kind):
         part = getattr(value, name)
         if name in _SHOWN_WHEN_NOT_EMPTY and not part:
             continue
