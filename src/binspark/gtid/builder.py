@@ -1,0 +1,67 @@
+"""A GTID set that grows, one transaction at a time, while a log is read."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from binspark.gtid.gtid import Gtid
+from binspark.gtid.gtid_set import GtidSet
+from binspark.gtid.runs import Runs
+from binspark.gtid.text import Source
+
+
+class GtidSetBuilder:
+    """Collects GTIDs in any order; `freeze` gives the set so far, and collecting may go on.
+
+    A number next to the last run costs the same however large the set is; any other is found by bisection.
+    """
+
+    __slots__ = ("_growing",)
+
+    def __init__(self, start: GtidSet | None = None) -> None:
+        parts = start.parts if start is not None else ()
+        self._growing: dict[Source, _GrowingRuns] = {source: _GrowingRuns(runs) for source, runs in parts}
+
+    def add(self, gtid: Gtid) -> None:
+        """Add one GTID; one that is there already changes nothing."""
+        growing = self._growing.get(gtid.source)
+        if growing is None:
+            growing = self._growing[gtid.source] = _GrowingRuns(())
+        growing.add(gtid.number)
+
+    def freeze(self) -> GtidSet:
+        """Return the set of all that was added."""
+        return GtidSet.from_parts((source, growing.freeze()) for source, growing in self._growing.items())
+
+
+class _GrowingRuns:
+    """Runs as two sorted lists: where each starts, and where it stops (exclusive)."""
+
+    __slots__ = ("starts", "stops")
+
+    def __init__(self, runs: Runs) -> None:
+        self.starts = [start for start, _ in runs]
+        self.stops = [stop for _, stop in runs]
+
+    def add(self, number: int) -> None:
+        if self.stops and self.stops[-1] == number:
+            self.stops[-1] = number + 1
+            return
+        following = bisect_right(self.starts, number)
+        stop_before = self.stops[following - 1] if following else 0
+        if number < stop_before:
+            return
+        touches_following = following < len(self.starts) and self.starts[following] == number + 1
+        if number == stop_before and touches_following:
+            self.stops[following - 1] = self.stops.pop(following)
+            del self.starts[following]
+        elif number == stop_before:
+            self.stops[following - 1] = number + 1
+        elif touches_following:
+            self.starts[following] = number
+        else:
+            self.starts.insert(following, number)
+            self.stops.insert(following, number + 1)
+
+    def freeze(self) -> Runs:
+        return tuple(zip(self.starts, self.stops, strict=True))
