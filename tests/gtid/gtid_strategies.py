@@ -17,6 +17,30 @@ gtids = st.builds(Gtid, uuid=st.sampled_from(UUIDS), number=st.integers(1, 24), 
 models = st.frozensets(st.tuples(st.sampled_from(UUIDS[:2]), st.sampled_from(TAGS[:3]), st.integers(1, 12)))
 gtid_sets = st.frozensets(gtids, max_size=40).map(GtidSet.of)
 
+fragments = st.sampled_from(
+    (
+        *UUIDS[:2],
+        UUIDS[1].upper(),
+        UUIDS[1].replace("-", ""),
+        "{" + UUIDS[1] + "}",
+        *":::::----,,  \n\t_0{}x+",
+        "1",
+        "3",
+        "07",
+        "12",
+        "5-9",
+        "9-5",
+        "tag",
+        "T_1",
+        "a" * 32,
+        "9223372036854775806",
+        "9223372036854775807",
+    )
+)
+set_like_texts = st.lists(fragments, max_size=10).map("".join) | st.lists(fragments, max_size=8).map(
+    lambda listed: UUIDS[1] + "".join(f":{fragment}" for fragment in listed)
+)
+
 mariadb_gtids = st.builds(MariadbGtid, st.integers(0, 2), st.integers(1, 3), st.integers(0, 9))
 positions = st.dictionaries(st.integers(0, 2), st.tuples(st.integers(1, 3), st.integers(0, 9))).map(
     lambda domains: MariadbPosition.of(MariadbGtid(domain, *rest) for domain, rest in domains.items())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from gtid_strategies import UUIDS, from_model, gtid_sets, gtids, models, to_model
+import contextlib
+
+from gtid_strategies import UUIDS, from_model, gtid_sets, gtids, models, set_like_texts, to_model
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binspark.gtid import Gtid, GtidSet, GtidSetBuilder
+from binspark.errors import Malformed
+from binspark.gtid import Gtid, GtidSet, GtidSetBuilder, MariadbState
 
 
 @given(models, models)
@@ -81,3 +84,17 @@ def test_the_next_gtid_is_free_and_all_before_it_are_taken(a: GtidSet, uuid: str
     upcoming = a.next_gtid(uuid)
     assert upcoming not in a
     assert all(Gtid(uuid, number) in a for number in range(1, upcoming.number))
+
+
+@given(set_like_texts | st.text())
+def test_any_text_parses_or_is_malformed(text: str) -> None:
+    with contextlib.suppress(Malformed):
+        parsed = GtidSet(text)
+        assert GtidSet(str(parsed)) == parsed
+
+
+@given(st.text("0123456789-+, \nx", max_size=30))
+def test_any_text_is_a_mariadb_list_or_malformed(text: str) -> None:
+    with contextlib.suppress(Malformed):
+        state = MariadbState(text)
+        assert MariadbState(str(state)) == state

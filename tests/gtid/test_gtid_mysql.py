@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gtid_strategies import gtid_sets
+from gtid_strategies import gtid_sets, set_like_texts
 from hypothesis import HealthCheck, given, settings
 from test_gtid_text import REFUSED, TAKEN
 
@@ -68,6 +68,26 @@ def test_the_server_refuses_every_form_that_we_refuse(ask: Ask, text: str) -> No
         ask("GTID_SUBTRACT(%s, '')", text)
     with pytest.raises(Malformed):
         GtidSet(text)
+
+
+def our_answer(text: str) -> str:
+    try:
+        return GtidSet(text).server_text()
+    except Malformed:
+        return "refused"
+
+
+def the_servers_answer(ask: Ask, text: str) -> str:
+    try:
+        return str(ask("GTID_SUBTRACT(%s, '')", text))
+    except Exception as error:
+        return "refused" if "Malformed GTID set specification" in str(error) else str(error)
+
+
+@settings(ask_server, max_examples=500)
+@given(set_like_texts)
+def test_the_server_takes_and_refuses_random_texts_as_we_do(ask: Ask, text: str) -> None:
+    assert our_answer(text) == the_servers_answer(ask, text)
 
 
 def previous_gtids(log: Path) -> bytes:
