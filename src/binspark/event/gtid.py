@@ -9,7 +9,7 @@ from binspark.event.context import Context
 from binspark.frames import EventCode
 from binspark.gtid import Gtid, GtidSet, decode_gtid_set, encode_gtid_set
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import flags, microseconds, server_version
+from binspark.wire.meaning import flags, microseconds, quantity, says, server_version
 
 LOGICAL_CLOCK = 2
 _COMMIT_TIMESTAMP_LENGTH = 7
@@ -62,7 +62,14 @@ class PreviousGtids:
     gtid_set: GtidSet
 
 
-_CLOCK = Layout(("last_committed", "Q"), ("sequence_number", "Q"))
+_FLAGS = flags(GtidFlag)
+_SID = says("the server where the transaction was born")
+_CLOCK_TYPE = says(f"{LOGICAL_CLOCK}: the two numbers of a logical clock follow")
+_LENGTH = quantity("byte", "the whole transaction, this event included")
+_CLOCK = Layout(
+    ("last_committed", "Q", says("the commit parent: runs after the transaction with this sequence number")),
+    ("sequence_number", "Q", says("number of the transaction in this file")),
+)
 
 
 def decode_gtid(body: Cursor, context: Context) -> GtidEvent:
@@ -82,18 +89,18 @@ def decode_gtid(body: Cursor, context: Context) -> GtidEvent:
             4      that the version of the original server follows
             8      commit group ticket, if it has one                 (since 8.0.27)
     """
-    gtid_flags = body.u8("gtid_flags", flags(GtidFlag))
-    sid = body.uuid("sid")
-    gno = body.i64("gno")
+    gtid_flags = body.u8("gtid_flags", _FLAGS)
+    sid = body.uuid("sid", _SID)
+    gno = body.i64("gno", lambda number: f"{sid}:{number}" if number else "anonymous")
     _check_number(body, gno, context)
-    clock_type = body.u8("logical_clock_typecode") if body.remaining else None
+    clock_type = body.u8("logical_clock_typecode", _CLOCK_TYPE) if body.remaining else None
     if clock_type != LOGICAL_CLOCK:
         return GtidEvent(gtid_flags, sid, gno, clock_type)
     last_committed, sequence_number = body.fields(_CLOCK)
     if body.remaining < _COMMIT_TIMESTAMP_LENGTH:
         return GtidEvent(gtid_flags, sid, gno, clock_type, last_committed, sequence_number)
     immediate, original = _read_timestamps(body)
-    length = body.packed("transaction_length") if body.remaining else None
+    length = body.packed("transaction_length", _LENGTH) if body.remaining else None
     version, original_version = _read_versions(body) if body.remaining >= _SERVER_VERSION_LENGTH else (None, None)
     ticket = body.u64("commit_group_ticket") if body.remaining >= _TICKET_LENGTH else None
     return GtidEvent(

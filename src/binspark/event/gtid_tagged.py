@@ -18,11 +18,15 @@ from binspark.event.context import Context
 from binspark.event.gtid import GtidFlag
 from binspark.gtid import Gtid
 from binspark.wire import Cursor, Writer
-from binspark.wire.meaning import code, flags, microseconds, server_version
+from binspark.wire.meaning import code, flags, microseconds, quantity, says, server_version
 from binspark.wire.packed import encode_varlen
 
 _FRAMEWORK_VERSION = 1
 _UUID_LENGTH = 16
+_UUID_BYTES = tuple(f"sid_byte_{index}" for index in range(_UUID_LENGTH))
+_LENGTH = quantity("byte", "the whole transaction, this event included")
+_MESSAGE_SIZE = quantity("byte", "from the version to the last field")
+_NON_IGNORABLE = says("one more than the last field that a reader must know; 0: none")
 
 
 class TaggedField(IntEnum):
@@ -87,8 +91,8 @@ def decode_gtid_tagged(body: Cursor, _context: Context) -> GtidTagged:
     version = body.varlen("serialization_version")
     if version != _FRAMEWORK_VERSION:
         raise Unsupported(f"version {version} of the serialization framework; only {_FRAMEWORK_VERSION} is known")
-    size = body.varlen("message_size")
-    last_non_ignorable = body.varlen("last_non_ignorable_field")
+    size = body.varlen("message_size", _MESSAGE_SIZE)
+    last_non_ignorable = body.varlen("last_non_ignorable_field", _NON_IGNORABLE)
     message_end = start + size
     if not body.offset <= message_end <= body.end:
         raise body.malformed(f"a message of {size} bytes in a body of {body.end - start}")
@@ -157,10 +161,21 @@ def _size_with_itself(size: int) -> bytes:
 
 def _read_uuid(message: Cursor) -> str:
     """Read sixteen varlen integers: each byte of the UUID from 0x80 on takes two."""
-    values = [message.varlen(f"sid_byte_{index}") for index in range(_UUID_LENGTH)]
+    values: list[int] = []
+
+    def so_far(byte: int) -> str:
+        return _uuid_so_far([*values, byte])
+
+    for name in _UUID_BYTES:
+        values.append(message.varlen(name, so_far))  # noqa: PERF401 (the meaning looks at the values before)
     if max(values) > 0xFF:
         raise message.malformed("a byte of the UUID exceeds 255")
     return str(UUID(bytes=bytes(values)))
+
+
+def _uuid_so_far(values: list[int]) -> str:
+    digits = "".join(f"{value:02x}" for value in values)
+    return f"UUID {UUID(digits)}" if len(digits) == 2 * _UUID_LENGTH else f"UUID {digits}…"
 
 
 def _write_uuid(writer: Writer, value: str) -> None:
@@ -183,7 +198,7 @@ _READERS: dict[int, Callable[[Cursor], Any]] = {
     TaggedField.SEQUENCE_NUMBER: lambda message: message.signed_varlen("sequence_number"),
     TaggedField.IMMEDIATE_COMMIT_TIMESTAMP: lambda message: message.varlen("immediate_commit_timestamp", microseconds),
     TaggedField.ORIGINAL_COMMIT_TIMESTAMP: lambda message: message.varlen("original_commit_timestamp", microseconds),
-    TaggedField.TRANSACTION_LENGTH: lambda message: message.varlen("transaction_length"),
+    TaggedField.TRANSACTION_LENGTH: lambda message: message.varlen("transaction_length", _LENGTH),
     TaggedField.IMMEDIATE_SERVER_VERSION: lambda message: message.varlen("immediate_server_version", server_version),
     TaggedField.ORIGINAL_SERVER_VERSION: lambda message: message.varlen("original_server_version", server_version),
     TaggedField.COMMIT_GROUP_TICKET: lambda message: message.varlen("commit_group_ticket"),

@@ -10,7 +10,7 @@ from binspark.event.context import Context, SqlText
 from binspark.event.status_vars import StatusCode, StatusVariable, decode_status_vars, encode_status_vars
 from binspark.frames.payload import deflate_block, inflate_block
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import code
+from binspark.wire.meaning import as_text, code, quantity, says
 
 _V3_POST_HEADER = 11
 
@@ -56,12 +56,18 @@ class ExecuteLoadQuery(Query):
     duplicate_handling: int = 0
 
 
-_QUERY = Layout(
-    ("thread_id", "I"), ("execution_time", "I"), ("schema_length", "B"), ("error_code", "H"), ("status_length", "H")
-)
-_QUERY_V3 = Layout(("thread_id", "I"), ("execution_time", "I"), ("schema_length", "B"), ("error_code", "H"))
+_THREAD_ID = ("thread_id", "I", says("the thread that ran it"))
+_EXECUTION_TIME = ("execution_time", "I", quantity("second"))
+_SCHEMA_LENGTH = ("schema_length", "B", quantity("byte"))
+_ERROR_CODE = ("error_code", "H", lambda number: f"error {number}" if number else "no error")
+_STATUS_LENGTH = ("status_length", "H", quantity("byte"))
+_QUERY = Layout(_THREAD_ID, _EXECUTION_TIME, _SCHEMA_LENGTH, _ERROR_CODE, _STATUS_LENGTH)
+_QUERY_V3 = Layout(_THREAD_ID, _EXECUTION_TIME, _SCHEMA_LENGTH, _ERROR_CODE)
 _LOAD_QUERY = Layout(
-    ("file_id", "I"), ("file_name_start", "I"), ("file_name_end", "I"), ("duplicates", "B", code(DuplicateHandling))
+    ("file_id", "I", says("the file whose blocks came before")),
+    ("file_name_start", "I", says("where the file's name begins in the statement")),
+    ("file_name_end", "I", says("where it ends")),
+    ("duplicates", "B", code(DuplicateHandling)),
 )
 
 
@@ -146,7 +152,7 @@ def _post_header(body: Cursor, context: Context) -> _PostHeader:
 
 def _query_body(body: Cursor, head: _PostHeader) -> Query:
     status_vars, schema = _status_and_schema(body, head)
-    return Query(head.thread_id, head.execution_time, head.error_code, schema, status_vars, body.rest("query"))
+    return Query(head.thread_id, head.execution_time, head.error_code, schema, status_vars, body.rest("query", as_text))
 
 
 def _status_and_schema(body: Cursor, head: _PostHeader) -> tuple[tuple[StatusVariable, ...], str]:

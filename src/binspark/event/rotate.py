@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 from binspark.event.context import Context
 from binspark.wire import Cursor, Layout, Writer
+from binspark.wire.meaning import says
 
 _FIRST_POSITION = 4
+_POSITION = says("where the first event of the next file begins")
+_NEXT_FILE = says("name of the next file, to the end of the body")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +38,10 @@ def decode_rotate(body: Cursor, context: Context) -> Rotate:
     0       8      position of the first event in the next file   (not in version 1: 4)
     8       rest   name of the next file, not terminated
     """
-    position = body.u64("position") if context.post_header_length else _FIRST_POSITION
+    position = body.u64("position", _POSITION) if context.post_header_length else _FIRST_POSITION
     if not body.remaining:
         raise body.malformed("next_file is empty")
-    return Rotate(position=position, next_file=body.rest_text("next_file"))
+    return Rotate(position=position, next_file=body.rest_text("next_file", _NEXT_FILE))
 
 
 def encode_rotate(event: Rotate, writer: Writer, context: Context) -> None:

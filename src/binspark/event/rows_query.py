@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from binspark.event.context import Context, SqlText
 from binspark.wire import Cursor, Writer
-from binspark.wire.meaning import says
+from binspark.wire.meaning import as_text, says
+
+_IGNORED = says("ignored; the statement takes the rest of the event")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,8 @@ class AnnotateRows:
 
 def decode_rows_query(body: Cursor, _context: Context) -> RowsQuery:
     """Decode ROWS_QUERY: a byte that was meant to be the length and that all servers ignore, then the statement."""
-    length_byte = body.u8("length_byte", says("ignored; the statement takes the rest of the event"))
-    return RowsQuery(body.rest("query"), length_byte)
+    length_byte = body.u8("length_byte", _IGNORED)
+    return RowsQuery(body.rest("query", as_text), length_byte)
 
 
 def encode_rows_query(event: RowsQuery, writer: Writer, _context: Context) -> None:
@@ -37,7 +39,7 @@ def encode_rows_query(event: RowsQuery, writer: Writer, _context: Context) -> No
 
 def decode_annotate_rows(body: Cursor, _context: Context) -> AnnotateRows:
     """Decode ANNOTATE_ROWS: the statement is the whole body."""
-    return AnnotateRows(body.rest("query"))
+    return AnnotateRows(body.rest("query", as_text))
 
 
 def encode_annotate_rows(event: AnnotateRows, writer: Writer, _context: Context) -> None:

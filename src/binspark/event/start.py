@@ -8,7 +8,7 @@ from binspark.event.context import Context
 from binspark.frames import format as log_format
 from binspark.frames.format import SERVER_VERSION_LENGTH, FormatDescription, split_server_version
 from binspark.wire import Cursor, Writer
-from binspark.wire.meaning import seconds
+from binspark.wire.meaning import as_padded_text, seconds
 
 __all__ = ["FormatDescription", "StartV3", "Stop"]
 
@@ -37,7 +37,7 @@ def decode_start_v3(body: Cursor, _context: Context) -> StartV3:
     52      4      creation time
     """
     binlog_version = body.u16("binlog_version")
-    server_version, padding = split_server_version(body.raw("server_version", SERVER_VERSION_LENGTH))
+    server_version, padding = split_server_version(body.raw("server_version", SERVER_VERSION_LENGTH, as_padded_text))
     create_timestamp = body.u32("create_timestamp", seconds)
     return StartV3(binlog_version, server_version, create_timestamp, padding)
 

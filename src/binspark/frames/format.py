@@ -13,7 +13,7 @@ from binspark.frames.header import HEADER_LENGTH, V1_HEADER_LENGTH
 from binspark.frames.permutation import event_codes_of
 from binspark.frames.post_headers import V1_POST_HEADERS, V3_POST_HEADERS, V4_POST_HEADERS
 from binspark.wire import Cursor, Writer
-from binspark.wire.meaning import code, says, seconds
+from binspark.wire.meaning import as_padded_text, code, quantity, says, seconds
 
 SERVER_VERSION_LENGTH = 50
 CHECKSUM_LENGTH = 4
@@ -61,10 +61,10 @@ def decode_format_description(body: Cursor) -> FormatDescription:
     57+n    1      checksum algorithm (MySQL since 5.6.1, MariaDB since 5.3)
     """
     binlog_version = body.u16("binlog_version")
-    raw_version = body.raw("server_version", SERVER_VERSION_LENGTH)
+    raw_version = body.raw("server_version", SERVER_VERSION_LENGTH, as_padded_text)
     server_version, padding = split_server_version(raw_version)
     create_timestamp = body.u32("create_timestamp", seconds)
-    header_length = body.u8("header_length")
+    header_length = body.u8("header_length", quantity("byte", "the header of every event"))
     has_checksum = carries_checksum(server_version)
     lengths = body.raw(
         "post_header_lengths", body.remaining - has_checksum, says("one byte for each event type, from type 1 on")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from binspark.frames.codes import HeaderFlag, type_name
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import flags, seconds
+from binspark.wire.meaning import flags, quantity, says, seconds
 
 V1_HEADER_LENGTH = 13
 HEADER_LENGTH = 19
@@ -23,19 +23,22 @@ class Header(NamedTuple):
     flags: int
 
 
+_WRITER = says("the server that first wrote the event")
+_WHOLE = quantity("byte", "header and checksum included")
+
 V1_HEADER = Layout(
     ("timestamp", "I", seconds),
     ("type_code", "B", type_name),
-    ("server_id", "I"),
-    ("event_size", "I"),
+    ("server_id", "I", _WRITER),
+    ("event_size", "I", _WHOLE),
 )
 
 HEADER = Layout(
     ("timestamp", "I", seconds),
     ("type_code", "B", type_name),
-    ("server_id", "I"),
-    ("event_size", "I"),
-    ("next_position", "I"),
+    ("server_id", "I", _WRITER),
+    ("event_size", "I", _WHOLE),
+    ("next_position", "I", says("where the next event begins")),
     ("flags", "H", flags(HeaderFlag)),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from struct import Struct
 from typing import Any, Self
 from uuid import UUID
@@ -17,6 +18,11 @@ _U32 = Struct("<I")
 _U64 = Struct("<Q")
 _I64 = Struct("<q")
 _F64 = Struct("<d")
+
+
+@lru_cache(maxsize=256)
+def _uuid_text(raw: bytes) -> str:
+    return str(UUID(bytes=raw))
 
 
 class Cursor:
@@ -160,7 +166,7 @@ class Cursor:
 
     def uuid(self, name: str, meaning: Meaning = None) -> str:
         start = self._advance(name, 16)
-        return str(UUID(bytes=self.data[start : start + 16]))
+        return _uuid_text(self.data[start : start + 16])
 
     def sub(self, name: str, length: int) -> Self:
         """Return a cursor over the next `length` bytes, and step over them."""

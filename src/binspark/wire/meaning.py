@@ -38,6 +38,16 @@ def server_version(value: int) -> str:
     return f"{value // 10000}.{value % 10000 // 100}.{value % 100}"
 
 
+def quantity(unit: str, note: str = "") -> type_of_meaning:
+    """Return a meaning that gives a number its unit: `1 byte`, `7 bytes`."""
+
+    def meaning(value: int) -> str:
+        words = f"{value} {unit}" if value == 1 else f"{value} {unit}s"
+        return f"{words}, {note}" if note else words
+
+    return meaning
+
+
 def flags(names: type[IntFlag]) -> type_of_meaning:
     """Return a meaning that names the bits which are set; bits without a name are shown in hex."""
 
@@ -47,7 +57,7 @@ def flags(names: type[IntFlag]) -> type_of_meaning:
         known = [flag for flag in names if value & flag]
         unnamed = value & ~sum(known)
         words = [flag.name or hex(flag) for flag in known]
-        return " | ".join([*words, hex(unnamed)] if unnamed else words)
+        return f"0x{value:x} = " + " | ".join([*words, hex(unnamed)] if unnamed else words)
 
     return meaning
 
@@ -59,6 +69,23 @@ def code(names: type[IntEnum]) -> type_of_meaning:
         return names(value).name if value in names._value2member_map_ else f"unknown code {value}"
 
     return meaning
+
+
+def as_text(value: bytes) -> str:
+    """Say that bytes are text in a character set that is not known here; what is not UTF-8 is escaped."""
+    return value.decode(errors="backslashreplace")
+
+
+def as_padded_text(value: bytes) -> str:
+    """Say that bytes are text, filled up with zero bytes."""
+    return as_text(value.partition(b"\0")[0])
+
+
+def bits_high_first(value: bytes) -> str:
+    """Name the bits that are set, the highest bit of each byte first, counted from 1."""
+    bits = [byte >> shift & 1 for byte in value for shift in range(7, -1, -1)]
+    numbers = [str(index + 1) for index, bit in enumerate(bits) if bit]
+    return f"bits that are set: {', '.join(numbers)}" if numbers else "no bit is set"
 
 
 def says(text: str) -> type_of_meaning:

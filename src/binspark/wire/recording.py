@@ -7,9 +7,12 @@ from typing import Any, Self, TypeVar
 
 from binspark.wire.cursor import Cursor
 from binspark.wire.layout import Layout
-from binspark.wire.meaning import Meaning
+from binspark.wire.meaning import Meaning, as_padded_text, as_text
 
 T = TypeVar("T")
+
+# Meanings that say: these bytes are text. The text is the value then.
+_TEXTS = {as_text: "text", as_padded_text: "zero-padded text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,9 @@ class RecordingCursor(Cursor):
     def fields(self, layout: Layout) -> tuple[Any, ...]:
         start = self.offset
         values = super().fields(layout)
-        for name, size, meaning, value in zip(layout.names, layout.sizes, layout.meanings, values, strict=True):
-            self._record(start, start + size, name, _fixed_kind(size), value, meaning)
+        columns = zip(layout.names, layout.sizes, layout.kinds, layout.meanings, values, strict=True)
+        for name, size, kind, meaning, value in columns:
+            self._record(start, start + size, name, kind, value, meaning)
             start += size
         return values
 
@@ -81,10 +85,10 @@ class RecordingCursor(Cursor):
         return self._recorded(self.offset, super().signed_varlen(name), name, "signed varlen integer", meaning)
 
     def raw(self, name: str, length: int, meaning: Meaning = None) -> bytes:
-        return self._recorded(self.offset, super().raw(name, length), name, "bytes", meaning)
+        return self._recorded_bytes(self.offset, super().raw(name, length), name, meaning)
 
     def rest(self, name: str, meaning: Meaning = None) -> bytes:
-        return self._recorded(self.offset, super().rest(name), name, "bytes", meaning)
+        return self._recorded_bytes(self.offset, super().rest(name), name, meaning)
 
     def text(self, name: str, length: int, meaning: Meaning = None) -> str:
         return self._recorded(self.offset, super().text(name, length), name, "text", meaning)
@@ -113,6 +117,12 @@ class RecordingCursor(Cursor):
     def _recorded(self, start: int, value: T, name: str, kind: str, meaning: Meaning) -> T:
         self._record(start, self.offset, name, kind, value, meaning)
         return value
+
+    def _recorded_bytes(self, start: int, value: bytes, name: str, meaning: Meaning) -> bytes:
+        if meaning in _TEXTS:
+            self._record(start, self.offset, name, _TEXTS[meaning], meaning(value), None)
+            return value
+        return self._recorded(start, value, name, "bytes", meaning)
 
     def _record(self, start: int, end: int, name: str, kind: str, value: Any, meaning: Meaning) -> None:
         if start == end:
