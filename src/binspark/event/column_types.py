@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from binspark.wire.meaning import type_of_meaning
+
 
 class ColumnType(IntEnum):
     """Type codes; 140 and 141 are MariaDB's."""
@@ -76,3 +78,56 @@ def column_type_name(type_code: int) -> str:
     """Return the name of a column type, `UNKNOWN_n` for one that nobody documented."""
     known = type_code in ColumnType._value2member_map_
     return ColumnType(type_code).name if known else f"UNKNOWN_{type_code}"
+
+
+def _fraction(digits: int) -> str:
+    return f"{digits} digits of a second's fraction"
+
+
+def _longest(length: int) -> str:
+    return f"at most {length} bytes"
+
+
+def _length_bytes(count: int) -> str:
+    return f"the length of a value takes {count} bytes"
+
+
+def _value_bytes(count: int) -> str:
+    return f"a value takes {count} bytes"
+
+
+def _bit_count(value: int) -> str:
+    return f"{(value >> 8) * 8 + (value & 0xFF)} bits"
+
+
+def _digits(value: int) -> str:
+    return f"{value & 0xFF} digits, {value >> 8} of them behind the point"
+
+
+def _string(value: int) -> str:
+    """Say what a STRING really is: its type is the first byte, but two bits of that belong to the length."""
+    real_type, length = value & 0xFF, value >> 8
+    if real_type in (ColumnType.ENUM, ColumnType.SET):
+        return f"{ColumnType(real_type).name}, {_value_bytes(length)}"
+    return f"{column_type_name(real_type | 0x30)}, {_longest(length | (real_type & 0x30 ^ 0x30) << 4)}"
+
+
+METADATA_MEANINGS: dict[int, type_of_meaning] = {
+    ColumnType.FLOAT: _value_bytes,
+    ColumnType.DOUBLE: _value_bytes,
+    ColumnType.VARCHAR: _longest,
+    ColumnType.VAR_STRING: _string,
+    ColumnType.STRING: _string,
+    ColumnType.VARCHAR_COMPRESSED: _longest,
+    ColumnType.BIT: _bit_count,
+    ColumnType.NEWDECIMAL: _digits,
+    ColumnType.TIMESTAMP2: _fraction,
+    ColumnType.DATETIME2: _fraction,
+    ColumnType.TIME2: _fraction,
+    ColumnType.BLOB: _length_bytes,
+    ColumnType.BLOB_COMPRESSED: _length_bytes,
+    ColumnType.JSON: _length_bytes,
+    ColumnType.GEOMETRY: _length_bytes,
+    ColumnType.VECTOR: _length_bytes,
+}
+"""What the type metadata of a column says, for people."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from binspark.event.context import Context
 from binspark.gtid import GtidSet, decode_gtid_set, encode_gtid_set
 from binspark.wire import Cursor, Layout, Writer
+from binspark.wire.meaning import as_padded_text
 
 _VIEW_ID_LENGTH = 40
 
@@ -90,7 +91,7 @@ def decode_view_change(body: Cursor, _context: Context) -> ViewChange:
     48      4      number of entries in the certification information
     52      ...    for each entry 2 bytes of length and a key, 4 bytes of length and a value
     """
-    view_id, _, padding = body.raw("view_id", _VIEW_ID_LENGTH).partition(b"\0")
+    view_id, _, padding = body.raw("view_id", _VIEW_ID_LENGTH, as_padded_text).partition(b"\0")
     sequence_number, size = body.fields(_VIEW)
     info: list[tuple[bytes, bytes]] = []
     for index in range(size):

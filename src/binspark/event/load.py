@@ -8,7 +8,7 @@ from enum import IntFlag
 from binspark.event.context import Context, SqlText
 from binspark.frames import EventCode
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import flags
+from binspark.wire.meaning import as_text, flags
 
 
 class LoadOption(IntFlag):
@@ -198,11 +198,11 @@ def _terminated(body: Cursor, name: str, length: int) -> str:
 def _old_separators(body: Cursor) -> Separators:
     """Read one byte for each separator, options, and which of the separators are empty."""
     return Separators(
-        field_terminator=body.raw("field_terminator", 1),
-        enclosed_by=body.raw("enclosed_by", 1),
-        line_terminator=body.raw("line_terminator", 1),
-        line_start=body.raw("line_start", 1),
-        escaped_by=body.raw("escaped_by", 1),
+        field_terminator=body.raw("field_terminator", 1, as_text),
+        enclosed_by=body.raw("enclosed_by", 1, as_text),
+        line_terminator=body.raw("line_terminator", 1, as_text),
+        line_start=body.raw("line_start", 1, as_text),
+        escaped_by=body.raw("escaped_by", 1, as_text),
         options=body.u8("options", flags(LoadOption)),
         empty_flags=body.u8("empty_flags", flags(EmptyOption)),
     )
@@ -221,7 +221,7 @@ def _new_separators(body: Cursor) -> Separators:
 
 
 def _counted(body: Cursor, name: str) -> bytes:
-    return body.raw(name, body.u8(f"{name}_length"))
+    return body.raw(name, body.u8(f"{name}_length"), as_text)
 
 
 def _write_head(event: Load, writer: Writer) -> None:

@@ -10,7 +10,7 @@ from binspark.event.context import Context
 from binspark.event.xa import XaPrepare
 from binspark.gtid import MariadbGtid
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import flags
+from binspark.wire.meaning import as_text, flags, says
 
 _GTID_LENGTH = 19
 _LIST_COUNT = (1 << 28) - 1
@@ -121,7 +121,9 @@ class PartialRowData:
     fragment: bytes
 
 
-_GTID = Layout(("sequence_number", "Q"), ("domain_id", "I"), ("gtid_flags", "B", flags(MariadbGtidFlag)))
+_SEQUENCE = says("number of the transaction in its domain")
+_COMMIT_ID = says("transactions with the same one committed together")
+_GTID = Layout(("sequence_number", "Q", _SEQUENCE), ("domain_id", "I"), ("gtid_flags", "B", flags(MariadbGtidFlag)))
 _XA = Layout(("format_id", "i"), ("gtrid_length", "B"), ("bqual_length", "B"))
 _LIST_ENTRY = Layout(("domain_id", "I"), ("server_id", "I"), ("sequence_number", "Q"))
 _ENCRYPTION = Layout(("scheme", "B"), ("key_version", "I"))
@@ -143,7 +145,7 @@ def decode_mariadb_gtid(body: Cursor, _context: Context) -> MariadbGtidEvent:
             4      id of the thread                              (THREAD_ID)
     """
     sequence_number, domain_id, gtid_flags = body.fields(_GTID)
-    commit_id = body.u64("commit_id") if gtid_flags & MariadbGtidFlag.GROUP_COMMIT_ID else None
+    commit_id = body.u64("commit_id", _COMMIT_ID) if gtid_flags & MariadbGtidFlag.GROUP_COMMIT_ID else None
     has_xa = gtid_flags & (MariadbGtidFlag.PREPARED_XA | MariadbGtidFlag.COMPLETED_XA)
     xid = _read_xid(body) if has_xa else None
     if not body.remaining:
@@ -248,7 +250,7 @@ def encode_partial_row_data(event: PartialRowData, writer: Writer, _context: Con
 
 def _read_xid(body: Cursor) -> XaId:
     format_id, gtrid_length, bqual_length = body.fields(_XA)
-    return XaId(format_id, body.raw("gtrid", gtrid_length), body.raw("bqual", bqual_length))
+    return XaId(format_id, body.raw("gtrid", gtrid_length, as_text), body.raw("bqual", bqual_length, as_text))
 
 
 def _count_meaning(value: int) -> str:

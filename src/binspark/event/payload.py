@@ -9,7 +9,7 @@ from binspark.event.context import Context
 from binspark.frames import type_name
 from binspark.frames.payload import PayloadCompression
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import code, says
+from binspark.wire.meaning import code, quantity, says
 from binspark.wire.packed import encode_packed
 
 
@@ -42,7 +42,12 @@ class LargeTransactionHeader:
     padding: bytes
 
 
-_LARGE = Layout(("version", "B"), ("terminating_event_offset", "Q"), ("terminating_event_type", "B", type_name))
+_BYTES = quantity("byte")
+_LARGE = Layout(
+    ("version", "B"),
+    ("terminating_event_offset", "Q", says("of the event that ends the transaction")),
+    ("terminating_event_type", "B", type_name),
+)
 
 
 def decode_transaction_payload(body: Cursor, _context: Context) -> TransactionPayload:
@@ -56,10 +61,10 @@ def decode_transaction_payload(body: Cursor, _context: Context) -> TransactionPa
     values: dict[int, int] = {}
     unknown: list[tuple[int, bytes]] = []
     while (kind := body.packed("field", code(PayloadField))) != PayloadField.END:
-        part = body.sub("value", body.packed("length"))
+        part = body.sub("value", body.packed("length", _BYTES))
         match kind:
             case PayloadField.PAYLOAD_SIZE | PayloadField.UNCOMPRESSED_SIZE:
-                values[kind] = part.packed(PayloadField(kind).name.lower())
+                values[kind] = part.packed(PayloadField(kind).name.lower(), _BYTES)
             case PayloadField.COMPRESSION_TYPE:
                 values[kind] = part.packed("compression_type", code(PayloadCompression))
             case _:

@@ -8,16 +8,17 @@ from functools import lru_cache
 from typing import Any
 
 from binspark.errors import DecodeError
-from binspark.event.column_types import METADATA_LENGTHS, ColumnType, column_type_name
+from binspark.event.column_types import METADATA_LENGTHS, METADATA_MEANINGS, ColumnType, column_type_name
 from binspark.event.context import Context
 from binspark.event.table_metadata import MetadataField, MetadataKind, decode_table_metadata, encode_table_metadata
 from binspark.wire import Cursor, Writer
 from binspark.wire.bitmap import bitmap_length, low_bits_first
-from binspark.wire.meaning import flags
+from binspark.wire.meaning import flags, says
 
 SHORT_TABLE_ID = 4
 TABLE_ID = 6
 _SHORT_POST_HEADER = 6
+_TABLE_ID_MEANING = says("what rows events call the table, until it is mapped again")
 
 
 class TableMapFlag(IntFlag):
@@ -117,7 +118,7 @@ def _remembered(raw: bytes, id_length: int, encoding: str) -> TableMap:
 
 
 def _read(body: Cursor, id_length: int) -> TableMap:
-    table_id = body.uint("table_id", id_length)
+    table_id = body.uint("table_id", id_length, _TABLE_ID_MEANING)
     table_flags = body.u16("flags", flags(TableMapFlag))
     schema = _name(body, "schema")
     table = _name(body, "table")
@@ -153,7 +154,7 @@ def _read_one(part: Cursor, type_code: int) -> int:
     if type_code == ColumnType.TYPED_ARRAY:
         element = part.u8("element_type", column_type_name)
         return element | part.uint("element_metadata", METADATA_LENGTHS.get(element, 0)) << 8
-    return part.uint(column_type_name(type_code), length) if length else 0
+    return part.uint(column_type_name(type_code), length, METADATA_MEANINGS.get(type_code)) if length else 0
 
 
 def _encode_type_metadata(event: TableMap) -> bytes:

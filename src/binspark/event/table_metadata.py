@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from binspark.wire import Cursor, Writer
 from binspark.wire.bitmap import encode_high_bits_first, high_bits_first
-from binspark.wire.meaning import code
+from binspark.wire.meaning import as_text, bits_high_first, code
 
 
 class MetadataKind(IntEnum):
@@ -80,7 +80,7 @@ def encode_table_metadata(fields: tuple[MetadataField, ...], writer: Writer) -> 
 
 
 def _read_bits(part: Cursor) -> tuple[bool, ...]:
-    bitmap = part.rest("bits")
+    bitmap = part.rest("bits", bits_high_first)
     return high_bits_first(bitmap, 8 * len(bitmap))
 
 
@@ -142,7 +142,7 @@ def _read_members(part: Cursor) -> tuple[tuple[bytes, ...], ...]:
         part.enter("column", len(columns))
         members: list[bytes] = []
         for _ in range(part.packed("count")):
-            members.append(part.raw("member", part.packed("member_length")))  # noqa: PERF401 (stops at the first lie)
+            members.append(part.raw("member", part.packed("member_length"), as_text))  # noqa: PERF401 (stops at the first lie)
         columns.append(tuple(members))
         part.leave()
     return tuple(columns)

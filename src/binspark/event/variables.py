@@ -17,7 +17,7 @@ from binspark.wire.decimals import (
     encode_packed_decimal,
     packed_decimal_length,
 )
-from binspark.wire.meaning import code, flags
+from binspark.wire.meaning import code, flags, says
 
 
 class IntvarKind(IntEnum):
@@ -76,9 +76,12 @@ class UserVar:
     flags: int | None = None
 
 
+_IS_NULL = says("1: the value is NULL and nothing follows")
 _INTVAR = Layout(("kind", "B", code(IntvarKind)), ("value", "Q"))
 _RAND = Layout(("seed1", "Q"), ("seed2", "Q"))
-_VALUE_HEADER = Layout(("type", "B", code(UserVarType)), ("charset", "I"), ("value_length", "I"))
+_VALUE_HEADER = Layout(
+    ("type", "B", code(UserVarType)), ("charset", "I", says("number of the collation")), ("value_length", "I")
+)
 
 
 def decode_intvar(body: Cursor, context: Context) -> Intvar:
@@ -121,10 +124,10 @@ def decode_user_var(body: Cursor, context: Context) -> UserVar:
     """
     body.raw("post_header", context.post_header_length)
     name = body.text("name", body.u32("name_length"))
-    if body.u8("is_null"):
+    if body.u8("is_null", _IS_NULL):
         return UserVar(name, None, None, None)
     value_type, charset, length = body.fields(_VALUE_HEADER)
-    raw = body.raw("value", length, lambda value: f"{_read_value(value, value_type, False)[0]!r}")
+    raw = body.raw("value", length, lambda value: _value_meaning(value, value_type, body))
     value_flags = body.u8("flags", flags(UserVarFlag)) if body.remaining else None
     unsigned = bool((value_flags or 0) & UserVarFlag.UNSIGNED)
     value, precision = _read_value(raw, value_type, unsigned)
@@ -166,6 +169,15 @@ def _read_decimal(raw: bytes) -> Decimal:
     if len(raw) != 2 + packed_decimal_length(precision, scale):
         raise Malformed(f"a user variable DECIMAL({precision},{scale}) with {len(raw)} bytes")
     return decode_packed_decimal(raw[2:], precision, scale)
+
+
+def _value_meaning(raw: bytes, value_type: int, rest: Cursor) -> str:
+    """Spell out a value; whether an integer has a sign only the flags behind it tell."""
+    unsigned = rest.remaining > 0 and bool(rest.data[rest.offset] & UserVarFlag.UNSIGNED)
+    value, precision = _read_value(raw, value_type, unsigned)
+    if isinstance(value, Decimal):
+        return f"{value:f}, of {precision} digits"
+    return repr(value.decode(errors="backslashreplace")) if isinstance(value, bytes) else str(value)
 
 
 def _write_value(event: UserVar) -> bytes:

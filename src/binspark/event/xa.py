@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from binspark.event.context import Context
 from binspark.wire import Cursor, Layout, Writer
+from binspark.wire.meaning import as_text, says
 
 _MAX_PART = 64
+_XID = says("number that the server gave to the transaction")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,18 @@ class XaPrepare:
         return f"X'{self.gtrid.hex()}',X'{self.bqual.hex()}',{self.format_id}"
 
 
-_XA = Layout(("one_phase", "B"), ("format_id", "i"), ("gtrid_length", "I"), ("bqual_length", "I"))
+_XA = Layout(
+    ("one_phase", "B", says("1: committed in one phase")),
+    ("format_id", "i"),
+    ("gtrid_length", "I"),
+    ("bqual_length", "I"),
+)
 
 
 def decode_xid(body: Cursor, context: Context) -> Xid:
     """Decode XID: 8 bytes."""
     body.raw("post_header", context.post_header_length)
-    return Xid(body.u64("xid"))
+    return Xid(body.u64("xid", _XID))
 
 
 def encode_xid(event: Xid, writer: Writer, _context: Context) -> None:
@@ -60,8 +67,8 @@ def decode_xa_prepare(body: Cursor, context: Context) -> XaPrepare:
     one_phase, format_id, gtrid_length, bqual_length = body.fields(_XA)
     if gtrid_length > _MAX_PART or bqual_length > _MAX_PART:
         raise body.malformed(f"an XID of {gtrid_length} and {bqual_length} bytes, at most {_MAX_PART} are possible")
-    gtrid = body.raw("gtrid", gtrid_length)
-    return XaPrepare(bool(one_phase), format_id, gtrid, body.raw("bqual", bqual_length))
+    gtrid = body.raw("gtrid", gtrid_length, as_text)
+    return XaPrepare(bool(one_phase), format_id, gtrid, body.raw("bqual", bqual_length, as_text))
 
 
 def encode_xa_prepare(event: XaPrepare, writer: Writer, _context: Context) -> None:
