@@ -1,6 +1,6 @@
 """Frames into events: one class for each type, and one registry that knows them all."""
 
-from binspark.event.codec import decode_body, decode_event, encode_body, inner_events
+from binspark.event.codec import EventDecoder, decode_body, decode_event, encode_body, inner_events
 from binspark.event.context import Context
 from binspark.event.event import Event
 from binspark.event.group import TransactionContext, ViewChange
@@ -30,6 +30,7 @@ __all__ = [
     "CreateFile",
     "DeleteFile",
     "Event",
+    "EventDecoder",
     "ExecLoad",
     "ExecuteLoadQuery",
     "FormatDescription",

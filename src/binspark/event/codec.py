@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from binspark.errors import DecodeError, Malformed
@@ -15,43 +15,79 @@ from binspark.frames.payload import DEFAULT_LIMITS, Limits, payload_frames
 from binspark.position import Position
 from binspark.wire import Cursor, Writer
 
+_Prepared = tuple[Callable[[Cursor, Context], Any], Context]
+_new_event = tuple.__new__
+
+
+class EventDecoder:
+    """Decodes the frames of one log. What depends on the log's format only is worked out once for each type."""
+
+    def __init__(self, file: str = "", limits: Limits = DEFAULT_LIMITS) -> None:
+        self.file = file
+        self.limits = limits
+        self._format: LogFormat | None = None
+        self._prepared: dict[int, _Prepared] = {}
+
+    def decode(self, frame: Frame) -> Event:
+        """Decode the body of a frame."""
+        log_format = frame.format
+        if log_format is not self._format:
+            self._format, self._prepared = log_format, {}
+        decode, context = self._prepared.get(frame.type_code) or self._prepare(frame.type_code, log_format)
+        body = Cursor(frame.data, frame.body_start, frame.body_end, log_format.encoding)
+        try:
+            decoded = decode(body, context)
+        except DecodeError as error:
+            raise _placed(error, frame, self.file) from None
+        extra = body.rest("extra") if body.offset != body.end else b""
+        return _new_event(Event, (frame, decoded, self.file, extra))
+
+    def inner_events(self, event: Event) -> Iterator[Event]:
+        """Yield the events inside a TRANSACTION_PAYLOAD, one at a time."""
+        payload: TransactionPayload = event.body
+        frames = payload_frames(
+            event.frame, payload.payload, payload.compression_type, payload.uncompressed_size, self.limits
+        )
+        decoder = EventDecoder(self.file, self.limits)
+        try:
+            for frame in frames:
+                if frame.type_code == EventCode.TRANSACTION_PAYLOAD:
+                    raise Malformed("a transaction payload inside a transaction payload")
+                yield decoder.decode(frame)
+        except DecodeError as error:
+            raise error.at(event.position) from None
+
+    def _prepare(self, type_code: int, log_format: LogFormat) -> _Prepared:
+        codec = CODECS.get(type_code, UNKNOWN)
+        prepared = (codec.decode, Context.of(type_code, log_format, self.limits))
+        self._prepared[type_code] = prepared
+        return prepared
+
 
 def decode_event(frame: Frame, file: str = "", limits: Limits = DEFAULT_LIMITS) -> Event:
-    """Decode the body of a frame."""
-    log_format = frame.format
-    body = Cursor(frame.data, frame.body_start, frame.body_end, log_format.encoding)
-    decoded = decode_body(body, frame, file, limits)
-    extra = body.rest("extra") if body.remaining else b""
-    return Event(frame, decoded, file, extra)
+    """Decode the body of one frame."""
+    return EventDecoder(file, limits).decode(frame)
+
+
+def inner_events(event: Event, limits: Limits = DEFAULT_LIMITS) -> Iterator[Event]:
+    """Yield the events inside one TRANSACTION_PAYLOAD."""
+    return EventDecoder(event.file, limits).inner_events(event)
 
 
 def decode_body(body: Cursor, frame: Frame, file: str = "", limits: Limits = DEFAULT_LIMITS) -> Any:
     """Decode a body through a cursor of the caller's, for instance one that records."""
     codec = CODECS.get(frame.type_code, UNKNOWN)
     try:
-        return codec.decode(body, Context(frame.type_code, frame.format, limits))
+        return codec.decode(body, Context.of(frame.type_code, frame.format, limits))
     except DecodeError as error:
         raise _placed(error, frame, file) from None
-
-
-def inner_events(event: Event, limits: Limits = DEFAULT_LIMITS) -> Iterator[Event]:
-    """Yield the events inside a TRANSACTION_PAYLOAD, one at a time."""
-    payload: TransactionPayload = event.body
-    frames = payload_frames(event.frame, payload.payload, payload.compression_type, payload.uncompressed_size, limits)
-    try:
-        for frame in frames:
-            if frame.type_code == EventCode.TRANSACTION_PAYLOAD:
-                raise Malformed("a transaction payload inside a transaction payload")
-            yield decode_event(frame, event.file, limits)
-    except DecodeError as error:
-        raise error.at(event.position) from None
 
 
 def encode_body(type_code: int, body: Any, log_format: LogFormat, extra: bytes = b"") -> bytes:
     """Return the bytes of an event's body."""
     writer = Writer(log_format.encoding)
     codec = CODECS.get(type_code, UNKNOWN)
-    codec.encode(body, writer, Context(type_code, log_format))
+    codec.encode(body, writer, Context.of(type_code, log_format))
     writer.raw(extra)
     return writer.take()
 

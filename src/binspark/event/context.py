@@ -16,8 +16,10 @@ class Context(NamedTuple):
 
     type_code: int
     format: LogFormat
+    post_header_length: int
     limits: Limits = DEFAULT_LIMITS
 
-    @property
-    def post_header_length(self) -> int:
-        return self.format.post_header_length(self.type_code)
+    @classmethod
+    def of(cls, type_code: int, log_format: LogFormat, limits: Limits = DEFAULT_LIMITS) -> Context:
+        """Return the context of a type of event in a log."""
+        return cls(type_code, log_format, log_format.post_header_length(type_code), limits)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from binspark.frames import Frame, Header, HeaderFlag, type_name
 from binspark.frames.checksum import ChecksumState
 from binspark.position import Position
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One event of a log.
 
     `body` is a value of the class of its type (`Rotate`, `Query`, `TableMap`, ...). `extra` holds bytes behind the last

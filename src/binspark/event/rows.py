@@ -12,7 +12,7 @@ from binspark.frames import EventCode as E
 from binspark.frames.payload import deflate_block, inflate_block
 from binspark.wire import Cursor, Writer
 from binspark.wire.bitmap import bitmap_length, low_bits_first
-from binspark.wire.meaning import flags
+from binspark.wire.meaning import flags, quantity, says
 
 _SHORT_POST_HEADER = 6
 _POST_HEADER_V2 = 10
@@ -117,7 +117,11 @@ class Rows:
         return low_bits_first(bitmap, self.column_count)
 
 
+_FLAGS = flags(RowsFlag)
 _EXTRA_LENGTH_ITSELF = 2
+_TABLE_ID = says("the table that the last TABLE_MAP with this number names")
+_EXTRA_LENGTH = quantity("byte", "these two included")
+_ROWS = says("row images, one after the other")
 _NDB, _PARTITION = 0, 1
 
 
@@ -136,8 +140,8 @@ def decode_rows(body: Cursor, context: Context) -> Rows:
     """
     kind = ROWS_KINDS[context.type_code]
     id_length = SHORT_TABLE_ID if context.post_header_length == _SHORT_POST_HEADER else TABLE_ID
-    table_id = body.uint("table_id", id_length)
-    rows_flags = body.u16("flags", flags(RowsFlag))
+    table_id = body.uint("table_id", id_length, _TABLE_ID)
+    rows_flags = body.u16("flags", _FLAGS)
     extra_info = _read_extra_info(body, kind) if context.post_header_length == _POST_HEADER_V2 else ()
     count = body.packed("column_count")
     if count > MAX_COLUMNS:
@@ -151,7 +155,7 @@ def decode_rows(body: Cursor, context: Context) -> Rows:
         rows = inflate_block(body, "rows", context.limits)
         compressed = body.data[start : body.offset]
     else:
-        rows, compressed = body.rest("rows"), None
+        rows, compressed = body.rest("rows", _ROWS), None
     return Rows(kind.operation, table_id, rows_flags, extra_info, count, columns, columns_after, rows, compressed)
 
 
@@ -171,7 +175,7 @@ def encode_rows(event: Rows, writer: Writer, context: Context) -> None:
 
 
 def _read_extra_info(body: Cursor, kind: RowsKind) -> tuple[ExtraInfo, ...]:
-    length = body.u16("extra_length")
+    length = body.u16("extra_length", _EXTRA_LENGTH)
     if length < _EXTRA_LENGTH_ITSELF:
         raise body.malformed(f"extra information of {length} bytes, its length field alone takes 2")
     if length == _EXTRA_LENGTH_ITSELF:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from binspark.errors import DecodeError
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import code, flags
+from binspark.wire.meaning import code, flags, quantity, says
 from binspark.wire.sql_modes import SqlMode
 
 
@@ -100,9 +100,23 @@ class StatusVariable(NamedTuple):
 
 
 _TOO_MANY_DATABASES = 254
+_MICROSECONDS_SIZE = 4
+_DEFAULT_COLLATION_SIZE = 3
+_CODE_MEANING = code(StatusCode)
+_MICROSECONDS_MEANING = says("microseconds of the second in the header")
+_DDL_XID_MEANING = says("number that the server gave to the DDL statement")
+_COLLATION = says("number of the collation")
+_FLAGS2_MEANING = flags(Flags2)
+_SQL_MODE_MEANING = flags(SqlMode)
 _ALTER_WITH_SEQUENCE = 0x04 | 0x08
-_AUTO_INCREMENT = Layout(("increment", "H"), ("offset", "H"))
-_CHARSETS = Layout(("client", "H"), ("connection", "H"), ("server", "H"))
+_AUTO_INCREMENT = Layout(
+    ("increment", "H", says("auto_increment_increment")), ("offset", "H", says("auto_increment_offset"))
+)
+_CHARSETS = Layout(
+    ("client", "H", says("collation of character_set_client")),
+    ("connection", "H", says("collation_connection")),
+    ("server", "H", says("collation_server")),
+)
 
 
 def decode_status_vars(body: Cursor, length: int) -> tuple[StatusVariable, ...]:
@@ -115,9 +129,26 @@ def decode_status_vars(body: Cursor, length: int) -> tuple[StatusVariable, ...]:
     start = body.offset
     raw = body.raw("status_vars", length)
     try:
-        return _remembered(raw)
-    except DecodeError:
+        return _around_microseconds(raw) or _remembered(raw)
+    except DecodeError:  # the error of the real bytes, at their real place; the short cut may fail where they do not
         return _read_all(Cursor(body.data, start, start + length, body.encoding))
+
+
+def _around_microseconds(raw: bytes) -> tuple[StatusVariable, ...] | None:
+    """Read variables with microseconds among them, the one that differs from statement to statement.
+
+    Servers write it last, or before the default collation. It is there exactly if all bytes before it are whole
+    variables with known codes.
+    """
+    last = len(raw) - _MICROSECONDS_SIZE
+    for start in (last - _DEFAULT_COLLATION_SIZE, last):
+        if start >= 0 and raw[start] == StatusCode.MICROSECONDS:
+            before = _remembered(raw[:start])
+            if not before or before[-1].code in _READERS:
+                end = start + _MICROSECONDS_SIZE
+                microseconds = int.from_bytes(raw[start + 1 : end], "little")
+                return (*before, StatusVariable(StatusCode.MICROSECONDS, microseconds), *_remembered(raw[end:]))
+    return None
 
 
 @lru_cache(maxsize=1024)
@@ -129,7 +160,7 @@ def _read_all(block: Cursor) -> tuple[StatusVariable, ...]:
     variables: list[StatusVariable] = []
     while block.remaining:
         block.enter("status_vars", len(variables))
-        kind = block.u8("code", code(StatusCode))
+        kind = block.u8("code", _CODE_MEANING)
         reader = _READERS.get(kind)
         value = block.rest("unknown") if reader is None else reader(block)
         variables.append(StatusVariable(kind, value))
@@ -215,32 +246,36 @@ def _write_collations(writer: Writer, value: tuple[tuple[int, int], ...]) -> Non
         writer.u16(collation)
 
 
+def _on_or_off(value: int) -> str:
+    return {0: "OFF", 1: "ON"}.get(value, "")
+
+
 def _write_uint(length: int) -> Callable[[Writer, int], None]:
     return lambda writer, value: writer.uint(value, length)
 
 
 _READERS: dict[int, Callable[[Cursor], Any]] = {
-    StatusCode.FLAGS2: lambda block: block.u32("flags2", flags(Flags2)),
-    StatusCode.SQL_MODE: lambda block: block.u64("sql_mode", flags(SqlMode)),
+    StatusCode.FLAGS2: lambda block: block.u32("flags2", _FLAGS2_MEANING),
+    StatusCode.SQL_MODE: lambda block: block.u64("sql_mode", _SQL_MODE_MEANING),
     StatusCode.CATALOG: _read_catalog,
     StatusCode.AUTO_INCREMENT: lambda block: AutoIncrement._make(block.fields(_AUTO_INCREMENT)),
     StatusCode.CHARSET: lambda block: Charsets._make(block.fields(_CHARSETS)),
     StatusCode.TIME_ZONE: lambda block: _read_text(block, "time_zone"),
     StatusCode.CATALOG_NZ: lambda block: _read_text(block, "catalog"),
-    StatusCode.LC_TIME_NAMES: lambda block: block.u16("lc_time_names"),
-    StatusCode.CHARSET_DATABASE: lambda block: block.u16("charset_database"),
-    StatusCode.TABLE_MAP_FOR_UPDATE: lambda block: block.u64("table_map_for_update"),
-    StatusCode.MASTER_DATA_WRITTEN: lambda block: block.u32("master_data_written"),
+    StatusCode.LC_TIME_NAMES: lambda block: block.u16("lc_time_names", says("number of the locale")),
+    StatusCode.CHARSET_DATABASE: lambda block: block.u16("charset_database", says("collation_database")),
+    StatusCode.TABLE_MAP_FOR_UPDATE: lambda block: block.u64("table_map_for_update", hex),
+    StatusCode.MASTER_DATA_WRITTEN: lambda block: block.u32("master_data_written", quantity("byte")),
     StatusCode.INVOKER: _read_invoker,
     StatusCode.UPDATED_DB_NAMES: _read_databases,
-    StatusCode.MICROSECONDS: lambda block: block.uint("microseconds", 3),
-    StatusCode.EXPLICIT_DEFAULTS_FOR_TIMESTAMP: lambda block: block.u8("explicit_defaults_for_timestamp"),
-    StatusCode.DDL_LOGGED_WITH_XID: lambda block: block.u64("ddl_xid"),
-    StatusCode.DEFAULT_COLLATION_FOR_UTF8MB4: lambda block: block.u16("default_collation_for_utf8mb4"),
-    StatusCode.SQL_REQUIRE_PRIMARY_KEY: lambda block: block.u8("sql_require_primary_key"),
-    StatusCode.DEFAULT_TABLE_ENCRYPTION: lambda block: block.u8("default_table_encryption"),
-    StatusCode.ENABLE_CASCADE_TRIGGERS: lambda block: block.u8("enable_cascade_triggers"),
-    StatusCode.HRNOW: lambda block: block.uint("microseconds", 3),
+    StatusCode.MICROSECONDS: lambda block: block.uint("microseconds", 3, _MICROSECONDS_MEANING),
+    StatusCode.EXPLICIT_DEFAULTS_FOR_TIMESTAMP: lambda block: block.u8("explicit_defaults_for_timestamp", _on_or_off),
+    StatusCode.DDL_LOGGED_WITH_XID: lambda block: block.u64("ddl_xid", _DDL_XID_MEANING),
+    StatusCode.DEFAULT_COLLATION_FOR_UTF8MB4: lambda block: block.u16("default_collation_for_utf8mb4", _COLLATION),
+    StatusCode.SQL_REQUIRE_PRIMARY_KEY: lambda block: block.u8("sql_require_primary_key", _on_or_off),
+    StatusCode.DEFAULT_TABLE_ENCRYPTION: lambda block: block.u8("default_table_encryption", _on_or_off),
+    StatusCode.ENABLE_CASCADE_TRIGGERS: lambda block: block.u8("enable_cascade_triggers", _on_or_off),
+    StatusCode.HRNOW: lambda block: block.uint("microseconds", 3, _MICROSECONDS_MEANING),
     StatusCode.XID: lambda block: block.u64("xid"),
     StatusCode.GTID_FLAGS3: _read_gtid_flags,
     StatusCode.CHARACTER_SET_COLLATIONS: _read_collations,

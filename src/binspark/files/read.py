@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from binspark.errors import DecodeError, SourceError
-from binspark.event import Event, TransactionPayload, decode_event, inner_events
+from binspark.event import Event, EventDecoder
 from binspark.files.sources import LogSource, Paths, find_logs
-from binspark.frames import Frame, Framer
+from binspark.frames import EventCode, Frame, Framer
 from binspark.frames.payload import DEFAULT_LIMITS, Limits
 from binspark.position import Position
 
 _CHUNK = 1 << 18
+_PAYLOAD = EventCode.TRANSACTION_PAYLOAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,13 @@ def read_events(paths: Paths, options: ReadOptions = _DEFAULT) -> Iterator[Event
 
 def source_events(source: LogSource, options: ReadOptions = _DEFAULT) -> Iterator[Event]:
     """Yield every event of one log."""
-    name, limits = source.name, options.limits
+    decoder = EventDecoder(source.name, options.limits)
+    expand = options.expand_payloads
     for frame in read_frames(source, report_checksums=options.report_checksums):
-        event = decode_event(frame, name, limits)
+        event = decoder.decode(frame)
         yield event
-        if options.expand_payloads and type(event.body) is TransactionPayload:
-            yield from inner_events(event, limits)
+        if frame.type_code == _PAYLOAD and expand:
+            yield from decoder.inner_events(event)
 
 
 def read_frames(source: LogSource, *, report_checksums: bool = False) -> Iterator[Frame]:

@@ -8,7 +8,7 @@ from zlib import crc32
 from binspark.frames.codes import HeaderFlag
 
 # The CRC32 of any bytes followed by their own CRC32, little-endian.
-_RESIDUE = 0x2144DF1C
+RESIDUE = 0x2144DF1C
 
 _FLAGS_OFFSET = 17
 
@@ -23,7 +23,7 @@ class ChecksumState(StrEnum):
 
 def check_event(event: bytes) -> ChecksumState:
     """Check an event that ends with its CRC32."""
-    return ChecksumState.OK if crc32(event) == _RESIDUE else ChecksumState.BAD
+    return ChecksumState.OK if crc32(event) == RESIDUE else ChecksumState.BAD
 
 
 def check_format_description(event: bytes) -> ChecksumState:

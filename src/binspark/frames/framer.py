@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from zlib import crc32
 
 from binspark.errors import Checksum, DecodeError, Malformed, Truncated, Unsupported
-from binspark.frames.checksum import ChecksumState, check_event, check_format_description
+from binspark.frames.checksum import RESIDUE, ChecksumState, check_event, check_format_description
 from binspark.frames.codes import EventCode, type_name
 from binspark.frames.format import CHECKSUM_LENGTH, LogFormat, description_end, read_description
 from binspark.frames.frame import Frame
@@ -14,9 +15,10 @@ from binspark.frames.magic import FIRST_EVENT_OFFSET, VERSION_EVIDENCE, check_ma
 from binspark.frames.pending import Pending
 from binspark.position import Position
 
-_FORMAT_DESCRIPTION = EventCode.FORMAT_DESCRIPTION
-_START_V3 = EventCode.START_V3
-_START_ENCRYPTION = EventCode.START_ENCRYPTION
+_CHANGES_FORMAT = frozenset({EventCode.FORMAT_DESCRIPTION, EventCode.START_V3, EventCode.START_ENCRYPTION})
+_OK, _BAD, _NO_CHECKSUM = ChecksumState.OK, ChecksumState.BAD, ChecksumState.NONE
+# Frames and headers are made once for every event: this skips the argument handling of their constructors.
+_new_tuple = tuple.__new__
 
 
 class Framer:
@@ -78,65 +80,67 @@ class Framer:
         assert log_format is not None
         header_length = log_format.header_length
         pending = self._pending
-        available = pending.available
+        buffer, at = pending.buffer, pending.offset
+        available = len(buffer) - at
         if available < header_length:
             return None
-        buffer, at = pending.buffer, pending.offset
-        if header_length == V1_HEADER_LENGTH:
-            header = Header._make((*V1_HEADER.struct.unpack_from(buffer, at), 0, 0))
-        else:
-            header = Header._make(HEADER.struct.unpack_from(buffer, at))
+        header = _read_header(buffer, at, header_length)
         size = header.event_size
-        if self._encrypted:
-            raise Unsupported(
-                "the rest of the log is encrypted (MariaDB's encrypt_binlog)", Position(offset=self.offset)
-            )
-        if size < header_length:
-            message = f"an event of {size} bytes, its header alone takes {header_length}"
-            raise self._refused(Malformed(message), header)
+        if size < header_length or self._encrypted:
+            raise self._unframed(header, header_length)
         if available < size:
             pending.want(size)
             return None
-        return self._frame(header, pending.take(size))
-
-    def _frame(self, header: Header, data: bytes) -> Frame:
-        offset = self.offset
-        try:
-            frame = self._described(offset, header, data)
-        except DecodeError as error:
-            raise self._refused(error, header) from None
-        if frame.checksum is ChecksumState.BAD and not self._report_checksums:
-            raise self._refused(Checksum(f"the checksum of an event of {len(data)} bytes does not hold"), header)
-        self.offset = offset + len(data)
+        frame = self._frame(header, pending.take(size), log_format)
+        if frame.checksum is _BAD and not self._report_checksums:
+            raise self._refused(Checksum(f"the checksum of an event of {size} bytes does not hold"), header)
+        self.offset = frame.end_offset
         return frame
 
-    def _described(self, offset: int, header: Header, data: bytes) -> Frame:
+    def _frame(self, header: Header, data: bytes, log_format: LogFormat) -> Frame:
         """Make the frame; a format description or start event changes the format from itself on."""
-        assert self.format is not None
-        if header.type_code == _FORMAT_DESCRIPTION:
-            return self._description(offset, header, data)
-        if header.type_code == _START_V3:
-            server_version = data[self.format.header_length + 2 :][:50].partition(b"\0")[0].decode("latin-1")
-            self.format = LogFormat.before_v4(self.format.version, server_version)
-        log_format = self.format
-        type_code = header.type_code if log_format.event_codes is None else log_format.today_code(header.type_code)
-        end, checksum = len(data), ChecksumState.NONE
+        type_code = header.type_code
+        if type_code in _CHANGES_FORMAT:
+            try:
+                return self._format_change(header, data, log_format)
+            except DecodeError as error:
+                raise self._refused(error, header) from None
+        if log_format.event_codes is not None:
+            type_code = log_format.today_code(type_code)
+        start, end, checksum = log_format.header_length, len(data), _NO_CHECKSUM
         if log_format.checksum_length:
             end -= CHECKSUM_LENGTH
-            checksum = check_event(data)
-            if end < log_format.header_length:
-                raise Malformed(f"an event of {len(data)} bytes has no room for its checksum")
-        self._encrypted = type_code == _START_ENCRYPTION
+            if end < start:
+                raise self._refused(Malformed(f"an event of {len(data)} bytes has no room for its checksum"), header)
+            checksum = _OK if crc32(data) == RESIDUE else _BAD
+        offset = self.offset
         after = offset + len(data)
-        return Frame(offset, after, header, type_code, data, log_format.header_length, end, checksum, log_format)
+        return _new_tuple(Frame, (offset, after, header, type_code, data, start, end, checksum, log_format, None))
 
-    def _description(self, offset: int, header: Header, data: bytes) -> Frame:
+    def _format_change(self, header: Header, data: bytes, log_format: LogFormat) -> Frame:
+        if header.type_code == EventCode.FORMAT_DESCRIPTION:
+            return self._description(header, data)
+        if header.type_code == EventCode.START_ENCRYPTION:
+            self._encrypted = True
+        else:
+            server_version = data[log_format.header_length + 2 :][:50].partition(b"\0")[0].decode("latin-1")
+            log_format = LogFormat.before_v4(log_format.version, server_version)
+            self.format = log_format
+        end = len(data) - log_format.checksum_length
+        if end < log_format.header_length:
+            raise Malformed(f"an event of {len(data)} bytes has no room for its checksum")
+        checksum = check_event(data) if log_format.checksum_length else _NO_CHECKSUM
+        after = self.offset + len(data)
+        start = log_format.header_length
+        return Frame(self.offset, after, header, header.type_code, data, start, end, checksum, log_format)
+
+    def _description(self, header: Header, data: bytes) -> Frame:
         self.format = LogFormat.from_description(read_description(data))
         end, checksum = description_end(data), ChecksumState.NONE
         if end < len(data):
             checksum = check_format_description(data)
-        after = offset + len(data)
-        return Frame(offset, after, header, _FORMAT_DESCRIPTION, data, HEADER_LENGTH, end, checksum, self.format)
+        after = self.offset + len(data)
+        return Frame(self.offset, after, header, header.type_code, data, HEADER_LENGTH, end, checksum, self.format)
 
     def _checked_magic(self, start: bytes) -> None:
         try:
@@ -159,8 +163,22 @@ class Framer:
         message = f"the log ends {left} bytes into an event of {size} bytes"
         return Truncated(message, Position(offset=self.offset, event=type_name(start[4])))
 
+    def _unframed(self, header: Header, header_length: int) -> DecodeError:
+        if self._encrypted:
+            message = "the rest of the log is encrypted (MariaDB's encrypt_binlog)"
+            return Unsupported(message, Position(offset=self.offset))
+        message = f"an event of {header.event_size} bytes, its header alone takes {header_length}"
+        return self._refused(Malformed(message), header)
+
     def _refused(self, error: DecodeError, header: Header) -> DecodeError:
         return error.at(Position(offset=self.offset, event=type_name(header.type_code)))
 
 
+def _read_header(buffer: bytes, offset: int, header_length: int) -> Header:
+    if header_length == V1_HEADER_LENGTH:
+        return Header._make((*V1_HEADER.struct.unpack_from(buffer, offset), 0, 0))
+    return _new_tuple(Header, _unpack_header(buffer, offset))
+
+
+_unpack_header = HEADER.struct.unpack_from
 _BEFORE_DESCRIPTION = LogFormat(4, "", HEADER_LENGTH, b"")

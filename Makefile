@@ -1,0 +1,51 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`. Each sets up what is missing first.
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help setup servers demo test test-all lint bench fuzz clean
+
+help:
+	@echo "make demo      show binspark at work on the logs that ship with it"
+	@echo "make test      run the tests, real servers included"
+	@echo "make test-all  the same with the long sweeps, as CI does"
+	@echo "make lint      ruff, mypy, import rules"
+	@echo "make bench     run the benchmarks"
+	@echo "make fuzz      feed mutated logs to the decoder for a minute (SECONDS=n for longer)"
+	@echo "make servers   fetch the MySQL and MariaDB servers that tests start"
+	@echo "make clean     remove the virtual environment and caches"
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt tools/setup
+	@tools/setup $(VENV)
+	@touch $@
+
+servers: $(READY)
+	@$(BIN)/python -m binspark.testing.servers
+
+demo: $(READY)
+	@$(BIN)/binspark demo
+
+test: $(READY) servers
+	@echo "running the tests (make test-all adds the long sweeps)"
+	@$(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
+
+test-all: $(READY) servers
+	@$(BIN)/pytest -q -n 2 --dist loadgroup
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY) servers
+	@for benchmark in benchmarks/*/__main__.py; do $(BIN)/python -m $$(dirname $$benchmark | tr / .) || exit 1; done
+
+SECONDS ?= 60
+fuzz: $(READY)
+	@$(BIN)/python fuzz/decode.py --seconds $(SECONDS)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

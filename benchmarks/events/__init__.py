@@ -1,0 +1,1 @@
+"""How fast logs become event objects, beside python-mysql-replication."""
