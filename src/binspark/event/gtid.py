@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntFlag
 
+from binspark.event.construct import fast_constructor
 from binspark.event.context import Context
 from binspark.frames import EventCode
 from binspark.gtid import Gtid, GtidSet, decode_gtid_set, encode_gtid_set
@@ -62,6 +63,7 @@ class PreviousGtids:
     gtid_set: GtidSet
 
 
+_gtid_event = fast_constructor(GtidEvent)
 _FLAGS = flags(GtidFlag)
 _SID = says("the server where the transaction was born")
 _CLOCK_TYPE = says(f"{LOGICAL_CLOCK}: the two numbers of a logical clock follow")
@@ -93,17 +95,18 @@ def decode_gtid(body: Cursor, context: Context) -> GtidEvent:
     sid = body.uuid("sid", _SID)
     gno = body.i64("gno", lambda number: f"{sid}:{number}" if number else "anonymous")
     _check_number(body, gno, context)
-    clock_type = body.u8("logical_clock_typecode", _CLOCK_TYPE) if body.remaining else None
+    end = body.end
+    clock_type = body.u8("logical_clock_typecode", _CLOCK_TYPE) if body.offset < end else None
     if clock_type != LOGICAL_CLOCK:
         return GtidEvent(gtid_flags, sid, gno, clock_type)
     last_committed, sequence_number = body.fields(_CLOCK)
-    if body.remaining < _COMMIT_TIMESTAMP_LENGTH:
+    if end - body.offset < _COMMIT_TIMESTAMP_LENGTH:
         return GtidEvent(gtid_flags, sid, gno, clock_type, last_committed, sequence_number)
     immediate, original = _read_timestamps(body)
-    length = body.packed("transaction_length", _LENGTH) if body.remaining else None
-    version, original_version = _read_versions(body) if body.remaining >= _SERVER_VERSION_LENGTH else (None, None)
-    ticket = body.u64("commit_group_ticket") if body.remaining >= _TICKET_LENGTH else None
-    return GtidEvent(
+    length = body.packed("transaction_length", _LENGTH) if body.offset < end else None
+    version, original_version = _read_versions(body) if end - body.offset >= _SERVER_VERSION_LENGTH else (None, None)
+    ticket = body.u64("commit_group_ticket") if end - body.offset >= _TICKET_LENGTH else None
+    return _gtid_event(
         gtid_flags,
         sid,
         gno,

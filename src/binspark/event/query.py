@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+from binspark.event.construct import fast_constructor
 from binspark.event.context import Context, SqlText
 from binspark.event.status_vars import StatusCode, StatusVariable, decode_status_vars, encode_status_vars
 from binspark.frames.payload import deflate_block, inflate_block
@@ -13,6 +14,7 @@ from binspark.wire import Cursor, Layout, Writer
 from binspark.wire.meaning import as_text, code, quantity, says
 
 _V3_POST_HEADER = 11
+_new_tuple = tuple.__new__
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ _EXECUTION_TIME = ("execution_time", "I", quantity("second"))
 _SCHEMA_LENGTH = ("schema_length", "B", quantity("byte"))
 _ERROR_CODE = ("error_code", "H", lambda number: f"error {number}" if number else "no error")
 _STATUS_LENGTH = ("status_length", "H", quantity("byte"))
+_query = fast_constructor(Query)
 _QUERY = Layout(_THREAD_ID, _EXECUTION_TIME, _SCHEMA_LENGTH, _ERROR_CODE, _STATUS_LENGTH)
 _QUERY_V3 = Layout(_THREAD_ID, _EXECUTION_TIME, _SCHEMA_LENGTH, _ERROR_CODE)
 _LOAD_QUERY = Layout(
@@ -144,7 +147,7 @@ def _post_header(body: Cursor, context: Context) -> _PostHeader:
     length = context.post_header_length
     if length <= _V3_POST_HEADER:
         return _PostHeader(*body.fields(_QUERY_V3))
-    head = _PostHeader._make(body.fields(_QUERY))
+    head = _new_tuple(_PostHeader, body.fields(_QUERY))
     if length > _QUERY.size:
         body.raw("post_header_rest", length - _QUERY.size)
     return head
@@ -152,7 +155,9 @@ def _post_header(body: Cursor, context: Context) -> _PostHeader:
 
 def _query_body(body: Cursor, head: _PostHeader) -> Query:
     status_vars, schema = _status_and_schema(body, head)
-    return Query(head.thread_id, head.execution_time, head.error_code, schema, status_vars, body.rest("query", as_text))
+    return _query(
+        head.thread_id, head.execution_time, head.error_code, schema, status_vars, body.rest("query", as_text)
+    )
 
 
 def _status_and_schema(body: Cursor, head: _PostHeader) -> tuple[tuple[StatusVariable, ...], str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntFlag, StrEnum
 from typing import NamedTuple
 
+from binspark.event.construct import fast_constructor
 from binspark.event.context import Context
 from binspark.event.table_map import SHORT_TABLE_ID, TABLE_ID
 from binspark.frames import EventCode as E
@@ -117,6 +118,7 @@ class Rows:
         return low_bits_first(bitmap, self.column_count)
 
 
+_rows = fast_constructor(Rows)
 _FLAGS = flags(RowsFlag)
 _EXTRA_LENGTH_ITSELF = 2
 _TABLE_ID = says("the table that the last TABLE_MAP with this number names")
@@ -156,7 +158,7 @@ def decode_rows(body: Cursor, context: Context) -> Rows:
         compressed = body.data[start : body.offset]
     else:
         rows, compressed = body.rest("rows", _ROWS), None
-    return Rows(kind.operation, table_id, rows_flags, extra_info, count, columns, columns_after, rows, compressed)
+    return _rows(kind.operation, table_id, rows_flags, extra_info, count, columns, columns_after, rows, compressed)
 
 
 def encode_rows(event: Rows, writer: Writer, context: Context) -> None:

@@ -159,10 +159,12 @@ class Cursor:
 
     def zero(self, name: str) -> None:
         """Read the zero byte that ends a text."""
-        value = self.u8(name)
-        if value != 0:
-            self.offset -= 1
-            raise self.malformed(f"{name} is 0x{value:02x} where a zero byte ends the text before it")
+        at = self.offset
+        if at >= self.end:
+            raise self._too_short(name, 1)
+        if self.data[at] != 0:
+            raise self.malformed(f"{name} is 0x{self.data[at]:02x} where a zero byte ends the text before it")
+        self.offset = at + 1
 
     def uuid(self, name: str, meaning: Meaning = None) -> str:
         start = self._advance(name, 16)

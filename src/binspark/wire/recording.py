@@ -99,6 +99,11 @@ class RecordingCursor(Cursor):
     def until_zero(self, name: str, meaning: Meaning = None) -> str:
         return self._recorded(self.offset, super().until_zero(name), name, "zero-terminated text", meaning)
 
+    def zero(self, name: str) -> None:
+        start = self.offset
+        super().zero(name)
+        self._record(start, self.offset, name, "uint8", 0, None)
+
     def uuid(self, name: str, meaning: Meaning = None) -> str:
         return self._recorded(self.offset, super().uuid(name), name, "uuid", meaning)
 
