@@ -7,6 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from binspark.cli.output import json_line
+from binspark.errors import DecodeError
+from binspark.files import read_events
+from binspark.render.event_records import event_record
+
 CORPUS = Path(__file__).parent
 FAMILIES = ("mysql", "mariadb")
 MYSQL_ENCRYPTED_MAGIC = b"\xfdbin"
@@ -47,3 +52,20 @@ def log_id(log: Path) -> str:
 def witness(log: Path) -> str:
     """Return what the server's own reader printed of a log; bytes that are not UTF-8 are kept as surrogates."""
     return log.with_name(f"{log.name}.txt").read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def golden_path(log: Path) -> Path:
+    """Return where the JSON lines of a log are kept."""
+    return log.with_name(f"{log.name}.jsonl")
+
+
+def golden_lines(log: Path) -> list[str]:
+    """Return a log's events as JSON lines; a log that cannot be read to its end ends with a line that says why."""
+    lines: list[str] = []
+    try:
+        for event in read_events(log):
+            lines.append(json_line(event_record(event)))  # noqa: PERF401 (what came before an error counts)
+    except DecodeError as error:
+        position = error.position
+        lines.append(json_line({"error": type(error).__name__, "message": error.message, "pos": position.offset}))
+    return lines
