@@ -84,9 +84,11 @@ def test_events_begin_where_the_servers_own_reader_says(log: Path) -> None:
 
 @pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
 def test_checksums_agree_with_the_servers_own_reader(log: Path) -> None:
-    said = {(int(match["next_position"]), match["checksum"]) for match in _WITNESSED.finditer(witness(log))}
+    matches = [match for match in _WITNESSED.finditer(witness(log)) if match["checksum"]]
+    said = {(int(match["next_position"]), match["checksum"]) for match in matches}
+    asked = {position for position, _ in said}
     ours = {(event.header.next_position, checksum_text(event)) for event in read_events(log, _OUTER_ONLY)}
-    assert {pair for pair in said if pair[1]} <= ours
+    assert {pair for pair in ours if pair[0] in asked} <= said
 
 
 @pytest.mark.parametrize("log", corpus_logs("mysql"), ids=log_id)

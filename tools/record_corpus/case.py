@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tools.record_corpus.stage import Options, Stage
-
 from binspark.testing.servers import Family
+from tools.record_corpus.stage import Options, Stage
 
 Play = Callable[[Stage], None]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import socket
 import time
 
-from tools.record_corpus.stage import Options, Stage
-
 from binspark.testing.servers import Server
+from tools.record_corpus.stage import Options, Stage
 
 GROUP_OPTIONS: Options = {
     "plugin_load_add": "group_replication.so",

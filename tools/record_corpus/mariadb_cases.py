@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from binspark.testing.servers import MariaDB
 from tools.record_corpus import plays
 from tools.record_corpus.case import CaseList, scripts
 from tools.record_corpus.stage import Stage
-
-from binspark.testing.servers import MariaDB
 
 ENCRYPTION_KEY = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 """The corpus's own key, kept in it so that the log can be read."""

@@ -7,13 +7,12 @@ import json
 import shutil
 from pathlib import Path
 
+from binspark.testing.servers import MySQL
+from binspark.testing.servers.programs import Programs
 from tools.record_corpus import plays
 from tools.record_corpus.case import CaseList, scripts
 from tools.record_corpus.group_play import GROUP_OPTIONS, group_of_two
 from tools.record_corpus.stage import Options, Stage
-
-from binspark.testing.servers import MySQL
-from binspark.testing.servers.programs import Programs
 
 FOREIGN = "11111111-2222-3333-4444-555555555555"
 ANONYMOUS: Options = {"gtid_mode": "OFF", "enforce_gtid_consistency": "OFF"}

@@ -7,9 +7,8 @@ import threading
 import time
 from typing import Any
 
-from tools.record_corpus.stage import Stage, is_mysql
-
 from binspark.testing.servers import Server, SqlFailed
+from tools.record_corpus.stage import Stage, is_mysql
 
 PEOPLE = "".join(f'{number},"Person {number}, née {number * 7}",Città {number % 5}\n' for number in range(1, 151))
 

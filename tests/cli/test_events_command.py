@@ -1,0 +1,103 @@
+"""`binspark events`, as a person and as a program would run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from corpus.cases import case_logs
+
+from binspark.cli.main import exit_code
+
+LOG = case_logs("mysql/format-row")[0]
+COMPRESSED = case_logs("mysql/compressed")[0]
+
+
+def records(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_every_event_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["events", "--format", "jsonl", str(LOG)]) == 0
+    shown = records(capsys)
+    assert shown[0]["type"] == "FORMAT_DESCRIPTION"
+    assert [(record["pos"]) for record in shown[1:]] == [record["end_pos"] for record in shown[:-1]]
+
+
+def test_a_type_is_found_by_its_name_in_any_case(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["events", "--format", "jsonl", "--type", "previous_gtids", str(LOG)]) == 0
+    assert [record["type"] for record in records(capsys)] == ["PREVIOUS_GTIDS"]
+
+
+def test_a_misspelt_type_is_wrong_use_and_names_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["events", "--type", "QUERRY", str(LOG)]) == 2
+    assert "QUERY" in capsys.readouterr().err
+
+
+def test_events_inside_a_payload_follow_it_and_are_numbered(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["events", "--format", "jsonl", str(COMPRESSED)]) == 0
+    shown = records(capsys)
+    first = next(index for index, record in enumerate(shown) if record["type"] == "TRANSACTION_PAYLOAD")
+    assert [record["inner"] for record in shown[first + 1 : first + 4]] == [0, 1, 2]
+    assert shown[first + 1]["end_pos"] == shown[first]["end_pos"]
+
+
+def test_a_payload_can_be_left_closed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["events", "--format", "jsonl", "--no-inner", str(COMPRESSED)]) == 0
+    assert not [record for record in records(capsys) if "inner" in record]
+
+
+def test_positions_bound_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    bounds = ["--start-position", "127", "--stop-position", "240"]
+    assert exit_code(["events", "--format", "jsonl", *bounds, str(LOG)]) == 0
+    shown = records(capsys)
+    assert shown[0]["pos"] == 127
+    assert max(int(str(record["pos"])) for record in shown) < 240
+
+
+def test_damage_is_told_and_what_follows_is_still_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = bytearray(LOG.read_bytes())
+    data[300] ^= 0xFF
+    damaged = tmp_path / "binlog.000001"
+    damaged.write_bytes(data)
+    assert exit_code(["events", "--format", "jsonl", str(damaged)]) == 1
+    captured = capsys.readouterr()
+    shown = [json.loads(line) for line in captured.out.splitlines()]
+    assert [record["checksum"] for record in shown].count("bad") == 1
+    assert f"{damaged}:" in captured.err
+    assert shown[-1]["end_pos"] == len(data)
+
+
+def test_a_truncated_log_shows_its_whole_events_and_says_where_it_ends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut = tmp_path / "binlog.000001"
+    cut.write_bytes(LOG.read_bytes()[:200])
+    assert exit_code(["events", str(cut)]) == 1
+    assert ":158 (" in capsys.readouterr().err
+
+
+def test_a_missing_file_is_an_error_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["events", "no-such-log"]) == 1
+    assert capsys.readouterr().err == "binspark: no-such-log: no such file\n"
+
+
+def test_no_file_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["events"]) == 2
+    assert "FILE" in capsys.readouterr().err
+
+
+def test_a_misspelt_command_is_wrong_use_and_names_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["evnts"]) == 2
+    assert "'events'" in capsys.readouterr().err
+
+
+def test_standard_input_is_a_log_and_a_closed_pipe_is_no_error() -> None:
+    command = f'{sys.executable} -m binspark events - < "{LOG}" | head -1; echo "${{PIPESTATUS[0]}}"'
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert "FORMAT_DESCRIPTION" in result.stdout
+    assert result.stdout.splitlines()[-1] == "0"
+    assert result.stderr == ""

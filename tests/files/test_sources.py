@@ -1,0 +1,71 @@
+"""Which logs a path means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from binspark.errors import OptionError, SourceError
+from binspark.files import find_logs
+from binspark.frames import MAGIC
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    for name in ("binlog.000002", "binlog.000010", "binlog.999999", "binlog.1000000"):
+        (tmp_path / name).write_bytes(MAGIC)
+    (tmp_path / "notes.txt").write_text("not a log")
+    (tmp_path / "binlog.index").write_text("./binlog.000010\n/somewhere/else/binlog.000002\n./binlog.000011\n")
+    return tmp_path
+
+
+def names(path: str | Path | list[str]) -> list[str]:
+    return [Path(source.name).name for source in find_logs(path)]
+
+
+def test_a_file_is_itself(logs: Path) -> None:
+    assert names(logs / "binlog.000010") == ["binlog.000010"]
+
+
+def test_a_directory_is_its_logs_in_the_order_they_were_written(logs: Path) -> None:
+    assert names(logs) == ["binlog.000002", "binlog.000010", "binlog.999999", "binlog.1000000"]
+
+
+def test_a_glob_is_sorted_by_number_and_leaves_out_the_index(logs: Path) -> None:
+    assert names(f"{logs}/binlog.*") == ["binlog.000002", "binlog.000010", "binlog.999999", "binlog.1000000"]
+
+
+def test_an_index_keeps_its_order_and_finds_logs_that_moved_with_it(logs: Path) -> None:
+    found = find_logs(logs / "binlog.index")
+    assert [Path(source.name) for source in found[:2]] == [logs / "binlog.000010", logs / "binlog.000002"]
+
+
+def test_an_index_names_logs_that_are_gone(logs: Path) -> None:
+    assert names(logs / "binlog.index")[2] == "binlog.000011"
+
+
+def test_several_paths_keep_their_order(logs: Path) -> None:
+    assert names([f"{logs}/binlog.000010", f"{logs}/binlog.000002"]) == ["binlog.000010", "binlog.000002"]
+
+
+@pytest.mark.parametrize("path", ["gone.000001", "gone.*"])
+def test_a_path_that_means_nothing_is_named(logs: Path, path: str) -> None:
+    with pytest.raises(SourceError, match="gone"):
+        find_logs(logs / path)
+
+
+def test_an_empty_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="holds no binary log"):
+        find_logs(tmp_path)
+
+
+def test_no_path_at_all_is_wrong_use() -> None:
+    with pytest.raises(OptionError):
+        find_logs([])
+
+
+def test_a_log_that_cannot_be_opened_is_named(logs: Path) -> None:
+    source = find_logs(logs / "binlog.index")[2]
+    with pytest.raises(SourceError, match=r"binlog\.000011"), source.open():
+        pass
