@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from binspark.wire.meaning import type_of_meaning
+from binspark.wire.meaning import quantity, type_of_meaning
 
 
 class ColumnType(IntEnum):
@@ -80,20 +80,23 @@ def column_type_name(type_code: int) -> str:
     return ColumnType(type_code).name if known else f"UNKNOWN_{type_code}"
 
 
+_bytes = quantity("byte")
+
+
 def _fraction(digits: int) -> str:
     return f"{digits} digits of a second's fraction"
 
 
 def _longest(length: int) -> str:
-    return f"at most {length} bytes"
+    return f"at most {_bytes(length)}"
 
 
 def _length_bytes(count: int) -> str:
-    return f"the length of a value takes {count} bytes"
+    return f"the length of a value takes {_bytes(count)}"
 
 
 def _value_bytes(count: int) -> str:
-    return f"a value takes {count} bytes"
+    return f"a value takes {_bytes(count)}"
 
 
 def _bit_count(value: int) -> str:

@@ -163,19 +163,20 @@ def _read_uuid(message: Cursor) -> str:
     """Read sixteen varlen integers: each byte of the UUID from 0x80 on takes two."""
     values: list[int] = []
 
-    def so_far(byte: int) -> str:
-        return _uuid_so_far([*values, byte])
+    def meaning(byte: int) -> str:
+        return _uuid_byte_meaning([*values, byte])
 
     for name in _UUID_BYTES:
-        values.append(message.varlen(name, so_far))  # noqa: PERF401 (the meaning looks at the values before)
+        values.append(message.varlen(name, meaning))  # noqa: PERF401 (the meaning looks at the values before)
     if max(values) > 0xFF:
         raise message.malformed("a byte of the UUID exceeds 255")
     return str(UUID(bytes=bytes(values)))
 
 
-def _uuid_so_far(values: list[int]) -> str:
-    digits = "".join(f"{value:02x}" for value in values)
-    return f"UUID {UUID(digits)}" if len(digits) == 2 * _UUID_LENGTH else f"UUID {digits}…"
+def _uuid_byte_meaning(values: list[int]) -> str:
+    if len(values) < _UUID_LENGTH or max(values) > 0xFF:
+        return f"0x{values[-1]:02x}"
+    return f"0x{values[-1]:02x}; {UUID(bytes=bytes(values))}"
 
 
 def _write_uuid(writer: Writer, value: str) -> None:

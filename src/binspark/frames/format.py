@@ -8,12 +8,12 @@ from enum import IntEnum
 from functools import cached_property
 
 from binspark.errors import Malformed, Truncated
-from binspark.frames.codes import EventCode
+from binspark.frames.codes import EventCode, type_name
 from binspark.frames.header import HEADER_LENGTH, V1_HEADER_LENGTH
 from binspark.frames.permutation import event_codes_of
 from binspark.frames.post_headers import V1_POST_HEADERS, V3_POST_HEADERS, V4_POST_HEADERS
 from binspark.wire import Cursor, Writer
-from binspark.wire.meaning import as_padded_text, code, quantity, says, seconds
+from binspark.wire.meaning import as_padded_text, code, quantity, seconds
 
 SERVER_VERSION_LENGTH = 50
 CHECKSUM_LENGTH = 4
@@ -67,7 +67,9 @@ def decode_format_description(body: Cursor) -> FormatDescription:
     header_length = body.u8("header_length", quantity("byte", "the header of every event"))
     has_checksum = carries_checksum(server_version)
     lengths = body.raw(
-        "post_header_lengths", body.remaining - has_checksum, says("one byte for each event type, from type 1 on")
+        "post_header_lengths",
+        body.remaining - has_checksum,
+        lambda listed: _lengths_meaning(listed, server_version),
     )
     checksum_alg = body.u8("checksum_alg", code(ChecksumAlgorithm)) if has_checksum else None
     body.expect_end()
@@ -212,6 +214,13 @@ def version_numbers(server_version: str) -> tuple[int, int, int]:
     match = _VERSION_NUMBERS.match(server_version)
     major, minor, patch = match.groups(default="0") if match else ("0", "0", "0")
     return int(major), int(minor), int(patch)
+
+
+def _lengths_meaning(lengths: bytes, server_version: str) -> str:
+    """Name the types that have a post-header, as this server numbered them."""
+    codes = event_codes_of(server_version, len(lengths)) or range(len(lengths) + 1)
+    named = [f"{type_name(codes[index])} {length}" for index, length in enumerate(lengths, 1) if length]
+    return f"a byte for each of {len(lengths)} types: {', '.join(named)}, others 0"
 
 
 def _algorithm(event: FormatDescription) -> ChecksumAlgorithm:

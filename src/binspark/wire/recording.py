@@ -7,9 +7,11 @@ from typing import Any, Self, TypeVar
 
 from binspark.wire.cursor import Cursor
 from binspark.wire.layout import Layout
-from binspark.wire.meaning import Meaning, as_padded_text, as_text
+from binspark.wire.meaning import Meaning, as_padded_text, as_text, says
 
 T = TypeVar("T")
+
+_ENDS_TEXT = says("ends the text before it")
 
 # Meanings that say: these bytes are text. The text is the value then.
 _TEXTS = {as_text: "text", as_padded_text: "zero-padded text"}
@@ -102,7 +104,7 @@ class RecordingCursor(Cursor):
     def zero(self, name: str) -> None:
         start = self.offset
         super().zero(name)
-        self._record(start, self.offset, name, "uint8", 0, None)
+        self._record(start, self.offset, name, "uint8", 0, _ENDS_TEXT)
 
     def uuid(self, name: str, meaning: Meaning = None) -> str:
         return self._recorded(self.offset, super().uuid(name), name, "uuid", meaning)
