@@ -1,0 +1,1 @@
+"""Table maps and DDL into the shapes of tables: what a table was then."""

@@ -1,0 +1,1 @@
+"""One value: the readable reference decoder of every column type."""
