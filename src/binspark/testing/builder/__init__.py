@@ -1,0 +1,70 @@
+"""Logs made to order: say what happened, get a server's bytes.
+
+>>> from binspark.testing.builder import BinlogBuilder, insert, integer, table
+>>> log = BinlogBuilder()
+>>> log.transaction(insert(table("shop.t", integer("id")), (1,), (2,)))
+>>> log.stop()
+>>> len(log.content)
+434
+"""
+
+from binspark.testing.builder.builder import BinlogBuilder
+from binspark.testing.builder.changes import Change, delete, insert, update
+from binspark.testing.builder.core import Part
+from binspark.testing.builder.log_file import Lies, LogFile, Stamp, event_bytes
+from binspark.testing.builder.servers import (
+    ALL_SERVERS,
+    MARIADB_10_1,
+    MARIADB_10_5,
+    MARIADB_10_11,
+    MARIADB_11_8,
+    MARIADB_12_3,
+    MYSQL_3_23,
+    MYSQL_4_1,
+    MYSQL_5_0,
+    MYSQL_5_1_PRE_RELEASE,
+    MYSQL_5_5,
+    MYSQL_5_6,
+    MYSQL_5_7,
+    MYSQL_8_0,
+    MYSQL_9_7,
+    ServerKind,
+)
+from binspark.testing.builder.tables import Column, Table, blob, decimal, double, integer, table, varchar
+
+__all__ = [
+    "ALL_SERVERS",
+    "MARIADB_10_1",
+    "MARIADB_10_5",
+    "MARIADB_10_11",
+    "MARIADB_11_8",
+    "MARIADB_12_3",
+    "MYSQL_3_23",
+    "MYSQL_4_1",
+    "MYSQL_5_0",
+    "MYSQL_5_1_PRE_RELEASE",
+    "MYSQL_5_5",
+    "MYSQL_5_6",
+    "MYSQL_5_7",
+    "MYSQL_8_0",
+    "MYSQL_9_7",
+    "BinlogBuilder",
+    "Change",
+    "Column",
+    "Lies",
+    "LogFile",
+    "Part",
+    "ServerKind",
+    "Stamp",
+    "Table",
+    "blob",
+    "decimal",
+    "delete",
+    "double",
+    "event_bytes",
+    "insert",
+    "integer",
+    "table",
+    "update",
+    "varchar",
+]

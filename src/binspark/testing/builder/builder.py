@@ -1,0 +1,201 @@
+"""BinlogBuilder: say what happened, get a server's bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from binspark.event.mariadb import MariadbGtidFlag
+from binspark.event.rotate import Rotate
+from binspark.event.start import Stop
+from binspark.event.xa import XaPrepare, Xid
+from binspark.frames import ChecksumAlgorithm, Family, HeaderFlag
+from binspark.frames import EventCode as E
+from binspark.frames.payload import PayloadCompression
+from binspark.gtid import Gtid, GtidSet, MariadbGtid
+from binspark.testing.builder.changes import COMPRESSED_V1, Change
+from binspark.testing.builder.core import Part
+from binspark.testing.builder.identity import ANONYMOUS, IdentityEvents
+from binspark.testing.builder.log_file import LogFile
+from binspark.testing.builder.other_events import OtherEvents
+from binspark.testing.builder.row_events import RowEvents
+from binspark.testing.builder.servers import MYSQL_9_7, ServerKind
+from binspark.testing.builder.statements import StatementEvents
+
+_FIRST_POSITION = 4
+_XA_FORMAT = 1
+
+
+class BinlogBuilder(StatementEvents, RowEvents, IdentityEvents, OtherEvents):
+    """Writes the log of a server, file by file.
+
+    >>> orders = table("shop.orders", integer("id"), varchar("note", 40))
+    >>> log = BinlogBuilder(MYSQL_9_7)
+    >>> log.ddl("CREATE TABLE orders (id INT, note VARCHAR(10))", schema="shop")
+    >>> log.transaction(insert(orders, (1, "first"), (2, None)), update(orders, ((1, "first"), (1, "new"))))
+    >>> log.rotate()
+    >>> log.stop()
+    >>> [file.name for file in log.files]
+    ['binlog.000001', 'binlog.000002']
+
+    There is a method for each type of event (`query`, `table_map`, `rows`, `xid`, ...), and some that tell a story:
+    `transaction`, `ddl`, `rotate`, `stop`, `leave_open`. For damage there is `raw`.
+    """
+
+    def __init__(
+        self, server: ServerKind = MYSQL_9_7, *, checksum: ChecksumAlgorithm | None = None, base_name: str = "binlog"
+    ) -> None:
+        super().__init__(server, checksum=checksum, base_name=base_name)
+        self.executed = GtidSet()
+        self.mariadb_state: dict[tuple[int, int], MariadbGtid] = {}
+        self._last_xid = 10
+        self._last_number = 0
+        self.start_file()
+
+    def transaction(
+        self,
+        *changes: Change | str,
+        gtid: str | None = None,
+        compress: PayloadCompression | Literal[True] | None = None,
+        xa: bytes | None = None,
+        text: str | None = None,
+    ) -> None:
+        """Write a transaction: rows that changed, or statements.
+
+        gtid      its identifier; None takes the server's next one, "anonymous" none
+        compress  MySQL: as a payload, True is zstd. MariaDB: the rows are compressed
+        xa        the XA transaction of this name is prepared, not committed
+        text      the statement behind the rows, which goes before them for people to read
+        """
+        parts = [
+            *self._opening(xa),
+            *self._text(text),
+            *self._inside(changes, compressed=compress is not None),
+            *self._end(xa),
+        ]
+        if compress is not None and self.server.family is Family.MYSQL:
+            compression = PayloadCompression.ZSTD if compress is True else compress
+            parts = [self.payload_part(parts, compression)]
+        statements = any(isinstance(change, str) for change in changes)
+        self._write_group(parts, gtid, MariadbGtidFlag.TRANSACTIONAL, may_have_sbr=statements)
+
+    def ddl(self, sql: str, schema: str = "", *, gtid: str | None = None) -> None:
+        """Write a statement that is a transaction of its own."""
+        flags = MariadbGtidFlag.STANDALONE | MariadbGtidFlag.DDL
+        self._write_group([self.query_part(sql, schema)], gtid, flags, may_have_sbr=True)
+
+    def rotate(self, next_file: str | None = None) -> None:
+        """Write ROTATE, and go on in the next file."""
+        name = next_file or self._file_name(len(self.files) + 1)
+        self.event(E.ROTATE, Rotate(_FIRST_POSITION, name))
+        self.start_file(name, create_timestamp=0)
+
+    def artificial_rotate(self, file: str, position: int = _FIRST_POSITION) -> None:
+        """Write the ROTATE that a source opens a stream with: it has no time, and says so in its flags."""
+        now, self.timestamp = self.timestamp, 0
+        self.event(E.ROTATE, Rotate(position, file), HeaderFlag.ARTIFICIAL)
+        self.timestamp = now
+
+    def stop(self) -> None:
+        """Write STOP: the server shuts down."""
+        self.event(E.STOP, Stop())
+
+    def leave_open(self) -> None:
+        """Mark the file as in use, as it is while its server runs, and after a crash."""
+        self.file.mark_in_use()
+
+    def start_file(self, name: str | None = None, *, create_timestamp: int | None = None) -> None:
+        """Begin a file as a server does: format description, and the transactions of the files before it."""
+        self.files.append(LogFile(name or self._file_name(len(self.files) + 1), self.format))
+        self.sequence_number = 0
+        if self.format.version < 4:
+            self.start_v3()
+            return
+        self.format_description(self.timestamp if create_timestamp is None else create_timestamp)
+        if self.server.has_gtids:
+            self._write_what_came_before()
+
+    def format_description(self, create_timestamp: int = 0) -> None:
+        """Write FORMAT_DESCRIPTION."""
+        body = self.server.format_description(self.format.checksum, create_timestamp)
+        self.event(E.FORMAT_DESCRIPTION, body)
+
+    def _write_what_came_before(self) -> None:
+        if self.server.family is Family.MYSQL:
+            self.previous_gtids(self.executed)
+            return
+        self.gtid_list(tuple(self.mariadb_state.values()))
+        self.binlog_checkpoint(self.file.name)
+
+    def _opening(self, xa: bytes | None) -> list[Part]:
+        if self.server.family is Family.MARIADB and xa is None:
+            return []  # the GTID event is the BEGIN
+        return [self.query_part("BEGIN" if xa is None else f"XA START {_xa_name(xa)}")]
+
+    def _text(self, text: str | None) -> list[Part]:
+        if text is None:
+            return []
+        return [self.rows_query_part(text) if self.server.family is Family.MYSQL else self.annotate_rows_part(text)]
+
+    def _inside(self, changes: Iterable[Change | str], *, compressed: bool) -> list[Part]:
+        codes = COMPRESSED_V1 if compressed and self.server.family is Family.MARIADB else self.usual_rows()
+        tables = tuple(change for change in changes if isinstance(change, Change))
+        rows = iter(self.change_parts(tables, codes))
+        parts: list[Part] = []
+        for change in changes:
+            parts += [self.query_part(change)] if isinstance(change, str) else [next(rows), next(rows)]
+        return parts
+
+    def _end(self, xa: bytes | None) -> list[Part]:
+        if xa is not None:
+            end = self.query_part(f"XA END {_xa_name(xa)}")
+            return [end, Part(E.XA_PREPARE, XaPrepare(False, _XA_FORMAT, xa, b""))]
+        if self.format.version < 4:
+            return [self.query_part("COMMIT")]
+        self._last_xid += 1
+        return [Part(E.XID, Xid(self._last_xid))]
+
+    def _write_group(self, parts: list[Part], gtid: str | None, mariadb_flags: int, *, may_have_sbr: bool) -> None:
+        """Write events with the identifier that they need before them."""
+        if self.server.has_gtids and self.server.family is Family.MYSQL:
+            self._write_identified(parts, gtid, may_have_sbr=may_have_sbr)
+            return
+        if self.server.has_gtids:
+            identifier = self._next_mariadb_gtid(gtid)
+            self.server_id = identifier.server
+            self.event(*self.mariadb_gtid_part(identifier, mariadb_flags))
+        self.write(parts)
+
+    def _write_identified(self, parts: list[Part], gtid: str | None, *, may_have_sbr: bool) -> None:
+        """Write a GTID that knows how long its transaction is, itself included, and the transaction."""
+        identifier = self._next_gtid(gtid)
+        self.sequence_number += 1
+        rest, length = sum(map(self.size_of, parts)), -1
+        opening = self.gtid_part(identifier, rest, may_have_sbr=may_have_sbr)
+        while length != rest + self.size_of(opening):
+            length = rest + self.size_of(opening)
+            opening = self.gtid_part(identifier, length, may_have_sbr=may_have_sbr)
+        self.write([opening, *parts])
+
+    def _next_gtid(self, gtid: str | None) -> Gtid | None:
+        if gtid == ANONYMOUS:
+            return None
+        chosen = Gtid.parse(gtid) if gtid else Gtid(self.server_uuid, self._last_number + 1)
+        if chosen.source == (self.server_uuid, ""):
+            self._last_number = max(self._last_number, chosen.number)
+        self.executed |= GtidSet.of([chosen])
+        return chosen
+
+    def _next_mariadb_gtid(self, gtid: str | None) -> MariadbGtid:
+        last = self.mariadb_state.get((0, self.server_id))
+        following = MariadbGtid(0, self.server_id, last.sequence + 1 if last else 1)
+        chosen = MariadbGtid(*map(int, gtid.split("-"))) if gtid else following
+        self.mariadb_state[chosen.domain, chosen.server] = chosen
+        return chosen
+
+    def _file_name(self, number: int) -> str:
+        return f"{self.base_name}.{number:06}"
+
+
+def _xa_name(gtrid: bytes) -> str:
+    return XaPrepare(False, _XA_FORMAT, gtrid, b"").name

@@ -1,0 +1,127 @@
+"""Tables and their rows for a builder: columns of the common types, and how their values are stored."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from binspark.event.column_types import ColumnType
+from binspark.event.table_map import TableMap, TableMapFlag
+from binspark.event.table_metadata import DefaultCharset, MetadataField, MetadataKind
+from binspark.wire import Writer
+from binspark.wire.bitmap import encode_high_bits_first, encode_low_bits_first, high_bits_first
+from binspark.wire.decimals import encode_packed_decimal
+
+UTF8MB4 = 255
+Row = Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: what a table map says of it, and the function that stores one value."""
+
+    name: str
+    type_code: int
+    metadata: int
+    store: Callable[[Any], bytes]
+    unsigned: bool | None = None
+    is_text: bool = False
+
+
+_INTEGER_BYTES = {
+    ColumnType.TINY: 1,
+    ColumnType.SHORT: 2,
+    ColumnType.INT24: 3,
+    ColumnType.LONG: 4,
+    ColumnType.LONGLONG: 8,
+}
+
+
+def integer(name: str, type_code: ColumnType = ColumnType.LONG, *, unsigned: bool = False) -> Column:
+    """Declare a TINYINT, SMALLINT, MEDIUMINT, INT or BIGINT."""
+    length = _INTEGER_BYTES[type_code]
+    return Column(name, type_code, 0, lambda value: value.to_bytes(length, "little", signed=not unsigned), unsigned)
+
+
+def double(name: str) -> Column:
+    """Declare a DOUBLE."""
+    return Column(name, ColumnType.DOUBLE, 8, lambda value: struct.pack("<d", value), unsigned=False)
+
+
+def decimal(name: str, precision: int, scale: int) -> Column:
+    """Declare a DECIMAL(precision, scale)."""
+    store: Callable[[Any], bytes] = lambda value: encode_packed_decimal(Decimal(value), precision, scale)  # noqa: E731
+    return Column(name, ColumnType.NEWDECIMAL, precision | scale << 8, store, unsigned=False)
+
+
+def varchar(name: str, max_bytes: int) -> Column:
+    """Declare a VARCHAR that takes so many bytes at most."""
+    length_bytes = 1 if max_bytes < 256 else 2
+    return Column(name, ColumnType.VARCHAR, max_bytes, lambda value: _counted(value, length_bytes), is_text=True)
+
+
+def blob(name: str, length_bytes: int = 2) -> Column:
+    """Declare a TINYBLOB (1) to LONGBLOB (4)."""
+    return Column(name, ColumnType.BLOB, length_bytes, lambda value: _counted(value, length_bytes), is_text=True)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that transactions change."""
+
+    schema: str
+    name: str
+    columns: tuple[Column, ...]
+
+    @property
+    def all_columns(self) -> bytes:
+        """The bitmap of a row image with every column."""
+        return encode_low_bits_first([True] * len(self.columns))
+
+    def table_map(self, table_id: int, *, full_metadata: bool = True) -> TableMap:
+        """Return the event that gives the table a number."""
+        return TableMap(
+            table_id=table_id,
+            flags=TableMapFlag.BIT_LENGTHS_EXACT,
+            schema=self.schema,
+            table=self.name,
+            column_types=tuple(column.type_code for column in self.columns),
+            column_metadata=tuple(column.metadata for column in self.columns),
+            null_bits=self.all_columns,
+            metadata=self._metadata() if full_metadata else (),
+        )
+
+    def image(self, row: Row) -> bytes:
+        """Store one row image: which values are NULL, then the others."""
+        stored = [column.store(value) for column, value in zip(self.columns, row, strict=True) if value is not None]
+        return encode_low_bits_first([value is None for value in row]) + b"".join(stored)
+
+    def _metadata(self) -> tuple[MetadataField, ...]:
+        signs = [column.unsigned for column in self.columns if column.unsigned is not None]
+        names = MetadataField(MetadataKind.COLUMN_NAME, tuple(column.name for column in self.columns))
+        fields = [MetadataField(MetadataKind.SIGNEDNESS, _whole_bytes(signs))] if signs else []
+        if any(column.is_text for column in self.columns):
+            fields.append(MetadataField(MetadataKind.DEFAULT_CHARSET, DefaultCharset(UTF8MB4, ())))
+        return (*fields, names)
+
+
+def table(name: str, *columns: Column) -> Table:
+    """Declare a table: `table("shop.orders", integer("id"), varchar("note", 40))`."""
+    schema, _, table_name = name.partition(".")
+    return Table(schema, table_name, columns)
+
+
+def _whole_bytes(bits: Sequence[bool]) -> tuple[bool, ...]:
+    packed = encode_high_bits_first(bits)
+    return high_bits_first(packed, 8 * len(packed))
+
+
+def _counted(value: str | bytes, length_bytes: int) -> bytes:
+    raw = value.encode() if isinstance(value, str) else value
+    writer = Writer()
+    writer.uint(len(raw), length_bytes)
+    writer.raw(raw)
+    return writer.take()
