@@ -1,0 +1,18 @@
+"""Events into transactions: where they begin and end, what they change, and which of them could run together."""
+
+from binspark.transactions.assembler import Assembler, transactions
+from binspark.transactions.groups import overlapping_groups
+from binspark.transactions.meter import ParallelismMeter
+from binspark.transactions.parallelism import Parallelism
+from binspark.transactions.transaction import Ending, TableChanges, Transaction
+
+__all__ = [
+    "Assembler",
+    "Ending",
+    "Parallelism",
+    "ParallelismMeter",
+    "TableChanges",
+    "Transaction",
+    "overlapping_groups",
+    "transactions",
+]

@@ -1,0 +1,168 @@
+"""A transaction that has begun and not yet ended: counts, never events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+from binspark import event as events
+from binspark.event.rows import RowOperation
+from binspark.event.status_vars import StatusCode
+from binspark.transactions.identity import ANONYMOUS, begins_implicitly, ending_of_statement, identity_of
+from binspark.transactions.roles import Role
+from binspark.transactions.statements import is_ddl, xa_name
+from binspark.transactions.transaction import Ending, Identity, TableChanges, Transaction
+
+_IDENTITY_FIELDS = tuple(field.name for field in fields(Identity))
+_BEFORE_THE_FIRST = frozenset({Role.IDENTIFIES, Role.WRAPS, Role.JOINS})
+
+
+class Draft:
+    """Adds up the events of one transaction.
+
+    began            whether only an explicit end ends it
+    identified       whether a GTID opened it
+    fresh            whether nothing came yet but what identifies or wraps it
+    payload_closed   whether its last event is a payload, and no event from inside came since
+    """
+
+    def __init__(self, number: int, first: events.Event, text_limit: int) -> None:
+        self.number = number
+        self.file = self.end_file = first.file
+        self.start = self.end = first.offset
+        self.server_id = first.header.server_id
+        self.timestamp = first.header.timestamp
+        self.began = self.identified = self.payload_closed = self.compressed = False
+        self.fresh = True
+        self.identity = ANONYMOUS
+        self.statement_ending = Ending.STATEMENT
+        self.length = self.events = self.statements = 0
+        self.texts: list[bytes] = []
+        self.ddl: bytes | None = None
+        self.xid: int | None = None
+        self.xa: str | None = None
+        self.thread_id: int | None = None
+        self.schema: str | None = None
+        self._text_limit = self._text_left = text_limit
+        self._tables: dict[int, tuple[str, str]] = {}
+        self._changes: dict[tuple[str, str, RowOperation], list[int]] = {}
+
+    def add(self, event: events.Event, role: Role) -> None:
+        """Count an event in."""
+        self.events += 1
+        self.end_file, self.end = event.file, event.end_offset
+        if event.inner is None:
+            self.length += len(event.frame.data)
+        else:
+            self.payload_closed = False
+        if self.fresh and role not in _BEFORE_THE_FIRST:
+            self.fresh = False
+        note = _NOTES.get(type(event.body))
+        if note is not None:
+            note(self, event, role)
+
+    def finished(self, ending: Ending) -> Transaction:
+        """Return the transaction, ended."""
+        return Transaction(
+            **{name: getattr(self.identity, name) for name in _IDENTITY_FIELDS},
+            number=self.number,
+            file=self.file,
+            start=self.start,
+            end_file=self.end_file,
+            end=self.end,
+            server_id=self.server_id,
+            timestamp=self.timestamp,
+            length=self.length,
+            events=self.events,
+            changes=tuple(TableChanges(*key, *counts) for key, counts in self._changes.items()),
+            statements=self.statements,
+            texts=tuple(self.texts),
+            ddl=self.ddl,
+            xid=self.xid,
+            xa=self.xa,
+            thread_id=self.thread_id,
+            schema=self.schema,
+            compressed=self.compressed,
+            ending=ending,
+        )
+
+    def identify(self, event: events.Event, _role: Role) -> None:
+        self.identified = True
+        self.identity = identity_of(event)
+        self.statement_ending = ending_of_statement(event.body)
+        self.began = begins_implicitly(event.body)
+        if isinstance(event.body, events.MariadbGtidEvent):
+            self.thread_id = event.body.thread_id
+            self.xa = event.body.xid.name if event.body.xid else None
+
+    def note_query(self, event: events.Event, role: Role) -> None:
+        query: events.Query = event.body
+        self._note_session(query.thread_id, query.schema)
+        self.compressed |= isinstance(query, events.QueryCompressed)
+        for code in (StatusCode.DDL_LOGGED_WITH_XID, StatusCode.XID):
+            self.xid = query.status(code) if self.xid is None else self.xid
+        if role is Role.STATEMENT:
+            self._note_text(query.query)
+        elif self.xa is None:
+            self.xa = xa_name(query.query)
+
+    def note_load(self, event: events.Event, _role: Role) -> None:
+        """Note LOAD DATA of an old log, which is no text but is a statement."""
+        load: events.Load = event.body
+        self._note_session(load.thread_id, load.schema)
+        self.statements += 1
+
+    def note_table(self, event: events.Event, _role: Role) -> None:
+        table: events.TableMap = event.body
+        self._tables[table.table_id] = table.schema, table.table
+
+    def note_rows(self, event: events.Event, _role: Role) -> None:
+        rows: events.Rows = event.body
+        self.compressed |= rows.compressed is not None
+        if rows.rows:  # one without rows only ends its statement
+            schema, table = self._tables.get(rows.table_id, ("", f"#{rows.table_id}"))
+            counts = self._changes.setdefault((schema, table, rows.operation), [0, 0])
+            counts[0] += 1
+            counts[1] += len(event.frame.data)
+        if rows.ends_statement:
+            self._tables.clear()
+
+    def note_payload(self, _event: events.Event, _role: Role) -> None:
+        self.compressed = self.payload_closed = True
+
+    def note_xid(self, event: events.Event, _role: Role) -> None:
+        self.xid = event.body.xid
+
+    def note_xa_prepare(self, event: events.Event, _role: Role) -> None:
+        self.xa = event.body.name
+
+    def _note_session(self, thread_id: int, schema: str) -> None:
+        if self.thread_id is None:
+            self.thread_id = thread_id
+        self.schema = self.schema or schema or None
+
+    def _note_text(self, text: bytes) -> None:
+        self.statements += 1
+        if self.ddl is None and is_ddl(text):
+            self.ddl = text[: self._text_limit]
+        if self._text_left > 0:
+            self.texts.append(text[: self._text_left])
+            self._text_left -= max(len(text), 1)
+
+
+_NOTES: dict[type, Callable[[Draft, Any, Role], None]] = {
+    events.GtidEvent: Draft.identify,
+    events.GtidTagged: Draft.identify,
+    events.MariadbGtidEvent: Draft.identify,
+    events.Query: Draft.note_query,
+    events.QueryCompressed: Draft.note_query,
+    events.ExecuteLoadQuery: Draft.note_query,
+    events.Load: Draft.note_load,
+    events.CreateFile: Draft.note_load,
+    events.TableMap: Draft.note_table,
+    events.Rows: Draft.note_rows,
+    events.TransactionPayload: Draft.note_payload,
+    events.Xid: Draft.note_xid,
+    events.XaPrepare: Draft.note_xa_prepare,
+}
