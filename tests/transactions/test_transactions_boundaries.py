@@ -230,6 +230,10 @@ def test_a_payload_whose_events_do_not_come_is_a_transaction_all_the_same(log: T
     assert endings(*first, *second) == ["payload", "payload"]
 
 
+def test_a_payload_that_was_opened_and_holds_no_end_is_unfinished(log: Tape) -> None:
+    assert endings(log.gtid(1), log.payload(), log.begin(), log.table()) == ["unfinished"]
+
+
 def test_compressed_statements_and_rows_are_told(log: Tape) -> None:
     body = events.QueryCompressed(7, 0, 0, "shop", (), b"CREATE TABLE t (id INT)")
     query = log.put(EventCode.QUERY_COMPRESSED, body)
