@@ -122,7 +122,7 @@ class Framer:
             return self._description(header, data)
         if header.type_code == EventCode.START_ENCRYPTION:
             self._encrypted = True
-        else:
+        elif log_format.version < 4:  # a relay log of version 4 may hold the START_V3 of an old source
             server_version = data[log_format.header_length + 2 :][:50].partition(b"\0")[0].decode("latin-1")
             log_format = LogFormat.before_v4(log_format.version, server_version)
             self.format = log_format

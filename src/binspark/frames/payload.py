@@ -17,6 +17,7 @@ from binspark.errors import DecodeError, Malformed, Unsupported
 from binspark.frames.format import ChecksumAlgorithm, LogFormat
 from binspark.frames.frame import Frame
 from binspark.frames.framer import Framer
+from binspark.frames.zstd_blocks import is_whole
 from binspark.position import Position
 from binspark.wire import Cursor
 from binspark.wire.meaning import says
@@ -115,6 +116,8 @@ def _pieces(payload: bytes, compression: int) -> Iterator[bytes]:
         with zstandard.ZstdDecompressor().stream_reader(payload, read_across_frames=True) as reader:
             while piece := reader.read(_PIECE):
                 yield piece
+        if not is_whole(payload):
+            raise Malformed("a transaction payload ends in the middle of its zstd stream")
     except zstandard.ZstdError as error:
         raise Malformed(f"a transaction payload is not zstd: {error}") from None
 

@@ -39,13 +39,19 @@ class BinlogBuilder(StatementEvents, RowEvents, IdentityEvents, OtherEvents):
     ['binlog.000001', 'binlog.000002']
 
     There is a method for each type of event (`query`, `table_map`, `rows`, `xid`, ...), and some that tell a story:
-    `transaction`, `ddl`, `rotate`, `stop`, `leave_open`. For damage there is `raw`.
+    `transaction`, `ddl`, `rotate`, `stop`, `leave_open`. For damage there is `raw`. A replica's relay log is one with
+    `relay=True`, into which `artificial_rotate` and `copy` put what its source sent.
     """
 
     def __init__(
-        self, server: ServerKind = MYSQL_9_7, *, checksum: ChecksumAlgorithm | None = None, base_name: str = "binlog"
+        self,
+        server: ServerKind = MYSQL_9_7,
+        *,
+        checksum: ChecksumAlgorithm | None = None,
+        base_name: str = "binlog",
+        relay: bool = False,
     ) -> None:
-        super().__init__(server, checksum=checksum, base_name=base_name)
+        super().__init__(server, checksum=checksum, base_name=base_name, relay=relay)
         self.executed = GtidSet()
         self.mariadb_state: dict[tuple[int, int], MariadbGtid] = {}
         self._last_xid = 10
@@ -118,7 +124,7 @@ class BinlogBuilder(StatementEvents, RowEvents, IdentityEvents, OtherEvents):
     def format_description(self, create_timestamp: int = 0) -> None:
         """Write FORMAT_DESCRIPTION."""
         body = self.server.format_description(self.format.checksum, create_timestamp)
-        self.event(E.FORMAT_DESCRIPTION, body)
+        self.event(E.FORMAT_DESCRIPTION, body, HeaderFlag.RELAY_LOG if self.relay else 0)
 
     def _write_what_came_before(self) -> None:
         if self.server.family is Family.MYSQL:

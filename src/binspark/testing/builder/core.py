@@ -32,10 +32,16 @@ class BuilderCore:
     """
 
     def __init__(
-        self, server: ServerKind = MYSQL_9_7, *, checksum: ChecksumAlgorithm | None = None, base_name: str = "binlog"
+        self,
+        server: ServerKind = MYSQL_9_7,
+        *,
+        checksum: ChecksumAlgorithm | None = None,
+        base_name: str = "binlog",
+        relay: bool = False,
     ) -> None:
         self.server = server
         self.base_name = base_name
+        self.relay = relay
         self.timestamp = FIRST_TIMESTAMP
         self.server_id = 1
         self.server_uuid = SERVER_UUID
@@ -69,6 +75,10 @@ class BuilderCore:
     def raw(self, type_code: int, body: bytes, flags: int = 0, lies: Lies = THE_TRUTH) -> None:
         """Write one event, given the bytes of its body, and perhaps what it lies about."""
         self.file.append(type_code, body, self._stamp(flags), lies)
+
+    def copy(self, events: bytes) -> None:
+        """Write events of another log as they are, as a replica does in its relay log."""
+        self.file.copy(events)
 
     def skip_to(self, offset: int) -> None:
         """Go on at another offset, as if the log had grown that far."""

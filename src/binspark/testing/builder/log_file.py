@@ -78,9 +78,12 @@ class LogFile:
 
     def append(self, type_code: int, body: bytes, stamp: Stamp, lies: Lies = THE_TRUTH) -> None:
         """Write one event at the end of the file."""
-        event = event_bytes(type_code, body, stamp, self.format, self.offset, lies)
-        self._runs[-1][1].extend(event)
-        self.offset += len(event)
+        self.copy(event_bytes(type_code, body, stamp, self.format, self.offset, lies))
+
+    def copy(self, events: bytes) -> None:
+        """Write bytes as they are at the end of the file."""
+        self._runs[-1][1].extend(events)
+        self.offset += len(events)
 
 
 def event_bytes(
