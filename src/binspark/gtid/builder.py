@@ -29,6 +29,11 @@ class GtidSetBuilder:
             growing = self._growing[gtid.source] = _GrowingRuns(())
         growing.add(gtid.number)
 
+    def __contains__(self, gtid: Gtid) -> bool:
+        """Say whether a GTID is there already."""
+        growing = self._growing.get(gtid.source)
+        return growing is not None and growing.holds(gtid.number)
+
     def freeze(self) -> GtidSet:
         """Return the set of all that was added."""
         return GtidSet.from_parts((source, growing.freeze()) for source, growing in self._growing.items())
@@ -62,6 +67,10 @@ class _GrowingRuns:
         else:
             self.starts.insert(following, number)
             self.stops.insert(following, number + 1)
+
+    def holds(self, number: int) -> bool:
+        following = bisect_right(self.starts, number)
+        return following > 0 and number < self.stops[following - 1]
 
     def freeze(self) -> Runs:
         return tuple(zip(self.starts, self.stops, strict=True))

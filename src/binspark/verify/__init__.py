@@ -1,0 +1,25 @@
+"""Whether logs are whole: nothing damaged, nothing missing, nothing twice.
+
+>>> from binspark.verify import verify_logs
+>>> report = verify_logs("/var/lib/mysql/binlog.index")  # doctest: +SKIP
+>>> report.ok, [finding.message for finding in report.findings]  # doctest: +SKIP
+(True, [])
+"""
+
+from binspark.verify.codes import ADVICE, Code
+from binspark.verify.finding import Finding, Severity
+from binspark.verify.report import FileReport, Report, Summary, Verdict
+from binspark.verify.run import verify_files, verify_logs
+
+__all__ = [
+    "ADVICE",
+    "Code",
+    "FileReport",
+    "Finding",
+    "Report",
+    "Severity",
+    "Summary",
+    "Verdict",
+    "verify_files",
+    "verify_logs",
+]

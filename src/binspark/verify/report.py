@@ -1,0 +1,107 @@
+"""What verify answers: one report for each file, and all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+from binspark.verify.finding import Finding
+
+
+class Verdict(StrEnum):
+    """The answer for one file."""
+
+    WHOLE = "whole"
+    DOUBTFUL = "doubtful"
+    NOT_WHOLE = "not whole"
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What is known of one file.
+
+    sound_bytes  how many bytes from the beginning on are without damage
+    checksum     the algorithm of the events' checksums: "crc32" or "none"
+    first_time   the earliest and the latest timestamp of an event, in seconds since 1970
+    gtids        the transactions in the file: a MySQL GTID set, or the last MariaDB GTID of each domain and server
+    findings     what was found; `omitted` counts, for each code, the findings beyond the limit
+    errors       how many findings there are, the omitted ones included
+    """
+
+    file: str
+    bytes: int
+    sound_bytes: int
+    events: int
+    transactions: int
+    server_version: str | None
+    server_id: int | None
+    checksum: str | None
+    first_time: int | None
+    last_time: int | None
+    gtids: str
+    findings: tuple[Finding, ...]
+    omitted: tuple[tuple[str, int], ...]
+    errors: int
+    warnings: int
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.errors:
+            return Verdict.NOT_WHOLE
+        return Verdict.DOUBTFUL if self.warnings else Verdict.WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The sums over all files."""
+
+    files: int = 0
+    events: int = 0
+    transactions: int = 0
+    bytes: int = 0
+    errors: int = 0
+    warnings: int = 0
+
+    def add(self, report: FileReport) -> Self:
+        """Return the sums with one more file."""
+        return type(self)(
+            self.files + 1,
+            self.events + report.events,
+            self.transactions + report.transactions,
+            self.bytes + report.bytes,
+            self.errors + report.errors,
+            self.warnings + report.warnings,
+        )
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is missing or damaged; warnings do not count."""
+        return self.errors == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The reports of all files, in the order in which they were verified."""
+
+    files: tuple[FileReport, ...]
+    summary: Summary
+
+    @classmethod
+    def of(cls, files: Iterable[FileReport]) -> Self:
+        """Collect the reports of files."""
+        collected = tuple(files)
+        summary = Summary()
+        for report in collected:
+            summary = summary.add(report)
+        return cls(collected, summary)
+
+    @property
+    def ok(self) -> bool:
+        return self.summary.ok
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of all files."""
+        return tuple(finding for report in self.files for finding in report.findings)

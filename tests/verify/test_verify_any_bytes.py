@@ -1,0 +1,55 @@
+"""Whatever the bytes are, verify answers: it never raises, and never calls damage whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from binspark.testing.builder import MARIADB_10_11, MYSQL_3_23, MYSQL_4_1, MYSQL_9_7, ServerKind
+from binspark.verify import Report, verify_logs
+from verify.logs import chain
+
+SERVERS = pytest.mark.parametrize(
+    "server", [MYSQL_3_23, MYSQL_4_1, MYSQL_9_7, MARIADB_10_11], ids=lambda server: server.server_version
+)
+CONTENTS = {server: chain(server, files=1).content for server in (MYSQL_3_23, MYSQL_4_1, MYSQL_9_7, MARIADB_10_11)}
+
+
+def verify_content(content: bytes) -> Report:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "binlog.000001"
+        path.write_bytes(content)
+        return verify_logs(path)
+
+
+@given(st.binary(max_size=200))
+def test_bytes_that_are_no_log_are_not_whole(content: bytes) -> None:
+    assert not verify_content(content).ok
+
+
+@given(st.binary(max_size=200))
+def test_bytes_behind_the_magic_are_not_whole(content: bytes) -> None:
+    assert not verify_content(b"\xfebin" + content).ok
+
+
+@SERVERS
+@given(data=st.data())
+def test_a_log_with_other_bytes_in_it_gets_an_answer(server: ServerKind, data: st.DataObject) -> None:
+    content = CONTENTS[server]
+    start = data.draw(st.integers(0, len(content)))
+    end = data.draw(st.integers(start, min(len(content), start + 40)))
+    damaged = content[:start] + data.draw(st.binary(max_size=40)) + content[end:]
+    report = verify_content(damaged)
+    assert report.files[0].sound_bytes <= len(damaged)
+
+
+@given(data=st.data())
+def test_a_changed_byte_of_a_log_with_checksums_is_always_found(data: st.DataObject) -> None:
+    content = bytearray(CONTENTS[MYSQL_9_7])
+    offset = data.draw(st.integers(0, len(content) - 1).filter(lambda offset: offset != 21))  # the flag in use
+    content[offset] ^= data.draw(st.integers(1, 255))
+    assert not verify_content(bytes(content)).ok

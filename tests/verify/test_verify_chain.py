@@ -1,0 +1,237 @@
+"""Files that follow each other: none missing, none twice, each ending where the next begins."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from binspark.errors import OptionError, SourceError
+from binspark.event import Rotate
+from binspark.frames import EventCode as E
+from binspark.testing.builder import MARIADB_10_11, MYSQL_8_0, MYSQL_9_7, BinlogBuilder, ServerKind, insert
+from binspark.verify import verify_logs
+from verify.logs import (
+    ITEMS,
+    chain,
+    codes,
+    copy_case,
+    cut,
+    errors,
+    flip,
+    frame_of,
+    infos,
+    mark_in_use,
+    message,
+    verify_built,
+    warnings,
+)
+
+FAMILIES = pytest.mark.parametrize("family", ["mysql", "mariadb"])
+SERVERS = pytest.mark.parametrize("server", [MYSQL_9_7, MARIADB_10_11], ids=["mysql", "mariadb"])
+
+
+@FAMILIES
+def test_a_file_that_was_deleted_from_the_middle_is_missing(family: str, tmp_path: Path) -> None:
+    folder = copy_case(f"{family}/rotation", tmp_path)
+    (folder / "binlog.000002").unlink()
+    report = verify_logs(folder)
+    assert errors(report) == ["missing-file", "gtid-lost"]
+    assert "binlog.000002 is missing" in report.findings[0].message
+
+
+def test_several_files_that_are_missing_are_named_as_a_range(tmp_path: Path) -> None:
+    paths = chain(files=5).save(tmp_path)
+    report = verify_logs([paths[0], paths[4]])
+    assert "binlog.000002 to binlog.000004 are missing" in report.findings[0].message
+
+
+@FAMILIES
+def test_a_file_that_the_index_lists_and_that_is_gone_is_missing(family: str, tmp_path: Path) -> None:
+    folder = copy_case(f"{family}/rotation", tmp_path)
+    (folder / "binlog.000004").unlink()
+    report = verify_logs(folder / "binlog.index")
+    assert errors(report) == ["missing-file"]
+    assert report.files[3].file.endswith("binlog.000004")
+
+
+@FAMILIES
+def test_files_that_changed_their_places_are_found(family: str, tmp_path: Path) -> None:
+    folder = copy_case(f"{family}/rotation", tmp_path)
+    first, second = folder / "binlog.000001", folder / "binlog.000002"
+    content = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
+    found = errors(verify_logs(folder))
+    assert "rotate-target" in found
+    assert "gtid-lost" in found
+
+
+@FAMILIES
+def test_files_that_are_named_in_the_wrong_order_are_found(family: str, tmp_path: Path) -> None:
+    folder = copy_case(f"{family}/rotation", tmp_path)
+    assert errors(verify_logs([folder / "binlog.000002", folder / "binlog.000001"])) == ["file-order"]
+
+
+@FAMILIES
+def test_a_file_that_is_named_twice_is_found(family: str, tmp_path: Path) -> None:
+    folder = copy_case(f"{family}/rotation", tmp_path)
+    assert errors(verify_logs([folder / "binlog.000001", folder / "binlog.000001"])) == ["duplicate-file"]
+
+
+@FAMILIES
+def test_a_copy_under_the_next_number_is_found(family: str, tmp_path: Path) -> None:
+    folder = copy_case(f"{family}/rotation", tmp_path)
+    shutil.copy(folder / "binlog.000001", folder / "binlog.000002")
+    assert "gtid-unexpected" in errors(verify_logs(folder))
+
+
+def test_a_rotation_to_another_file_is_found(tmp_path: Path) -> None:
+    log = BinlogBuilder()
+    log.event(E.ROTATE, Rotate(4, "binlog.000007"))
+    log.start_file(create_timestamp=0)
+    log.stop()
+    assert errors(verify_built(log, tmp_path)) == ["rotate-target"]
+
+
+def test_a_rotation_to_another_position_is_found(tmp_path: Path) -> None:
+    log = BinlogBuilder()
+    log.event(E.ROTATE, Rotate(120, "binlog.000002"))
+    log.start_file(create_timestamp=0)
+    log.stop()
+    assert errors(verify_built(log, tmp_path)) == ["rotate-position"]
+
+
+def test_a_chain_whose_files_were_all_renamed_holds_together(tmp_path: Path) -> None:
+    for path in chain().save(tmp_path):
+        path.rename(tmp_path / f"db1-{path.name}")
+    assert codes(verify_logs(tmp_path)) == []
+
+
+def test_chains_in_one_directory_are_verified_each_for_itself(tmp_path: Path) -> None:
+    chain().save(tmp_path)
+    other = BinlogBuilder(MARIADB_10_11, base_name="other")
+    other.stop()
+    other.save(tmp_path)
+    report = verify_logs(tmp_path)
+    assert codes(report) == []
+    assert report.summary.files == 4
+
+
+@SERVERS
+def test_a_log_in_use_at_the_end_of_the_chain_is_a_warning(server: ServerKind, tmp_path: Path) -> None:
+    log = chain(server)
+    log.leave_open()
+    report = verify_built(log, tmp_path)
+    assert codes(report) == warnings(report) == ["in-use"]
+
+
+@SERVERS
+def test_a_log_in_use_that_another_follows_without_a_restart_is_an_error(server: ServerKind, tmp_path: Path) -> None:
+    paths = chain(server).save(tmp_path)
+    mark_in_use(paths[1])
+    assert errors(verify_logs(paths)) == ["in-use"]
+
+
+def crashed(server: ServerKind) -> BinlogBuilder:
+    """Build the log of a server that crashed and started again."""
+    log = BinlogBuilder(server)
+    log.transaction(insert(ITEMS, (1,)))
+    log.leave_open()
+    log.start_file()
+    log.stop()
+    return log
+
+
+def test_mariadb_leaves_the_log_of_a_crash_marked(tmp_path: Path) -> None:
+    report = verify_built(crashed(MARIADB_10_11), tmp_path)
+    assert sorted(warnings(report)) == ["in-use", "no-end"]
+    assert report.ok
+
+
+def test_mysql_clears_the_mark_so_a_marked_log_is_an_old_copy(tmp_path: Path) -> None:
+    assert errors(verify_built(crashed(MYSQL_9_7), tmp_path)) == ["in-use"]
+
+
+@SERVERS
+def test_a_file_without_an_end_before_a_rotation_is_an_error(server: ServerKind, tmp_path: Path) -> None:
+    paths = chain(server).save(tmp_path)
+    cut(paths[1], frame_of(paths[1], E.ROTATE).offset)
+    report = verify_logs(paths)
+    assert errors(report) == ["no-end"]
+    assert "did not restart" in report.findings[0].message
+
+
+@SERVERS
+def test_a_transaction_that_a_crash_interrupted_is_a_warning(server: ServerKind, tmp_path: Path) -> None:
+    log = crashed(server)
+    path = log.save(tmp_path)[0]
+    cut(path, frame_of(path, E.XID).offset)
+    assert "unfinished-transaction" in warnings(verify_logs(path.parent))
+
+
+@SERVERS
+def test_an_event_behind_the_end_of_a_log_is_found(server: ServerKind, tmp_path: Path) -> None:
+    log = chain(server, files=1)
+    log.query("BEGIN")
+    log.query("COMMIT")
+    log.stop()
+    assert errors(verify_built(log, tmp_path)) == ["after-end"]
+
+
+def test_logs_that_were_joined_are_found(tmp_path: Path) -> None:
+    first, second = chain(files=2).save(tmp_path)
+    first.write_bytes(first.read_bytes() + second.read_bytes())
+    report = verify_logs(first)
+    assert errors(report) == ["after-end"]
+    assert "files were joined" in message(report, "after-end")
+
+
+def test_a_new_version_of_the_server_is_worth_a_note(tmp_path: Path) -> None:
+    log = BinlogBuilder(MYSQL_8_0)
+    log.stop()
+    newer = BinlogBuilder(MYSQL_9_7)
+    newer.stop()
+    paths = log.save(tmp_path)
+    (tmp_path / "binlog.000002").write_bytes(newer.content)
+    report = verify_logs([*paths, tmp_path / "binlog.000002"])
+    assert codes(report) == infos(report) == ["server-version"]
+
+
+def test_another_server_id_is_worth_a_note(tmp_path: Path) -> None:
+    log = BinlogBuilder()
+    log.stop()
+    log.server_id = 2
+    log.start_file()
+    log.stop()
+    report = verify_built(log, tmp_path)
+    assert codes(report) == infos(report) == ["server-id"]
+
+
+def test_a_file_of_a_directory_that_lost_its_magic_is_not_overlooked(tmp_path: Path) -> None:
+    paths = chain().save(tmp_path)
+    flip(paths[2], 0)
+    report = verify_logs(tmp_path)
+    assert errors(report) == ["bad-magic"]
+    assert report.summary.files == 3
+
+
+@FAMILIES
+def test_an_encrypted_file_cannot_be_verified_and_the_rest_goes_on(family: str, tmp_path: Path) -> None:
+    folder = copy_case(f"{family}/rotation", tmp_path)
+    encrypted = copy_case(f"{family}/encrypted", tmp_path)
+    shutil.copy(encrypted / "binlog.000001", folder / "binlog.000002")
+    report = verify_logs(folder)
+    assert errors(report) == ["encrypted"]
+    assert [file.transactions for file in report.files] == [3, 0, 0, 1]
+
+
+def test_a_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no such file"):
+        verify_logs(tmp_path / "binlog.000001")
+
+
+def test_no_path_at_all_is_refused() -> None:
+    with pytest.raises(OptionError):
+        verify_logs([])

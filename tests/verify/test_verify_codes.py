@@ -1,0 +1,28 @@
+"""The catalogue of findings: each has its advice, and a test that provokes it."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+from corpus.cases import CORPUS
+
+from binspark.verify import ADVICE, Code, verify_logs
+
+TESTS = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+
+
+@pytest.mark.parametrize("code", Code, ids=str)
+def test_every_code_says_what_to_do(code: Code) -> None:
+    assert ADVICE[code].endswith(".")
+
+
+@pytest.mark.parametrize("code", Code, ids=str)
+def test_every_code_is_provoked_by_a_test(code: Code) -> None:
+    assert f'"{code.value}"' in TESTS
+
+
+def test_a_report_survives_pickle() -> None:
+    report = verify_logs(CORPUS / "mysql/crash-truncated")
+    assert pickle.loads(pickle.dumps(report)) == report

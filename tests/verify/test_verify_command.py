@@ -1,0 +1,185 @@
+"""`binspark verify`, as a person and as a script would run it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from corpus.cases import CORPUS
+from rich.console import Console
+
+from binspark.cli import verify_text
+from binspark.cli.main import exit_code
+from binspark.cli.verify import verify_command
+from binspark.verify import Summary, verify_logs
+from verify.logs import chain, copy_case, flip
+
+ROTATION = str(CORPUS / "mysql/rotation")
+FILE_KEYS = [
+    "file",
+    "verdict",
+    "bytes",
+    "sound_bytes",
+    "events",
+    "transactions",
+    "server_version",
+    "server_id",
+    "checksum",
+    "first_time",
+    "last_time",
+    "gtids",
+    "errors",
+    "warnings",
+    "findings",
+    "omitted",
+]
+
+
+def run(*arguments: object, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(verify_command, [str(argument) for argument in arguments], input=stdin)
+
+
+def lines_of(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_a_whole_chain_is_a_row_a_file_and_one_line_that_says_so() -> None:
+    result = run(ROTATION)
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert lines[0].split() == re.split(" ", "file verdict events transactions bytes server checksum first last GTIDs")
+    assert lines[1].startswith("binlog.000001  whole")
+    assert lines[-1] == "4 files, 36 events, nothing is missing"
+    assert len(lines) == 6
+
+
+def test_damage_is_told_in_plain_words_with_what_to_do(tmp_path: Path) -> None:
+    folder = copy_case("mysql/rotation", tmp_path)
+    flip(folder / "binlog.000002", 300)
+    result = run(folder)
+    assert result.exit_code == 1
+    assert "binlog.000002:277 (QUERY): the checksum of an event of 71 bytes does not hold [checksum]" in result.stdout
+    assert "Copy the file again." in result.stdout
+    assert result.stdout.splitlines()[-1] == "4 files, 36 events: 1 error, 0 warnings"
+
+
+def test_advice_is_given_once_for_each_kind(tmp_path: Path) -> None:
+    folder = copy_case("mysql/rotation", tmp_path)
+    flip(folder / "binlog.000001", 300)
+    flip(folder / "binlog.000002", 300)
+    assert run(folder).stdout.count("These bytes are not those that the server wrote.") == 1
+
+
+def test_findings_beyond_the_limit_are_counted(tmp_path: Path) -> None:
+    folder = copy_case("mysql/rotation", tmp_path)
+    flip(folder / "binlog.000001", 240)
+    flip(folder / "binlog.000001", 500)
+    assert "and 1 more of [checksum]" in run("--limit", 1, folder).stdout
+
+
+def test_a_warning_does_not_fail_unless_strict() -> None:
+    still_open = CORPUS / "mysql/still-open"
+    assert run(still_open).exit_code == 0
+    assert run(still_open).stdout.splitlines()[-1] == "2 files, 31 events: no error, 1 warning"
+    assert run("--strict", still_open).exit_code == 1
+
+
+def test_an_encrypted_log_fails_and_the_others_are_verified() -> None:
+    result = run("--format", "jsonl", CORPUS / "mysql/encrypted", ROTATION)
+    verdicts = [line["verdict"] for line in lines_of(result)[:-1]]
+    assert result.exit_code == 1
+    assert verdicts == ["not whole"] * 4 + ["whole"] * 4
+
+
+def test_json_is_one_object() -> None:
+    result = run("--format", "json", ROTATION)
+    answer = json.loads(result.stdout)
+    assert list(answer) == ["files", "summary"]
+    assert [list(file) for file in answer["files"]] == [FILE_KEYS] * 4
+    assert answer["summary"] == {
+        "ok": True,
+        "files": 4,
+        "events": 36,
+        "transactions": 6,
+        "bytes": 2557,
+        "errors": 0,
+        "warnings": 0,
+    }
+
+
+def test_json_lines_are_an_object_a_file_and_the_summary() -> None:
+    lines = lines_of(run("--format", "jsonl", ROTATION))
+    assert [list(line) for line in lines] == [FILE_KEYS] * 4 + [["summary"]]
+
+
+def test_a_finding_says_what_and_where_to_a_script() -> None:
+    lines = lines_of(run("--format", "jsonl", CORPUS / "mysql/incident"))
+    assert lines[0]["findings"] == [
+        {
+            "severity": "error",
+            "code": "incident",
+            "message": "the server lost events: Non-transactional changes were not written to the binlog.",
+            "pos": 634,
+            "type": "INCIDENT",
+        }
+    ]
+
+
+def test_strict_shows_in_the_summary_of_a_script() -> None:
+    assert lines_of(run("--format", "jsonl", "--strict", CORPUS / "mysql/crash"))[-1]["summary"]["ok"] is False
+
+
+def test_standard_input_is_verified_too() -> None:
+    content = (CORPUS / "mysql/crash-truncated/binlog.000001").read_bytes()
+    result = run("--format", "jsonl", "-", stdin=content)
+    assert result.exit_code == 1
+    assert lines_of(result)[0]["sound_bytes"] == 55751
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("nowhere.000001",), ("--format", "xml", ROTATION), ("--limit", "0", ROTATION)],
+    ids=["nothing", "no such file", "no such format", "no limit"],
+)
+def test_wrong_use_is_exit_2(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Error" in result.stderr
+
+
+def test_the_main_command_gives_the_same_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    paths = chain().save(tmp_path)
+    assert exit_code(["verify", str(tmp_path)]) == 0
+    paths[1].unlink()
+    assert exit_code(["verify", str(tmp_path)]) == 1
+    assert exit_code(["verify", str(tmp_path / "nowhere")]) == 2
+    assert "binlog.000002 is missing" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("width", "columns"), [(80, 5), (200, 10)])
+def test_a_terminal_gets_as_many_columns_as_fit(width: int, columns: int) -> None:
+    files = verify_logs(ROTATION).files
+    table = verify_text._table(files, wide=width >= verify_text._WIDE)
+    output = io.StringIO()
+    Console(file=output, width=width, force_terminal=True).print(table)
+    assert len(table.columns) == columns
+    assert "…" not in output.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("summary", "line"),
+    [
+        (Summary(files=1, events=1), "1 file, 1 event, nothing is missing"),
+        (Summary(files=3, events=1204), "3 files, 1,204 events, nothing is missing"),
+        (Summary(files=3, events=7, warnings=2), "3 files, 7 events: no error, 2 warnings"),
+        (Summary(files=3, events=7, errors=2, warnings=1), "3 files, 7 events: 2 errors, 1 warning"),
+    ],
+)
+def test_one_line_sums_it_up(summary: Summary, line: str) -> None:
+    assert verify_text.conclusion(summary) == line
