@@ -15,7 +15,8 @@ class Column:
 
     type        the real type: ENUM and SET are told apart from STRING, whatever type code the log used
     length      CHAR, VARCHAR: most bytes of a value; BLOB, TEXT, JSON, GEOMETRY, VECTOR: bytes of the length field;
-                ENUM, SET: bytes of the number; BIT: bits; FLOAT, DOUBLE: bytes; else 0
+                ENUM, SET: bytes of the number; BIT: bits; FLOAT, DOUBLE: bytes; the DECIMAL of tables made before
+                5.0.3: characters, 0 where nothing tells; else 0
     precision   DECIMAL: digits in all
     scale       DECIMAL: digits after the point; TIME, DATETIME, TIMESTAMP: digits of the fraction
     nullable    whether the column can be NULL

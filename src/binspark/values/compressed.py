@@ -1,0 +1,65 @@
+"""MariaDB's compressed columns: VARCHAR and TEXT or BLOB with the attribute COMPRESSED."""
+
+from __future__ import annotations
+
+import zlib
+
+from binspark.errors import Malformed, Truncated, Unsupported
+from binspark.position import Position
+from binspark.values.column import Column
+from binspark.values.options import ValueOptions
+from binspark.values.strings import read_limited, read_sized
+from binspark.values.text import text_or_policy
+from binspark.wire import Cursor
+
+_STORED, _ZLIB = 0, 8
+_RAW_DEFLATE = 0x08
+_SIZE_BYTES = 0x07
+
+
+def decode_compressed_varchar(cursor: Cursor, column: Column, options: ValueOptions) -> str | bytes:
+    """Decode a compressed VARCHAR or VARBINARY."""
+    start = cursor.offset
+    return text_or_policy(_expand(read_limited(cursor, column), options, start), column, options, start)
+
+
+def decode_compressed_blob(cursor: Cursor, column: Column, options: ValueOptions) -> str | bytes:
+    """Decode a compressed TEXT or BLOB."""
+    start = cursor.offset
+    return text_or_policy(_expand(read_sized(cursor, column), options, start), column, options, start)
+
+
+def _expand(stored: bytes, options: ValueOptions, offset: int) -> bytes:
+    """Return the bytes of a value as they were before compression.
+
+    bytes   field
+    0       an empty value takes no bytes; any other:
+    1       bits 4-7: 0 stored as it is, 8 zlib; bit 3: without zlib's header; bits 0-2: bytes of the size
+    0-7     size of the value, big-endian   (zlib)
+    rest    the value, or its zlib stream
+    """
+    if not stored:
+        return b""
+    method = stored[0] >> 4
+    if method == _STORED:
+        return stored[1:]
+    if method != _ZLIB:
+        raise Unsupported(f"a value compressed with method {method}", Position(offset=offset))
+    size_end = 1 + (stored[0] & _SIZE_BYTES)
+    if size_end > len(stored):
+        raise Truncated("a compressed value ends before its size does", Position(offset=offset))
+    size = int.from_bytes(stored[1:size_end], "big")
+    if size > options.expanded_bytes:
+        raise Unsupported(f"a value of {size} bytes, the limit is {options.expanded_bytes}", Position(offset=offset))
+    return _inflate(stored[size_end:], size, bool(stored[0] & _RAW_DEFLATE), offset)
+
+
+def _inflate(stream: bytes, size: int, raw: bool, offset: int) -> bytes:
+    expander = zlib.decompressobj(-zlib.MAX_WBITS if raw else zlib.MAX_WBITS)
+    try:
+        value = expander.decompress(stream, size + 1)
+    except zlib.error as error:
+        raise Malformed(f"a compressed value is damaged: {error}", Position(offset=offset)) from None
+    if len(value) != size or not expander.eof or expander.unused_data:
+        raise Malformed(f"a compressed value does not expand to its {size} bytes", Position(offset=offset))
+    return value

@@ -1,0 +1,59 @@
+"""Bytes into text, with the policy for bytes that are not text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from binspark.errors import Malformed
+from binspark.position import Position
+from binspark.values.charsets import decode_text
+from binspark.values.column import BINARY_COLLATION, Column
+from binspark.values.options import Undecodable, ValueOptions
+
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_WINDOW = 4096
+_LONGEST_CHARACTER = 8
+
+
+def text_or_policy(raw: bytes, column: Column, options: ValueOptions, offset: int) -> str | bytes:
+    """Return the text that bytes are in their column's character set; UTF-8 where that is not known.
+
+    Bytes of a binary column stay bytes. Bytes that are no text become what the options say.
+    """
+    if column.collation == BINARY_COLLATION:
+        return raw
+    decode = _decode_utf8 if column.collation is None else partial(decode_text, collation=column.collation)
+    try:
+        return decode(raw)
+    except UnicodeDecodeError as error:
+        reason = f"text is not {error.encoding} at its byte {error.start}: {error.reason}"
+    match options.undecodable:
+        case Undecodable.BINARY:
+            return raw
+        case Undecodable.REPLACE:
+            return _with_replacements(raw, decode)
+    raise Malformed(reason, Position(offset=offset))
+
+
+def _decode_utf8(raw: bytes) -> str:
+    return raw.decode()
+
+
+def _with_replacements(raw: bytes, decode: Callable[[bytes], str]) -> str:
+    """Decode with U+FFFD for what cannot be decoded, a window at a time, so that the time is linear."""
+    parts: list[str] = []
+    at = 0
+    while at < len(raw):
+        window = raw[at : at + _WINDOW]
+        try:
+            parts.append(decode(window))
+            at += len(window)
+        except UnicodeDecodeError as error:
+            parts.append(decode(window[: error.start]))
+            at += error.start
+            cut_by_window = len(window) - error.start < _LONGEST_CHARACTER and at - error.start + _WINDOW < len(raw)
+            if not cut_by_window:
+                parts.append(_REPLACEMENT)
+                at += max(1, error.end - error.start)
+    return "".join(parts)
