@@ -1,0 +1,86 @@
+"""Collations and character sets by name, as DDL writes them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from binspark.schema.collation_rows import CHARSET_ROWS, MARIADB_OWN_NUMBERS, UCA1400_TAILORINGS
+from binspark.values.charsets import charset_of
+from binspark.values.column import BINARY_COLLATION
+
+_UCA1400_FIRST = 2048
+_UCA1400_CHARSETS = ("utf8mb3", "utf8mb4", "ucs2", "utf16", "utf32")
+_UCA1400 = re.compile(r"uca1400(?:_(?P<language>[a-z0-9]+?))??(?P<nopad>_nopad)?_(?P<accents>ai|as)_(?P<case>ci|cs)$")
+
+
+def charset_name(name: str) -> str:
+    """Return the name of a character set as servers spell it today: `utf8` is `utf8mb3`."""
+    lower = name.lower()
+    return "utf8mb3" if lower == "utf8" else lower
+
+
+def longest_character(collation: int) -> int:
+    """Return the most bytes that a character takes in a collation's character set."""
+    return CHARSET_ROWS[charset_of(collation)].longest
+
+
+def default_collation(charset: str) -> int | None:
+    """Return the collation that a character set means, None for a set that is not known.
+
+    For utf8mb4 that is utf8mb4_general_ci; where a server means another one, its statements say so.
+    """
+    name = charset_name(charset)
+    return next(iter(_numbers(name).values())) if name in CHARSET_ROWS else None
+
+
+def binary_collation(charset: str) -> int | None:
+    """Return the collation of a character set that compares bytes: what the attribute BINARY asks for."""
+    name = charset_name(charset)
+    return BINARY_COLLATION if name == "binary" else collation_number(f"{name}_bin")
+
+
+def collation_number(name: str, *, mariadb: bool = False) -> int | None:
+    """Return the number of a collation, None for one that is not known.
+
+    >>> collation_number("utf8_bin"), collation_number("utf8mb4_uca1400_swedish_as_ci")
+    (83, 2370)
+    """
+    lower = name.lower()
+    if mariadb and lower in MARIADB_OWN_NUMBERS:
+        return MARIADB_OWN_NUMBERS[lower]
+    if lower == "binary":
+        return BINARY_COLLATION
+    first, _, suffix = lower.partition("_")
+    charset = charset_name(first)
+    if charset not in CHARSET_ROWS:
+        return None
+    return _numbers(charset).get(suffix) or _uca1400_number(charset, suffix)
+
+
+@cache
+def _numbers(charset: str) -> dict[str, int]:
+    pairs = (entry.split(":") for entry in CHARSET_ROWS[charset].collations.split())
+    return {suffix: int(number) for suffix, number in pairs}
+
+
+def _uca1400_number(charset: str, suffix: str) -> int | None:
+    """Number MariaDB's UCA 14.0.0 collations.
+
+    bits   meaning
+    8-10   character set, from 2048 on
+    3-7    language
+    2      NO PAD
+    1      accents count
+    0      case counts
+    """
+    match = _UCA1400.match(suffix)
+    language = "" if match is None else match["language"] or ""
+    if match is None or charset not in _UCA1400_CHARSETS or language not in UCA1400_TAILORINGS:
+        return None
+    number = _UCA1400_CHARSETS.index(charset) << 8 | UCA1400_TAILORINGS.index(language) << 3
+    return (
+        _UCA1400_FIRST
+        + number
+        + (bool(match["nopad"]) << 2 | (match["accents"] == "as") << 1 | (match["case"] == "cs"))
+    )
