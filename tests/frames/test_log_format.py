@@ -20,6 +20,7 @@ from binspark.testing.builder import (
     table,
 )
 from event.decoding import read_log
+from frames.reading import read
 
 E = EventCode
 
@@ -163,6 +164,13 @@ def test_an_undefined_checksum_algorithm_means_none() -> None:
     log.raw(E.FORMAT_DESCRIPTION, _description(algorithm=255))
     frames = list(Framer().feed(log.content))
     assert frames[-1].format.checksum_length == 0
+
+
+def test_a_wrong_byte_in_the_version_does_not_hide_the_checksums() -> None:
+    log = BinlogBuilder()
+    error = read(log.content.replace(b"9.7.4", b"1.7.4")).error
+    assert isinstance(error, Malformed)
+    assert error.message == "a server '1.7.4' that lists 47 types of events would have checksums"
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 51, 56])

@@ -18,6 +18,8 @@ from binspark.wire.meaning import as_padded_text, code, quantity, seconds
 SERVER_VERSION_LENGTH = 50
 CHECKSUM_LENGTH = 4
 _VERSION_NUMBERS = re.compile(r"(\d+)(?:\.(\d+)(?:\.(\d+))?)?")
+# MySQL 5.5 lists 27; servers with checksums list 35 and more. A wrong byte in the version must not hide the checksums.
+_TYPES_BEFORE_CHECKSUMS = 34
 FORMAT_DESCRIPTION_MINIMUM = HEADER_LENGTH + 2 + SERVER_VERSION_LENGTH + 4 + 1
 
 
@@ -144,6 +146,10 @@ class LogFormat:
             raise Malformed(f"a format description of binlog version {event.binlog_version}, not 4")
         if event.header_length < HEADER_LENGTH:
             raise Malformed(f"event headers of {event.header_length} bytes, at least {HEADER_LENGTH} are needed")
+        types = len(event.post_header_lengths)
+        if event.checksum_alg is None and types > _TYPES_BEFORE_CHECKSUMS:
+            message = f"a server {event.server_version!r} that lists {types} types of events would have checksums"
+            raise Malformed(message)
         return cls(4, event.server_version, event.header_length, event.post_header_lengths, _algorithm(event))
 
     @classmethod
