@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from json_encoding import LARGE, SMALL, encode_diff, encode_document, encode_json
 
@@ -15,6 +15,9 @@ from binspark.values.json_diff import apply_json_diffs
 
 integers = st.integers(-(1 << 63), (1 << 64) - 1)
 scalars = st.none() | st.booleans() | integers | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+in_bounded_time = settings(deadline=2000, suppress_health_check=[HealthCheck.too_slow])
+"""Milliseconds enough for a busy machine, and too few for a document that grows while it is read."""
+
 documents = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
 
 
@@ -25,21 +28,25 @@ def outcome(document: bytes, diff_vector: bytes = b"") -> str | type[BinlogError
         return type(error)
 
 
+@in_bounded_time
 @given(documents, st.sampled_from([SMALL, LARGE]))
 def test_a_document_reads_back(document: object, width: int) -> None:
     assert json.loads(json_text(encode_document(document, width))) == document
 
 
+@in_bounded_time
 @given(documents)
 def test_both_formats_print_the_same(document: object) -> None:
     assert json_text(encode_document(document, SMALL)) == json_text(encode_document(document, LARGE))
 
 
+@in_bounded_time
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_document_or_refused(document: bytes) -> None:
     assert isinstance(outcome(document), str | type)
 
 
+@in_bounded_time
 @given(documents, st.data())
 def test_a_damaged_document_is_read_or_refused_and_never_grows(document: object, data: st.DataObject) -> None:
     damaged = bytearray(encode_json(document))
@@ -49,11 +56,13 @@ def test_a_damaged_document_is_read_or_refused_and_never_grows(document: object,
     assert len(str(outcome(bytes(damaged)))) <= 40 + 6 * len(damaged)
 
 
+@in_bounded_time
 @given(documents, st.binary(max_size=100))
 def test_any_diffs_are_applied_or_refused(document: object, vector: bytes) -> None:
     assert isinstance(outcome(encode_json(document), vector), str | type)
 
 
+@in_bounded_time
 @given(documents, documents, st.sampled_from(["$.a", '$."a b"[0]', "$[0]", "$[last-1].b", "$[1][1]"]))
 def test_diffs_of_the_right_form_are_applied_or_refused(document: object, value: object, path: str) -> None:
     vectors = [encode_diff(operation, path, encode_json(value)) for operation in (0, 1)]
