@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from binspark.errors import BinlogError, SchemaError, Unsupported
 from binspark.event import Event, RowOperation, Rows
+from binspark.event.column_types import ColumnType
 from binspark.event.rows import ROWS_KINDS, RowsKind
 from binspark.values.column import Column
 from binspark.values.options import DEFAULT_OPTIONS, ValueOptions
@@ -14,6 +15,9 @@ from binspark.values.partial_rows import decode_partial_update
 from binspark.values.row_image import decode_row
 from binspark.values.value import Row
 from binspark.wire import Cursor
+
+
+_WIDTH_NOT_IN_LOG = frozenset((ColumnType.TIME, ColumnType.DATETIME, ColumnType.TIMESTAMP))
 
 
 class RowChange(NamedTuple):
@@ -24,7 +28,7 @@ class RowChange(NamedTuple):
 
 
 def rows_of(event: Event, columns: Sequence[Column], options: ValueOptions = DEFAULT_OPTIONS) -> Iterator[RowChange]:
-    """Decode the rows of a rows event, whose table has these columns."""
+    """Decode the rows of a rows event, whose table has these columns. An error says which byte of the rows it is at."""
     rows: Rows = event.body
     kind = ROWS_KINDS[event.type_code]
     _check(rows, kind, columns, event)
@@ -37,8 +41,8 @@ def rows_of(event: Event, columns: Sequence[Column], options: ValueOptions = DEF
             if cursor.offset == start:
                 raise cursor.malformed("rows without columns")
         except BinlogError as error:
-            inside = f"byte {error.position.offset} of the rows, in row {number}"
-            raise type(error)(f"{error.message}, at {inside}", event.position) from error
+            place = f", at byte {error.position.offset} of the rows, in row {number}"
+            raise type(error)(error.message + place + _width_hint(columns), event.position) from error
         yield change
         number += 1
 
@@ -67,3 +71,15 @@ def _check(rows: Rows, kind: RowsKind, columns: Sequence[Column], event: Event) 
         )
     if rows.column_count != len(columns):
         raise SchemaError(f"rows of {rows.column_count} columns, the table has {len(columns)}", event.position)
+
+
+def _width_hint(columns: Sequence[Column]) -> str:
+    """Say what the cause may be where values have a width that the log does not tell."""
+    names = [
+        column.name or f"@{number}"
+        for number, column in enumerate(columns, 1)
+        if column.type in _WIDTH_NOT_IN_LOG and not column.scale
+    ]
+    if not names:
+        return ""
+    return f" (MariaDB may have stored {', '.join(names)} with a fraction; only the table's definition tells)"

@@ -1,6 +1,6 @@
 """Text and bytes: CHAR, VARCHAR, BINARY, VARBINARY and the TEXT and BLOB families.
 
-A value is a length and that many bytes. The length takes one byte where the column's values have at most 255 bytes, else
+A value is a length and that many bytes. The length takes one byte where a column's values have at most 255 bytes, else
 two; a TEXT or BLOB column says how many it takes.
 """
 
