@@ -26,7 +26,7 @@ def column_of(type_code: int, metadata: int, nullable: bool) -> Column:
     return column
 
 
-def _plain(kind: ColumnType, metadata: int, nullable: bool) -> Column:
+def _plain(kind: ColumnType, _metadata: int, nullable: bool) -> Column:
     return Column(kind, nullable=nullable)
 
 
@@ -76,7 +76,7 @@ def _string(_kind: ColumnType, metadata: int, nullable: bool) -> Column:
     raise Malformed(f"a STRING whose real type is {column_type_name(real_type)}")
 
 
-def _typed_array(kind: ColumnType, metadata: int, nullable: bool) -> Column:
+def _typed_array(kind: ColumnType, _metadata: int, nullable: bool) -> Column:
     """TYPED_ARRAY: stored as JSON is, whatever its elements are."""
     return Column(kind, length=_LONGEST_LENGTH_FIELD, nullable=nullable)
 

@@ -8,7 +8,7 @@ from binspark.values.column import BINARY_COLLATION
 
 
 def member_text(raw: bytes, collation: int | None) -> str:
-    """Decode a member's name. One of a binary column, or of a column whose collation is not known, is taken as UTF-8."""
+    """Decode a member's name; where the column is binary or its collation is not known, as UTF-8."""
     try:
         if collation is None or collation == BINARY_COLLATION:
             return raw.decode("utf-8", "backslashreplace")
