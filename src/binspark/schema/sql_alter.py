@@ -25,7 +25,7 @@ from binspark.schema.changes import (
 )
 from binspark.schema.session import CharsetRequest
 from binspark.schema.sql_columns import read_column
-from binspark.schema.sql_keys import at_key, read_key
+from binspark.schema.sql_keys import at_key, inline_keys, read_key
 from binspark.schema.sql_options import NO_REQUEST, read_charset_option
 from binspark.schema.sql_reader import SqlReader
 from binspark.schema.sql_tokens import Kind
@@ -48,12 +48,56 @@ _PARTITION_WORK = (
     "IMPORT",
 )
 _OPTIONS = frozenset(
-    "ALGORITHM LOCK FORCE ENABLE DISABLE WITH WITHOUT SECONDARY_LOAD SECONDARY_UNLOAD AUTOEXTEND_SIZE AUTO_INCREMENT "
-    "AVG_ROW_LENGTH CHECKSUM COMMENT COMPRESSION CONNECTION DATA DELAY_KEY_WRITE ENCRYPTION ENCRYPTED "
-    "ENCRYPTION_KEY_ID ENGINE TYPE ENGINE_ATTRIBUTE IETF_QUOTES INDEX INSERT_METHOD KEY_BLOCK_SIZE MAX_ROWS MIN_ROWS "
-    "PACK_KEYS PAGE_CHECKSUM PAGE_COMPRESSED PAGE_COMPRESSION_LEVEL PASSWORD ROW_FORMAT SECONDARY_ENGINE "
-    "SECONDARY_ENGINE_ATTRIBUTE SEQUENCE STATS_AUTO_RECALC STATS_PERSISTENT STATS_SAMPLE_PAGES STORAGE TABLESPACE "
-    "TABLE_CHECKSUM TRANSACTIONAL UNION START".split()
+    (
+        "ALGORITHM",
+        "LOCK",
+        "FORCE",
+        "ENABLE",
+        "DISABLE",
+        "WITH",
+        "WITHOUT",
+        "SECONDARY_LOAD",
+        "SECONDARY_UNLOAD",
+        "AUTOEXTEND_SIZE",
+        "AUTO_INCREMENT",
+        "AVG_ROW_LENGTH",
+        "CHECKSUM",
+        "COMMENT",
+        "COMPRESSION",
+        "CONNECTION",
+        "DATA",
+        "DELAY_KEY_WRITE",
+        "ENCRYPTION",
+        "ENCRYPTED",
+        "ENCRYPTION_KEY_ID",
+        "ENGINE",
+        "TYPE",
+        "ENGINE_ATTRIBUTE",
+        "IETF_QUOTES",
+        "INDEX",
+        "INSERT_METHOD",
+        "KEY_BLOCK_SIZE",
+        "MAX_ROWS",
+        "MIN_ROWS",
+        "PACK_KEYS",
+        "PAGE_CHECKSUM",
+        "PAGE_COMPRESSED",
+        "PAGE_COMPRESSION_LEVEL",
+        "PASSWORD",
+        "ROW_FORMAT",
+        "SECONDARY_ENGINE",
+        "SECONDARY_ENGINE_ATTRIBUTE",
+        "SEQUENCE",
+        "STATS_AUTO_RECALC",
+        "STATS_PERSISTENT",
+        "STATS_SAMPLE_PAGES",
+        "STORAGE",
+        "TABLESPACE",
+        "TABLE_CHECKSUM",
+        "TRANSACTIONAL",
+        "UNION",
+        "START",
+    )
 )
 
 
@@ -145,7 +189,9 @@ def _add_columns(sql: SqlReader) -> Iterator[Step]:
     sql.accept("COLUMN")
     if_not_exists = sql.accept("IF", "NOT", "EXISTS")
     if not sql.accept_sign("("):
-        yield AddColumn(*_placed_column(sql), if_not_exists)
+        column, place = _placed_column(sql)
+        yield AddColumn(column, place, if_not_exists)
+        yield from map(AddKey, inline_keys(column))
         return
     while True:
         if at_key(sql):
@@ -154,7 +200,9 @@ def _add_columns(sql: SqlReader) -> Iterator[Step]:
         elif sql.at("PERIOD", "FOR"):
             sql.skip_element()
         else:
-            yield AddColumn(read_column(sql), None, if_not_exists)
+            column = read_column(sql)
+            yield AddColumn(column, None, if_not_exists)
+            yield from map(AddKey, inline_keys(column))
         if not sql.accept_sign(","):
             break
     sql.expect_sign(")")
@@ -173,7 +221,9 @@ def _change(sql: SqlReader) -> Iterator[Step]:
     sql.accept("COLUMN")
     if_exists = sql.accept("IF", "EXISTS")
     old_name = sql.name()
-    yield ChangeColumn(old_name, *_placed_column(sql), if_exists)
+    column, place = _placed_column(sql)
+    yield ChangeColumn(old_name, column, place, if_exists)
+    yield from map(AddKey, inline_keys(column))
 
 
 def _modify(sql: SqlReader) -> Iterator[Step]:
@@ -181,6 +231,7 @@ def _modify(sql: SqlReader) -> Iterator[Step]:
     if_exists = sql.accept("IF", "EXISTS")
     column, place = _placed_column(sql)
     yield ChangeColumn(column.name, column, place, if_exists)
+    yield from map(AddKey, inline_keys(column))
 
 
 def _drop(sql: SqlReader) -> Iterator[Step]:

@@ -8,7 +8,7 @@ from binspark.event.column_types import ColumnType
 from binspark.schema.changes import Change, ColumnSpec, CopyTable, CreateTable, Key, TemporaryTables, TypeSpec
 from binspark.schema.session import CharsetRequest
 from binspark.schema.sql_columns import read_column
-from binspark.schema.sql_keys import at_key, read_key
+from binspark.schema.sql_keys import at_key, inline_keys, read_key
 from binspark.schema.sql_options import NO_REQUEST, read_charset_option
 from binspark.schema.sql_reader import SqlReader, TableName
 
@@ -112,7 +112,9 @@ def _read_element(sql: SqlReader, elements: _Elements) -> None:
         key = read_key(sql)
         elements.keys.extend([key] if key else [])
     else:
-        elements.columns.append(read_column(sql))
+        column = read_column(sql)
+        elements.columns.append(column)
+        elements.keys.extend(inline_keys(column))
 
 
 def _read_tail(sql: SqlReader, tail: _Tail) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from binspark.schema.changes import PRIMARY, Key, KeyPart
+from binspark.schema.changes import PRIMARY, ColumnSpec, Key, KeyPart
 from binspark.schema.sql_reader import SqlReader
 
 _INDEX = ("INDEX", "KEY")
@@ -15,6 +15,12 @@ def at_key(sql: SqlReader) -> bool:
     if sql.at_any(*_SPECIAL):
         return sql.peek(1).word in _INDEX or sql.at_any("FULLTEXT", "SPATIAL")
     return sql.at_any(*_CONSTRAINTS)
+
+
+def inline_keys(column: ColumnSpec) -> list[Key]:
+    """Return the keys that a column's own attributes ask for."""
+    part = (KeyPart(column.name),)
+    return [Key(PRIMARY, part)] * column.primary + [Key("", part)] * column.unique
 
 
 def read_key(sql: SqlReader) -> Key | None:

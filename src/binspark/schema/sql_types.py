@@ -62,7 +62,8 @@ def read_type(sql: SqlReader) -> TypeSpec:
     numbers = _numbers(sql)
     fixed = _FIXED[name]
     if name in ("BLOB", "TEXT") and numbers:
-        return replace(fixed, size=0, room=numbers[0]) if numbers[0] else fixed
+        nothing = 2 if sql.session.mariadb else 1  # TEXT(0) is TEXT in MariaDB, TINYTEXT in MySQL
+        return replace(fixed, size=0, room=numbers[0]) if numbers[0] else replace(fixed, size=nothing)
     if name == "DATE" and sql.session.mariadb and sql.session.has_mode(SqlMode.ORACLE):
         return TypeSpec(T.DATETIME2)
     return fixed

@@ -1,0 +1,164 @@
+"""A table as DDL, a dump or a server defines it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from binspark.event.column_types import ColumnType
+from binspark.position import Position
+from binspark.schema.changes import PRIMARY, Key, KeyPart, TextKind
+from binspark.schema.collations import longest_character
+from binspark.schema.table import TableSchema
+from binspark.values.column import Column
+
+_MOST_KEY_BYTES = 3072
+_ROW_PERIOD = ("row_start", "row_end")
+
+
+@dataclass(frozen=True, slots=True)
+class DefinedColumn:
+    """A column, and what its own description does not tell: how its length came about."""
+
+    column: Column
+    text: TextKind = TextKind.NOT_TEXT
+    characters: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.column.name or ""
+
+    @property
+    def folded(self) -> str:
+        """The name as servers compare it."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class TableDefinition:
+    """A table as it is defined.
+
+    keys       in the server's order: the first that can serve as the primary key does
+    collation  what columns get that ask for nothing
+    origin     where the definition comes from
+    versioned  whether MariaDB added the columns row_start and row_end
+    certain    whether the definition is the table's for sure: that of CREATE TABLE IF NOT EXISTS may not be
+    """
+
+    columns: tuple[DefinedColumn, ...]
+    keys: tuple[Key, ...]
+    collation: int | None
+    origin: Position
+    mariadb: bool = False
+    versioned: bool = False
+    certain: bool = True
+
+    def table_schema(self, schema: str, table: str) -> TableSchema:
+        """Return the table as the log shows it, hidden columns included."""
+        visible = tuple(defined.column for defined in self.columns)
+        columns = (*visible, *(_row_period() if self.versioned else ()), *_hashes(self.keys))
+        key = self.primary_key
+        if key is None:
+            return TableSchema(schema, table, columns, ())
+        at = {defined.folded: index for index, defined in enumerate(self.columns)}
+        indexes = tuple(at[(part.column or "").lower()] for part in key.parts)
+        return TableSchema(schema, table, columns, indexes, tuple(part.prefix for part in key.parts))
+
+    @property
+    def primary_key(self) -> Key | None:
+        """The primary key, or the unique key that the server takes for it: whole columns, none of them NULL."""
+        first = next(iter(self.keys), None)
+        return first if first and (first.name == PRIMARY or self._could_be_primary(first)) else None
+
+    def _could_be_primary(self, key: Key) -> bool:
+        return key.unique and not key.hashed and _rank(key, self._nullable()) == (1, False, False)
+
+    def _nullable(self) -> dict[str, bool]:
+        return {defined.folded: defined.column.nullable for defined in self.columns}
+
+    def settled(self) -> TableDefinition:
+        """Return the definition as the server keeps it: keys in order, their columns NOT NULL where they must be."""
+        in_primary = {(part.column or "").lower() for key in self.keys if key.name == PRIMARY for part in key.parts}
+        columns = tuple(
+            replace(defined, column=replace(defined.column, nullable=False))
+            if defined.column.nullable and defined.folded in in_primary
+            else defined
+            for defined in self.columns
+        )
+        by_name = {defined.folded: defined for defined in columns}
+        keys = [_settled_key(key, by_name, self.mariadb) for key in self.keys]
+        nullable = {name: defined.column.nullable for name, defined in by_name.items()}
+        return replace(self, columns=columns, keys=tuple(sorted(keys, key=lambda key: _rank(key, nullable))))
+
+
+def named(keys: list[Key]) -> list[Key]:
+    """Name the keys that have no name, as the server does: after their first column, with a number if need be."""
+    taken: set[str] = set()
+    found: list[Key] = []
+    for key in keys:
+        name = key.name or _free_name(key.parts[0].column or "functional_index", taken)
+        taken.add(name.lower())
+        found.append(replace(key, name=name))
+    return found
+
+
+def _free_name(wanted: str, taken: set[str]) -> str:
+    number = 1
+    name = wanted
+    while name.lower() in taken or name.upper() == PRIMARY:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
+
+
+def _rank(key: Key, nullable: dict[str, bool]) -> tuple[int, bool, bool]:
+    """Order keys: the primary key, unique keys, others; of each first those without NULL, then without prefixes."""
+    if key.name == PRIMARY:
+        return 0, False, False
+    if not key.unique:
+        return 2, False, False
+    can_be_null = any(part.column is None or nullable.get(part.column.lower(), True) for part in key.parts)
+    return 1, can_be_null, any(part.prefix for part in key.parts)
+
+
+def _settled_key(key: Key, columns: dict[str, DefinedColumn], mariadb: bool) -> Key:
+    parts = tuple(_settled_part(part, columns) for part in key.parts)
+    hashed = mariadb and key.unique and key.name != PRIMARY and _needs_hash(parts, columns)
+    return replace(key, parts=parts, hashed=hashed)
+
+
+def _settled_part(part: KeyPart, columns: dict[str, DefinedColumn]) -> KeyPart:
+    """A prefix as long as its column is none."""
+    defined = columns.get((part.column or "").lower())
+    if defined is None or defined.text is TextKind.BLOB:
+        return part
+    is_whole = defined.text is TextKind.NOT_TEXT or part.prefix >= defined.characters
+    return KeyPart(part.column) if is_whole else part
+
+
+def _needs_hash(parts: tuple[KeyPart, ...], columns: dict[str, DefinedColumn]) -> bool:
+    """Whether MariaDB keeps a unique key as a hash in a hidden column: it is too long, or of whole BLOBs."""
+    sizes = [_key_bytes(part, columns.get((part.column or "").lower())) for part in parts]
+    return sum(sizes) > _MOST_KEY_BYTES
+
+
+def _key_bytes(part: KeyPart, defined: DefinedColumn | None) -> int:
+    if defined is None or defined.text is TextKind.NOT_TEXT:
+        return 8
+    width = 1 if defined.column.collation is None else longest_character(defined.column.collation)
+    if part.prefix:
+        return part.prefix * width
+    return _MOST_KEY_BYTES + 1 if defined.text is TextKind.BLOB else defined.characters * width
+
+
+def _row_period() -> tuple[Column, ...]:
+    return tuple(
+        Column(ColumnType.TIMESTAMP2, scale=6, nullable=False, name=name, visible=False) for name in _ROW_PERIOD
+    )
+
+
+def _hashes(keys: tuple[Key, ...]) -> tuple[Column, ...]:
+    count = sum(key.hashed for key in keys)
+    return tuple(
+        Column(ColumnType.LONGLONG, unsigned=True, name=f"DB_ROW_HASH_{number}", visible=False)
+        for number in range(1, count + 1)
+    )

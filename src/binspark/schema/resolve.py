@@ -1,0 +1,129 @@
+"""Columns as statements write them into columns as servers make them: lengths in bytes, collations, signs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from binspark.event.column_types import ColumnType
+from binspark.position import Position
+from binspark.schema.changes import ColumnSpec, CreateTable, TextKind
+from binspark.schema.collations import longest_character
+from binspark.schema.definition import DefinedColumn, TableDefinition, named
+from binspark.schema.session import CharsetRequest, Session
+from binspark.values.column import BINARY_COLLATION, Column
+
+_LONGEST_VARCHAR = 65535
+_LONGEST_BLOB_FIELD = 4
+_CHOICES = (ColumnType.ENUM, ColumnType.SET)
+_COMPRESSED = {
+    ColumnType.VARCHAR: ColumnType.VARCHAR_COMPRESSED,
+    ColumnType.BLOB: ColumnType.BLOB_COMPRESSED,
+}
+
+
+def define_table(change: CreateTable, database_collation: int | None, origin: Position) -> TableDefinition:
+    """Return the table that CREATE TABLE makes."""
+    session = change.session
+    collation = session.collation(change.charset, database_collation)
+    columns = tuple(define_column(spec, collation, session) for spec in change.columns or ())
+    has_own_period = any(spec.row_period for spec in change.columns or ())
+    return TableDefinition(
+        columns,
+        tuple(named(list(change.keys))),
+        collation,
+        origin,
+        mariadb=session.mariadb,
+        versioned=change.versioned and not has_own_period,
+    ).settled()
+
+
+def define_column(spec: ColumnSpec, table_collation: int | None, session: Session) -> DefinedColumn:
+    """Return the column that a definition makes in a table with this default collation."""
+    kind = spec.type
+    column = Column(
+        kind.type,
+        length=kind.size,
+        precision=kind.precision,
+        scale=kind.scale,
+        nullable=_nullable(spec, session),
+        unsigned=None if kind.unsigned is None else kind.unsigned or spec.unsigned,
+        members=kind.members,
+        name=spec.name,
+        visible=spec.visible,
+        geometry_type=kind.geometry_type,
+        dimensions=kind.dimensions,
+    )
+    if kind.text is TextKind.NOT_TEXT and kind.type not in _CHOICES:
+        return DefinedColumn(column)
+    column = replace(column, collation=_collation(spec, table_collation, session))
+    if kind.type in _CHOICES:
+        return DefinedColumn(replace(column, members=_members(column)))
+    characters = kind.room if kind.text is TextKind.BLOB else kind.size
+    return _sized(DefinedColumn(column, kind.text, characters), spec.compressed)
+
+
+def convert_column(defined: DefinedColumn, collation: int) -> DefinedColumn:
+    """Return a column after CONVERT TO CHARACTER SET: a TEXT grows if its characters need more room now."""
+    column = defined.column
+    is_text = defined.text is not TextKind.NOT_TEXT or column.type in _CHOICES
+    if not is_text or column.collation == BINARY_COLLATION:
+        return defined
+    compressed = column.type in _COMPRESSED.values()
+    changed = replace(defined, column=replace(column, collation=collation))
+    if defined.text is TextKind.BLOB:
+        return replace(changed, column=_converted_blob(column, collation))
+    return _sized(changed, compressed) if defined.text is not TextKind.NOT_TEXT else changed
+
+
+def blob_length_bytes(size: int) -> int:
+    """Return how many bytes the length of a BLOB takes that holds so much."""
+    return min(_LONGEST_BLOB_FIELD, max(1, (size.bit_length() + 7) // 8))
+
+
+def _collation(spec: ColumnSpec, table_collation: int | None, session: Session) -> int | None:
+    asked = spec.charset
+    request = CharsetRequest(spec.type.charset or asked.charset, asked.collate or spec.type.collate, asked.binary)
+    return session.collation(request, table_collation)
+
+
+def _nullable(spec: ColumnSpec, session: Session) -> bool:
+    if spec.nullable is not None:
+        return spec.nullable
+    return session.explicit_timestamps or spec.type.type is not ColumnType.TIMESTAMP2
+
+
+def _members(column: Column) -> tuple[str, ...] | None:
+    """Return the members as the server keeps them: without spaces at the end, unless they are binary."""
+    if column.members is None or column.collation == BINARY_COLLATION:
+        return column.members
+    return tuple(member.rstrip(" ") for member in column.members)
+
+
+def _sized(defined: DefinedColumn, compressed: bool) -> DefinedColumn:
+    """Return a text column with its length in bytes: 0 where its collation, and so its length, is not known."""
+    column = defined.column
+    width = 0 if column.collation is None else longest_character(column.collation)
+    size = defined.characters * width
+    if defined.text is TextKind.BLOB:
+        length = (blob_length_bytes(size) if size else 0) if defined.characters else column.length
+        return replace(defined, column=_compressed(replace(column, length=length), compressed))
+    if size > _LONGEST_VARCHAR and defined.text is TextKind.VARCHAR:
+        blob = replace(column, type=ColumnType.BLOB, length=blob_length_bytes(size))
+        return DefinedColumn(_compressed(blob, compressed), TextKind.BLOB)
+    return replace(defined, column=_compressed(replace(column, length=size), compressed))
+
+
+def _compressed(column: Column, compressed: bool) -> Column:
+    """Return MariaDB's compressed kind of a column; a VARCHAR has one byte more for the method."""
+    if not compressed:
+        return column
+    kind = _COMPRESSED.get(column.type, column.type)
+    one_more = kind is ColumnType.VARCHAR_COMPRESSED and column.length > 0
+    return replace(column, type=kind, length=column.length + one_more)
+
+
+def _converted_blob(column: Column, collation: int) -> Column:
+    if column.collation is None or column.length in (0, _LONGEST_BLOB_FIELD):
+        return replace(column, collation=collation)
+    characters = ((1 << 8 * column.length) - 1) // longest_character(column.collation)
+    return replace(column, collation=collation, length=blob_length_bytes(characters * longest_character(collation)))
