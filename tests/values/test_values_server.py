@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from conftest import ServerFactory
 from value_cases import COMMON, MARIADB_ONLY, MYSQL_ONLY, OLD_TEMPORALS, Case
 from value_logs import rows_in
 
@@ -101,18 +100,20 @@ def test_mariadb_selects_what_its_log_holds(mariadb: Server) -> None:
 
 
 @pytest.mark.mariadb
-def test_mariadb_selects_what_its_log_holds_in_the_old_form_of_times(start_server: ServerFactory) -> None:
+def test_mariadb_selects_what_its_log_holds_in_the_old_form_of_times(start_server: Callable[..., Server]) -> None:
     server = start_server(MariaDB, {"binlog-row-metadata": "FULL", "mysql56-temporal-format": "OFF"})
-    found: dict[str, Selected] = {}
-    expected: dict[str, Selected] = {}
-    for digits in range(7):
-        cases = [case for case in OLD_TEMPORALS if case.sql_type.endswith(f"({digits})")]
-        record(server, cases)
-        found |= {f"{digits} {t}": v for t, v in logged(server, lambda column: with_digits(column, digits)).items()}
-        expected |= {f"{digits} {t}": v for t, v in selected(server, cases).items()}
-    assert found == expected
+    by_digits = [[case for case in OLD_TEMPORALS if case.sql_type.endswith(f"({digits})")] for digits in range(7)]
+    assert [old_times_logged(server, cases, digits) for digits, cases in enumerate(by_digits)] == [
+        old_times_selected(server, cases) for cases in by_digits
+    ]
 
 
-def with_digits(column: Column, digits: int) -> Column:
-    """Tell what the log does not: digits of the fraction."""
-    return replace(column, scale=digits if column.name == "v" else column.scale)
+def old_times_logged(server: Server, cases: Sequence[Case], digits: int) -> dict[str, Selected]:
+    """Record the cases and read them from the log, which does not tell the digits of their fractions."""
+    record(server, cases)
+    return logged(server, lambda column: replace(column, scale=digits if column.name == "v" else column.scale))
+
+
+def old_times_selected(server: Server, cases: Sequence[Case]) -> dict[str, Selected]:
+    record(server, cases)
+    return selected(server, cases)

@@ -121,7 +121,7 @@ SHAPES = [
 COMMON = [*INTEGERS, *DECIMALS, *FLOATS, *BITS, *TEMPORALS, *STRINGS, *CHOICES, *SHAPES]
 
 MYSQL_ONLY = [
-    Case("JSON", ("'{}'", "'[1, 2.5, \"x\", null, true, {\"a\": 1.10}]'", "'\"ä\"'", "CAST(1.10 AS JSON)")),
+    Case("JSON", ("'{}'", '\'[1, 2.5, "x", null, true, {"a": 1.10}]\'', "'\"ä\"'", "CAST(1.10 AS JSON)")),
     Case("VECTOR(3)", ("STRING_TO_VECTOR('[1, -2.5, 1e30]')", "STRING_TO_VECTOR('[0.1]')"), "HEX(v)"),
 ]
 MARIADB_ONLY = [
