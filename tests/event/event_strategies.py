@@ -245,7 +245,7 @@ def _gtid(draw: st.DrawFn, *, anonymous: bool) -> gtid.GtidEvent:
 _later_fields = st.just(b"") | st.builds(lambda code, rest: encode_varlen(code) + rest, st.integers(12, 90), raw)
 _gtid_tagged = st.builds(
     gtid_tagged.GtidTagged,
-    *[u64, uuids, i64, no_zero, i64, i64],
+    *[u64, uuids, st.integers(1, (1 << 63) - 2), st.from_regex(r"([a-z_][a-z0-9_]{0,31})?", fullmatch=True), i64, i64],
     *[u64] * 5,
     st.none() | u64,
     st.integers(0, 12),

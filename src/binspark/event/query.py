@@ -170,12 +170,12 @@ def _status_and_schema(body: Cursor, head: _PostHeader) -> tuple[tuple[StatusVar
 def _write_until_query(event: Query, writer: Writer, context: Context, load: bytes) -> None:
     schema = writer.encode_text(event.schema)
     head = (event.thread_id, event.execution_time, len(schema), event.error_code)
-    if context.format.version < 4:
+    if context.post_header_length <= _V3_POST_HEADER:
         writer.fields(_QUERY_V3, *head)
     else:
         status_vars = encode_status_vars(event.status_vars, writer.encoding)
         writer.fields(_QUERY, *head, len(status_vars))
-        writer.raw(load)
+        writer.raw(load or bytes(max(0, context.post_header_length - _QUERY.size)))
         writer.raw(status_vars)
     writer.raw(schema)
     writer.zero()

@@ -95,7 +95,8 @@ def decode_intvar(body: Cursor, context: Context) -> Intvar:
     return Intvar(*body.fields(_INTVAR))
 
 
-def encode_intvar(event: Intvar, writer: Writer, _context: Context) -> None:
+def encode_intvar(event: Intvar, writer: Writer, context: Context) -> None:
+    writer.raw(bytes(context.post_header_length))
     writer.fields(_INTVAR, event.kind, event.value)
 
 
@@ -105,7 +106,8 @@ def decode_rand(body: Cursor, context: Context) -> Rand:
     return Rand(*body.fields(_RAND))
 
 
-def encode_rand(event: Rand, writer: Writer, _context: Context) -> None:
+def encode_rand(event: Rand, writer: Writer, context: Context) -> None:
+    writer.raw(bytes(context.post_header_length))
     writer.fields(_RAND, event.seed1, event.seed2)
 
 
@@ -134,7 +136,8 @@ def decode_user_var(body: Cursor, context: Context) -> UserVar:
     return UserVar(name, value_type, charset, value, precision, value_flags)
 
 
-def encode_user_var(event: UserVar, writer: Writer, _context: Context) -> None:
+def encode_user_var(event: UserVar, writer: Writer, context: Context) -> None:
+    writer.raw(bytes(context.post_header_length))
     name = writer.encode_text(event.name)
     writer.u32(len(name))
     writer.raw(name)

@@ -48,7 +48,8 @@ def decode_xid(body: Cursor, context: Context) -> Xid:
     return Xid(body.u64("xid", _XID))
 
 
-def encode_xid(event: Xid, writer: Writer, _context: Context) -> None:
+def encode_xid(event: Xid, writer: Writer, context: Context) -> None:
+    writer.raw(bytes(context.post_header_length))
     writer.u64(event.xid)
 
 
@@ -71,7 +72,8 @@ def decode_xa_prepare(body: Cursor, context: Context) -> XaPrepare:
     return XaPrepare(bool(one_phase), format_id, gtrid, body.raw("bqual", bqual_length, as_text))
 
 
-def encode_xa_prepare(event: XaPrepare, writer: Writer, _context: Context) -> None:
+def encode_xa_prepare(event: XaPrepare, writer: Writer, context: Context) -> None:
+    writer.raw(bytes(context.post_header_length))
     writer.fields(_XA, event.one_phase, event.format_id, len(event.gtrid), len(event.bqual))
     writer.raw(event.gtrid)
     writer.raw(event.bqual)
