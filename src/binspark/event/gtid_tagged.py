@@ -136,6 +136,7 @@ def _from_fields(message: Cursor, values: dict[int, Any], unknown: bytes, last_n
     known = {TaggedField(field).name.lower(): value for field, value in values.items()}
     known.setdefault("original_commit_timestamp", known["immediate_commit_timestamp"])
     known.setdefault("original_server_version", known["immediate_server_version"])
+    Gtid(known["sid"], known["gno"], known["tag"])  # refuses a number or a tag that none can have
     return GtidTagged(**known, last_non_ignorable_field=last_non_ignorable, unknown_fields=unknown)
 
 

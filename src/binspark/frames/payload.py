@@ -63,7 +63,7 @@ def payload_frames(
     outer: Frame, payload: bytes, compression: int, expected_size: int | None, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Frame]:
     """Yield the frames inside a transaction payload. They have no checksums of their own."""
-    framer = Framer(_without_checksum(outer.format))
+    framer = Framer(without_checksum(outer.format))
     index = 0
     try:
         for piece in expand_payload(payload, compression, expected_size, limits):
@@ -133,7 +133,8 @@ def _inflate(compressed: bytes, size: int, name: str) -> bytes:
     return data
 
 
-def _without_checksum(log_format: LogFormat) -> LogFormat:
+def without_checksum(log_format: LogFormat) -> LogFormat:
+    """Return the format of events inside a payload, which have no checksums of their own."""
     return replace(log_format, checksum=ChecksumAlgorithm.NONE)
 
 

@@ -1,0 +1,75 @@
+"""The text of transaction identifiers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from binspark.columns.kernels.memory import load8, load16, load32, load64, store8
+
+_HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8).astype(np.int64)
+_DASH = ord("-")
+_COLON = ord(":")
+_ZERO = ord("0")
+LONGEST = 64
+"""No identifier that kernels write is longer."""
+
+
+@njit(cache=True, nogil=True)
+def write_number(target: int, value: int) -> int:
+    """Write a number that is not negative in decimal; return its length."""
+    length = 1
+    rest = value // 10
+    while rest:
+        length += 1
+        rest //= 10
+    for at in range(length - 1, -1, -1):
+        store8(target + at, _ZERO + value % 10)
+        value //= 10
+    return length
+
+
+@njit(cache=True, nogil=True)
+def write_mysql_gtid(target: int, uuid: int, number: int) -> int:
+    """Write `uuid:number`; return its length."""
+    at = target
+    for index in range(16):
+        if index in (4, 6, 8, 10):
+            store8(at, _DASH)
+            at += 1
+        byte = load8(uuid + index)
+        store8(at, _HEX[byte >> 4])
+        store8(at + 1, _HEX[byte & 15])
+        at += 2
+    store8(at, _COLON)
+    at += 1
+    at += write_number(at, number)
+    return at - target
+
+
+@njit(cache=True, nogil=True)
+def write_mariadb_gtid(target: int, domain: int, server: int, number: int) -> int:
+    """Write `domain-server-number`; return its length."""
+    at = target
+    at += write_number(at, domain)
+    store8(at, _DASH)
+    at += 1
+    at += write_number(at, server)
+    store8(at, _DASH)
+    at += 1
+    at += write_number(at, number)
+    return at - target
+
+
+@njit(cache=True, nogil=True)
+def mysql_commit_time(body: int, end: int) -> int:
+    """Return the commit time of a GTID event on the server that wrote the log, 0 if it has none."""
+    if end - body < 49 or load8(body + 25) != 2:
+        return 0
+    packed = load32(body + 42) | load16(body + 46) << 32 | load8(body + 48) << 48
+    return packed & ~(1 << 55)
+
+
+@njit(cache=True, nogil=True)
+def mysql_number(body: int) -> int:
+    return load64(body + 17)

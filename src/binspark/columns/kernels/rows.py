@@ -1,0 +1,129 @@
+"""Row images into columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from binspark.columns.kernels.memory import load8, load16, load32, store8
+from binspark.columns.kernels.values import DONE, FULL, NULL, REFUSED, set_null, store_value
+from binspark.columns.layout import Column, Table
+
+_BAD = 0
+
+
+@njit(cache=True, nogil=True)
+def value_length(source: int, length_bytes: int) -> int:
+    """Read the length field before a value."""
+    if length_bytes == 1:
+        return load8(source)
+    if length_bytes == 2:
+        return load16(source)
+    if length_bytes == 3:
+        return load16(source) | load8(source + 2) << 16
+    return load32(source)
+
+
+@njit(cache=True, nogil=True)
+def decode_image(
+    columns: np.ndarray, first: int, plan: int, count: int, row: int, at: int, end: int, present: int, keep: int
+) -> tuple[int, int]:
+    """Decode one row image at address `at` into columns from `first` on; return where it ends, and an outcome.
+
+    `plan` is the first column of the table, which knows how values are laid out. Without `keep` the values are
+    stepped over. A column that the image does not hold becomes NULL.
+    """
+    in_image = 0
+    for index in range(count):
+        in_image += load8(present + (index >> 3)) >> (index & 7) & 1
+    nulls = at
+    at += (in_image + 7) >> 3
+    if at > end:
+        return at, REFUSED
+    position = 0
+    for index in range(count):
+        layout = columns[plan + index]
+        column = columns[first + index]
+        wanted = keep != 0 and column[Column.OP] != 0
+        if not load8(present + (index >> 3)) >> (index & 7) & 1:
+            if wanted:
+                set_null(column, row)
+            continue
+        is_null = load8(nulls + (position >> 3)) >> (position & 7) & 1
+        position += 1
+        if is_null:
+            if wanted:
+                set_null(column, row)
+            continue
+        length_bytes = layout[Column.LENGTH_BYTES]
+        length = layout[Column.FIXED_SIZE]
+        if length_bytes:
+            if length_bytes > end - at:
+                return at, REFUSED
+            length = value_length(at, length_bytes)
+            at += length_bytes
+        if length > end - at:
+            return at, REFUSED
+        if wanted:
+            outcome = store_value(column, row, at, length)
+            if outcome == NULL:
+                set_null(column, row)
+            elif outcome != DONE:
+                return at, outcome
+        at += length
+    return at, DONE
+
+
+@njit(cache=True, nogil=True)
+def null_image(columns: np.ndarray, first: int, count: int, row: int) -> None:
+    """Write NULL into all columns of an image that an event does not have."""
+    for index in range(count):
+        column = columns[first + index]
+        if column[Column.OP]:
+            set_null(column, row)
+
+
+@njit(cache=True, nogil=True)
+def forget_row(columns: np.ndarray, first: int, count: int, row: int) -> None:
+    """Undo what was written of a row that did not fit."""
+    for index in range(count):
+        column = columns[first + index]
+        if column[Column.OP] == 0:
+            continue
+        byte = column[Column.VALIDITY] + (row >> 3)
+        bit = 1 << (row & 7)
+        held = load8(byte)
+        if not held & bit:
+            store8(byte, held | bit)
+            column[Column.NULLS] -= 1
+        if column[Column.OFFSETS]:
+            rewind(column, row)
+
+
+@njit(cache=True, nogil=True)
+def rewind(column: np.ndarray, row: int) -> None:
+    """Set a column of variable size back to where a row began."""
+    before = load32(column[Column.OFFSETS] + 4 * row)
+    if not column[Column.ITEM_CAPACITY]:
+        column[Column.DATA_USED] = before
+        return
+    column[Column.ITEMS] = before
+    if column[Column.ITEM_OFFSETS]:
+        column[Column.DATA_USED] = load32(column[Column.ITEM_OFFSETS] + 4 * before)
+    else:
+        column[Column.DATA_USED] = 4 * before
+
+
+@njit(cache=True, nogil=True)
+def step_over_image(columns: np.ndarray, plan: int, count: int, at: int, end: int, present: int) -> int:
+    """Return where a row image ends, or 0 if its bytes are wrong."""
+    at, outcome = decode_image(columns, plan, plan, count, 0, at, end, present, 0)
+    return at if outcome == DONE else _BAD
+
+
+@njit(cache=True, nogil=True)
+def room_for_row(table: np.ndarray) -> bool:
+    return table[Table.ROWS] < table[Table.ROW_CAPACITY]
+
+
+__all__ = ["FULL", "decode_image", "forget_row", "null_image", "room_for_row", "step_over_image"]

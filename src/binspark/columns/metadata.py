@@ -1,0 +1,54 @@
+"""The columns that say where a row comes from."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+
+from binspark.columns.layout import Table as T
+from binspark.columns.reference_batch import ReferenceBuilder
+from binspark.columns.table_builder import TableBuilder
+from binspark.columns.transaction_table import TransactionTable
+from binspark.columns.types import TIMESTAMP
+
+OPERATIONS = pa.array(["insert", "update", "delete"], pa.string())
+WORDS = pa.dictionary(pa.int32(), pa.string())
+METADATA_FIELDS = (
+    pa.field("_op", WORDS),
+    pa.field("_gtid", WORDS),
+    pa.field("_commit_time", TIMESTAMP),
+    pa.field("_file", WORDS),
+    pa.field("_pos", pa.int64()),
+    pa.field("_row", pa.int32()),
+    pa.field("_tx_row", pa.int64()),
+    pa.field("_server_id", pa.int64()),
+)
+
+
+def metadata_arrays(
+    builder: TableBuilder | ReferenceBuilder, transactions: TransactionTable, file: str
+) -> list[pa.Array]:
+    """Return the metadata of the rows of a batch, in the order of `METADATA_FIELDS`.
+
+    What repeats (operation, transaction, file) is a dictionary. The numbers are copied, so that the block can be used
+    again as soon as the values are.
+    """
+    operations = builder.numbers(T.META_OP, np.int8).astype(np.int32)
+    gtids, times = transactions.columns(builder.numbers(T.META_TRANSACTION, np.int32).copy())
+    return [
+        pa.DictionaryArray.from_arrays(pa.array(operations), OPERATIONS),
+        gtids,
+        times,
+        pa.DictionaryArray.from_arrays(pa.array(np.zeros(builder.rows, dtype=np.int32)), _word(file)),
+        pa.array(builder.numbers(T.META_EVENT, np.int64).copy()),
+        pa.array(builder.numbers(T.META_ROW, np.int32).copy()),
+        pa.array(builder.numbers(T.META_TX_ROW, np.int64).copy()),
+        pa.array(builder.numbers(T.META_SERVER, np.int64).copy()),
+    ]
+
+
+@lru_cache(maxsize=16)
+def _word(text: str) -> pa.Array:
+    return pa.array([text], pa.string())

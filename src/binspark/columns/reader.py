@@ -1,0 +1,231 @@
+"""Logs into batches: kernels where they can, Python for the rest, in log order for each table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from ctypes import string_at
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import numpy as np
+import pyarrow as pa
+
+from binspark.columns.arena import Arena
+from binspark.columns.crc import crc32_address
+from binspark.columns.kernels.scan import scan
+from binspark.columns.layout import State, Stop
+from binspark.columns.metadata import METADATA_FIELDS, metadata_arrays
+from binspark.columns.reference_batch import ReferenceBuilder
+from binspark.columns.selection import Selection
+from binspark.columns.special import SpecialEvents
+from binspark.columns.table_builder import TableBuilder
+from binspark.columns.tables import Tables
+from binspark.columns.transaction_table import TransactionTable
+from binspark.errors import DecodeError, Truncated
+from binspark.frames import Frame, Framer, LogFormat
+from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.frames.payload import DEFAULT_LIMITS, Limits
+from binspark.position import Position
+from binspark.schema.history import SchemaHistory
+from binspark.schema.table import TableSchema
+
+ReadInto = Callable[[memoryview], int]
+"""Fills a buffer as far as bytes are there and says how far; 0 at the end."""
+
+_WINDOW = 16 << 20
+_SLACK = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TableBatch:
+    """Rows of one table, in log order."""
+
+    table: TableSchema
+    batch: pa.RecordBatch
+
+
+class BatchReader:
+    """Turns one log after the other into batches. Schemas, tables and memory are shared between them."""
+
+    def __init__(
+        self, selection: Selection, history: SchemaHistory | None = None, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        self.selection = selection
+        self.history = history or SchemaHistory()
+        self.state = np.zeros(State.WIDTH, dtype=np.int64)
+        self.transactions = TransactionTable(self.state)
+        self.tables = Tables(selection, Arena())
+        self.file = ""
+        self._special = SpecialEvents(self, limits)
+        self._buffer = np.zeros(_WINDOW + _SLACK, dtype=np.uint8)
+        self._framer = Framer()
+        self._select()
+
+    @property
+    def format(self) -> LogFormat:
+        """The format of the log that is being read."""
+        log_format = self._framer.format
+        assert log_format is not None
+        return log_format
+
+    def read(self, read_into: ReadInto, file: str = "") -> Iterator[TableBatch]:
+        """Read a whole log, yield its batches. What comes before damage is delivered before the error is raised."""
+        self.file = file
+        self._framer = Framer()
+        self._special.begin_file(file)
+        try:
+            yield from self._windows(read_into)
+        except DecodeError as error:
+            yield from self.flush()
+            raise error.at(Position(file=file or None)) from None
+        yield from self.flush()
+
+    def flush(self) -> Iterator[TableBatch]:
+        """Yield what every table has collected."""
+        for number in range(len(self.tables.slots)):
+            yield from self.flush_slot(number)
+        self.transactions.forget()
+
+    def flush_slot(self, number: int) -> Iterator[TableBatch]:
+        """Yield what one table has collected. Only one of its two builders has rows."""
+        slot = self.tables.slots[number]
+        for builder in (slot.kernel, slot.reference):
+            if builder is not None and builder.rows:
+                batch = self._batch(builder)
+                if not self.selection.wants(slot.plan.schema.name):
+                    builder.begin()
+                    continue
+                yield TableBatch(slot.plan.schema, batch)
+                builder.begin()
+
+    def frame_at(self, data: bytes, offset: int) -> Frame:
+        """Frame one whole event, as the framer of the object API does, with its checks and its errors."""
+        self._framer.offset = offset
+        return next(self._framer.feed(data))
+
+    def scan_bytes(self, start: int, end: int, log_format: LogFormat) -> Iterator[TableBatch]:
+        """Let kernels go through the events between two addresses, which are in memory and stay there."""
+        state, tables = self.state, self.tables
+        state[State.AT], state[State.END] = start, end
+        state[State.CHECKSUM] = 1 if log_format.checksum_length else 0
+        while True:
+            stop = scan(
+                state,
+                tables.numbers,
+                tables.columns,
+                tables.ids,
+                self.transactions.numbers,
+                self.transactions.offsets_address,
+                self.transactions.text_address,
+            )
+            if stop in (Stop.MORE, Stop.END):
+                return
+            yield from self._stopped(stop)
+
+    def _stopped(self, stop: int) -> Iterator[TableBatch]:
+        state = self.state
+        if stop == Stop.FULL:
+            yield from self._make_room(int(state[State.TABLE]))
+        elif stop == Stop.TRANSACTIONS_FULL:
+            yield from self.flush()
+        else:
+            yield from self._special.handle(refused=stop == Stop.REFUSED)
+
+    def _make_room(self, number: int) -> Iterator[TableBatch]:
+        builder = self.tables.slots[number].kernel
+        assert builder is not None
+        at = int(self.state[State.AT])
+        event_size = int.from_bytes(string_at(at + 9, 4), "little")
+        if not builder.make_room(event_size):
+            yield from self.flush_slot(number)
+
+    def _batch(self, builder: TableBuilder | ReferenceBuilder) -> pa.RecordBatch:
+        arrays = builder.arrays()
+        fields = list(builder.plan.fields)
+        if self.selection.metadata:
+            arrays = metadata_arrays(builder, self.transactions, PurePath(self.file).name) + arrays
+            fields = [*METADATA_FIELDS, *fields]
+        if self.selection.before:
+            children = builder.arrays(before=True)
+            arrays.append(pa.StructArray.from_arrays(children, fields=list(builder.plan.fields)))
+            fields.append(pa.field("_before", pa.struct(list(builder.plan.fields))))
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+    def _windows(self, read_into: ReadInto) -> Iterator[TableBatch]:
+        """Fill the buffer again and again; what is left of an event moves to its front."""
+        state = self.state
+        filled, offset = self._fill(read_into, 0), 0
+        used = self._begin_log(filled)
+        offset = used
+        start = used
+        while True:
+            base = int(self._buffer.ctypes.data)
+            state[State.BUFFER], state[State.FILE_OFFSET] = base, offset - start
+            log_format = self.format
+            state[State.INNER] = state[State.OUTER_OFFSET] = 0
+            yield from self.scan_bytes(base + start, base + filled, log_format)
+            at = int(state[State.AT]) - base
+            if state[State.STOP_POSITION] and offset - start + at >= state[State.STOP_POSITION]:
+                return
+            offset += at - start
+            left = filled - at
+            self._keep_tail(at, left, int(state[State.NEEDED]))
+            more = self._fill(read_into, left)
+            if more == left:
+                self._end_of_log(left, offset)
+                return
+            filled, start = more, 0
+
+    def _keep_tail(self, at: int, left: int, needed: int) -> None:
+        """Move the rest of the window to the front, into a larger buffer if the next event asks for it."""
+        tail = self._buffer[at : at + left]
+        if needed + _SLACK > len(self._buffer):
+            grown = min(needed, max(2 * len(self._buffer), 2 * left)) if needed > 4 * len(self._buffer) else needed
+            larger = np.zeros(grown + _WINDOW + _SLACK, dtype=np.uint8)
+            larger[:left] = tail
+            self._buffer = larger
+        else:
+            self._buffer[:left] = tail.copy()
+
+    def _fill(self, read_into: ReadInto, filled: int) -> int:
+        """Read until the buffer is full or nothing comes; return how far it is filled."""
+        view = memoryview(self._buffer.data)[: len(self._buffer) - _SLACK]
+        while filled < len(view):
+            count = read_into(view[filled:])
+            if count == 0:
+                break
+            filled += count
+        return filled
+
+    def _begin_log(self, filled: int) -> int:
+        """Check the magic and read the first event; return where the second begins."""
+        start = self._buffer[: min(filled, 1 << 16)].tobytes()
+        first = next(iter(self._framer.feed(start[: _first_event_end(start)])), None)
+        if first is None:
+            self._framer.finish()
+            raise Truncated("the log ends inside its first event", Position(offset=FIRST_EVENT_OFFSET))
+        self._special.see(first)
+        return first.end_offset
+
+    def _end_of_log(self, left: int, offset: int) -> None:
+        if left:
+            self._framer.offset = offset
+            list(self._framer.feed(self._buffer[:left].tobytes()))
+            self._framer.finish()
+
+    def _select(self) -> None:
+        state, selection = self.state, self.selection
+        state[State.CRC_FUNCTION] = crc32_address()
+        state[State.START_POSITION] = selection.start_position
+        state[State.STOP_POSITION] = selection.stop_position or 0
+        state[State.START_TIME] = selection.start_time
+        state[State.STOP_TIME] = selection.stop_time or 0
+        state[State.SERVER] = -1 if selection.server_id is None else selection.server_id
+        state[State.COUNT_ALL] = selection.tx_rows
+        state[State.ASK_TRANSACTIONS] = selection.include_gtids is not None or selection.exclude_gtids is not None
+
+
+def _first_event_end(start: bytes) -> int:
+    """Return where the first event ends, as far as the bytes tell."""
+    size = int.from_bytes(start[FIRST_EVENT_OFFSET + 9 : FIRST_EVENT_OFFSET + 13], "little")
+    return FIRST_EVENT_OFFSET + max(size, 19)

@@ -1,0 +1,245 @@
+"""Events that kernels hand to Python: new tables, statements, payloads, rows in unusual forms, and damage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from ctypes import string_at
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from binspark.columns.layout import State
+from binspark.columns.layout import Table as T
+from binspark.columns.rewrite import FragmentStore, rewritten
+from binspark.errors import DecodeError, Malformed, Truncated
+from binspark.event import (
+    Event,
+    EventDecoder,
+    GtidEvent,
+    GtidTagged,
+    MariadbGtidEvent,
+    PartialRowData,
+    Query,
+    QueryCompressed,
+    Rows,
+    TableMap,
+    TransactionPayload,
+)
+from binspark.event.rows import ROWS_KINDS
+from binspark.frames import EventCode, Frame, Framer
+from binspark.frames.payload import Limits, expand_payload, without_checksum
+from binspark.gtid import Gtid
+from binspark.values.options import ValueOptions
+from binspark.values.rows import rows_of
+
+if TYPE_CHECKING:
+    from binspark.columns.reader import BatchReader, TableBatch
+
+_OPERATIONS = {"insert": 0, "update": 1, "delete": 2}
+_WINDOW = 4 << 20
+_SLACK = bytes(64)
+_SAVED = (State.AT, State.END, State.CHECKSUM, State.INNER, State.OUTER_OFFSET, State.ROW_AT, State.ROW_NUMBER)
+_COMPRESSED_ROWS = range(EventCode.WRITE_ROWS_COMPRESSED_V1, EventCode.DELETE_ROWS_COMPRESSED + 1)
+
+
+class SpecialEvents:
+    """Deals with one event at a time and lets the scan go on behind it."""
+
+    def __init__(self, reader: BatchReader, limits: Limits) -> None:
+        self._reader = reader
+        self._limits = limits
+        self._decoder = EventDecoder("", limits)
+        self._fragments = FragmentStore()
+        self._table_maps: dict[int, tuple[TableMap, bytes]] = {}
+        self.disagreements = 0
+        """How often a kernel refused what the reference reads: a mistake in a kernel, which costs only time."""
+
+    def begin_file(self, file: str) -> None:
+        """Begin another log."""
+        self._decoder = EventDecoder(file, self._limits)
+
+    def see(self, frame: Frame) -> None:
+        """Take the first event of a log."""
+        self._reader.history.feed(self._decoder.decode(frame))
+
+    def handle(self, *, refused: bool) -> Iterator[TableBatch]:
+        """Deal with the event that the scan stands at, and step over it."""
+        state = self._reader.state
+        at = int(state[State.AT])
+        size = int.from_bytes(string_at(at + 9, 4), "little")
+        event = self._decoder.decode(self._frame(string_at(at, size)))
+        if refused:
+            yield from self._refused(event)
+        else:
+            handler = self._HANDLERS.get(type(event.body))
+            if handler is not None:
+                yield from handler(self, event)
+        state[State.AT], state[State.ROW_AT] = at + size, 0
+        state[State.EVENTS] += 1
+
+    def _frame(self, data: bytes) -> Frame:
+        reader = self._reader
+        state = reader.state
+        if state[State.INNER]:
+            log_format = reader.format
+            framer = Framer(without_checksum(log_format), int(state[State.OUTER_OFFSET]))
+            return next(framer.feed(data))
+        offset = int(state[State.FILE_OFFSET] + state[State.AT] - state[State.BUFFER])
+        frame = reader.frame_at(data, offset)
+        state[State.CHECKSUM] = 1 if frame.format.checksum_length else 0
+        return frame
+
+    def _refused(self, event: Event) -> Iterator[TableBatch]:
+        """Let the reference say what is wrong. If it finds nothing, its answer counts."""
+        self.disagreements += 1
+        if isinstance(event.body, Rows):
+            yield from self._rows_by_reference(event, skip=int(self._reader.state[State.ROW_NUMBER]))
+        handler = self._HANDLERS.get(type(event.body))
+        if handler is not None and not isinstance(event.body, Rows):
+            yield from handler(self, event)
+
+    def _statement(self, event: Event) -> Iterator[TableBatch]:
+        self._reader.history.feed(event)
+        return iter(())
+
+    def _table_map(self, event: Event) -> Iterator[TableBatch]:
+        body: TableMap = event.body
+        raw = event.frame.body
+        self._table_maps[body.table_id] = (body, raw)
+        yield from self._map(body, raw, event)
+
+    def _map(self, body: TableMap, raw: bytes, event: Event) -> Iterator[TableBatch]:
+        reader, tables = self._reader, self._reader.tables
+        selection = reader.selection
+        if not selection.wants(f"{body.schema}.{body.table}") and not selection.tx_rows:
+            tables.map_unwanted(body.table_id, raw)
+            return
+        schema = reader.history.table_schema(event)
+        if not tables.has_room(schema):
+            yield from reader.flush()
+            tables.forget_all()
+        for number in list(tables.others_of(schema)):
+            yield from reader.flush_slot(number)
+        tables.map(body.table_id, schema, raw)
+
+    def _gtid(self, event: Event) -> Iterator[TableBatch]:
+        reader, body = self._reader, event.body
+        if reader.transactions.full:
+            yield from reader.flush()
+        if isinstance(body, MariadbGtidEvent):
+            text, moment = str(body.gtid(event.header.server_id)), event.header.timestamp * 1_000_000
+        else:
+            text = str(body.gtid) if body.gtid else ""
+            moment = body.immediate_commit_timestamp or event.header.timestamp * 1_000_000
+        reader.transactions.begin(text, moment, event.header.server_id)
+        reader.state[State.SKIP_TRANSACTION] = not self._is_asked_for(getattr(body, "gtid", None))
+
+    def _is_asked_for(self, gtid: Any) -> bool:
+        selection = self._reader.selection
+        if not isinstance(gtid, Gtid):
+            return selection.include_gtids is None
+        if selection.include_gtids is not None and gtid not in selection.include_gtids:
+            return False
+        return selection.exclude_gtids is None or gtid not in selection.exclude_gtids
+
+    def _rows(self, event: Event) -> Iterator[TableBatch]:
+        """Decode rows that kernels do not take; those that only look different are rewritten for them."""
+        body: Rows = event.body
+        if self._reader.tables.schema_of(body.table_id) is None and body.table_id in self._table_maps:
+            table_map, raw = self._table_maps[body.table_id]
+            yield from self._map(table_map, raw, event._replace(body=table_map))
+        if event.type_code in _COMPRESSED_ROWS:
+            yield from self._scan_apart(rewritten(event), event)
+        else:
+            yield from self._rows_by_reference(event)
+
+    def _rows_by_reference(self, event: Event, skip: int = 0) -> Iterator[TableBatch]:
+        reader, body = self._reader, event.body
+        schema = reader.tables.schema_of(body.table_id)
+        if schema is None:
+            if body.table_id in self._table_maps:
+                return
+            raise Malformed(f"rows of table {body.table_id}, which no TABLE_MAP names", event.position)
+        number = reader.tables.slot(schema)
+        slot = reader.tables.slots[number]
+        if slot.kernel is not None and slot.kernel.rows:
+            yield from reader.flush_slot(number)
+        operation = ROWS_KINDS[event.type_code].operation.value
+        options = ValueOptions(undecodable=reader.selection.options.undecodable)
+        for row, change in enumerate(rows_of(event, schema.columns, options)):
+            if row >= skip:
+                slot.reference.add(change, self._metadata(event, row, _OPERATIONS[operation]))
+                if slot.reference.rows >= reader.selection.max_rows:
+                    yield from reader.flush_slot(number)
+        if slot.kernel is not None:
+            yield from reader.flush_slot(number)
+
+    def _metadata(self, event: Event, row: int, operation: int) -> dict[T, int]:
+        state = self._reader.state
+        inner = state[State.INNER] == 1
+        numbers = {
+            T.META_EVENT: event.offset,
+            T.META_ROW: int(state[State.PAYLOAD_ROW]) if inner else row,
+            T.META_TRANSACTION: int(state[State.TRANSACTION]),
+            T.META_OP: operation,
+            T.META_SERVER: event.header.server_id,
+            T.META_TX_ROW: int(state[State.TX_ROW]),
+        }
+        state[State.PAYLOAD_ROW] += 1
+        state[State.TX_ROW] += 1
+        return numbers
+
+    def _fragment(self, event: Event) -> Iterator[TableBatch]:
+        whole = self._fragments.add(event)
+        if whole is not None:
+            yield from self._scan_apart(whole, event)
+
+    def _payload(self, event: Event) -> Iterator[TableBatch]:
+        """Expand a payload window by window and let kernels go through each."""
+        body: TransactionPayload = event.body
+        self._reader.state[State.PAYLOAD_ROW] = 0
+        pieces = expand_payload(body.payload, body.compression_type, body.uncompressed_size, self._limits)
+        window, size = [], 0
+        left = b""
+        try:
+            for piece in pieces:
+                window.append(piece)
+                size += len(piece)
+                if size >= max(_WINDOW, 2 * len(left)):
+                    left = yield from self._scan_window(b"".join([left, *window]), event, inner=1)
+                    window, size = [], 0
+            left = yield from self._scan_window(b"".join([left, *window]), event, inner=1)
+            if left:
+                raise Truncated(f"a transaction payload ends {len(left)} bytes into an event")
+        except DecodeError as error:
+            raise error.at(event.position) from None
+
+    def _scan_apart(self, data: bytes, event: Event) -> Iterator[TableBatch]:
+        left = yield from self._scan_window(data, event, inner=2)
+        if left:
+            raise Malformed("a rewritten event does not end where it says", event.position)
+
+    def _scan_window(self, data: bytes, event: Event, inner: int) -> Generator[TableBatch, None, bytes]:
+        """Let kernels go through events that are not in the file as such; return the bytes of the last, if cut."""
+        reader, state = self._reader, self._reader.state
+        saved = {number: int(state[number]) for number in _SAVED}
+        memory = np.frombuffer(data + _SLACK, dtype=np.uint8)
+        base = int(memory.ctypes.data)
+        state[State.INNER], state[State.OUTER_OFFSET], state[State.ROW_AT] = inner, event.offset, 0
+        yield from reader.scan_bytes(base, base + len(data), without_checksum(event.frame.format))
+        done = int(state[State.AT]) - base
+        for number, value in saved.items():
+            state[number] = value
+        return data[done:]
+
+    _HANDLERS: ClassVar[dict[type, Callable[[SpecialEvents, Event], Iterator[TableBatch]]]] = {
+        Query: _statement,
+        QueryCompressed: _statement,
+        TableMap: _table_map,
+        GtidEvent: _gtid,
+        GtidTagged: _gtid,
+        MariadbGtidEvent: _gtid,
+        Rows: _rows,
+        PartialRowData: _fragment,
+        TransactionPayload: _payload,
+    }

@@ -1,0 +1,251 @@
+"""The columns of one table while they are filled, and the batch that they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from binspark.columns.arena import Arena, Block, aligned
+from binspark.columns.layout import Column as C
+from binspark.columns.layout import Op
+from binspark.columns.layout import Table as T
+from binspark.columns.plan import PlannedColumn, TablePlan, describe
+from binspark.values.charsets import decode_text
+from binspark.values.json_binary import json_text
+
+Numbers = npt.NDArray[np.int64]
+_SLACK = 64
+_FIRST_ROWS = 512
+_FIRST_DATA = 16 << 10
+_META_WIDTHS = {T.META_EVENT: 8, T.META_ROW: 4, T.META_TRANSACTION: 4, T.META_OP: 1, T.META_SERVER: 8, T.META_TX_ROW: 8}
+_LISTS = (Op.SET, Op.VECTOR)
+
+
+class TableBuilder:
+    """Owns a block of memory for the columns of a table, and their numbers in the arrays that kernels read.
+
+    It begins small and grows, by copying, until a batch has `max_rows` rows or a column `max_data` bytes.
+    """
+
+    def __init__(
+        self, plan: TablePlan, arena: Arena, table: Numbers, columns: Numbers, *, max_rows: int, max_data: int
+    ) -> None:
+        self.plan = plan
+        self._arena = arena
+        self._table = table
+        self._columns = columns
+        self._max_rows = max_rows
+        self._max_data = max_data
+        self._rows_capacity = min(_FIRST_ROWS, max_rows)
+        self._data_capacity = {index: min(_FIRST_DATA, max_data) for index in range(len(columns))}
+        self._block: Block = np.empty(0, dtype=np.uint8)
+        self._used: list[tuple[int, int, int]] = []
+        for index, planned in enumerate(self._images):
+            columns[index] = describe(planned, plan.options)
+        self.begin()
+
+    @property
+    def _images(self) -> tuple[PlannedColumn, ...]:
+        """The columns of the after image, then those of the before image if it is kept."""
+        copies = len(self._columns) // max(1, len(self.plan.columns))
+        return self.plan.columns * copies
+
+    @property
+    def rows(self) -> int:
+        return int(self._table[T.ROWS])
+
+    @property
+    def block_bytes(self) -> int:
+        return len(self._block)
+
+    def begin(self) -> None:
+        """Start an empty batch, in memory that nobody else uses."""
+        self._table[T.ROWS] = 0
+        self._place()
+        self._columns[:, C.DATA_USED] = 0
+        self._columns[:, C.NULLS] = 0
+        self._columns[:, C.ITEMS] = 0
+        for row in self._columns:
+            if row[C.OP]:
+                self._reset(row)
+
+    def make_room(self, event_size: int) -> bool:
+        """Grow after a row did not fit; return False if the batch is as large as it may be and must be taken."""
+        if self.rows == 0:
+            needed = 4 * event_size + 4096
+            self._data_capacity = {index: max(size, needed) for index, size in self._data_capacity.items()}
+            self._move()
+            return True
+        rows_full = self.rows >= self._rows_capacity
+        if rows_full and self._rows_capacity < self._max_rows:
+            self._rows_capacity = min(4 * self._rows_capacity, self._max_rows)
+        elif rows_full or not self._grow_data():
+            return False
+        self._move()
+        return True
+
+    def _grow_data(self) -> bool:
+        """Give more room to every column that is more than half full."""
+        grown = False
+        for index, row in enumerate(self._columns):
+            capacity = self._data_capacity[index]
+            if row[C.DATA] and 2 * row[C.DATA_USED] > capacity and capacity < self._max_data:
+                self._data_capacity[index] = min(4 * capacity, self._max_data)
+                grown = True
+        return grown
+
+    def _move(self) -> None:
+        """Take a larger block and copy what was written to it."""
+        old = [(row.copy(), index) for index, row in enumerate(self._columns)]
+        old_meta = {meta: int(self._table[meta]) for meta in _META_WIDTHS}
+        old_block, rows = self._block, self.rows
+        base = old_block.ctypes.data
+        self._place()
+        for meta, width in _META_WIDTHS.items():
+            self._copy(old_block, old_meta[meta] - base, int(self._table[meta]), rows * width)
+        for row, index in old:
+            new = self._columns[index]
+            if row[C.OP]:
+                self._reset(new)
+                for part, size in _parts(row, rows, _value_width(self._images[index])):
+                    self._copy(old_block, int(row[part]) - base, int(new[part]), size)
+
+    def _copy(self, source: Block, offset: int, target: int, size: int) -> None:
+        start = target - self._block.ctypes.data
+        self._block[start : start + size] = source[offset : offset + size]
+
+    def _reset(self, row: Numbers) -> None:
+        """Say that no value is NULL, and that the first one begins at 0."""
+        base = self._block.ctypes.data
+        validity = int(row[C.VALIDITY]) - base
+        self._block[validity : validity + (self._rows_capacity + 7) // 8] = 0xFF
+        for part in (C.OFFSETS, C.ITEM_OFFSETS):
+            if row[part]:
+                offset = int(row[part]) - base
+                self._block[offset : offset + 4] = 0
+
+    def _place(self) -> None:
+        """Lay the columns out in a block of their own."""
+        total = 0
+        places: list[tuple[Any, int, int]] = []
+
+        def reserve(owner: Any, part: int, size: int) -> None:
+            nonlocal total
+            places.append((owner, part, total))
+            total += aligned(size)
+
+        capacity = self._rows_capacity
+        for meta, width in _META_WIDTHS.items():
+            reserve(self._table, meta, width * capacity)
+        for index, (row, planned) in enumerate(zip(self._columns, self._images, strict=True)):
+            if row[C.OP]:
+                self._reserve_column(index, row, planned, reserve)
+        self._block = self._arena.take(total + _SLACK)
+        base = self._block.ctypes.data
+        base += -base % 64
+        for owner, part, offset in places:
+            owner[part] = base + offset
+        self._table[T.ROW_CAPACITY] = capacity
+
+    def _reserve_column(
+        self, index: int, row: Numbers, planned: PlannedColumn, reserve: Callable[[Any, int, int], None]
+    ) -> None:
+        capacity = self._rows_capacity
+        op = planned.form.op
+        reserve(row, C.VALIDITY, capacity // 8 + 1)
+        width = _value_width(planned)
+        if width:
+            reserve(row, C.VALUES, width * capacity)
+        if op < Op.BINARY:
+            return
+        data = self._data_capacity[index]
+        reserve(row, C.OFFSETS, 4 * (capacity + 1))
+        reserve(row, C.DATA, data + _SLACK)
+        row[C.DATA_CAPACITY] = data
+        if op in _LISTS:
+            row[C.ITEM_CAPACITY] = max(1, data // 4)
+        if op is Op.SET:
+            reserve(row, C.ITEM_OFFSETS, data + 8)
+
+    def part(self, address: int, size: int) -> pa.Buffer:
+        """Return the bytes at an address as an Arrow buffer that keeps the block alive."""
+        start = address - self._block.ctypes.data
+        return pa.py_buffer(self._block[start : start + size])
+
+    def numbers(self, meta: T, kind: Any) -> npt.NDArray[Any]:
+        """Return one of the metadata columns."""
+        start = int(self._table[meta]) - self._block.ctypes.data
+        return self._block[start : start + self.rows * _META_WIDTHS[meta]].view(kind)
+
+    def arrays(self, *, before: bool = False) -> list[pa.Array]:
+        """Return the wanted columns as Arrow arrays over the block."""
+        count = len(self.plan.columns)
+        rows = self._columns[count:] if before else self._columns[:count]
+        return [
+            self._array(row, planned) for row, planned in zip(rows, self.plan.columns, strict=True) if planned.wanted
+        ]
+
+    def _array(self, row: Numbers, planned: PlannedColumn) -> pa.Array:
+        rows, nulls = self.rows, int(row[C.NULLS])
+        validity = self.part(int(row[C.VALIDITY]), (rows + 7) // 8) if nulls else None
+        op, kind = planned.form.op, planned.form.type
+        if op < Op.BINARY:
+            values = self.part(int(row[C.VALUES]), rows * _value_width(planned))
+            return pa.Array.from_buffers(kind, rows, [validity, values], nulls)
+        offsets = self.part(int(row[C.OFFSETS]), 4 * (rows + 1))
+        data = self.part(int(row[C.DATA]), int(row[C.DATA_USED]))
+        if op is Op.GEOMETRY:
+            srid = pa.Array.from_buffers(pa.int32(), rows, [validity, self.part(int(row[C.VALUES]), 4 * rows)], nulls)
+            wkb = pa.Array.from_buffers(pa.binary(), rows, [validity, offsets, data], nulls)
+            return pa.Array.from_buffers(kind, rows, [validity], nulls, children=[srid, wkb])
+        if op in _LISTS:
+            items = self._items(row, planned, data)
+            return pa.Array.from_buffers(kind, rows, [validity, offsets], nulls, children=[items])
+        if planned.form.finish:
+            raw = pa.Array.from_buffers(pa.binary(), rows, [validity, offsets, data], nulls)
+            return _finished(raw, planned)
+        return pa.Array.from_buffers(kind, rows, [validity, offsets, data], nulls)
+
+    def _items(self, row: Numbers, planned: PlannedColumn, data: pa.Buffer) -> pa.Array:
+        count = int(row[C.ITEMS])
+        if planned.form.op is Op.VECTOR:
+            return pa.Array.from_buffers(pa.float32(), count, [None, data], 0)
+        offsets = self.part(int(row[C.ITEM_OFFSETS]), 4 * (count + 1))
+        return pa.Array.from_buffers(pa.string(), count, [None, offsets, data], 0)
+
+
+def _finished(raw: pa.Array, planned: PlannedColumn) -> pa.Array:
+    """Decode what a kernel only copied."""
+    if planned.form.finish == "json":
+        texts = [None if value is None else json_text(value) for value in raw.to_pylist()]
+    else:
+        collation = planned.column.collation
+        assert collation is not None
+        texts = [None if value is None else decode_text(value, collation) for value in raw.to_pylist()]
+    return pa.array(texts, pa.string())
+
+
+def _value_width(planned: PlannedColumn) -> int:
+    """Return how many bytes a value takes in the array of fixed-size values, 0 if it is not there."""
+    if planned.form.op is Op.GEOMETRY:
+        return 4
+    if planned.form.op >= Op.BINARY or planned.form.op is Op.SKIP:
+        return 0
+    return int(planned.form.type.bit_width) // 8
+
+
+def _parts(row: Numbers, rows: int, width: int) -> list[tuple[C, int]]:
+    """Return the parts of a column that were written, with their sizes."""
+    parts = [(C.VALIDITY, (rows + 7) // 8)]
+    if row[C.VALUES]:
+        parts.append((C.VALUES, width * rows))
+    if row[C.OFFSETS]:
+        parts.append((C.OFFSETS, 4 * (rows + 1)))
+        parts.append((C.DATA, int(row[C.DATA_USED])))
+    if row[C.ITEM_OFFSETS]:
+        parts.append((C.ITEM_OFFSETS, 4 * (int(row[C.ITEMS]) + 1)))
+    return parts

@@ -1,0 +1,143 @@
+"""The tables that a scan knows: which table an id means, and who collects its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from binspark.columns.arena import Arena
+from binspark.columns.kernels.scan import find_table_id
+from binspark.columns.layout import Column as C
+from binspark.columns.layout import Table as T
+from binspark.columns.layout import TableIds
+from binspark.columns.plan import TablePlan, compile_plan
+from binspark.columns.reference_batch import ReferenceBuilder
+from binspark.columns.selection import Selection
+from binspark.columns.table_builder import TableBuilder
+from binspark.schema.table import TableSchema
+
+BY_REFERENCE = -2
+"""Stands for a table whose rows Python decodes."""
+
+NOT_WANTED = -1
+_MOST_TABLES = 1 << 11
+_MOST_COLUMNS = 1 << 16
+_MOST_IDS = 1 << 15
+
+
+@dataclass(slots=True)
+class Slot:
+    """A table in one shape, and what collects its rows: kernels, or the reference for what they do not take."""
+
+    plan: TablePlan
+    kernel: TableBuilder | None
+    reference: ReferenceBuilder
+
+    @property
+    def rows(self) -> int:
+        return self.reference.rows + (self.kernel.rows if self.kernel else 0)
+
+
+class Tables:
+    """Registers tables for the scan. Its arrays are those that kernels read and write."""
+
+    def __init__(self, selection: Selection, arena: Arena) -> None:
+        self._selection = selection
+        self._arena = arena
+        self.numbers = np.zeros((_MOST_TABLES, T.WIDTH), dtype=np.int64)
+        self.columns = np.zeros((_MOST_COLUMNS, C.WIDTH), dtype=np.int64)
+        self.ids = np.full((2 * _MOST_IDS, TableIds.WIDTH), -1, dtype=np.int64)
+        self.slots: list[Slot] = []
+        self._columns_used = 0
+        self._ids_used = 0
+        self._slot_of: dict[TableSchema, int] = {}
+        self._schema_of: dict[int, TableSchema] = {}
+        self._bodies: dict[int, npt.NDArray[np.uint8]] = {}
+
+    def schema_of(self, table_id: int) -> TableSchema | None:
+        """Return the shape of the table that an id means now."""
+        return self._schema_of.get(table_id)
+
+    def has_room(self, schema: TableSchema) -> bool:
+        """Tell whether a table, and an id for it, can be registered without forgetting others first."""
+        if schema in self._slot_of:
+            return self._ids_used < _MOST_IDS
+        room = self._columns_used + 2 * len(schema.columns) <= _MOST_COLUMNS
+        return room and len(self.slots) < _MOST_TABLES and self._ids_used < _MOST_IDS
+
+    def forget_all(self) -> None:
+        """Forget every table. No batch may have rows; table maps of the current statement are registered again."""
+        self.slots.clear()
+        self._slot_of.clear()
+        self._schema_of.clear()
+        self._bodies.clear()
+        self.ids[:] = -1
+        self._columns_used = self._ids_used = 0
+
+    def map(self, table_id: int, schema: TableSchema, body: bytes) -> int:
+        """Say which table an id means, and by which TABLE_MAP; return the table's slot, or NOT_WANTED."""
+        slot = self.slot(schema)
+        self._schema_of[table_id] = schema
+        by_kernel = slot >= 0 and self.slots[slot].kernel is not None
+        self._enter(table_id, slot if by_kernel or slot < 0 else BY_REFERENCE, body)
+        return slot
+
+    def map_unwanted(self, table_id: int, body: bytes) -> None:
+        """Say that rows of a table are of no interest; its shape need not be known."""
+        self._schema_of.pop(table_id, None)
+        self._enter(table_id, NOT_WANTED, body)
+
+    def _enter(self, table_id: int, slot: int, body: bytes) -> None:
+        entry = find_table_id(self.ids, table_id)
+        if self.ids[entry, TableIds.ID] == -1:
+            self._ids_used += 1
+        kept = np.frombuffer(body + bytes(8), dtype=np.uint8)
+        self._bodies[table_id] = kept
+        self.ids[entry] = (table_id, slot, kept.ctypes.data, len(body))
+
+    def slot(self, schema: TableSchema) -> int:
+        """Return the slot of a table, which is made if its rows are of any interest."""
+        if not self._selection.wants(schema.name) and not self._selection.tx_rows:
+            return NOT_WANTED
+        known = self._slot_of.get(schema)
+        return self._add(schema) if known is None else known
+
+    def others_of(self, schema: TableSchema) -> Iterator[int]:
+        """Yield the slots of the same table in other shapes, which come before in the log."""
+        for number, slot in enumerate(self.slots):
+            other = slot.plan.schema
+            if other.name == schema.name and other != schema:
+                yield number
+
+    def _add(self, schema: TableSchema) -> int:
+        selection = self._selection
+        wanted = selection.wants(schema.name)
+        plan = compile_plan(schema, selection.options, selection.columns if wanted else ())
+        number = len(self.slots)
+        kernel = self._kernel_builder(plan, number, wanted=wanted) if plan.by_kernel else None
+        self.slots.append(Slot(plan, kernel, ReferenceBuilder(plan, before=selection.before)))
+        self._slot_of[schema] = number
+        return number
+
+    def _kernel_builder(self, plan: TablePlan, number: int, *, wanted: bool) -> TableBuilder:
+        selection, count = self._selection, len(plan.columns)
+        first = self._columns_used
+        self._columns_used += count * (2 if selection.before else 1)
+        table = self.numbers[number]
+        table[:] = 0
+        table[T.FIRST_COLUMN], table[T.COLUMN_COUNT] = first, count
+        table[T.WANTED], table[T.BEFORE], table[T.OPS] = wanted, selection.before, selection.operations
+        columns = self.columns[first : self._columns_used]
+        columns[:] = 0
+        variable = sum(1 for planned in plan.wanted if planned.form.length_bytes) or 1
+        return TableBuilder(
+            plan,
+            self._arena,
+            table,
+            columns,
+            max_rows=selection.max_rows,
+            max_data=max(1 << 16, selection.max_bytes // variable),
+        )
