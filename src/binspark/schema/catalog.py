@@ -104,9 +104,9 @@ class Catalog:
             self._move(old, new)
 
     def _move(self, old: TableName, new: TableName) -> None:
-        self.forget(new)
         if old == new:
             return
+        self.forget(new)
         table = self.tables.get(old)
         if table is not None:
             self.tables[new] = table

@@ -33,15 +33,19 @@ from binspark.schema.sql_tokens import Token
 
 _FIRST_WORD = re.compile(r"\s*(CREATE|ALTER|DROP|RENAME)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:/\*M?!\d*|/\*(?:[^*]|\*(?!/))*\*/|#[^\n]*\n|--\s[^\n]*\n)")
+_UNFINISHED_COMMENT = re.compile(r"\s*(?:/\*|#|--\s)")
 _DATABASE = ("DATABASE", "SCHEMA")
 
 
 def may_define(sql: str) -> bool:
-    """Whether a statement's first word is one of DDL: a quick look, because most statements are none."""
+    """Whether a statement may be DDL, by its first word: a quick look, because most statements are none.
+
+    A beginning of a statement is enough, unless a comment is longer than that: then it may.
+    """
     offset = 0
     while match := _COMMENT.match(sql, offset):
         offset = match.end()
-    return _FIRST_WORD.match(sql, offset) is not None
+    return bool(_FIRST_WORD.match(sql, offset) or _UNFINISHED_COMMENT.match(sql, offset))
 
 
 def read_ddl(sql: str, schema: str, session: Session) -> Change | None:
@@ -80,7 +84,7 @@ def _create(sql: SqlReader) -> Change | None:
         return read_create_sequence(sql)
     if sql.accept_any(*_DATABASE):
         if_not_exists = sql.accept("IF", "NOT", "EXISTS")
-        return CreateDatabase(sql.name(), read_database_options(sql), sql.session, if_not_exists)
+        return CreateDatabase(sql.stored_name(), read_database_options(sql), sql.session, if_not_exists)
     return _create_index(sql)
 
 
@@ -106,7 +110,7 @@ def _alter(sql: SqlReader) -> Change | None:
         return read_alter_table(sql)
     if sql.accept_any(*_DATABASE):
         is_named = not sql.at_any("DEFAULT", "CHARACTER", "CHARSET", "COLLATE", "READ", "ENCRYPTION", "COMMENT")
-        name = sql.name() if is_named else sql.schema
+        name = sql.stored_name() if is_named else sql.schema
         return AlterDatabase(name, read_database_options(sql), sql.session)
     return None
 
@@ -114,7 +118,7 @@ def _alter(sql: SqlReader) -> Change | None:
 def _drop(sql: SqlReader) -> Change | None:
     if sql.accept_any(*_DATABASE):
         sql.accept("IF", "EXISTS")
-        return DropDatabase(sql.name())
+        return DropDatabase(sql.stored_name())
     if sql.accept("INDEX"):
         return _drop_index(sql)
     temporary = sql.accept("TEMPORARY")

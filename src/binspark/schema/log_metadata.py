@@ -20,7 +20,7 @@ from binspark.errors import Malformed
 from binspark.event.column_types import ColumnType
 from binspark.event.table_map import TableMap
 from binspark.event.table_metadata import DefaultCharset, MetadataKind
-from binspark.schema.member_text import member_text
+from binspark.schema.names_text import member_text
 from binspark.values.column import Column
 from binspark.wire.bitmap import bitmap_length
 

@@ -28,6 +28,7 @@ class Session:
     collations           the collation that a character set means, where it is not the usual one
     server_collation     what a database gets that asks for nothing
     explicit_timestamps  whether TIMESTAMP columns can be NULL unless they say otherwise
+    lower_case_names     whether the server keeps the names of tables and databases in lower case
     """
 
     mariadb: bool = False
@@ -37,6 +38,7 @@ class Session:
     server_collation: int | None = None
     collations: tuple[tuple[str, int], ...] = ()
     explicit_timestamps: bool = True
+    lower_case_names: bool = False
 
     def has_mode(self, mode: SqlMode) -> bool:
         return bool(self.sql_mode & mode)

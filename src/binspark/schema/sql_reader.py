@@ -124,8 +124,15 @@ class SqlReader:
 
     def other_table_name(self) -> TableName:
         """Take the name of a table, with or without its schema."""
-        first = "" if self.is_sign(".") else self.name()
-        return TableName(first or self.schema, self.name()) if self.accept_sign(".") else TableName(self.schema, first)
+        first = "" if self.is_sign(".") else self.stored_name()
+        if not self.accept_sign("."):
+            return TableName(self.schema, first)
+        return TableName(first or self.schema, self.stored_name())
+
+    def stored_name(self) -> str:
+        """Take the name of a table or a database, in the case that the server keeps it in."""
+        name = self.name()
+        return name.lower() if self.session.lower_case_names else name
 
     def skip_parentheses(self) -> None:
         """Skip everything up to the parenthesis that closes the one that comes next."""

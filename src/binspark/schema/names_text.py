@@ -1,8 +1,8 @@
-"""The names of ENUM and SET members as text."""
+"""Bytes of the log that are text: statements, and the names of ENUM and SET members."""
 
 from __future__ import annotations
 
-from binspark.errors import Malformed
+from binspark.errors import Malformed, Unsupported
 from binspark.values.charsets import decode_text
 from binspark.values.column import BINARY_COLLATION
 
@@ -15,3 +15,11 @@ def member_text(raw: bytes, collation: int | None) -> str:
         return decode_text(raw, collation)
     except UnicodeDecodeError as error:
         raise Malformed(f"the member {raw!r} is not {error.encoding}: {error.reason}") from None
+
+
+def statement_text(raw: bytes, collation: int | None) -> str:
+    """Decode a statement, which is in the client's character set. What is no text there stays as escapes."""
+    try:
+        return raw.decode() if collation is None else decode_text(raw, collation)
+    except (UnicodeDecodeError, Unsupported):
+        return raw.decode("utf-8", "backslashreplace")

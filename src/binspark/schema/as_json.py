@@ -1,0 +1,99 @@
+"""A catalog as JSON, and back: to keep what a server or a dump said beside the logs that it goes with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import Any
+
+from binspark.errors import SchemaError
+from binspark.event.column_types import ColumnType
+from binspark.position import Position
+from binspark.schema.catalog import Catalog, Database
+from binspark.schema.changes import Key, KeyPart, TextKind
+from binspark.schema.definition import DefinedColumn, TableDefinition
+from binspark.schema.sql_reader import TableName
+from binspark.values.column import Column
+
+FORMAT = "binspark schema 1"
+
+
+def to_json(catalog: Catalog) -> str:
+    """Return a catalog as a JSON document. Tables that are known not to be there are part of it."""
+    document = {
+        "format": FORMAT,
+        "databases": {
+            name: {"collation": database.collation, "complete": database.complete}
+            for name, database in sorted(catalog.databases.items())
+        },
+        "tables": [
+            {"schema": name.schema, "table": name.table, "definition": None if table is None else _table(table)}
+            for name, table in sorted(catalog.tables.items(), key=lambda item: item[0])
+        ],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def from_json(text: str) -> Catalog:
+    """Return the catalog that a JSON document holds."""
+    try:
+        document = json.loads(text)
+        if document["format"] != FORMAT:
+            raise SchemaError(f"the document is of format {document['format']!r}, not {FORMAT!r}")
+        databases = {name: Database(**facts) for name, facts in document["databases"].items()}
+        tables = {
+            TableName(entry["schema"], entry["table"]): _read_table(entry["definition"]) for entry in document["tables"]
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SchemaError(f"the document is no schema: {error}") from None
+    return Catalog(databases, tables)
+
+
+def _table(table: TableDefinition) -> dict[str, Any]:
+    return {
+        "collation": table.collation,
+        "mariadb": table.mariadb,
+        "versioned": table.versioned,
+        "certain": table.certain,
+        "origin": _told(table.origin),
+        "columns": [_column(defined) for defined in table.columns],
+        "keys": [
+            {"name": key.name, "unique": key.unique, "hashed": key.hashed, "parts": [list(part) for part in key.parts]}
+            for key in table.keys
+        ],
+    }
+
+
+def _column(defined: DefinedColumn) -> dict[str, Any]:
+    told = _told(defined.column) | {"type": defined.column.type.name}
+    return told | {"text": defined.text.name, "characters": defined.characters}
+
+
+def _told(value: Any) -> dict[str, Any]:
+    """Return the fields of a value that differ from their defaults."""
+    pairs = ((field, getattr(value, field.name)) for field in fields(value))
+    return {field.name: told for field, told in pairs if told != field.default}
+
+
+def _read_table(document: dict[str, Any] | None) -> TableDefinition | None:
+    if document is None:
+        return None
+    known = dict(document)
+    columns = tuple(_read_column(dict(column)) for column in known.pop("columns"))
+    keys = tuple(_read_key(dict(key)) for key in known.pop("keys"))
+    origin = Position(**known.pop("origin"))
+    return TableDefinition(columns=columns, keys=keys, origin=origin, **known)
+
+
+def _read_column(facts: dict[str, Any]) -> DefinedColumn:
+    text = TextKind[facts.pop("text")]
+    characters = facts.pop("characters")
+    kind = ColumnType[facts.pop("type")]
+    if facts.get("members") is not None:
+        facts["members"] = tuple(facts["members"])
+    return DefinedColumn(Column(kind, **facts), text, characters)
+
+
+def _read_key(facts: dict[str, Any]) -> Key:
+    parts = tuple(KeyPart(*part) for part in facts.pop("parts"))
+    return Key(parts=parts, **facts)

@@ -1,0 +1,222 @@
+"""Which shape a table had then: the DDL of the log, or what a dump or a server says, beside the log's own metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from binspark.errors import SchemaError
+from binspark.event.event import Event
+from binspark.event.query import Query
+from binspark.event.status_vars import GtidFlags3, StatusCode
+from binspark.event.table_map import TableMap
+from binspark.event.table_metadata import MetadataKind
+from binspark.frames import LogFormat
+from binspark.frames.format import Family
+from binspark.position import Position
+from binspark.schema.catalog import Catalog
+from binspark.schema.changes import AlterTable, Change, DropTables, TemporaryTables, Unreadable
+from binspark.schema.ddl import may_define, read_ddl
+from binspark.schema.definition import TableDefinition
+from binspark.schema.from_table_map import from_table_map
+from binspark.schema.merge import difference, merge
+from binspark.schema.names_text import statement_text
+from binspark.schema.session import session_of
+from binspark.schema.sql_reader import NotUnderstood, TableName
+from binspark.schema.table import TableSchema
+
+_START_ALTER = 0x02
+_ROLLBACK_ALTER = 0x08
+_MOST_CACHED = 4096
+_HEAD = 1024
+"""How much of a statement is looked at first: statements of megabytes are common, and hardly any is DDL."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableDdl:
+    """A statement about tables that was not understood. Until they are created anew, only the log tells about them."""
+
+    position: Position
+    statement: str
+    reason: str
+
+
+class Entry(NamedTuple):
+    """A change of the history: in which of its files, and where."""
+
+    file_number: int
+    position: Position
+    change: Change
+
+
+class _Known(NamedTuple):
+    """A schema that was worked out, and from what. The table map is held so that its identity stays its own."""
+
+    table_map: TableMap
+    definition: TableDefinition | None
+    schema: TableSchema
+
+
+class SchemaHistory:
+    """The shapes of tables, as the events of a log go by.
+
+    Feed events in the order of the log, and ask for the schema of a TABLE_MAP when it comes. What the log says about a
+    column wins; what it does not say is filled in from the definition of the table, as far as that is known.
+
+    catalog           what is known before the log begins, from a dump or a server
+    on_unreadable     is told of every statement about tables that was not understood
+    lower_case_names  whether the server runs with lower_case_table_names=1: its statements may write names in any case
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog | None = None,
+        on_unreadable: Callable[[UnreadableDdl], None] | None = None,
+        *,
+        lower_case_names: bool = False,
+    ) -> None:
+        self.base = catalog or Catalog()
+        self.catalog = self.base.copy()
+        self.on_unreadable = on_unreadable
+        self.lower_case_names = lower_case_names
+        self.unreadable: list[UnreadableDdl] = []
+        self.entries: list[Entry] = []
+        self.files: list[str] = []
+        self._temporary: set[tuple[int, TableName]] = set()
+        self._format: LogFormat | None = None
+        self._mariadb = False
+        self._map_at: tuple[TableMap, Position] | None = None
+        self._by_identity: dict[int, _Known] = {}
+        self._by_value: dict[TableMap, _Known] = {}
+
+    def feed(self, event: Event) -> None:
+        """Take notice of an event."""
+        if event.frame.format is not self._format:
+            self._format = event.frame.format
+            self._mariadb = self._format.family is Family.MARIADB
+        if not self.files or self.files[-1] != event.file:
+            self.files.append(event.file)
+        body = event.body
+        if isinstance(body, TableMap):
+            self._map_at = body, event.position
+        elif isinstance(body, Query):
+            self._feed_query(body, event)
+
+    def table_schema(self, table_map: TableMap, position: Position | None = None) -> TableSchema:
+        """Return the table that a TABLE_MAP stands for, as it is now that the events so far were fed."""
+        definition = self.catalog.tables.get(TableName(table_map.schema, table_map.table))
+        known = self._by_identity.get(id(table_map))
+        if known is not None and known.definition is definition:
+            return known.schema
+        return self._table_schema(table_map, definition, position)
+
+    def until(self, file: str, offset: int) -> SchemaHistory:
+        """Return the history as it was when the event at an offset of a file came: for readers that begin there."""
+        if file not in self.files:
+            raise SchemaError("the schema history has not seen this file", Position(file=file))
+        limit = (self.files.index(file), offset)
+        earlier = SchemaHistory(self.base, self.on_unreadable, lower_case_names=self.lower_case_names)
+        earlier._format, earlier._mariadb = self._format, self._mariadb
+        earlier.files = self.files[: limit[0] + 1]
+        for entry in self.entries:
+            if (entry.file_number, entry.position.offset or 0) < limit:
+                earlier._record(entry)
+        return earlier
+
+    def then(self, later: SchemaHistory) -> SchemaHistory:
+        """Return this history with all that a later part of the log adds to it."""
+        both = SchemaHistory(self.base, self.on_unreadable, lower_case_names=self.lower_case_names)
+        both._format, both._mariadb = later._format, later._mariadb or self._mariadb
+        joined = self.files[-1:] == later.files[:1]
+        both.files = self.files + later.files[joined:]
+        first = len(self.files) - joined
+        for entry in self.entries:
+            both._record(entry)
+        both.catalog.databases.update(later.base.databases)
+        both.catalog.tables.update(later.base.tables)
+        for entry in later.entries:
+            both._record(entry._replace(file_number=entry.file_number + first))
+        return both
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was worked out for table maps goes by identity, and a callback may not travel: both stay behind."""
+        left: dict[str, Any] = {"on_unreadable": None, "_by_identity": {}, "_by_value": {}, "_map_at": None}
+        return {**self.__dict__, **left}
+
+    def _feed_query(self, query: Query, event: Event) -> None:
+        if not may_define(query.query[:_HEAD].decode("latin-1")):
+            return
+        flags: GtidFlags3 | None = query.status(StatusCode.GTID_FLAGS3)
+        if flags is not None and flags.flags & (_START_ALTER | _ROLLBACK_ALTER):
+            return  # of an ALTER TABLE in two phases only the commit counts
+        session = replace(session_of(query, event.frame.format), lower_case_names=self.lower_case_names)
+        text = statement_text(query.query, session.client_collation)
+        change = read_ddl(text, query.schema, session)
+        if change is None or self._is_temporary(change, query.thread_id):
+            return
+        if query.error_code and isinstance(change, AlterTable | Unreadable):
+            names = change.names if isinstance(change, Unreadable) else (change.name,)
+            change = Unreadable(names, text, f"the statement ended with error {query.error_code}")
+        self._record(Entry(len(self.files) - 1, event.position, change), text)
+
+    def _is_temporary(self, change: Change, thread_id: int) -> bool:
+        """Whether a statement is about a temporary table of its session, which hides a table of the same name."""
+        if isinstance(change, TemporaryTables):
+            pairs = {(thread_id, name) for name in change.names}
+            self._temporary = self._temporary | pairs if change.created else self._temporary - pairs
+            return True
+        if isinstance(change, AlterTable):
+            return (thread_id, change.name) in self._temporary
+        if isinstance(change, DropTables) and self._temporary:
+            pairs = {(thread_id, name) for name in change.names} & self._temporary
+            self._temporary -= pairs
+            return len(pairs) == len(change.names)
+        return False
+
+    def _record(self, entry: Entry, statement: str = "") -> None:
+        self.entries.append(entry)
+        try:
+            self.catalog.apply(entry.change, entry.position)
+        except NotUnderstood as error:
+            text = entry.change.statement if isinstance(entry.change, Unreadable) else statement
+            self._report(UnreadableDdl(entry.position, text, error.message))
+
+    def _report(self, unreadable: UnreadableDdl) -> None:
+        self.unreadable.append(unreadable)
+        if self.on_unreadable is not None:
+            self.on_unreadable(unreadable)
+
+    def _table_schema(
+        self, table_map: TableMap, definition: TableDefinition | None, position: Position | None
+    ) -> TableSchema:
+        known = self._by_value.get(table_map)
+        if known is None or known.definition is not definition:
+            schema = self._work_out(table_map, definition, position)
+            if len(self._by_value) >= _MOST_CACHED:
+                self._by_value.clear()
+            known = self._by_value[table_map] = _Known(table_map, definition, schema)
+        if len(self._by_identity) >= _MOST_CACHED:
+            self._by_identity.clear()
+        self._by_identity[id(table_map)] = known._replace(table_map=table_map)
+        return known.schema
+
+    def _work_out(
+        self, table_map: TableMap, definition: TableDefinition | None, position: Position | None
+    ) -> TableSchema:
+        logged = from_table_map(table_map, mariadb=self._mariadb)
+        if definition is None:
+            return logged
+        defined = definition.table_schema(table_map.schema, table_map.table)
+        differs = difference(logged, defined)
+        if differs is None:
+            shown = table_map.optional(MetadataKind.COLUMN_VISIBILITY) is not None
+            return merge(logged, defined, visibility_is_logged=shown)
+        if not definition.certain:
+            return logged
+        where = position or self._position_of(table_map)
+        raise SchemaError(f"{logged.name}: {differs}; the definition is that of {definition.origin}", where)
+
+    def _position_of(self, table_map: TableMap) -> Position:
+        fed = self._map_at
+        return fed[1] if fed is not None and fed[0] is table_map else Position(event="TABLE_MAP")

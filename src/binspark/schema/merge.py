@@ -1,0 +1,77 @@
+"""A table as a TABLE_MAP shows it and as its definition says, made into one; or refused, where they disagree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from binspark.event.column_types import ColumnType
+from binspark.schema.table import TableSchema
+from binspark.values.column import Column
+
+_SAME_VALUES = {
+    ColumnType.TIME: ColumnType.TIME2,
+    ColumnType.DATETIME: ColumnType.DATETIME2,
+    ColumnType.TIMESTAMP: ColumnType.TIMESTAMP2,
+    ColumnType.NEWDATE: ColumnType.DATE,
+    ColumnType.TINY_BLOB: ColumnType.BLOB,
+    ColumnType.MEDIUM_BLOB: ColumnType.BLOB,
+    ColumnType.LONG_BLOB: ColumnType.BLOB,
+}
+"""Types that DDL does not tell apart: the log says in which of its formats a value is stored."""
+
+_TIMES = (ColumnType.TIME2, ColumnType.DATETIME2, ColumnType.TIMESTAMP2)
+
+
+def difference(logged: TableSchema, defined: TableSchema) -> str | None:
+    """Say how a TABLE_MAP and a definition disagree, with both sides of it; None if they do not."""
+    if len(logged.columns) != len(defined.columns):
+        return f"{len(logged.columns)} columns in the log, {len(defined.columns)} in the definition"
+    for number, (seen, known) in enumerate(zip(logged.columns, defined.columns, strict=True), 1):
+        if seen.name is not None and seen.name.lower() != (known.name or "").lower():
+            return f"column {number} is called {seen.name!r} in the log, {known.name!r} in the definition"
+        if _shape(seen, known) != _shape(known, known):
+            return f"column {number} ({known.name}) is {_words(seen)} in the log, {_words(known)} in the definition"
+    return None
+
+
+def merge(logged: TableSchema, defined: TableSchema, *, visibility_is_logged: bool) -> TableSchema:
+    """Return the table of a TABLE_MAP, with what the log does not tell taken from a definition that agrees with it."""
+    columns = tuple(
+        _merge_column(seen, known, visibility_is_logged)
+        for seen, known in zip(logged.columns, defined.columns, strict=True)
+    )
+    if logged.primary_key is not None:
+        return replace(logged, columns=columns)
+    return replace(logged, columns=columns, primary_key=defined.primary_key, prefixes=defined.prefixes)
+
+
+def _merge_column(seen: Column, known: Column, visibility_is_logged: bool) -> Column:
+    digits_are_logged = seen.type not in _SAME_VALUES
+    return replace(
+        seen,
+        scale=seen.scale if digits_are_logged else known.scale,
+        unsigned=known.unsigned if seen.unsigned is None else seen.unsigned,
+        collation=known.collation if seen.collation is None else seen.collation,
+        members=known.members if seen.members is None else seen.members,
+        name=known.name if seen.name is None else seen.name,
+        visible=seen.visible if visibility_is_logged else known.visible,
+        geometry_type=known.geometry_type if seen.geometry_type is None else seen.geometry_type,
+        dimensions=known.dimensions if seen.dimensions is None else seen.dimensions,
+    )
+
+
+def _shape(column: Column, known: Column) -> tuple[int, ...]:
+    """Return what must be the same on both sides: a length counts only where the definition knows it."""
+    kind = _SAME_VALUES.get(column.type, column.type)
+    length = column.length if known.length else 0
+    scale = column.scale if column.type not in _SAME_VALUES else known.scale
+    return kind, length, column.precision, scale
+
+
+def _words(column: Column) -> str:
+    name = column.type.name
+    if column.type is ColumnType.NEWDECIMAL:
+        return f"DECIMAL({column.precision},{column.scale})"
+    if column.type in _TIMES:
+        return f"{name} with {column.scale} digits of a fraction"
+    return f"{name} of length {column.length}" if column.length else name

@@ -1,0 +1,134 @@
+"""What a live server says about its tables, from information_schema."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from binspark.position import Position
+from binspark.schema.catalog import Catalog, Database
+from binspark.schema.changes import ColumnSpec, Key, KeyPart
+from binspark.schema.collations import collation_number
+from binspark.schema.definition import TableDefinition
+from binspark.schema.resolve import define_column
+from binspark.schema.session import CharsetRequest, Session, version_number
+from binspark.schema.sql_columns import read_definition
+from binspark.schema.sql_reader import SqlReader, TableName
+
+Rows = Sequence[Sequence[Any]]
+Query = Callable[[str], Rows]
+
+_SERVER = Position(source="the server")
+_SYSTEM = "('information_schema', 'performance_schema', 'mysql', 'sys')"
+
+DATABASES = f"""SELECT schema_name, default_collation_name
+    FROM information_schema.schemata WHERE schema_name NOT IN {_SYSTEM}"""  # noqa: S608 (no input in it)
+TABLES = f"""SELECT table_schema, table_name, table_type, table_collation
+    FROM information_schema.tables WHERE table_schema NOT IN {_SYSTEM} AND table_type NOT LIKE '%VIEW'"""  # noqa: S608
+COLUMNS = f"""SELECT table_schema, table_name, column_name, column_type, is_nullable, collation_name, extra
+    FROM information_schema.columns WHERE table_schema NOT IN {_SYSTEM}
+    ORDER BY table_schema, table_name, ordinal_position"""  # noqa: S608
+KEYS = f"""SELECT table_schema, table_name, index_name, non_unique, column_name, sub_part
+    FROM information_schema.statistics WHERE table_schema NOT IN {_SYSTEM}
+    ORDER BY table_schema, table_name, index_name, seq_in_index"""  # noqa: S608
+KEY_ORDER = "SHOW INDEX FROM {schema}.{table}"
+VERSION = "SELECT VERSION()"
+
+
+def from_server(query: Query) -> Catalog:
+    """Return the databases and tables of a server. `query` runs a statement and returns its rows."""
+    version = _text(query(VERSION)[0][0])
+    session = Session(mariadb="MariaDB" in version, version=version_number(version))
+    tables = query(TABLES)
+    catalog = from_rows(session, query(DATABASES), tables, query(COLUMNS), query(KEYS))
+    for name, table in list(catalog.tables.items()):
+        if table is not None and _needs_order(table):
+            shown = query(KEY_ORDER.format(schema=_quoted(name.schema), table=_quoted(name.table)))
+            catalog.tables[name] = in_key_order(table, [_text(row[2]) for row in shown])
+    return catalog
+
+
+def from_rows(session: Session, databases: Rows, tables: Rows, columns: Rows, keys: Rows) -> Catalog:
+    """Return the catalog that rows of information_schema describe; the queries above say which rows."""
+    catalog = Catalog()
+    for name, collation in databases:
+        catalog.databases[_text(name)] = Database(_collation(collation, session), complete=True)
+    columns_of = _by_table(columns)
+    keys_of = _by_table(keys)
+    for schema, table, kind, collation in tables:
+        name = TableName(_text(schema), _text(table))
+        rows = columns_of[name]
+        definition = TableDefinition(
+            tuple(_column(row, session) for row in rows),
+            _keys(keys_of[name]),
+            _collation(collation, session),
+            _SERVER,
+            mariadb=session.mariadb,
+            versioned=_text(kind) == "SYSTEM VERSIONED" and not _has_row_period(rows),
+        )
+        catalog.tables[name] = definition.settled()
+    return catalog
+
+
+def in_key_order(table: TableDefinition, names: Iterable[str]) -> TableDefinition:
+    """Return a table with its keys in the order of SHOW INDEX: which one serves as the primary key depends on it."""
+    place = {name: number for number, name in reversed(list(enumerate(names)))}
+    return replace(table, keys=tuple(sorted(table.keys, key=lambda key: place.get(key.name, len(place))))).settled()
+
+
+def _needs_order(table: TableDefinition) -> bool:
+    return table.primary_key is not None and sum(key.unique for key in table.keys) > 1
+
+
+def _by_table(rows: Rows) -> defaultdict[TableName, list[Sequence[Any]]]:
+    found: defaultdict[TableName, list[Sequence[Any]]] = defaultdict(list)
+    for row in rows:
+        found[TableName(_text(row[0]), _text(row[1]))].append(row[2:])
+    return found
+
+
+def _column(row: Sequence[Any], session: Session) -> Any:
+    """Make a column of its row: COLUMN_TYPE is written as in DDL."""
+    name, column_type, is_nullable, collation, extra = row
+    spec = read_definition(SqlReader(_text(column_type), "", session), _text(name))
+    request = CharsetRequest(collate=_text(collation) if collation is not None else None)
+    if collation is None and spec.type.members is not None:
+        request = CharsetRequest(charset="binary")
+    told = ColumnSpec(
+        spec.name,
+        spec.type,
+        request,
+        unsigned=spec.unsigned,
+        nullable=_text(is_nullable) == "YES",
+        visible="INVISIBLE" not in _text(extra).upper(),
+        compressed=spec.compressed,
+    )
+    return define_column(told, None, session)
+
+
+def _has_row_period(rows: list[Sequence[Any]]) -> bool:
+    return any("STORED GENERATED" in _text(row[4]).upper() and "INVISIBLE" not in _text(row[4]).upper() for row in rows)
+
+
+def _keys(rows: list[Sequence[Any]]) -> tuple[Key, ...]:
+    parts: dict[str, list[KeyPart]] = {}
+    unique: dict[str, bool] = {}
+    for index_name, non_unique, column, prefix in rows:
+        name = _text(index_name)
+        parts.setdefault(name, []).append(KeyPart(None if column is None else _text(column), int(prefix or 0)))
+        unique[name] = not int(non_unique)
+    return tuple(Key(name, tuple(found), unique[name]) for name, found in parts.items())
+
+
+def _collation(name: Any, session: Session) -> int | None:
+    return None if name is None else collation_number(_text(name), mariadb=session.mariadb)
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
