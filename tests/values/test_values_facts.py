@@ -6,7 +6,7 @@ import zlib
 from decimal import Decimal
 
 import pytest
-from value_columns import LATIN1, SJIS, UTF8MB4, UTF16, decode
+from value_columns import LATIN1, SJIS, UTF8MB3, UTF8MB4, UTF16, decode
 
 from binspark.errors import BinlogError, Malformed, SchemaError, Truncated, Unsupported
 from binspark.event.column_types import ColumnType as T
@@ -165,6 +165,7 @@ UNDECODABLE = [
     (SJIS, b"\x93\xfa\x81", "日�"),
     (UTF16, b"\x00a\xdc\x00\x00b", "a�b"),
     (UTF8MB4, b"\xff" * 3 + b"x", "���x"),
+    (UTF8MB3, b"a\xf0\x9f\x98\x80b\xffc", "a�b�c"),
 ]
 
 

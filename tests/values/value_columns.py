@@ -13,10 +13,10 @@ from binspark.values import BINARY_COLLATION, Column, Value, ValueOptions, decod
 from binspark.wire import Cursor
 from binspark.wire.bitmap import encode_low_bits_first
 
-LATIN1, UTF8MB4, UTF16, SJIS = 8, 45, 54, 13
+LATIN1, UTF8MB3, UTF8MB4, UTF16, SJIS = 8, 33, 45, 54, 13
 _FORMAT = LogFormat(4, "9.7.0", 19, b"")
 
-_collations = st.sampled_from((None, BINARY_COLLATION, LATIN1, UTF8MB4, UTF16, SJIS))
+_collations = st.sampled_from((None, BINARY_COLLATION, LATIN1, UTF8MB3, UTF8MB4, UTF16, SJIS))
 _members = st.one_of(st.none(), st.integers(0, 5).map(lambda count: tuple("abcde"[:count])))
 _INTEGERS = (T.TINY, T.SHORT, T.INT24, T.LONG, T.LONGLONG)
 _TEMPORALS = (T.TIME, T.DATETIME, T.TIMESTAMP, T.TIME2, T.DATETIME2, T.TIMESTAMP2)

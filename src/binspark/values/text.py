@@ -12,7 +12,7 @@ from binspark.values.column import BINARY_COLLATION, Column
 from binspark.values.options import Undecodable, ValueOptions
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-_WINDOW = 4096
+_WINDOW = 256
 _LONGEST_CHARACTER = 8
 
 
@@ -46,14 +46,25 @@ def _with_replacements(raw: bytes, decode: Callable[[bytes], str]) -> str:
     at = 0
     while at < len(raw):
         window = raw[at : at + _WINDOW]
-        try:
-            parts.append(decode(window))
+        is_last = at + _WINDOW >= len(raw)
+        text, error = _decode_up_to_error(window, decode)
+        parts.append(text)
+        if error is None:
             at += len(window)
-        except UnicodeDecodeError as error:
-            parts.append(decode(window[: error.start]))
-            at += error.start
-            cut_by_window = len(window) - error.start < _LONGEST_CHARACTER and at - error.start + _WINDOW < len(raw)
-            if not cut_by_window:
-                parts.append(_REPLACEMENT)
-                at += max(1, error.end - error.start)
+            continue
+        at += error.start
+        cut_by_window = not is_last and len(window) - error.start < _LONGEST_CHARACTER
+        if not cut_by_window:
+            parts.append(_REPLACEMENT)
+            at += max(1, error.end - error.start)
     return "".join(parts)
+
+
+def _decode_up_to_error(raw: bytes, decode: Callable[[bytes], str]) -> tuple[str, UnicodeDecodeError | None]:
+    """Return the text before the first error, and that error. The one that is raised need not be the first."""
+    error: UnicodeDecodeError | None = None
+    while True:
+        try:
+            return decode(raw), error
+        except UnicodeDecodeError as earlier:
+            error, raw = earlier, raw[: earlier.start]
