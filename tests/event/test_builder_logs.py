@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import doctest
 from collections.abc import Callable
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -13,6 +15,7 @@ from binspark.errors import EncodeError
 from binspark.event import Event, PreviousGtids, Rotate, decode_event
 from binspark.frames import MAGIC, ChecksumAlgorithm, ChecksumState, EventCode, Framer
 from binspark.frames.payload import PayloadCompression
+from binspark.testing import builder
 from binspark.testing.builder import (
     ALL_SERVERS,
     MARIADB_10_11,
@@ -237,3 +240,10 @@ def test_any_events_can_stand_inside_a_payload() -> None:
     log = BinlogBuilder()
     log.transaction_payload([log.query_part("BEGIN"), Part(E.TABLE_MAP, TABLE.table_map(5))])
     assert types(read_log(log.content))[2:] == ["TRANSACTION_PAYLOAD", "QUERY", "TABLE_MAP"]
+
+
+@pytest.mark.parametrize("module", [builder, builder.builder], ids=lambda module: module.__name__)
+def test_the_examples_in_the_documentation_hold(module: ModuleType) -> None:
+    names = {name: getattr(builder, name) for name in builder.__all__}
+    result = doctest.testmod(module, extraglobs=names)
+    assert (result.failed, result.attempted > 3) == (0, True)

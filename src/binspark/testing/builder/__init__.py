@@ -5,7 +5,7 @@
 >>> log.transaction(insert(table("shop.t", integer("id")), (1,), (2,)))
 >>> log.stop()
 >>> len(log.content)
-434
+456
 """
 
 from binspark.testing.builder.builder import BinlogBuilder
