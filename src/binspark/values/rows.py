@@ -16,7 +16,6 @@ from binspark.values.row_image import decode_row
 from binspark.values.value import Row
 from binspark.wire import Cursor
 
-
 _WIDTH_NOT_IN_LOG = frozenset((ColumnType.TIME, ColumnType.DATETIME, ColumnType.TIMESTAMP))
 
 
