@@ -1,4 +1,4 @@
-"""Single values: bytes that servers wrote, what they are, and which bytes are refused how."""
+"""Single values: which bytes are which value, and which bytes are refused how."""
 
 from __future__ import annotations
 
