@@ -10,7 +10,7 @@ from corpus.cases import CORPUS, TRUNCATED_CASES, case_logs, case_of, corpus_log
 
 HEADER = struct.Struct("<IBIIIH")
 MAGIC = b"\xfebin"
-SIZE_LIMIT = 5_000_000
+SIZE_LIMIT = 10_000_000  # logs, the text of their witnesses, and the JSON lines they decode to
 
 every_log = pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
 really_every_log = pytest.mark.parametrize("log", corpus_logs(encrypted=True, truncated=True), ids=log_id)
