@@ -9,12 +9,14 @@ from binspark.frames import ChecksumAlgorithm, EventCode, Family, Framer, LogFor
 from binspark.frames.format import carries_checksum, family_of, version_numbers
 from binspark.frames.permutation import event_codes_of
 from binspark.testing.builder import (
+    ALL_SERVERS,
     MARIADB_10_11,
     MYSQL_5_1_PRE_RELEASE,
     MYSQL_5_5,
     MYSQL_8_0,
     MYSQL_9_7,
     BinlogBuilder,
+    ServerKind,
     insert,
     integer,
     table,
@@ -23,6 +25,7 @@ from event.decoding import read_log
 from frames.reading import read
 
 E = EventCode
+ALL_V4_SERVERS = [kind for kind in ALL_SERVERS if kind.binlog_version == 4]
 
 
 @pytest.mark.parametrize(
@@ -198,3 +201,8 @@ def test_a_second_description_changes_the_format_from_itself_on() -> None:
     events = read_log(log.content)
     assert [event.checksum.value for event in events] == ["ok", "ok", "ok", "none", "none"]
     assert events[-1].frame.format.server_version == "5.5.62-log"
+
+
+@pytest.mark.parametrize("kind", ALL_V4_SERVERS, ids=lambda kind: kind.server_version)
+def test_a_servers_list_gives_the_description_its_own_length(kind: ServerKind) -> None:
+    assert kind.post_header_lengths[E.FORMAT_DESCRIPTION - 1] == (57 + len(kind.post_header_lengths)) % 256

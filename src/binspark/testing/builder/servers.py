@@ -89,7 +89,7 @@ MYSQL_8_0 = ServerKind(
 MYSQL_9_7 = ServerKind(
     "9.7.4", bytes.fromhex("000d0008000000000400040000006300041a08000000000000020000000a0a0a2a2a001234000a280000")
 )
-MARIADB_10_1 = ServerKind("10.1.48-MariaDB", _mariadb_lengths(0xDC, "", "00041304"))
+MARIADB_10_1 = ServerKind("10.1.48-MariaDB", _mariadb_lengths(0xDD, "", "0004130400"))
 MARIADB_10_5 = ServerKind("10.5.15-MariaDB-log", _mariadb_lengths(0xE4, "", _MARIADB_OWN_TYPES))
 MARIADB_10_11 = ServerKind("10.11.18-MariaDB-log", _mariadb_lengths(0xE4, "0000000000000a0a0a", _MARIADB_OWN_TYPES))
 MARIADB_11_8 = replace(MARIADB_10_11, server_version="11.8.3-MariaDB-log")
