@@ -13,10 +13,10 @@ import pyarrow as pa
 from binspark.columns.layout import Table as T
 from binspark.columns.plan import PlannedColumn, TablePlan
 from binspark.columns.types import ZeroDates
-from binspark.errors import Malformed, Unsupported
+from binspark.errors import Malformed
 from binspark.values.rows import RowChange
 from binspark.values.temporals import Date, DateTime, Time, Timestamp
-from binspark.values.value import ABSENT, Geometry, JsonDiffs, Row
+from binspark.values.value import ABSENT, Geometry, Row
 
 _KINDS = {
     T.META_EVENT: np.int64,
@@ -99,12 +99,6 @@ def _decimal(value: Decimal, kind: pa.DataType, _zero_dates: ZeroDates) -> Decim
     return f"{value:f}" if pa.types.is_string(kind) else value
 
 
-def _diffs(_value: JsonDiffs, _kind: pa.DataType, _zero_dates: ZeroDates) -> Any:
-    raise Unsupported(
-        "a partial update of a JSON document whose old form the row image leaves out; binlog_row_image=FULL keeps it"
-    )
-
-
 _CONVERTERS: dict[type, Callable[[Any, pa.DataType, ZeroDates], Any]] = {
     Decimal: _decimal,
     Date: lambda value, kind, policy: _moment(value.days, value.text(), kind, policy),
@@ -112,5 +106,4 @@ _CONVERTERS: dict[type, Callable[[Any, pa.DataType, ZeroDates], Any]] = {
     Timestamp: lambda value, kind, policy: _moment(value.microseconds, value.text(), kind, policy),
     Time: lambda value, _kind, _policy: value.microseconds,
     Geometry: lambda value, _kind, _policy: {"srid": value.srid, "wkb": value.wkb},
-    JsonDiffs: _diffs,
 }

@@ -11,7 +11,7 @@ import numpy as np
 from binspark.columns.layout import State
 from binspark.columns.layout import Table as T
 from binspark.columns.rewrite import FragmentStore, rewritten
-from binspark.errors import DecodeError, Malformed, Truncated
+from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
 from binspark.event import (
     Event,
     EventDecoder,
@@ -30,7 +30,8 @@ from binspark.frames import EventCode, Frame, Framer
 from binspark.frames.payload import Limits, expand_payload, without_checksum
 from binspark.gtid import Gtid
 from binspark.values.options import ValueOptions
-from binspark.values.rows import rows_of
+from binspark.values.rows import RowChange, rows_of
+from binspark.values.value import JsonDiffs
 
 if TYPE_CHECKING:
     from binspark.columns.reader import BatchReader, TableBatch
@@ -99,7 +100,12 @@ class SpecialEvents:
             yield from handler(self, event)
 
     def _statement(self, event: Event) -> Iterator[TableBatch]:
-        self._reader.history.feed(event)
+        """Take notice of DDL. The same TABLE_MAP may mean another shape behind it."""
+        history = self._reader.history
+        before = len(history.entries)
+        history.feed(event)
+        if len(history.entries) != before:
+            self._reader.tables.forget_ids()
         return iter(())
 
     def _table_map(self, event: Event) -> Iterator[TableBatch]:
@@ -114,7 +120,8 @@ class SpecialEvents:
         if not selection.wants(f"{body.schema}.{body.table}") and not selection.tx_rows:
             tables.map_unwanted(body.table_id, raw)
             return
-        schema = reader.history.table_schema(event)
+        reader.history.feed(event)
+        schema = reader.history.table_schema(body, event.position)
         if not tables.has_room(schema):
             yield from reader.flush()
             tables.forget_all()
@@ -168,6 +175,7 @@ class SpecialEvents:
         options = ValueOptions(undecodable=reader.selection.options.undecodable)
         for row, change in enumerate(rows_of(event, schema.columns, options)):
             if row >= skip:
+                _refuse_diffs(change, event)
                 slot.reference.add(change, self._metadata(event, row, _OPERATIONS[operation]))
                 if slot.reference.rows >= reader.selection.max_rows:
                     yield from reader.flush_slot(number)
@@ -243,3 +251,10 @@ class SpecialEvents:
         PartialRowData: _fragment,
         TransactionPayload: _payload,
     }
+
+
+def _refuse_diffs(change: RowChange, event: Event) -> None:
+    """Refuse a document of which the row holds only what changed."""
+    if any(isinstance(value, JsonDiffs) for value in change.after or ()):
+        message = "a partial update of a JSON document whose old form the row image leaves out"
+        raise Unsupported(f"{message}; binlog_row_image=FULL keeps it", event.position)

@@ -77,6 +77,11 @@ class Tables:
         self.ids[:] = -1
         self._columns_used = self._ids_used = 0
 
+    def forget_ids(self) -> None:
+        """Forget which table an id means; every TABLE_MAP is looked at anew."""
+        self.ids[:] = -1
+        self._ids_used = 0
+
     def map(self, table_id: int, schema: TableSchema, body: bytes) -> int:
         """Say which table an id means, and by which TABLE_MAP; return the table's slot, or NOT_WANTED."""
         slot = self.slot(schema)

@@ -136,6 +136,9 @@ def _string(column: Column, options: ColumnOptions) -> Form:
 
 
 def _blob(column: Column, options: ColumnOptions) -> Form:
+    """TEXT or BLOB: where nothing tells which, the bytes are kept."""
+    if column.collation is None:
+        return Form(pa.binary(), Op.BINARY, column.length)
     return _text(column, options, column.length, _UNLIMITED)
 
 

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from functools import partial
 
 from binspark.errors import Malformed
+from binspark.event.column_types import ColumnType
 from binspark.position import Position
 from binspark.values.charsets import decode_text
 from binspark.values.column import BINARY_COLLATION, Column
 from binspark.values.options import Undecodable, ValueOptions
 
+_TEXT_OR_BLOB = frozenset((ColumnType.TINY_BLOB, ColumnType.BLOB, ColumnType.MEDIUM_BLOB, ColumnType.LONG_BLOB))
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _WINDOW = 256
 _LONGEST_CHARACTER = 8
@@ -19,7 +21,8 @@ _LONGEST_CHARACTER = 8
 def text_or_policy(raw: bytes, column: Column, options: ValueOptions, offset: int) -> str | bytes:
     """Return the text that bytes are in their column's character set; UTF-8 where that is not known.
 
-    Bytes of a binary column stay bytes. Bytes that are no text become what the options say.
+    Bytes of a binary column stay bytes. Bytes that are no text become what the options say; instead of an error, those
+    of a column that may be TEXT or BLOB, for all that is known, stay bytes.
     """
     if column.collation == BINARY_COLLATION:
         return raw
@@ -27,6 +30,8 @@ def text_or_policy(raw: bytes, column: Column, options: ValueOptions, offset: in
     try:
         return decode(raw)
     except UnicodeDecodeError as error:
+        if column.collation is None and column.type in _TEXT_OR_BLOB and options.undecodable is Undecodable.ERROR:
+            return raw
         reason = f"text is not {error.encoding} at its byte {error.start}: {error.reason}"
     match options.undecodable:
         case Undecodable.BINARY:
