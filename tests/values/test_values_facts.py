@@ -171,12 +171,19 @@ UNDECODABLE = [
 
 @pytest.mark.parametrize(("collation", "raw", "replaced"), UNDECODABLE)
 def test_undecodable_text_is_what_the_options_say(collation: int | None, raw: bytes, replaced: str) -> None:
-    column = Column(T.BLOB, length=1, collation=collation)
+    column = Column(T.VARCHAR, length=100, collation=collation)
     stored = bytes((len(raw),)) + raw
     with pytest.raises(Malformed, match="text is not"):
         decode(column, stored)
     assert decode(column, stored, ValueOptions(Undecodable.BINARY)) == raw
     assert decode(column, stored, ValueOptions(Undecodable.REPLACE)) == replaced
+
+
+def test_what_may_be_text_or_blob_is_bytes_where_it_is_no_text() -> None:
+    column = Column(T.BLOB, length=1)
+    assert decode(column, b"\x01\xff") == b"\xff"
+    assert decode(column, b"\x01a") == "a"
+    assert decode(column, b"\x01\xff", ValueOptions(Undecodable.REPLACE)) == "\ufffd"
 
 
 def test_replacing_text_is_the_same_whatever_the_length() -> None:
