@@ -28,12 +28,15 @@ from binspark.schema.changes import (
     RenameColumn,
     RenameKey,
     ShowColumn,
+    TextKind,
 )
 from binspark.schema.definition import DefinedColumn, TableDefinition, named
 from binspark.schema.resolve import convert_column, define_column
 from binspark.schema.session import CharsetRequest, Session
 from binspark.schema.sql_reader import NotUnderstood
 from binspark.values.charsets import charset_of
+
+_LONGEST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ def _columns(
             new_names[column.folded] = columns[-1].name
             continue
         new_names[column.folded] = step.column.name
-        defined = define_column(step.column, collation, change.session)
+        defined = _unsized(define_column(step.column, collation, change.session), change)
         if step.place is None:
             columns.append(defined)
         else:
@@ -112,6 +115,14 @@ def _columns(
     for arrival in _arrivals(change, moved, known - dropped, collation):
         _put(columns, arrival)
     return columns, new_names
+
+
+def _unsized(column: DefinedColumn, change: AlterTable) -> DefinedColumn:
+    """Return a column that becomes a BLOB or TEXT while its table is converted: MySQL sizes it after its old type."""
+    converts = any(isinstance(step, ConvertCharset) for step in change.steps)
+    if change.session.mariadb or not converts or column.text is not TextKind.BLOB or column.column.length == _LONGEST:
+        return column
+    return replace(column, column=replace(column.column, length=0))
 
 
 def _dropped(change: AlterTable, known: set[str]) -> set[str]:

@@ -13,6 +13,9 @@ from binspark.values.column import Column
 
 _MOST_KEY_BYTES = 3072
 _ROW_PERIOD = ("row_start", "row_end")
+_POINT = 1
+_POINT_BYTES = 25
+HASH_COLUMN = "DB_ROW_HASH_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +69,7 @@ class TableDefinition:
     @property
     def primary_key(self) -> Key | None:
         """The primary key, or the unique key that the server takes for it: whole columns, none of them NULL."""
-        first = next(iter(self.keys), None)
-        return first if first and (first.name == PRIMARY or self._could_be_primary(first)) else None
+        return next((key for key in self.keys if key.name == PRIMARY or self._could_be_primary(key)), None)
 
     def _could_be_primary(self, key: Key) -> bool:
         return key.unique and not key.hashed and _rank(key, self._nullable()) == (1, False, False)
@@ -127,10 +129,12 @@ def _settled_key(key: Key, columns: dict[str, DefinedColumn], mariadb: bool) -> 
 
 
 def _settled_part(part: KeyPart, columns: dict[str, DefinedColumn]) -> KeyPart:
-    """A prefix as long as its column is none."""
+    """A prefix as long as its column is none; of a POINT a key always has a prefix."""
     defined = columns.get((part.column or "").lower())
     if defined is None or defined.text is TextKind.BLOB:
         return part
+    if defined.column.geometry_type == _POINT:
+        return KeyPart(part.column, _POINT_BYTES)
     is_whole = defined.text is TextKind.NOT_TEXT or part.prefix >= defined.characters
     return KeyPart(part.column) if is_whole else part
 
@@ -142,6 +146,8 @@ def _needs_hash(parts: tuple[KeyPart, ...], columns: dict[str, DefinedColumn]) -
 
 
 def _key_bytes(part: KeyPart, defined: DefinedColumn | None) -> int:
+    if defined is not None and defined.column.type is ColumnType.GEOMETRY:
+        return part.prefix or _MOST_KEY_BYTES + 1
     if defined is None or defined.text is TextKind.NOT_TEXT:
         return 8
     width = 1 if defined.column.collation is None else longest_character(defined.column.collation)
@@ -157,8 +163,9 @@ def _row_period() -> tuple[Column, ...]:
 
 
 def _hashes(keys: tuple[Key, ...]) -> tuple[Column, ...]:
+    """Return the hidden columns of hashed keys. Which of them cannot be NULL depends on an order that nobody tells."""
     count = sum(key.hashed for key in keys)
     return tuple(
-        Column(ColumnType.LONGLONG, unsigned=True, name=f"DB_ROW_HASH_{number}", visible=False)
+        Column(ColumnType.LONGLONG, unsigned=True, name=f"{HASH_COLUMN}{number}", visible=False)
         for number in range(1, count + 1)
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from binspark.position import Position
 from binspark.schema.catalog import Catalog, Database
-from binspark.schema.changes import ColumnSpec, Key, KeyPart
+from binspark.schema.changes import PRIMARY, ColumnSpec, Key, KeyPart
 from binspark.schema.collations import collation_number
 from binspark.schema.definition import TableDefinition
 from binspark.schema.resolve import define_column
@@ -79,7 +79,8 @@ def in_key_order(table: TableDefinition, names: Iterable[str]) -> TableDefinitio
 
 
 def _needs_order(table: TableDefinition) -> bool:
-    return table.primary_key is not None and sum(key.unique for key in table.keys) > 1
+    key = table.primary_key
+    return key is not None and key.name != PRIMARY and sum(key.unique for key in table.keys) > 1
 
 
 def _by_table(rows: Rows) -> defaultdict[TableName, list[Sequence[Any]]]:

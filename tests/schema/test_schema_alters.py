@@ -1,0 +1,64 @@
+"""Long random sequences of ALTER TABLE: after each step the history knows what the server knows."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from pymysql.err import MySQLError
+from random_alters import AlterMaker
+from schema_logs import Recorder, catalog_table, hashes_nullable
+
+from binspark.event.table_map import TableMap
+from binspark.schema import SchemaHistory, TableSchema
+from binspark.schema.sql_reader import TableName
+
+DATABASE = "schema_alters"
+STATEMENTS = 250
+FEWEST_TAKEN = 60
+
+
+def record_alters(recorder: Recorder, seed: int) -> dict[tuple[str, int], tuple[str, TableSchema]]:
+    """Run random statements; return for each that was taken where the log stood then, and what the server said."""
+    maker = AlterMaker(seed)
+    recorder.new_database(DATABASE)
+    recorder.run("SET sql_mode = ''", "CREATE TABLE t (id INT NOT NULL, a VARCHAR(20), b TEXT, PRIMARY KEY (id))")
+    said = {}
+    for _ in range(STATEMENTS):
+        maker.columns = [row[0] for row in recorder.run("SHOW COLUMNS FROM t")]
+        maker.keys = sorted({row[2] for row in recorder.run("SHOW INDEX FROM t")})
+        statement = maker.statement("t")
+        with suppress(MySQLError):
+            recorder.run(statement)
+            said[recorder.log_position()] = statement, catalog_table(recorder.catalog(), DATABASE, "t")
+            recorder.log_metadata("FULL")
+            recorder.run("INSERT INTO t () VALUES ()")
+            recorder.log_metadata("MINIMAL")
+            recorder.run("DELETE FROM t")
+    return said
+
+
+def replay(recorder: Recorder, positions: set[tuple[str, int]]) -> dict[tuple[str, int], TableSchema]:
+    """Feed the log to a history; return what it knows at these positions."""
+    history = SchemaHistory()
+    known = {}
+    for event in recorder.events():
+        history.feed(event)
+        place = event.file.rpartition("/")[2], event.end_offset
+        definition = history.catalog.tables.get(TableName(DATABASE, "t"))
+        if place in positions and definition is not None:
+            known[place] = definition.table_schema(DATABASE, "t")
+        if isinstance(event.body, TableMap) and event.body.schema == DATABASE:
+            logged = history.table_schema(event.body)
+            assert definition is not None
+            assert hashes_nullable(logged) == definition.table_schema(DATABASE, "t")
+    assert history.unreadable == []
+    return known
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
+def test_history_follows_any_sequence_of_alters(recorder: Recorder, seed: int) -> None:
+    said = record_alters(recorder, seed)
+    known = replay(recorder, set(said))
+    assert len(said) >= FEWEST_TAKEN
+    assert {place: (said[place][0], schema) for place, schema in known.items()} == said
