@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from binspark.columns.kernels.memory import load8, store64
+from binspark.columns.kernels.memory import load8, load_big_endian, store64
 
 _PARTIAL_BYTES = np.array([0, 1, 1, 2, 2, 3, 3, 4, 4, 4], dtype=np.int64)
 _POWERS = np.array([10**digits for digits in range(10)], dtype=np.int64)
@@ -15,16 +15,13 @@ _LOW_32 = 0xFFFFFFFF
 @njit(cache=True, nogil=True)
 def group_value(source: int, length: int, flip: int) -> int:
     """Read one group of digits, big-endian; the bytes of a negative number are inverted."""
-    value = 0
-    for at in range(length):
-        value = value << 8 | (load8(source + at) ^ flip)
-    return value
+    return load_big_endian(source, length) ^ (flip & ((1 << 8 * length) - 1))
 
 
 @njit(cache=True, nogil=True)
 def store_decimal(target: int, source: int, integer_digits: int, fraction_digits: int) -> bool:
     """Read DECIMAL and store it as a 128-bit integer; return False if a group of digits is none."""
-    flip = 0 if load8(source) & 0x80 else 0xFF
+    flip = 0 if load8(source) & 0x80 else -1
     low, high = np.uint64(0), np.uint64(0)
     at = source
     first = True

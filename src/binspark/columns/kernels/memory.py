@@ -63,6 +63,20 @@ store64 = _storer(64)
 
 
 @intrinsic
+def load_big_endian(_typing: Any, _address: Any, _length: Any) -> Any:
+    """Load a big-endian integer of 1 to 8 bytes. Eight bytes are read: memory must go on behind the integer."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], _I64.as_pointer())
+        value = builder.load(pointer)
+        value.align = 1
+        unused = builder.sub(ir.Constant(_I64, 64), builder.shl(arguments[1], ir.Constant(_I64, 3)))
+        return builder.lshr(builder.bswap(value), unused)
+
+    return types.int64(types.int64, types.int64), generate
+
+
+@intrinsic
 def copy_bytes(_typing: Any, _target: Any, _source: Any, _length: Any) -> Any:
     """Copy bytes between places that do not overlap."""
 

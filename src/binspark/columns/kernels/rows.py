@@ -6,10 +6,8 @@ import numpy as np
 from numba import njit
 
 from binspark.columns.kernels.memory import load8, load16, load32, store8
-from binspark.columns.kernels.values import DONE, FULL, NULL, REFUSED, set_null, store_value
-from binspark.columns.layout import Column, Table
-
-_BAD = 0
+from binspark.columns.kernels.values import DONE, NULL, REFUSED, set_null, store_value
+from binspark.columns.layout import Column
 
 
 @njit(cache=True, nogil=True)
@@ -25,27 +23,42 @@ def value_length(source: int, length_bytes: int) -> int:
 
 
 @njit(cache=True, nogil=True)
+def count_present(present: int, count: int) -> int:
+    """Return how many of the columns are in the images of an event."""
+    total = 0
+    for index in range(count):
+        total += load8(present + (index >> 3)) >> (index & 7) & 1
+    return total
+
+
+@njit(cache=True, nogil=True)
 def decode_image(
-    columns: np.ndarray, first: int, plan: int, count: int, row: int, at: int, end: int, present: int, keep: int
+    columns: np.ndarray,
+    first: int,
+    plan: int,
+    count: int,
+    row: int,
+    at: int,
+    end: int,
+    present: int,
+    in_image: int,
+    keep: bool,
 ) -> tuple[int, int]:
     """Decode one row image at address `at` into columns from `first` on; return where it ends, and an outcome.
 
-    `plan` is the first column of the table, which knows how values are laid out. Without `keep` the values are
-    stepped over. A column that the image does not hold becomes NULL.
+    `plan` is the first column of the table, which knows how values are laid out. `present` is the address of the bitmap
+    of columns that the image holds, `in_image` their number; a column that it does not hold becomes NULL. Without
+    `keep` the values are stepped over.
     """
-    in_image = 0
-    for index in range(count):
-        in_image += load8(present + (index >> 3)) >> (index & 7) & 1
     nulls = at
     at += (in_image + 7) >> 3
     if at > end:
         return at, REFUSED
     position = 0
     for index in range(count):
-        layout = columns[plan + index]
         column = columns[first + index]
-        wanted = keep != 0 and column[Column.OP] != 0
-        if not load8(present + (index >> 3)) >> (index & 7) & 1:
+        wanted = keep and column[Column.OP] != 0
+        if in_image != count and not load8(present + (index >> 3)) >> (index & 7) & 1:
             if wanted:
                 set_null(column, row)
             continue
@@ -55,21 +68,22 @@ def decode_image(
             if wanted:
                 set_null(column, row)
             continue
-        length_bytes = layout[Column.LENGTH_BYTES]
-        length = layout[Column.FIXED_SIZE]
+        length_bytes = columns[plan + index, Column.LENGTH_BYTES]
         if length_bytes:
             if length_bytes > end - at:
                 return at, REFUSED
             length = value_length(at, length_bytes)
             at += length_bytes
+        else:
+            length = columns[plan + index, Column.FIXED_SIZE]
         if length > end - at:
             return at, REFUSED
         if wanted:
             outcome = store_value(column, row, at, length)
-            if outcome == NULL:
+            if outcome != DONE:
+                if outcome != NULL:
+                    return at, outcome
                 set_null(column, row)
-            elif outcome != DONE:
-                return at, outcome
         at += length
     return at, DONE
 
@@ -112,18 +126,3 @@ def rewind(column: np.ndarray, row: int) -> None:
         column[Column.DATA_USED] = load32(column[Column.ITEM_OFFSETS] + 4 * before)
     else:
         column[Column.DATA_USED] = 4 * before
-
-
-@njit(cache=True, nogil=True)
-def step_over_image(columns: np.ndarray, plan: int, count: int, at: int, end: int, present: int) -> int:
-    """Return where a row image ends, or 0 if its bytes are wrong."""
-    at, outcome = decode_image(columns, plan, plan, count, 0, at, end, present, 0)
-    return at if outcome == DONE else _BAD
-
-
-@njit(cache=True, nogil=True)
-def room_for_row(table: np.ndarray) -> bool:
-    return table[Table.ROWS] < table[Table.ROW_CAPACITY]
-
-
-__all__ = ["FULL", "decode_image", "forget_row", "null_image", "room_for_row", "step_over_image"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from binspark.columns.kernels.crc32 import crc32_of_event
 from binspark.columns.kernels.identity import (
     LONGEST,
     mysql_commit_time,
@@ -16,8 +17,8 @@ from binspark.columns.kernels.identity import (
     write_mariadb_gtid,
     write_mysql_gtid,
 )
-from binspark.columns.kernels.memory import call_crc32, load8, load16, load32, load64, store8, store32, store64
-from binspark.columns.kernels.rows import decode_image, forget_row, null_image
+from binspark.columns.kernels.memory import load8, load16, load32, load64, store8, store32, store64
+from binspark.columns.kernels.rows import count_present, decode_image, forget_row, null_image
 from binspark.columns.kernels.values import DONE, FULL
 from binspark.columns.layout import State, Stop, Table, TableIds, Transactions
 
@@ -87,7 +88,7 @@ def begin_event(state: np.ndarray, at: int, size: int) -> bool:
     """Check the checksum of an event before any of it is used. A format description is checked in Python."""
     if state[State.CHECKSUM] == 0 or load8(at + 4) == _FORMAT_DESCRIPTION:
         return True
-    return call_crc32(state[State.CRC_FUNCTION], at, size) == _RESIDUE
+    return crc32_of_event(state[State.CRC_FUNCTION], at, size) == _RESIDUE
 
 
 @njit(cache=True, nogil=True)
@@ -284,22 +285,25 @@ def decode_rows(
     before = table[Table.BEFORE] != 0
     count = table[Table.COLUMN_COUNT]
     first = table[Table.FIRST_COLUMN]
+    in_first = count_present(first_image, count)
+    in_second = in_first if second_image == first_image else count_present(second_image, count)
     row_at = state[State.ROW_AT]
     while row_at < end:
         row = table[Table.ROWS]
         if wanted and row >= table[Table.ROW_CAPACITY]:
             return full(state, slot, row_at)
-        keep = 1 if wanted else 0
         row_start = row_at
         outcome = DONE
         if operation == _UPDATE:
             row_at, outcome = decode_image(
-                columns, first + count, first, count, row, row_at, end, first_image, 1 if wanted and before else 0
+                columns, first + count, first, count, row, row_at, end, first_image, in_first, wanted and before
             )
         elif wanted and before:
             null_image(columns, first + count, count, row)
         if outcome == DONE:
-            row_at, outcome = decode_image(columns, first, first, count, row, row_at, end, second_image, keep)
+            row_at, outcome = decode_image(
+                columns, first, first, count, row, row_at, end, second_image, in_second, wanted
+            )
         if outcome == FULL:
             forget_row(columns, first, count, row)
             if before:

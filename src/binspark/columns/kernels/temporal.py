@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from binspark.columns.kernels.memory import load8, load16, load32
+from binspark.columns.kernels.memory import load8, load16, load32, load_big_endian
 
 ODD = -(1 << 62)
 """What stands for a date that is none: zero, partial, or not in the calendar."""
@@ -18,15 +18,6 @@ _SECOND = 1_000_000
 _MAX_HOUR = 838
 _UNITS = np.array([1, 10_000, 100, 1], dtype=np.int64)  # microseconds of one unit, by bytes of the fraction
 _STEPS = np.array([1_000_000, 100_000, 10_000, 1000, 100, 10, 1], dtype=np.int64)  # of the last digit, by digits
-
-
-@njit(cache=True, nogil=True)
-def big_endian(source: int, length: int) -> int:
-    """Read an unsigned big-endian integer of up to seven bytes."""
-    value = 0
-    for at in range(length):
-        value = value << 8 | load8(source + at)
-    return value
 
 
 @njit(cache=True, nogil=True)
@@ -78,14 +69,14 @@ def microsecond_of(stored: int, digits: int) -> int:
 
 @njit(cache=True, nogil=True)
 def fraction_at(source: int, digits: int) -> int:
-    return microsecond_of(big_endian(source, (digits + 1) >> 1), digits) if digits else 0
+    return microsecond_of(load_big_endian(source, (digits + 1) >> 1), digits) if digits else 0
 
 
 @njit(cache=True, nogil=True)
 def time_microseconds(source: int, digits: int) -> int:
     """Read TIME of MySQL 5.6.4 and later."""
     fraction_bits = 8 * ((digits + 1) >> 1)
-    packed = big_endian(source, 3 + ((digits + 1) >> 1)) - (0x800000 << fraction_bits)
+    packed = load_big_endian(source, 3 + ((digits + 1) >> 1)) - (0x800000 << fraction_bits)
     size = -packed if packed < 0 else packed
     clock = size >> fraction_bits
     hour, minute, second = clock >> 12, clock >> 6 & 63, clock & 63
@@ -99,7 +90,7 @@ def time_microseconds(source: int, digits: int) -> int:
 @njit(cache=True, nogil=True)
 def datetime_microseconds(source: int, digits: int) -> int:
     """Read DATETIME of MySQL 5.6.4 and later."""
-    packed = big_endian(source, 5) - 0x8000000000
+    packed = load_big_endian(source, 5) - 0x8000000000
     if packed < 0:
         return WRONG
     year_month = packed >> 22
@@ -113,7 +104,7 @@ def timestamp_microseconds(source: int, digits: int) -> int:
     microsecond = fraction_at(source + 4, digits)
     if microsecond == WRONG:
         return WRONG
-    moment = big_endian(source, 4) * _SECOND + microsecond
+    moment = load_big_endian(source, 4) * _SECOND + microsecond
     return moment or ODD
 
 

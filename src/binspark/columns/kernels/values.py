@@ -12,6 +12,7 @@ from binspark.columns.kernels.memory import (
     load16,
     load32,
     load64,
+    load_big_endian,
     store8,
     store16,
     store32,
@@ -100,10 +101,7 @@ def store_value(column: np.ndarray, row: int, source: int, length: int) -> int:
 @njit(cache=True, nogil=True)
 def bits(source: int, length: int) -> int:
     """Read BIT: big-endian, up to eight bytes."""
-    value = 0
-    for at in range(length):
-        value = value << 8 | load8(source + at)
-    return value
+    return load_big_endian(source, length)
 
 
 @njit(cache=True, nogil=True)
