@@ -118,6 +118,9 @@ class State(IntEnum):
     SERVER = 29  # rows of other servers are stepped over, -1 for none
     ASK_TRANSACTIONS = 30  # 1: Python decides which transactions are wanted
     SKIP_TRANSACTION = 31  # 1: rows of the current transaction are stepped over
+    UUID_LOW = 32  # the UUID whose text was written last
+    UUID_HIGH = 33
+    UUID_TEXT = 34  # address of that text, 0 if it is gone
     WIDTH = 36
 
 

@@ -61,7 +61,7 @@ class TransactionTable:
         """Forget all but the current transaction. No open batch may have rows."""
         state = self._state
         current = int(state[State.TRANSACTION])
-        state[State.TRANSACTIONS] = state[State.TEXT_USED] = 0
+        state[State.TRANSACTIONS] = state[State.TEXT_USED] = state[State.UUID_TEXT] = 0
         if current < 0:
             return
         text = self._text[self._offsets[current] : self._offsets[current + 1]].tobytes().decode()

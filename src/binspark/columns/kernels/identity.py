@@ -6,11 +6,14 @@ import numpy as np
 from numba import njit
 
 from binspark.columns.kernels.memory import load8, load16, load32, load64, store8
+from binspark.columns.kernels.text import copy_short
+from binspark.columns.layout import State
 
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8).astype(np.int64)
 _DASH = ord("-")
 _COLON = ord(":")
 _ZERO = ord("0")
+_UUID_TEXT_LENGTH = 36
 LONGEST = 64
 """No identifier that kernels write is longer."""
 
@@ -30,8 +33,20 @@ def write_number(target: int, value: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def write_mysql_gtid(target: int, uuid: int, number: int) -> int:
-    """Write `uuid:number`; return its length."""
+def write_mysql_gtid(state: np.ndarray, target: int, uuid: int, number: int) -> int:
+    """Write `uuid:number`; return its length. The text of a UUID that comes again is copied."""
+    if state[State.UUID_TEXT] and state[State.UUID_LOW] == load64(uuid) and state[State.UUID_HIGH] == load64(uuid + 8):
+        copy_short(target, state[State.UUID_TEXT], _UUID_TEXT_LENGTH)
+    else:
+        write_uuid(target, uuid)
+        state[State.UUID_LOW], state[State.UUID_HIGH] = load64(uuid), load64(uuid + 8)
+    state[State.UUID_TEXT] = target
+    store8(target + _UUID_TEXT_LENGTH, _COLON)
+    return _UUID_TEXT_LENGTH + 1 + write_number(target + _UUID_TEXT_LENGTH + 1, number)
+
+
+@njit(cache=True, nogil=True)
+def write_uuid(target: int, uuid: int) -> None:
     at = target
     for index in range(16):
         if index in (4, 6, 8, 10):
@@ -41,10 +56,6 @@ def write_mysql_gtid(target: int, uuid: int, number: int) -> int:
         store8(at, _HEX[byte >> 4])
         store8(at + 1, _HEX[byte & 15])
         at += 2
-    store8(at, _COLON)
-    at += 1
-    at += write_number(at, number)
-    return at - target
 
 
 @njit(cache=True, nogil=True)

@@ -200,7 +200,7 @@ def begin_transaction(
         if kind == _GTID:
             if gno <= 0:
                 return Stop.REFUSED
-            used += write_mysql_gtid(text + used, body + 1, gno)
+            used += write_mysql_gtid(state, text + used, body + 1, gno)
     transactions[number, Transactions.COMMIT_TIME] = moment
     transactions[number, Transactions.SERVER] = server
     store32(text_offsets + 4 * (number + 1), used)
