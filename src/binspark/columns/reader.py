@@ -21,7 +21,7 @@ from binspark.columns.special import SpecialEvents
 from binspark.columns.table_builder import TableBuilder
 from binspark.columns.tables import Tables
 from binspark.columns.transaction_table import TransactionTable
-from binspark.errors import DecodeError, Truncated
+from binspark.errors import BinlogError, Truncated
 from binspark.frames import Frame, Framer, LogFormat
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import DEFAULT_LIMITS, Limits
@@ -72,10 +72,11 @@ class BatchReader:
         """Read a whole log, yield its batches. What comes before damage is delivered before the error is raised."""
         self.file = file
         self._framer = Framer()
+        self.state[State.ROW_AT] = 0
         self._special.begin_file(file)
         try:
             yield from self._windows(read_into)
-        except DecodeError as error:
+        except BinlogError as error:
             yield from self.flush()
             raise error.at(Position(file=file or None)) from None
         yield from self.flush()

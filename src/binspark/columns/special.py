@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from ctypes import string_at
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -26,9 +26,8 @@ from binspark.event import (
     TransactionPayload,
 )
 from binspark.event.rows import ROWS_KINDS
-from binspark.frames import EventCode, Frame, Framer
+from binspark.frames import EventCode, Frame, Framer, HeaderFlag
 from binspark.frames.payload import Limits, expand_payload, without_checksum
-from binspark.gtid import Gtid
 from binspark.values.options import ValueOptions
 from binspark.values.rows import RowChange, rows_of
 from binspark.values.value import JsonDiffs
@@ -60,8 +59,12 @@ class SpecialEvents:
         self._decoder = EventDecoder(file, self._limits)
 
     def see(self, frame: Frame) -> None:
-        """Take the first event of a log."""
+        """Take the first event of a log. Only in relay logs a transaction goes on from file to file."""
         self._reader.history.feed(self._decoder.decode(frame))
+        if not frame.header.flags & HeaderFlag.RELAY_LOG:
+            state = self._reader.state
+            state[State.TRANSACTION] = -1
+            state[State.SKIP_TRANSACTION] = not self._reader.selection.wants_gtid(None)
 
     def handle(self, *, refused: bool) -> Iterator[TableBatch]:
         """Deal with the event that the scan stands at, and step over it."""
@@ -139,15 +142,7 @@ class SpecialEvents:
             text = str(body.gtid) if body.gtid else ""
             moment = body.immediate_commit_timestamp or event.header.timestamp * 1_000_000
         reader.transactions.begin(text, moment, event.header.server_id)
-        reader.state[State.SKIP_TRANSACTION] = not self._is_asked_for(getattr(body, "gtid", None))
-
-    def _is_asked_for(self, gtid: Any) -> bool:
-        selection = self._reader.selection
-        if not isinstance(gtid, Gtid):
-            return selection.include_gtids is None
-        if selection.include_gtids is not None and gtid not in selection.include_gtids:
-            return False
-        return selection.exclude_gtids is None or gtid not in selection.exclude_gtids
+        reader.state[State.SKIP_TRANSACTION] = not reader.selection.wants_gtid(getattr(body, "gtid", None))
 
     def _rows(self, event: Event) -> Iterator[TableBatch]:
         """Decode rows that kernels do not take; those that only look different are rewritten for them."""
@@ -161,23 +156,29 @@ class SpecialEvents:
             yield from self._rows_by_reference(event)
 
     def _rows_by_reference(self, event: Event, skip: int = 0) -> Iterator[TableBatch]:
-        reader, body = self._reader, event.body
+        reader, body, selection = self._reader, event.body, self._reader.selection
         schema = reader.tables.schema_of(body.table_id)
         if schema is None:
-            if body.table_id in self._table_maps:
-                return
+            if body.table_id in self._table_maps or not body.rows:
+                return  # of no interest, or only the end of a statement
             raise Malformed(f"rows of table {body.table_id}, which no TABLE_MAP names", event.position)
+        is_selected = selection.wants_event(event) and not reader.state[State.SKIP_TRANSACTION]
+        if not is_selected and not selection.tx_rows:
+            return
         number = reader.tables.slot(schema)
         slot = reader.tables.slots[number]
         if slot.kernel is not None and slot.kernel.rows:
             yield from reader.flush_slot(number)
-        operation = ROWS_KINDS[event.type_code].operation.value
-        options = ValueOptions(undecodable=reader.selection.options.undecodable)
+        operation = ROWS_KINDS[event.type_code].operation
+        options = ValueOptions(undecodable=selection.options.undecodable)
+        keep = is_selected and selection.wants(schema.name) and selection.wants_operation(operation)
         for row, change in enumerate(rows_of(event, schema.columns, options)):
             if row >= skip:
-                _refuse_diffs(change, event)
-                slot.reference.add(change, self._metadata(event, row, _OPERATIONS[operation]))
-                if slot.reference.rows >= reader.selection.max_rows:
+                metadata = self._metadata(event, row, _OPERATIONS[operation.value])
+                if keep:
+                    _refuse_diffs(change, event)
+                    slot.reference.add(change, metadata)
+                if slot.reference.rows >= selection.max_rows:
                     yield from reader.flush_slot(number)
         if slot.kernel is not None:
             yield from reader.flush_slot(number)
