@@ -42,8 +42,8 @@ def test_a_table_is_the_same_however_much_the_log_tells(with_tables: Recorder) -
     history = SchemaHistory()
     by_table = schemas_by_table(mapped_schemas(with_tables.events(), history))
     assert history.unreadable == []
-    rows_per_table = 2 * len(SETTINGS[with_tables.server.family.name])
-    assert [len(schemas) for schemas in by_table.values()] == [rows_per_table] * len(statements_of(with_tables))
+    assert len(by_table) == len(statements_of(with_tables))
+    assert min(len(schemas) for schemas in by_table.values()) == 2 * len(SETTINGS[with_tables.server.family.name])
     assert {table: set(schemas) for table, schemas in by_table.items()} == {
         table: {schemas[0]} for table, schemas in by_table.items()
     }

@@ -59,6 +59,7 @@ def _compiled(*, backslash: bool) -> re.Pattern[str]:
 
 _WITH_BACKSLASH = _compiled(backslash=True)
 _WITHOUT_BACKSLASH = _compiled(backslash=False)
+_QUOTES = ("'", '"', "`")
 _MYSQL_ONLY = range(50700, 100000)
 _NO_SERVER_YET = 999999
 
@@ -86,7 +87,10 @@ def _single_tokens(sql: str, session: Session) -> Iterator[Token]:
         if match["opens"]:
             offset = offset if _runs(match, session) else _behind_comment(sql, offset)
         elif not (match["space"] or match["closes"]):
-            yield _token(match, backslash, session.has_mode(SqlMode.ANSI_QUOTES))
+            token = _token(match, backslash, session.has_mode(SqlMode.ANSI_QUOTES))
+            yield token
+            if token.kind is Kind.SIGN and token.value in _QUOTES:
+                return  # it is never closed: nothing behind it means what it seems to
 
 
 def _runs(match: re.Match[str], session: Session) -> bool:
