@@ -23,9 +23,7 @@ REPEATS = 5
 def main() -> None:
     with start(MySQL, FAST_SERVER) as server, tempfile.TemporaryDirectory() as folder:
         print(f"writing {TRANSACTIONS:,} single-row transactions with MySQL {server.version}")
-        play_oltp(server, TRANSACTIONS)
-        server.query("FLUSH BINARY LOGS")
-        log = Path(shutil.copy(server.log_files()[0], folder))
+        log = Path(shutil.copy(play_oltp(server, TRANSACTIONS), folder))
         megabytes = log.stat().st_size / 1e6
         ours = report("binspark.events", lambda: count_ours(log), megabytes)
         peer = report("python-mysql-replication", lambda: count_peer(server, log.name), megabytes)

@@ -1,0 +1,1 @@
+"""How fast logs become columns, beside the readers that others use."""

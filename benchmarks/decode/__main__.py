@@ -1,0 +1,87 @@
+"""`python -m benchmarks.decode`: logs into columns, and what peers take for the same logs, in one run.
+
+    --megabytes N   size of each log (default 200; JSON logs a quarter of it)
+    --workload W    only this workload; may be repeated
+    --memory        also the most memory, on 4 GB of logs and on one transaction of 2 GB: takes disk and minutes
+    --only-memory   nothing else
+
+Logs are written by a real MySQL server the first time and kept in the cache folder. A peer that cannot be had is named.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+
+import click
+
+from benchmarks.decode import java_connector, limits, memory, mysqlbinlog, ours, python_replication
+from benchmarks.decode.figure import Figure, PeerUnavailable
+from benchmarks.decode.logs import Log, get_log
+from benchmarks.decode.report import JAVA, MYSQLBINLOG, PYTHON, Result, limits_table, logs_table, peers_table
+from benchmarks.workloads import WORKLOADS, Workload
+from binspark.testing.servers import MySQL
+from binspark.testing.servers.programs import find_programs
+
+PEERS = {JAVA: java_connector.measure, MYSQLBINLOG: mysqlbinlog.measure, PYTHON: python_replication.measure}
+NAMES = [workload.name for workload in WORKLOADS]
+
+
+@click.command(help=__doc__)
+@click.option("--megabytes", type=float, default=200.0)
+@click.option("--workload", "names", type=click.Choice(NAMES), multiple=True)
+@click.option("--memory", "with_memory", is_flag=True)
+@click.option("--only-memory", is_flag=True)
+def main(megabytes: float, names: tuple[str, ...], with_memory: bool, only_memory: bool) -> None:
+    if not only_memory:
+        chosen = [workload for workload in WORKLOADS if workload.name in (names or NAMES)]
+        print_results([measure(workload, megabytes) for workload in chosen])
+    if with_memory or only_memory:
+        memory.measure_both()
+
+
+def measure(workload: Workload, megabytes: float) -> Result:
+    """Let every reader read one workload's log."""
+    say(f"{workload.name}: log")
+    log = get_log(workload, megabytes)
+    say(f"{workload.name}: binspark")
+    figure = ours.measure(log)
+    check(log, "binspark", figure)
+    two_threads = ours.measure_two_threads(log)
+    peers = {name: measure_peer(name, log) for name in PEERS}
+    return Result(log, figure, peers, limits.measure(log), two_threads)
+
+
+def measure_peer(name: str, log: Log) -> Figure | str:
+    """Return a peer's figure, or why there is none."""
+    say(f"{log.workload.name}: {name}")
+    try:
+        figure = PEERS[name](log)
+    except PeerUnavailable as error:
+        return str(error)
+    if name != PYTHON:  # it reads a part of the log, and has checked that part itself
+        check(log, name, figure)
+    return figure
+
+
+def check(log: Log, name: str, figure: Figure) -> None:
+    """Refuse figures of a reader that does not see all rows."""
+    if figure.rows != log.rows:
+        sys.exit(f"{log.workload.name}: {name} reads {figure.rows:,} rows, mysqlbinlog {log.rows:,}")
+
+
+def print_results(results: list[Result]) -> None:
+    """Print everything that belongs to the figures."""
+    print(f"MySQL {find_programs(MySQL).version}, Python {platform.python_version()}, {platform.machine()}")
+    print(f"java {' '.join(java_connector.JVM_FLAGS)}, pass {java_connector.PASSES} of one process")
+    for table in (logs_table, peers_table, limits_table):
+        print(f"\n{table(results)}")
+
+
+def say(line: str) -> None:
+    """Tell how far we are, apart from the figures."""
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""`python -m benchmarks.decode.memory LOG…`: decode logs, print how many rows, and the most memory that it took.
+
+A process of its own, because the most is measured since a process began. On Linux that is `VmHWM`: `getrusage` would
+also count what the parent held when it made this process.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.decode.logs import bench_folder
+from benchmarks.decode.ours import count_rows
+from benchmarks.workloads import BULK, FAST_SERVER, Workload, one_transaction
+from binspark.columns.reader import BatchReader
+from binspark.columns.selection import Selection
+from binspark.testing.servers import MySQL, start
+
+GOAL_MEGABYTES = 400
+_FREE_BYTES = 20 << 30
+
+
+def measure_both() -> None:
+    """Write 4 GB of logs and then one transaction of 2 GB; print the memory that each takes; delete them."""
+    bench_folder().mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(bench_folder()).free
+    if free < _FREE_BYTES:
+        print(f"memory: skipped, {free >> 30} GB are free and {_FREE_BYTES >> 30} GB are needed")
+        return
+    _measure("a log of 4 GB, in files of 1 GB", BULK, BULK.turns(4000))
+    _measure("one transaction of 2 GB", one_transaction(2000), 1)
+
+
+def _measure(what: str, workload: Workload, turns: int) -> None:
+    with tempfile.TemporaryDirectory(dir=bench_folder()) as folder:
+        with start(MySQL, FAST_SERVER) as server:
+            logs = [Path(shutil.copy(log, folder)) for log in workload.play(server, turns)]
+        size = sum(log.stat().st_size for log in logs)
+        command = [sys.executable, "-m", "benchmarks.decode.memory", *map(str, logs)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows, peak = map(int, done.stdout.split())
+    print(f"{what}: {size / 1e9:.2f} GB, {rows:,} rows, {peak / 1e6:.0f} MB at most (goal {GOAL_MEGABYTES} MB)")
+
+
+def _peak_bytes() -> int:
+    status = Path("/proc/self/status")
+    if status.exists():
+        match = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
+        if match:
+            return int(match[1]) << 10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+def main() -> None:
+    reader = BatchReader(Selection())
+    rows = sum(count_rows(reader, Path(log)) for log in sys.argv[1:])
+    print(rows, _peak_bytes())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""binspark's bulk reader, in this process."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from benchmarks.decode.figure import Figure, best_seconds
+from benchmarks.decode.logs import Log
+from binspark.columns.reader import BatchReader
+from binspark.columns.selection import Selection
+
+
+def reader_for(log: Log) -> BatchReader:
+    """Return a reader that decodes as much as the peers do: all columns, both images of updates."""
+    return BatchReader(Selection(before=log.workload.name == "update"))
+
+
+def count_rows(reader: BatchReader, path: Path) -> int:
+    """Decode a whole log and look at nothing but how many rows each batch has."""
+    with path.open("rb", buffering=0) as file:
+        return sum(item.batch.num_rows for item in reader.read(file.readinto, path.name))
+
+
+def measure(log: Log) -> Figure:
+    """Decode a log again and again with one reader, in one thread: the best pass counts."""
+    reader = reader_for(log)
+    rows = [0]
+
+    def work() -> None:
+        rows[0] = count_rows(reader, log.path)
+
+    return Figure(best_seconds(work), log.size, rows[0])
+
+
+def rows_before(log: Log, position: int) -> int:
+    """Count the rows of a log's events before a position, to check a peer that read that far."""
+    reader = BatchReader(Selection(stop_position=position))
+    return count_rows(reader, log.path)
+
+
+def measure_two_threads(log: Log) -> float:
+    """Return the seconds that two threads take to decode the log once each, with a reader of their own."""
+    readers = [reader_for(log), reader_for(log)]
+
+    def work() -> None:
+        threads = [threading.Thread(target=count_rows, args=(reader, log.path)) for reader in readers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    return best_seconds(work)

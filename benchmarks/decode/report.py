@@ -1,0 +1,82 @@
+"""The figures as tables, in Markdown, with the goals beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from benchmarks.decode.figure import Figure
+from benchmarks.decode.limits import Limits
+from benchmarks.decode.logs import Log
+
+JAVA = "mysql-binlog-connector-java"
+MYSQLBINLOG = "mysqlbinlog -v"
+PYTHON = "python-mysql-replication"
+GOAL_TWO_THREADS = 1.8
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was measured on one log. A peer that could not be measured has the reason instead of a figure."""
+
+    log: Log
+    ours: Figure
+    peers: dict[str, Figure | str]
+    limits: Limits
+    two_threads: float
+
+
+def goal(peer: str, workload: str) -> str:
+    """Return how many times as fast as a peer binspark should be."""
+    if peer == PYTHON:
+        return "100" if workload in ("bulk", "oltp") else ""
+    return {JAVA: "2", MYSQLBINLOG: "8"}[peer]
+
+
+def peers_table(results: Iterable[Result]) -> str:
+    """Return rates and ratios, a line for each workload and reader."""
+    lines: list[tuple[str, ...]] = [("workload", "reader", "MB/s", "M rows/s", "binspark is … times as fast", "goal")]
+    for result in results:
+        name = result.log.workload.name
+        lines.append((f"**{name}**", "**binspark**", *_rates(result.ours), "", ""))
+        for peer, figure in result.peers.items():
+            if isinstance(figure, str):
+                lines.append((name, peer, "", "", f"skipped: {figure}", goal(peer, name)))
+            else:
+                ratio = result.ours.megabytes_a_second / figure.megabytes_a_second
+                lines.append((name, peer, *_rates(figure), f"{ratio:.1f}", goal(peer, name)))
+    return _markdown(lines)
+
+
+def logs_table(results: Iterable[Result]) -> str:
+    """Return what the logs are."""
+    lines = [("workload", "what is in it", "MB", "rows")]
+    for result in results:
+        log = result.log
+        lines.append((log.workload.name, log.workload.about, f"{log.size / 1e6:.0f}", f"{log.rows:,}"))
+    return _markdown(lines)
+
+
+def limits_table(results: Iterable[Result]) -> str:
+    """Return what share of binspark's time plain steps take, and what a second thread brings."""
+    lines: list[tuple[str, ...]] = [("workload", "read", "memcpy", "zlib.crc32", "two threads", "goal")]
+    for result in results:
+        limits, seconds = result.limits, result.ours.seconds
+        shares = [f"{part / seconds:.0%}" for part in (limits.read, limits.copy, limits.crc)]
+        factor = 2 * seconds / result.two_threads
+        lines.append((result.log.workload.name, *shares, f"{factor:.2f}", f"{GOAL_TWO_THREADS}"))
+    return _markdown(lines)
+
+
+def _rates(figure: Figure) -> tuple[str, str]:
+    megabytes, rows = figure.megabytes_a_second, figure.million_rows_a_second
+    return (f"{megabytes:.0f}" if megabytes >= 10 else f"{megabytes:.1f}"), f"{rows:.3g}"
+
+
+def _markdown(lines: Sequence[tuple[str, ...]]) -> str:
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    rows = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
+    ]
+    rule = "| " + " | ".join("-" * width for width in widths) + " |"
+    return "\n".join([rows[0], rule, *rows[1:]])
