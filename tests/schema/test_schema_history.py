@@ -187,6 +187,24 @@ def test_a_database_without_a_charset_gets_that_of_the_server() -> None:
     assert story.map("shop.u", text(20)).columns[0].collation == 255
 
 
+def test_a_database_that_may_have_been_there_before_has_no_known_collation() -> None:
+    story = Story()
+    story.run("CREATE DATABASE IF NOT EXISTS shop CHARACTER SET latin1", CREATE)
+    assert story.map("shop.t", INT, text(15)).columns[1].collation is None
+    story.run("DROP DATABASE IF EXISTS shop", "CREATE DATABASE IF NOT EXISTS shop CHARACTER SET latin1", CREATE)
+    assert story.map("shop.t", INT, text(5)).columns[1].collation == 8
+
+
+def test_a_collation_that_nobody_knows_is_kept_and_its_lengths_are_not_compared() -> None:
+    story = Story()
+    status = (StatusVariable(StatusCode.CHARSET, Charsets(9999, 9999, 9999)),)
+    statements = ("CREATE DATABASE shop", CREATE, "ALTER TABLE t ADD x TEXT, ADD y CHAR(3) BINARY")
+    story.run(*statements, "ALTER TABLE t CONVERT TO CHARACTER SET latin1", status=status)
+    assert story.reasons == []
+    blob, char = (ColumnType.BLOB, 2), (ColumnType.STRING, 0x03FE)
+    assert story.map("shop.t", INT, text(5), blob, char).column_names == ("id", "name", "x", "y")
+
+
 def test_statements_are_read_in_the_character_set_of_the_client() -> None:
     story = Story()
     latin1 = (StatusVariable(StatusCode.CHARSET, Charsets(8, 8, 8)),)
@@ -244,6 +262,15 @@ def test_histories_of_two_parts_of_a_log_add_up_to_that_of_the_whole() -> None:
     both = first.history.then(second.history)
     assert both.catalog == whole.history.catalog
     assert both.entries == whole.history.entries
+
+
+def test_what_was_reported_once_is_not_reported_again_by_parts_of_a_history() -> None:
+    told: list[UnreadableDdl] = []
+    story = Story(SchemaHistory(on_unreadable=told.append))
+    story.run("CREATE TABLE t (a WIBBLE)")
+    assert story.history.until("binlog.000001", 500).unreadable == told
+    assert story.history.then(SchemaHistory()).unreadable == told
+    assert len(told) == 1
 
 
 def test_a_reader_that_begins_later_knows_what_was_before() -> None:

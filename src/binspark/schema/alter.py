@@ -30,11 +30,11 @@ from binspark.schema.changes import (
     ShowColumn,
     TextKind,
 )
+from binspark.schema.collations import known_charset
 from binspark.schema.definition import DefinedColumn, TableDefinition, named
 from binspark.schema.resolve import convert_column, define_column
 from binspark.schema.session import CharsetRequest, Session
 from binspark.schema.sql_reader import NotUnderstood
-from binspark.values.charsets import charset_of
 
 _LONGEST = 4
 
@@ -81,7 +81,7 @@ def _database_default(request: CharsetRequest, session: Session, database_collat
     """CONVERT TO CHARACTER SET DEFAULT: the database's collation in MySQL, its character set's in MariaDB."""
     if request.collate or not session.mariadb or database_collation is None:
         return session.collation(CharsetRequest(None, request.collate), database_collation)
-    return session.collation_of_charset(charset_of(database_collation))
+    return session.collation_of_charset(known_charset(database_collation))
 
 
 def _columns(

@@ -23,7 +23,7 @@ def to_json(catalog: Catalog) -> str:
     document = {
         "format": FORMAT,
         "databases": {
-            name: {"collation": database.collation, "complete": database.complete}
+            name: {"collation": database.collation, "complete": database.complete, "present": database.present}
             for name, database in sorted(catalog.databases.items())
         },
         "tables": [

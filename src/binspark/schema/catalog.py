@@ -28,10 +28,15 @@ from binspark.schema.sql_reader import NotUnderstood, TableName
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """A database. `complete`: it was seen from its beginning, so that a table that is not known is not there."""
+    """A database.
+
+    complete  it was seen from its beginning, so that a table that is not known is not there
+    present   it is there; one that was dropped is not
+    """
 
     collation: int | None = None
     complete: bool = False
+    present: bool = True
 
 
 @dataclass(slots=True)
@@ -117,10 +122,13 @@ class Catalog:
             self.tables[name] = None
 
     def _create_database(self, change: CreateDatabase, _origin: Position) -> None:
-        if change.if_not_exists and change.name in self.databases:
+        """With IF NOT EXISTS a database that was never heard of may be there already, with any collation."""
+        known = self.databases.get(change.name)
+        if change.if_not_exists and known is not None and known.present:
             return
+        certain = known is not None or not change.if_not_exists
         collation = change.session.collation(change.charset, change.session.server_collation)
-        self.databases[change.name] = Database(collation, complete=not change.if_not_exists)
+        self.databases[change.name] = Database(collation, complete=True) if certain else Database()
 
     def _alter_database(self, change: AlterDatabase, _origin: Position) -> None:
         if change.charset:
@@ -129,7 +137,7 @@ class Catalog:
             self.databases[change.name] = replace(known, collation=collation)
 
     def _drop_database(self, change: DropDatabase, _origin: Position) -> None:
-        self.databases.pop(change.name, None)
+        self.databases[change.name] = Database(complete=True, present=False)
         self.tables = {name: None if name.schema == change.name else table for name, table in self.tables.items()}
 
     def _unreadable(self, change: Unreadable, _origin: Position) -> None:

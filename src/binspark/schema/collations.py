@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from binspark.errors import Unsupported
 from binspark.schema.collation_rows import CHARSET_ROWS, MARIADB_OWN_NUMBERS, UCA1400_TAILORINGS
 from binspark.values.charsets import charset_of
 from binspark.values.column import BINARY_COLLATION
@@ -20,9 +21,18 @@ def charset_name(name: str) -> str:
     return "utf8mb3" if lower == "utf8" else lower
 
 
-def longest_character(collation: int) -> int:
-    """Return the most bytes that a character takes in a collation's character set."""
-    return CHARSET_ROWS[charset_of(collation)].longest
+def known_charset(collation: int | None) -> str:
+    """Return the character set of a collation, empty where it is not known."""
+    try:
+        return "" if collation is None else charset_of(collation)
+    except Unsupported:
+        return ""
+
+
+def longest_character(collation: int | None) -> int:
+    """Return the most bytes that a character takes in a collation's character set, 0 where it is not known."""
+    row = CHARSET_ROWS.get(known_charset(collation))
+    return 0 if row is None else row.longest
 
 
 def default_collation(charset: str) -> int | None:

@@ -32,7 +32,7 @@ from binspark.schema.sql_reader import NotUnderstood, SqlReader
 from binspark.schema.sql_tokens import Token
 
 _FIRST_WORD = re.compile(r"\s*(CREATE|ALTER|DROP|RENAME)\b", re.IGNORECASE)
-_COMMENT = re.compile(r"\s*(?:/\*M?!\d*|/\*(?:[^*]|\*(?!/))*\*/|#[^\n]*\n|--\s[^\n]*\n)")
+_COMMENT = re.compile(r"\s*(?:/\*M?!\d*|/\*(?:[^*]++|\*(?!/))*+\*/|#[^\n]*\n|--\s[^\n]*\n)")
 _UNFINISHED_COMMENT = re.compile(r"\s*(?:/\*|#|--\s)")
 _DATABASE = ("DATABASE", "SCHEMA")
 

@@ -150,7 +150,7 @@ def _key_bytes(part: KeyPart, defined: DefinedColumn | None) -> int:
         return part.prefix or _MOST_KEY_BYTES + 1
     if defined is None or defined.text is TextKind.NOT_TEXT:
         return 8
-    width = 1 if defined.column.collation is None else longest_character(defined.column.collation)
+    width = longest_character(defined.column.collation) or 1
     if part.prefix:
         return part.prefix * width
     return _MOST_KEY_BYTES + 1 if defined.text is TextKind.BLOB else defined.characters * width

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from binspark.errors import SchemaError
 from binspark.position import Position
 from binspark.schema.catalog import Catalog
-from binspark.schema.changes import CreateTable
+from binspark.schema.changes import CreateDatabase, CreateTable
 from binspark.schema.ddl import read_tokens
 from binspark.schema.session import Session
 from binspark.schema.sql_reader import NotUnderstood
@@ -64,6 +65,8 @@ def _apply(catalog: Catalog, statement: list[Token], schema: str, session: Sessi
         return
     if isinstance(change, CreateTable) and not change.name.schema:
         raise SchemaError(f"the dump does not say which database {change.name.table!r} belongs to", _DUMP)
+    if isinstance(change, CreateTable | CreateDatabase):
+        change = replace(change, if_not_exists=False)  # a dump tells what there is, whatever it is loaded into
     try:
         catalog.apply(change, _DUMP)
     except NotUnderstood as error:

@@ -116,17 +116,18 @@ class SchemaHistory:
         if file not in self.files:
             raise SchemaError("the schema history has not seen this file", Position(file=file))
         limit = (self.files.index(file), offset)
-        earlier = SchemaHistory(self.base, self.on_unreadable, lower_case_names=self.lower_case_names)
+        earlier = SchemaHistory(self.base, lower_case_names=self.lower_case_names)
         earlier._format, earlier._mariadb = self._format, self._mariadb
         earlier.files = self.files[: limit[0] + 1]
         for entry in self.entries:
             if (entry.file_number, entry.position.offset or 0) < limit:
                 earlier._record(entry)
+        earlier.on_unreadable = self.on_unreadable  # what was reported is not reported again
         return earlier
 
     def then(self, later: SchemaHistory) -> SchemaHistory:
         """Return this history with all that a later part of the log adds to it."""
-        both = SchemaHistory(self.base, self.on_unreadable, lower_case_names=self.lower_case_names)
+        both = SchemaHistory(self.base, lower_case_names=self.lower_case_names)
         both._format, both._mariadb = later._format, later._mariadb or self._mariadb
         joined = self.files[-1:] == later.files[:1]
         both.files = self.files + later.files[joined:]
@@ -137,6 +138,7 @@ class SchemaHistory:
         both.catalog.tables.update(later.base.tables)
         for entry in later.entries:
             both._record(entry._replace(file_number=entry.file_number + first))
+        both.on_unreadable = self.on_unreadable
         return both
 
     def __getstate__(self) -> dict[str, Any]:

@@ -102,8 +102,7 @@ def _members(column: Column) -> tuple[str, ...] | None:
 def _sized(defined: DefinedColumn, compressed: bool) -> DefinedColumn:
     """Return a text column with its length in bytes: 0 where its collation, and so its length, is not known."""
     column = defined.column
-    width = 0 if column.collation is None else longest_character(column.collation)
-    size = defined.characters * width
+    size = defined.characters * longest_character(column.collation)
     if defined.text is TextKind.BLOB:
         length = (blob_length_bytes(size) if size else 0) if defined.characters else column.length
         return replace(defined, column=_compressed(replace(column, length=length), compressed))
@@ -123,7 +122,10 @@ def _compressed(column: Column, compressed: bool) -> Column:
 
 
 def _converted_blob(column: Column, collation: int) -> Column:
-    if column.collation is None or column.length in (0, _LONGEST_BLOB_FIELD):
+    if column.length in (0, _LONGEST_BLOB_FIELD):
         return replace(column, collation=collation)
-    characters = ((1 << 8 * column.length) - 1) // longest_character(column.collation)
-    return replace(column, collation=collation, length=blob_length_bytes(characters * longest_character(collation)))
+    old_width, new_width = longest_character(column.collation), longest_character(collation)
+    if not (old_width and new_width):
+        return replace(column, collation=collation, length=0)
+    characters = ((1 << 8 * column.length) - 1) // old_width
+    return replace(column, collation=collation, length=blob_length_bytes(characters * new_width))

@@ -10,8 +10,13 @@ from binspark.event.query import Query
 from binspark.event.status_vars import Charsets, StatusCode
 from binspark.frames import LogFormat
 from binspark.frames.format import Family
-from binspark.schema.collations import binary_collation, charset_name, collation_number, default_collation
-from binspark.values.charsets import charset_of
+from binspark.schema.collations import (
+    binary_collation,
+    charset_name,
+    collation_number,
+    default_collation,
+    known_charset,
+)
 from binspark.wire.sql_modes import SqlMode
 
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
@@ -53,15 +58,12 @@ class Session:
         charset = request.charset if request.charset and request.charset.upper() != "DEFAULT" else None
         name = request.collate if request.collate and request.collate.upper() != "DEFAULT" else None
         if name is not None:
-            own_charset = charset or (charset_of(default) if default is not None else "")
-            return self._collation_number(name, own_charset)
+            return self._collation_number(name, charset or known_charset(default))
         if charset is not None:
             return binary_collation(charset) if request.binary else self.collation_of_charset(charset)
-        if request.collate and default is not None:  # COLLATE DEFAULT
-            return self.collation_of_charset(charset_of(default))
-        if request.binary and default is not None:
-            return binary_collation(charset_of(default))
-        return None if request.binary else default
+        if request.collate:  # COLLATE DEFAULT
+            return self.collation_of_charset(known_charset(default))
+        return binary_collation(known_charset(default)) if request.binary else default
 
     def _collation_number(self, name: str, charset: str) -> int | None:
         """Find a collation by its full name, or by MariaDB's short one, which goes with any character set."""
@@ -106,7 +108,7 @@ def version_number(text: str) -> int | None:
 def _collations(query: Query) -> tuple[tuple[str, int], ...]:
     utf8mb4: int | None = query.status(StatusCode.DEFAULT_COLLATION_FOR_UTF8MB4)
     pairs: Any = query.status(StatusCode.CHARACTER_SET_COLLATIONS) or ()
-    found = [(charset_of(charset), collation) for charset, collation in pairs]
+    found = [(known_charset(charset), collation) for charset, collation in pairs]
     return tuple([*found, (_UTF8MB4, utf8mb4)] if utf8mb4 else found)
 
 

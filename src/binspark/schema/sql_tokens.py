@@ -37,13 +37,13 @@ class Token(NamedTuple):
 END = Token(Kind.END, "end of the statement")
 
 _PATTERN = r"""
-    (?P<space>\s+|\#[^\n]*|--(?=[\s\x00-\x1f]|\Z)[^\n]*|/\*(?!M?!)(?:[^*]|\*(?!/))*(?:\*/|\Z))
+    (?P<space>\s+|\#[^\n]*|--(?=[\s\x00-\x1f]|\Z)[^\n]*|/\*(?!M?!)(?:[^*]++|\*(?!/))*+(?:\*/|\Z))
   | (?P<opens>/\*(?P<maria>M?)!(?P<version>\d{5,6})?)
   | (?P<closes>\*/)
-  | (?P<name>`(?:[^`]|``)*`)
+  | (?P<name>`(?:[^`]++|``)*+`)
   | (?P<binary>[xX]'(?P<hex>[0-9a-fA-F]*)'|[bB]'[01]*')
-  | (?P<text>(?:(?:_[A-Za-z0-9]+\s*|[nN])(?='))?'(?:BODY|'')*')
-  | (?P<double>(?:_[A-Za-z0-9]+\s*(?="))?"(?:DOUBLE|"")*")
+  | (?P<text>(?:(?:_[A-Za-z0-9]+\s*|[nN])(?='))?'(?:BODY|'')*+')
+  | (?P<double>(?:_[A-Za-z0-9]+\s*(?="))?"(?:DOUBLE|"")*+")
   | (?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\w$]))
   | (?P<word>@?[\w$\u0080-\U0010ffff]+)
   | (?P<sign>.)
@@ -53,7 +53,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 def _compiled(*, backslash: bool) -> re.Pattern[str]:
-    body, double = (r"[^'\\]|\\.", r'[^"\\]|\\.') if backslash else (r"[^']", r'[^"]')
+    body, double = (r"[^'\\]++|\\.", r'[^"\\]++|\\.') if backslash else (r"[^']++", r'[^"]++')
     return re.compile(_PATTERN.replace("BODY", body).replace("DOUBLE", double), re.VERBOSE | re.DOTALL)
 
 
