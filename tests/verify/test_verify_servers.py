@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import pytest
 from binspark.frames import EventCode as E
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from binspark.verify import verify_logs
-from conftest import ServerFactory
 from verify.logs import codes, cut, errors, flip, frame_of, warnings
+
+ServerFactory = Callable[..., Server]
 
 ROTATIONS = 3
 FAMILIES = [pytest.param(MySQL, marks=pytest.mark.mysql), pytest.param(MariaDB, marks=pytest.mark.mariadb)]
