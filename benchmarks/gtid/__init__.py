@@ -1,0 +1,1 @@
+"""How fast GTID sets are computed with, beside python-mysql-replication."""
