@@ -86,7 +86,7 @@ class SchemaHistory:
         self._temporary: set[tuple[int, TableName]] = set()
         self._format: LogFormat | None = None
         self._mariadb = False
-        self._map_at: tuple[TableMap, Position] | None = None
+        self._mapped: Event | None = None
         self._by_identity: dict[int, _Known] = {}
         self._by_value: dict[TableMap, _Known] = {}
 
@@ -99,7 +99,7 @@ class SchemaHistory:
             self.files.append(event.file)
         body = event.body
         if isinstance(body, TableMap):
-            self._map_at = body, event.position
+            self._mapped = event
         elif isinstance(body, Query):
             self._feed_query(body, event)
 
@@ -143,7 +143,7 @@ class SchemaHistory:
 
     def __getstate__(self) -> dict[str, Any]:
         """What was worked out for table maps goes by identity, and a callback may not travel: both stay behind."""
-        left: dict[str, Any] = {"on_unreadable": None, "_by_identity": {}, "_by_value": {}, "_map_at": None}
+        left: dict[str, Any] = {"on_unreadable": None, "_by_identity": {}, "_by_value": {}, "_mapped": None}
         return {**self.__dict__, **left}
 
     def _feed_query(self, query: Query, event: Event) -> None:
@@ -220,5 +220,5 @@ class SchemaHistory:
         raise SchemaError(f"{logged.name}: {differs}; the definition is that of {definition.origin}", where)
 
     def _position_of(self, table_map: TableMap) -> Position:
-        fed = self._map_at
-        return fed[1] if fed is not None and fed[0] is table_map else Position(event="TABLE_MAP")
+        fed = self._mapped
+        return fed.position if fed is not None and fed.body is table_map else Position(event="TABLE_MAP")
