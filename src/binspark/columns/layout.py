@@ -32,7 +32,7 @@ class Op(IntEnum):
     TEXT_TABLE = 21  # aux: for each byte, its UTF-8 in three bytes and their number in the fourth
     ENUM = 22  # p1: members; aux: int32 offsets of the members' text, then the text
     SET = 23  # likewise; to a list
-    JSON = 24  # to text
+    JSON = 24  # aux: function that writes a document as text
     GEOMETRY = 25  # to srid and wkb
     VECTOR = 26  # to a list of floats
     FIXED_BINARY = 27  # p1: bytes that the value is filled up to with zeros
@@ -44,7 +44,7 @@ class Column(IntEnum):
     OP = 0
     P1 = 1
     P2 = 2
-    AUX = 3  # address of a table that the opcode needs
+    AUX = 3  # address of a table or function that the opcode needs
     LENGTH_BYTES = 4  # bytes of the length field before the value, 0 if its size is fixed
     FIXED_SIZE = 5
     VALUES = 6  # address of fixed-size values
@@ -80,6 +80,7 @@ class Table(IntEnum):
     OPS = 12  # bit mask of the operations that are wanted
     DATA_BYTES = 13  # bytes of variable-size values so far, over all columns
     DATA_LIMIT = 14
+    CHECK = 15  # 1: Python checks the values of every event, because kernels only copy those of some column
     WIDTH = 16
 
 
@@ -121,6 +122,7 @@ class State(IntEnum):
     UUID_LOW = 32  # the UUID whose text was written last
     UUID_HIGH = 33
     UUID_TEXT = 34  # address of that text, 0 if it is gone
+    ALL_FOR_PYTHON = 35  # 1: kernels do not know the log's type codes or lengths, so Python deals with every event
     WIDTH = 36
 
 
@@ -133,6 +135,7 @@ class Stop(IntEnum):
     REFUSED = 4  # the bytes of the event at AT are wrong; the reference says how
     TRANSACTIONS_FULL = 5
     END = 6  # the position to stop at is reached
+    CHECK = 7  # the rows of the event at AT are decoded, but for values that Python must look at
 
 
 class Transactions(IntEnum):

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from binspark.columns.kernels.json import json_writer
 from binspark.columns.layout import Column as C
 from binspark.columns.layout import Op
 from binspark.columns.types import ColumnOptions, Form, ZeroDates, form_of
 from binspark.errors import OptionError
 from binspark.schema.table import TableSchema
 from binspark.values.charsets import charset_of, single_byte_table
-from binspark.values.column import Column
+from binspark.values.column import BINARY_COLLATION, Column
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -50,6 +51,16 @@ class TablePlan:
         return all(planned.form.kernel for planned in self.columns)
 
     @cached_property
+    def reference_columns(self) -> tuple[Column, ...]:
+        """The columns for the reference decoder, where it only steps over those that nobody wants."""
+        return tuple(planned.column if planned.wanted else _unread(planned.column) for planned in self.columns)
+
+    @cached_property
+    def unread_columns(self) -> tuple[Column, ...]:
+        """The columns for the reference decoder, where it steps over all."""
+        return tuple(_unread(planned.column) for planned in self.columns)
+
+    @cached_property
     def fields(self) -> tuple[pa.Field, ...]:
         return tuple(pa.field(planned.name, planned.form.type) for planned in self.wanted)
 
@@ -79,6 +90,8 @@ def describe(planned: PlannedColumn, options: ColumnOptions) -> npt.NDArray[np.i
     row[C.ON_ODD_DATE] = options.zero_dates is ZeroDates.ERROR
     if planned.table is not None:
         row[C.AUX] = planned.table.ctypes.data
+    elif row[C.OP] == Op.JSON:
+        row[C.AUX] = json_writer().address
     return row
 
 
@@ -86,6 +99,11 @@ def _planned(column: Column, name: str, options: ColumnOptions, *, wanted: bool)
     form = form_of(column, options)
     table = _lookup_table(column, form) if wanted else None
     return PlannedColumn(column, name, form, wanted, table)
+
+
+def _unread(column: Column) -> Column:
+    """Return a column that takes as many bytes, but need not be text, nor a member."""
+    return replace(column, collation=BINARY_COLLATION, members=None)
 
 
 def _unique_names(schema: TableSchema) -> tuple[str, ...]:

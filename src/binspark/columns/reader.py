@@ -22,7 +22,7 @@ from binspark.columns.table_builder import TableBuilder
 from binspark.columns.tables import Tables
 from binspark.columns.transaction_table import TransactionTable
 from binspark.errors import BinlogError, Truncated
-from binspark.frames import Frame, Framer, LogFormat
+from binspark.frames import EventCode, Frame, Framer, LogFormat
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import DEFAULT_LIMITS, Limits
 from binspark.position import Position
@@ -34,6 +34,7 @@ ReadInto = Callable[[memoryview], int]
 
 _WINDOW = 16 << 20
 _SLACK = 64
+_TABLE_MAP_HEADER = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ class BatchReader:
         state, tables = self.state, self.tables
         state[State.AT], state[State.END] = start, end
         state[State.CHECKSUM] = 1 if log_format.checksum_length else 0
+        state[State.ALL_FOR_PYTHON] = not _is_for_kernels(log_format)
         while True:
             stop = scan(
                 state,
@@ -125,12 +127,25 @@ class BatchReader:
 
     def _stopped(self, stop: int) -> Iterator[TableBatch]:
         state = self.state
-        if stop == Stop.FULL:
+        if stop in (Stop.FULL, Stop.CHECK) and self.cut_at_wrong_text(int(state[State.TABLE])):
+            yield from self._special.handle(refused=True)
+        elif stop == Stop.FULL:
             yield from self._make_room(int(state[State.TABLE]))
+        elif stop == Stop.CHECK:
+            self._special.step_over()
         elif stop == Stop.TRANSACTIONS_FULL:
             yield from self.flush()
         else:
             yield from self._special.handle(refused=stop == Stop.REFUSED)
+
+    def cut_at_wrong_text(self, number: int) -> bool:
+        """Go back to the first row where text that kernels only copied is none; tell whether there is such a row."""
+        builder, state = self.tables.slots[number].kernel, self.state
+        assert builder is not None
+        cut = builder.decode_late_text()
+        for counter in (State.ROW_NUMBER, State.TX_ROW, State.PAYLOAD_ROW, State.ROWS):
+            state[counter] -= cut
+        return bool(cut)
 
     def _make_room(self, number: int) -> Iterator[TableBatch]:
         builder = self.tables.slots[number].kernel
@@ -224,6 +239,11 @@ class BatchReader:
         state[State.SERVER] = -1 if selection.server_id is None else selection.server_id
         state[State.COUNT_ALL] = selection.tx_rows
         state[State.ASK_TRANSACTIONS] = selection.include_gtids is not None or selection.exclude_gtids is not None
+
+
+def _is_for_kernels(log_format: LogFormat) -> bool:
+    """Tell whether events are laid out as kernels know them, which those of 5.1's pre-releases are not."""
+    return log_format.event_codes is None and log_format.post_header_length(EventCode.TABLE_MAP) == _TABLE_MAP_HEADER
 
 
 def _first_event_end(start: bytes) -> int:

@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from binspark.columns.layout import Table as T
-from binspark.columns.plan import PlannedColumn, TablePlan
+from binspark.columns.plan import TablePlan
 from binspark.columns.types import ZeroDates
-from binspark.errors import Malformed
+from binspark.errors import BinlogError, Malformed
+from binspark.position import Position
 from binspark.values.rows import RowChange
 from binspark.values.temporals import Date, DateTime, Time, Timestamp
 from binspark.values.value import ABSENT, Geometry, Row
@@ -38,20 +39,36 @@ class ReferenceBuilder:
 
     def begin(self) -> None:
         """Start an empty batch."""
-        self._after: list[Row | None] = []
-        self._before: list[Row | None] = []
+        self._after: list[tuple[Any, ...]] = []
+        self._before: list[tuple[Any, ...]] = []
         self._meta: dict[T, list[int]] = {meta: [] for meta in _KINDS}
 
     @property
     def rows(self) -> int:
         return len(self._after)
 
-    def add(self, change: RowChange, meta: dict[T, int]) -> None:
+    def add(self, change: RowChange, meta: dict[T, int], position: Position) -> None:
         """Take a row. A delete shows what was deleted, as kernels do."""
-        self._after.append(change.before if change.after is None else change.after)
-        self._before.append(change.before if change.after is not None else None)
+        try:
+            before = self._converted(change.before if self._keep_before and change.after is not None else None)
+            after = self._converted(change.before if change.after is None else change.after)
+        except BinlogError as error:
+            raise error.at(position) from None
+        self._after.append(after)
+        self._before.append(before)
         for kind, value in meta.items():
             self._meta[kind].append(value)
+
+    def _converted(self, row: Row | None) -> tuple[Any, ...]:
+        """Return the values of the wanted columns as Arrow takes them."""
+        policy = self.plan.options.zero_dates
+        return tuple(
+            None
+            if row is None or row[index] is None or row[index] is ABSENT
+            else _plain(row[index], planned.form.type, policy)
+            for index, planned in enumerate(self.plan.columns)
+            if planned.wanted
+        )
 
     def numbers(self, meta: T, kind: Any) -> npt.NDArray[Any]:
         return np.array(self._meta[meta], dtype=kind)
@@ -60,20 +77,16 @@ class ReferenceBuilder:
         """Return the wanted columns."""
         rows = self._before if before else self._after
         return [
-            _array(planned, [None if row is None else row[index] for row in rows], self.plan.options.zero_dates)
-            for index, planned in enumerate(self.plan.columns)
-            if planned.wanted
+            _array(planned.form.type, [row[index] for row in rows]) for index, planned in enumerate(self.plan.wanted)
         ]
 
 
-def _array(planned: PlannedColumn, values: list[Any], zero_dates: ZeroDates) -> pa.Array:
-    kind = planned.form.type
-    converted = [None if value is None or value is ABSENT else _plain(value, kind, zero_dates) for value in values]
+def _array(kind: pa.DataType, values: list[Any]) -> pa.Array:
     if pa.types.is_date(kind):
-        return pa.array(converted, pa.int32()).cast(kind)
+        return pa.array(values, pa.int32()).cast(kind)
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
-        return pa.array(converted, pa.int64()).cast(kind)
-    return pa.array(converted, kind)
+        return pa.array(values, pa.int64()).cast(kind)
+    return pa.array(values, kind)
 
 
 def _plain(value: Any, kind: pa.DataType, zero_dates: ZeroDates) -> Any:
@@ -99,11 +112,16 @@ def _decimal(value: Decimal, kind: pa.DataType, _zero_dates: ZeroDates) -> Decim
     return f"{value:f}" if pa.types.is_string(kind) else value
 
 
+def _int32(number: int) -> int:
+    """Return the signed number with the same 32 bits: SRIDs are unsigned, but neither Arrow's nor Spark's are."""
+    return number - (1 << 32) if number >> 31 else number
+
+
 _CONVERTERS: dict[type, Callable[[Any, pa.DataType, ZeroDates], Any]] = {
     Decimal: _decimal,
     Date: lambda value, kind, policy: _moment(value.days, value.text(), kind, policy),
     DateTime: lambda value, kind, policy: _moment(value.microseconds, value.text(), kind, policy),
     Timestamp: lambda value, kind, policy: _moment(value.microseconds, value.text(), kind, policy),
     Time: lambda value, _kind, _policy: value.microseconds,
-    Geometry: lambda value, _kind, _policy: {"srid": value.srid, "wkb": value.wkb},
+    Geometry: lambda value, _kind, _policy: {"srid": _int32(value.srid), "wkb": value.wkb},
 }

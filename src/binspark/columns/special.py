@@ -27,6 +27,7 @@ from binspark.event import (
 )
 from binspark.event.rows import ROWS_KINDS
 from binspark.frames import EventCode, Frame, Framer, HeaderFlag
+from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.payload import Limits, expand_payload, without_checksum
 from binspark.values.options import ValueOptions
 from binspark.values.rows import RowChange, rows_of
@@ -68,9 +69,8 @@ class SpecialEvents:
 
     def handle(self, *, refused: bool) -> Iterator[TableBatch]:
         """Deal with the event that the scan stands at, and step over it."""
-        state = self._reader.state
-        at = int(state[State.AT])
-        size = int.from_bytes(string_at(at + 9, 4), "little")
+        at = int(self._reader.state[State.AT])
+        size = max(_event_size(at), HEADER_LENGTH)
         event = self._decoder.decode(self._frame(string_at(at, size)))
         if refused:
             yield from self._refused(event)
@@ -78,7 +78,13 @@ class SpecialEvents:
             handler = self._HANDLERS.get(type(event.body))
             if handler is not None:
                 yield from handler(self, event)
-        state[State.AT], state[State.ROW_AT] = at + size, 0
+        self.step_over()
+
+    def step_over(self) -> None:
+        """Let the scan go on behind the event that it stands at."""
+        state = self._reader.state
+        state[State.AT] += _event_size(int(state[State.AT]))
+        state[State.ROW_AT] = 0
         state[State.EVENTS] += 1
 
     def _frame(self, data: bytes) -> Frame:
@@ -95,12 +101,12 @@ class SpecialEvents:
 
     def _refused(self, event: Event) -> Iterator[TableBatch]:
         """Let the reference say what is wrong. If it finds nothing, its answer counts."""
-        self.disagreements += 1
-        if isinstance(event.body, Rows):
-            yield from self._rows_by_reference(event, skip=int(self._reader.state[State.ROW_NUMBER]))
         handler = self._HANDLERS.get(type(event.body))
-        if handler is not None and not isinstance(event.body, Rows):
+        if isinstance(event.body, Rows):
+            yield from self._rows_by_reference(event, refused=True)
+        elif handler is not None:
             yield from handler(self, event)
+        self.disagreements += 1
 
     def _statement(self, event: Event) -> Iterator[TableBatch]:
         """Take notice of DDL. The same TABLE_MAP may mean another shape behind it."""
@@ -155,7 +161,8 @@ class SpecialEvents:
         else:
             yield from self._rows_by_reference(event)
 
-    def _rows_by_reference(self, event: Event, skip: int = 0) -> Iterator[TableBatch]:
+    def _rows_by_reference(self, event: Event, *, refused: bool = False) -> Iterator[TableBatch]:
+        """Decode rows in Python. Of an event that kernels refused, those before the wrong one are decoded already."""
         reader, body, selection = self._reader, event.body, self._reader.selection
         schema = reader.tables.schema_of(body.table_id)
         if schema is None:
@@ -168,16 +175,19 @@ class SpecialEvents:
         number = reader.tables.slot(schema)
         slot = reader.tables.slots[number]
         if slot.kernel is not None and slot.kernel.rows:
+            reader.cut_at_wrong_text(number)
             yield from reader.flush_slot(number)
+        skip = int(reader.state[State.ROW_NUMBER]) if refused else 0
         operation = ROWS_KINDS[event.type_code].operation
         options = ValueOptions(undecodable=selection.options.undecodable)
         keep = is_selected and selection.wants(schema.name) and selection.wants_operation(operation)
-        for row, change in enumerate(rows_of(event, schema.columns, options)):
+        columns = slot.plan.reference_columns if keep else slot.plan.unread_columns
+        for row, change in enumerate(rows_of(event, columns, options)):
             if row >= skip:
                 metadata = self._metadata(event, row, _OPERATIONS[operation.value])
                 if keep:
                     _refuse_diffs(change, event)
-                    slot.reference.add(change, metadata)
+                    slot.reference.add(change, metadata, event.position)
                 if slot.reference.rows >= selection.max_rows:
                     yield from reader.flush_slot(number)
         if slot.kernel is not None:
@@ -206,6 +216,8 @@ class SpecialEvents:
     def _payload(self, event: Event) -> Iterator[TableBatch]:
         """Expand a payload window by window and let kernels go through each."""
         body: TransactionPayload = event.body
+        if self._reader.state[State.INNER]:
+            raise Malformed("a transaction payload inside a transaction payload")
         self._reader.state[State.PAYLOAD_ROW] = 0
         pieces = expand_payload(body.payload, body.compression_type, body.uncompressed_size, self._limits)
         window, size = [], 0
@@ -252,6 +264,10 @@ class SpecialEvents:
         PartialRowData: _fragment,
         TransactionPayload: _payload,
     }
+
+
+def _event_size(at: int) -> int:
+    return int.from_bytes(string_at(at + 9, 4), "little")
 
 
 def _refuse_diffs(change: RowChange, event: Event) -> None:

@@ -15,13 +15,13 @@ from binspark.columns.layout import Op
 from binspark.columns.layout import Table as T
 from binspark.columns.plan import PlannedColumn, TablePlan, describe
 from binspark.values.charsets import decode_text
-from binspark.values.json_binary import json_text
 
 Numbers = npt.NDArray[np.int64]
 _SLACK = 64
 _FIRST_ROWS = 512
 _FIRST_DATA = 16 << 10
 _META_WIDTHS = {T.META_EVENT: 8, T.META_ROW: 4, T.META_TRANSACTION: 4, T.META_OP: 1, T.META_SERVER: 8, T.META_TX_ROW: 8}
+_UNCOUNTED = -1
 _LISTS = (Op.SET, Op.VECTOR)
 
 
@@ -44,8 +44,12 @@ class TableBuilder:
         self._data_capacity = {index: min(_FIRST_DATA, max_data) for index in range(len(columns))}
         self._block: Block = np.empty(0, dtype=np.uint8)
         self._used: list[tuple[int, int, int]] = []
+        self._late_text: dict[int, list[str | None]] = {}
         for index, planned in enumerate(self._images):
             columns[index] = describe(planned, plan.options)
+            if planned.wanted and planned.form.finish:
+                self._late_text[index] = []
+        table[T.CHECK] = bool(self._late_text)
         self.begin()
 
     @property
@@ -69,6 +73,8 @@ class TableBuilder:
         self._columns[:, C.DATA_USED] = 0
         self._columns[:, C.NULLS] = 0
         self._columns[:, C.ITEMS] = 0
+        for texts in self._late_text.values():
+            texts.clear()
         for row in self._columns:
             if row[C.OP]:
                 self._reset(row)
@@ -76,8 +82,8 @@ class TableBuilder:
     def make_room(self, event_size: int) -> bool:
         """Grow after a row did not fit; return False if the batch is as large as it may be and must be taken."""
         if self.rows == 0:
-            needed = 4 * event_size + 4096
-            self._data_capacity = {index: max(size, needed) for index, size in self._data_capacity.items()}
+            needed = 6 * event_size + 4096
+            self._data_capacity = {index: max(2 * size, needed) for index, size in self._data_capacity.items()}
             self._move()
             return True
         rows_full = self.rows >= self._rows_capacity
@@ -87,6 +93,26 @@ class TableBuilder:
             return False
         self._move()
         return True
+
+    def decode_late_text(self) -> int:
+        """Decode the text that kernels only copied, of all rows since the last call.
+
+        Where bytes are no text, the batch is cut before the first such row. Return how many rows that takes away.
+        """
+        first_wrong = self.rows
+        for index, texts in self._late_text.items():
+            collation = self._images[index].column.collation
+            assert collation is not None
+            try:
+                for value in self._bytes_array(self._columns[index]).slice(len(texts)).to_pylist():
+                    texts.append(None if value is None else decode_text(value, collation))
+            except UnicodeDecodeError:
+                first_wrong = min(first_wrong, len(texts))
+        cut = self.rows - first_wrong
+        if cut:
+            self._table[T.ROWS] = first_wrong
+            self._columns[self._columns[:, C.NULLS] > 0, C.NULLS] = _UNCOUNTED
+        return cut
 
     def _grow_data(self) -> bool:
         """Give more room to every column that is more than half full."""
@@ -184,12 +210,15 @@ class TableBuilder:
     def arrays(self, *, before: bool = False) -> list[pa.Array]:
         """Return the wanted columns as Arrow arrays over the block."""
         count = len(self.plan.columns)
-        rows = self._columns[count:] if before else self._columns[:count]
+        first = count if before else 0
         return [
-            self._array(row, planned) for row, planned in zip(rows, self.plan.columns, strict=True) if planned.wanted
+            self._array(first + index, planned) for index, planned in enumerate(self.plan.columns) if planned.wanted
         ]
 
-    def _array(self, row: Numbers, planned: PlannedColumn) -> pa.Array:
+    def _array(self, index: int, planned: PlannedColumn) -> pa.Array:
+        row = self._columns[index]
+        if index in self._late_text:
+            return pa.array(self._late_text[index][: self.rows], pa.string())
         rows, nulls = self.rows, int(row[C.NULLS])
         validity = self.part(int(row[C.VALIDITY]), (rows + 7) // 8) if nulls else None
         op, kind = planned.form.op, planned.form.type
@@ -205,10 +234,14 @@ class TableBuilder:
         if op in _LISTS:
             items = self._items(row, planned, data)
             return pa.Array.from_buffers(kind, rows, [validity, offsets], nulls, children=[items])
-        if planned.form.finish:
-            raw = pa.Array.from_buffers(pa.binary(), rows, [validity, offsets, data], nulls)
-            return _finished(raw, planned)
         return pa.Array.from_buffers(kind, rows, [validity, offsets, data], nulls)
+
+    def _bytes_array(self, row: Numbers) -> pa.Array:
+        rows, nulls = self.rows, int(row[C.NULLS])
+        validity = self.part(int(row[C.VALIDITY]), (rows + 7) // 8) if nulls else None
+        offsets = self.part(int(row[C.OFFSETS]), 4 * (rows + 1))
+        data = self.part(int(row[C.DATA]), int(row[C.DATA_USED]))
+        return pa.Array.from_buffers(pa.binary(), rows, [validity, offsets, data], nulls)
 
     def _items(self, row: Numbers, planned: PlannedColumn, data: pa.Buffer) -> pa.Array:
         count = int(row[C.ITEMS])
@@ -216,17 +249,6 @@ class TableBuilder:
             return pa.Array.from_buffers(pa.float32(), count, [None, data], 0)
         offsets = self.part(int(row[C.ITEM_OFFSETS]), 4 * (count + 1))
         return pa.Array.from_buffers(pa.string(), count, [None, offsets, data], 0)
-
-
-def _finished(raw: pa.Array, planned: PlannedColumn) -> pa.Array:
-    """Decode what a kernel only copied."""
-    if planned.form.finish == "json":
-        texts = [None if value is None else json_text(value) for value in raw.to_pylist()]
-    else:
-        collation = planned.column.collation
-        assert collation is not None
-        texts = [None if value is None else decode_text(value, collation) for value in raw.to_pylist()]
-    return pa.array(texts, pa.string())
 
 
 def _value_width(planned: PlannedColumn) -> int:

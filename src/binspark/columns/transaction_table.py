@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -72,25 +70,21 @@ class TransactionTable:
 
     def columns(self, numbers: npt.NDArray[np.int32]) -> tuple[pa.Array, pa.Array]:
         """Return the identifiers (as a dictionary) and commit times of rows."""
-        if len(numbers) == 0 or numbers[-1] < 0:
+        if len(numbers) == 0 or numbers.max() < 0:
             empty = pa.nulls(len(numbers), pa.string()).dictionary_encode()
             return empty.cast(pa.dictionary(pa.int32(), pa.string())), pa.nulls(len(numbers), TIMESTAMP)
-        first, last = int(numbers.min()), int(numbers.max())
         known = numbers >= 0
-        first = max(first, 0)
-        indexes = pa.array(numbers - first, mask=None if known.all() else ~known)
+        first, last = int(numbers[known].min()), int(numbers.max())
+        lengths = np.diff(self._offsets[first : last + 2])
+        named = known & (lengths[np.maximum(numbers - first, 0)] > 0)
+        indexes = pa.array(numbers - first, mask=None if named.all() else ~named)
         identifiers = pa.DictionaryArray.from_arrays(indexes, self._texts(first, last + 1))
         times = self.numbers[np.maximum(numbers, 0), X.COMMIT_TIME]
         return identifiers, pa.array(times, mask=(times == 0) | ~known).cast(TIMESTAMP)
 
     def _texts(self, first: int, last: int) -> pa.Array:
-        """Return the identifiers of a run of transactions; an anonymous one has none."""
+        """Return the identifiers of a run of transactions. To that of an anonymous one, which is empty, no row refers."""
         offsets = self._offsets[first : last + 1]
         text = self._text[offsets[0] : offsets[-1]].tobytes()
         moved = (offsets - offsets[0]).astype(np.int32)
-        count = last - first
-        array = pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(moved), pa.py_buffer(text)])
-        anonymous: Any = moved[1:] == moved[:-1]
-        if not anonymous.any():
-            return array
-        return pa.compute.if_else(pa.array(anonymous), pa.scalar(None, pa.string()), array)
+        return pa.Array.from_buffers(pa.string(), last - first, [None, pa.py_buffer(moved), pa.py_buffer(text)])

@@ -48,7 +48,7 @@ class Form(NamedTuple):
     """How the values of a column are laid out in the log and filled into Arrow.
 
     kernel  whether a kernel fills it; if not, the reference decodes the values of the whole table
-    finish  what the batch does with the bytes a kernel copied: "json" and "charset" are decoded there
+    finish  what the batch does with the bytes a kernel copied: "charset" is decoded there
     """
 
     type: pa.DataType
@@ -155,13 +155,13 @@ def _set(column: Column, _options: ColumnOptions) -> Form:
     return Form(pa.list_(pa.string()), Op.SET, fixed_size=column.length, p1=len(column.members))
 
 
-def _counted(kind: pa.DataType, op: Op, finish: str = "") -> Callable[..., Form]:
-    return lambda column, _options: Form(kind, op, length_bytes=column.length, finish=finish)
+def _counted(kind: pa.DataType, op: Op) -> Callable[..., Form]:
+    return lambda column, _options: Form(kind, op, length_bytes=column.length)
 
 
-def _by_reference(column: Column, _options: ColumnOptions) -> Form:
+def _by_reference(column: Column, options: ColumnOptions) -> Form:
     """A type that only the reference decodes."""
-    binary = column.collation == BINARY_COLLATION
+    binary = column.collation == BINARY_COLLATION or options.undecodable is Undecodable.BINARY
     return Form(pa.binary() if binary else pa.string(), Op.SKIP, kernel=False)
 
 
@@ -195,7 +195,7 @@ _FORMS: dict[int, Callable[[Column, ColumnOptions], Form]] = {
     T.BLOB: _blob,
     T.MEDIUM_BLOB: _blob,
     T.LONG_BLOB: _blob,
-    T.JSON: _counted(pa.string(), Op.JSON, "json"),
+    T.JSON: _counted(pa.string(), Op.JSON),
     T.GEOMETRY: _counted(GEOMETRY, Op.GEOMETRY),
     T.VECTOR: _counted(pa.list_(pa.float32()), Op.VECTOR),
     T.BLOB_COMPRESSED: _by_reference,

@@ -91,6 +91,17 @@ def copy_bytes(_typing: Any, _target: Any, _source: Any, _length: Any) -> Any:
 
 
 @intrinsic
+def call_writer(_typing: Any, _function: Any, _target: Any, _capacity: Any, _source: Any, _length: Any) -> Any:
+    """Call a function by its address. It writes what is at `source` in another form, and says how much it wrote."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(_I64, [_I64] * 4)
+        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
+
+    return types.int64(types.int64, types.int64, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
 def call_crc32(_typing: Any, _function: Any, _address: Any, _length: Any) -> Any:
     """Call zlib's crc32 by its address, so that kernels which use it can be cached on disk."""
 

@@ -65,7 +65,9 @@ def scan(
             return Stop.REFUSED
         kind = load8(at + 4)
         stop = 0
-        if 23 <= kind <= 25 or 30 <= kind <= 32:
+        if state[State.ALL_FOR_PYTHON]:
+            stop = Stop.PYTHON
+        elif 23 <= kind <= 25 or 30 <= kind <= 32:
             stop = rows_event(state, tables, columns, table_ids, kind, at, size)
         elif kind == _TABLE_MAP:
             stop = known_table_map(state, table_ids, at, size)
@@ -148,7 +150,7 @@ def table_id_at(body: int) -> int:
 def find_table_id(table_ids: np.ndarray, table_id: int) -> int:
     """Return the entry of a table id, or the empty entry where it belongs. The table is never full."""
     mask = len(table_ids) - 1
-    entry = (table_id * 0x9E3779B1 >> 7) & mask
+    entry = ((table_id & 0xFFFFFFFF) * 0x9E37 >> 7) & mask
     while table_ids[entry, TableIds.ID] != table_id and table_ids[entry, TableIds.ID] != -1:
         entry = (entry + 1) & mask
     return entry
@@ -304,13 +306,12 @@ def decode_rows(
             row_at, outcome = decode_image(
                 columns, first, first, count, row, row_at, end, second_image, in_second, wanted
             )
-        if outcome == FULL:
-            forget_row(columns, first, count, row)
-            if before:
-                forget_row(columns, first + count, count, row)
-            return full(state, slot, row_start)
         if outcome != DONE or row_at == row_start:
-            return Stop.REFUSED
+            if wanted:
+                forget_row(columns, first, count, row)
+            if wanted and before:
+                forget_row(columns, first + count, count, row)
+            return full(state, slot, row_start) if outcome == FULL else Stop.REFUSED
         if wanted:
             keep_metadata(state, table, row, operation, at)
             table[Table.ROWS] = row + 1
@@ -318,6 +319,10 @@ def decode_rows(
         state[State.ROW_NUMBER] += 1
         state[State.TX_ROW] += 1
         state[State.PAYLOAD_ROW] += 1
+    if wanted and table[Table.CHECK]:
+        state[State.TABLE] = slot
+        state[State.ROW_AT] = end
+        return Stop.CHECK
     state[State.ROW_AT] = 0
     return 0
 

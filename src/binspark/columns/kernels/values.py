@@ -6,7 +6,9 @@ import numpy as np
 from numba import njit
 
 from binspark.columns.kernels.decimals import store_decimal
+from binspark.columns.kernels.json_strings import NO_ROOM
 from binspark.columns.kernels.memory import (
+    call_writer,
     load8,
     load8s,
     load16,
@@ -140,7 +142,12 @@ def store_variable(column: np.ndarray, op: int, row: int, source: int, length: i
         if not copy_utf8(target, source, length, column[Column.P2]):
             return REFUSED
         used += length
-    elif op == Op.BINARY or op == Op.JSON:
+    elif op == Op.JSON:
+        written = call_writer(column[Column.AUX], target, room, source, length)
+        if written < 0:
+            return FULL if written == NO_ROOM else REFUSED
+        used += written
+    elif op == Op.BINARY:
         if length > room:
             return FULL
         copy_short(target, source, length)
