@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from binspark.changes.change import Change
     from binspark.errors import (
         BinlogError,
         Checksum,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
         Unsupported,
     )
     from binspark.event import Event
+    from binspark.files.batches import read_batches as batches
+    from binspark.files.changes import read_changes as rows
     from binspark.files.read import ReadOptions
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BinlogError",
+    "Change",
     "Checksum",
     "DecodeError",
     "EncodeError",
@@ -49,11 +53,14 @@ __all__ = [
     "SourceError",
     "Truncated",
     "Unsupported",
+    "batches",
     "events",
+    "rows",
 ]
 
 # Where each public name lives. They are loaded when first asked for, so that `import binspark` costs nothing.
 _HOMES = {
+    "Change": ("binspark.changes.change", "Change"),
     "Event": ("binspark.event", "Event"),
     "Gtid": ("binspark.gtid", "Gtid"),
     "GtidSet": ("binspark.gtid", "GtidSet"),
@@ -61,7 +68,9 @@ _HOMES = {
     "MariadbPosition": ("binspark.gtid", "MariadbPosition"),
     "Position": ("binspark.position", "Position"),
     "ReadOptions": ("binspark.files.read", "ReadOptions"),
+    "batches": ("binspark.files.batches", "read_batches"),
     "events": ("binspark.files.read", "read_events"),
+    "rows": ("binspark.files.changes", "read_changes"),
 }
 
 

@@ -15,10 +15,12 @@ from binspark.errors import BinlogError, OptionError
 COMMANDS = {
     "events": ("binspark.cli.events", "events_command"),
     "transactions": ("binspark.cli.transactions", "transactions_command"),
+    "rows": ("binspark.cli.rows", "rows_command"),
     "explain": ("binspark.cli.explain", "explain_command"),
     "verify": ("binspark.cli.verify", "verify_command"),
     "gtid": ("binspark.cli.gtid", "gtid_command"),
     "stat": ("binspark.cli.stat", "stat_command"),
+    "export": ("binspark.cli.export", "export_command"),
     "demo": ("binspark.cli.demo", "demo_command"),
 }
 

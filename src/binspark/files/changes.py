@@ -1,0 +1,46 @@
+"""Logs as changed rows, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Unpack
+
+from binspark.changes.change import Change
+from binspark.changes.choice import Choice, selection_of
+from binspark.changes.reader import ChangeReader
+from binspark.errors import DecodeError
+from binspark.files.read import source_events
+from binspark.files.schemas import Schema, history_of
+from binspark.files.sources import LogSource, Paths, find_logs
+
+
+def read_changes(paths: Paths, *, schema: Schema = None, **options: Unpack[Choice]) -> Iterator[Change]:
+    """Yield every changed row of one or more logs, in the order of the logs.
+
+    >>> for change in binspark.rows("binlog.*", tables=["shop.orders"]):  # doctest: +SKIP
+    ...     print(change.op, change.key, change.after)
+
+    `schema` is a dump (`mysqldump --no-data`) that tells what the log does not: names, signs, keys. The other options
+    are those of `Choice`. What comes before damage is delivered before the error is raised.
+    """
+    reader = ChangeReader(selection_of(options), history_of(schema))
+    return _changes(find_logs(paths), reader)
+
+
+def source_changes(source: LogSource, reader: ChangeReader) -> Iterator[Change]:
+    """Yield the changed rows of one log, up to the position that the reader's selection stops at."""
+    stop = reader.selection.stop_position
+    try:
+        for event in source_events(source):
+            if stop is not None and event.offset >= stop:
+                return
+            yield from reader.feed(event)
+    except DecodeError as error:
+        offset = error.position.offset
+        if stop is None or offset is None or offset < stop:
+            raise
+
+
+def _changes(sources: Iterable[LogSource], reader: ChangeReader) -> Iterator[Change]:
+    for source in sources:
+        yield from source_changes(source, reader)

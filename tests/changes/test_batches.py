@@ -1,0 +1,88 @@
+"""`binspark.batches`: the bulk path, as Python calls it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from corpus.cases import case_logs
+
+import binspark
+from binspark.cli.demo import SHOP
+from binspark.errors import OptionError, SourceError
+
+LAST = SHOP / "mysql" / "binlog.000003"
+
+
+def test_one_table_gives_record_batches_each_in_the_shape_of_its_time() -> None:
+    batches = list(binspark.batches(SHOP / "mysql", table="shop.orders"))
+    assert {type(batch) for batch in batches} == {pa.RecordBatch}
+    assert sum(batch.num_rows for batch in batches) == 391
+    assert ["channel" in batch.schema.names for batch in batches] == [False, True, True]
+
+
+def test_several_tables_give_batches_with_their_table() -> None:
+    items = list(binspark.batches(LAST, tables=["shop.order*"]))
+    assert [(item.table.name, item.batch.num_rows) for item in items] == [("shop.orders", 151), ("shop.order_lines", 2)]
+
+
+def test_columns_and_metadata_are_chosen() -> None:
+    (batch,) = binspark.batches(LAST, table="shop.orders", columns=["total", "id"], metadata=False)
+    assert batch.schema.names == ["id", "total"]
+
+
+def test_old_rows_are_kept_when_asked_for() -> None:
+    (batch,) = binspark.batches(LAST, table="shop.products", before=True)
+    stock = [(row["_before"]["stock"], row["stock"]) for row in batch.to_pylist()]
+    assert all(before > after for before, after in stock)
+    assert len(stock) == 2
+
+
+def test_batches_have_no_more_rows_than_asked_for() -> None:
+    sizes = [batch.num_rows for batch in binspark.batches(LAST, table="shop.orders", max_rows=64)]
+    assert sizes == [64, 64, 23]
+
+
+def test_dates_that_no_calendar_has_follow_the_policy() -> None:
+    logs = case_logs("mysql/types")
+    (as_null,) = binspark.batches(logs, table="shop.moments", metadata=False)
+    (as_text,) = binspark.batches(logs, table="shop.moments", metadata=False, zero_dates="string")
+    zeros = [name for name in as_text.schema.names if "0000-00-00" in as_text[name].to_pylist()]
+    assert len(zeros) > 0
+    assert all(as_null[name].null_count > as_text[name].null_count for name in zeros)
+
+
+def test_the_history_of_one_file_holds_for_the_next() -> None:
+    logs = case_logs("mysql/rotation")
+    together = [item.table for item in binspark.batches(logs)]
+    assert len({table.name for table in together}) > 0
+    assert {table.primary_key for table in together} == {
+        change.table_schema.primary_key for change in binspark.rows(logs)
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"table": "shop.*"}, "tables takes patterns"),
+        ({"table": "shop.orders", "tables": ["shop.orders"]}, "not both"),
+        ({"table": "orders"}, "names no schema"),
+        ({"table": "shop.orders", "column": ["id"]}, "did you mean columns"),
+        ({"zero_dates": "nil"}, "none of null"),
+        ({"max_rows": 0}, "not positive"),
+    ],
+)
+def test_a_wrong_option_is_named_before_anything_is_read(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        binspark.batches(LAST, **options)
+
+
+def test_a_column_that_the_table_does_not_have_is_named() -> None:
+    with pytest.raises(OptionError, match="nmae"):
+        list(binspark.batches(LAST, table="shop.products", columns=["nmae"]))
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    with pytest.raises(SourceError, match="no-such-log"):
+        binspark.batches("no-such-log", table="shop.orders")

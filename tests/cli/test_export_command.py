@@ -1,0 +1,275 @@
+"""`binspark export`: what is written, that it is whole or not there, and what is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from corpus.cases import case_logs
+
+import binspark
+from binspark.cli.demo import SHOP
+from binspark.cli.main import exit_code
+from binspark.export import part
+from binspark.export.names import folder_name
+from binspark.testing.builder import BinlogBuilder, insert, integer, table
+
+MYSQL = SHOP / "mysql"
+LAST = MYSQL / "binlog.000003"
+ORDERS = "shop.orders"
+
+
+def files_in(folder: Path) -> list[str]:
+    """List every file below a folder, hidden ones too."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def exported(folder: Path, name: str) -> list[dict[str, object]]:
+    """Return the rows of an exported table, file by file."""
+    return [row for path in sorted((folder / name).iterdir()) for row in pq.ParquetFile(path).read().to_pylist()]
+
+
+@pytest.mark.parametrize("name", ["shop.customers", "shop.orders", "shop.order_lines", "shop.products"])
+def test_what_is_read_back_is_what_the_batches_hold(tmp_path: Path, name: str) -> None:
+    assert exit_code(["export", str(MYSQL), "-o", str(tmp_path / "out"), "--before"]) == 0
+    items = [item for item in binspark.batches(MYSQL, before=True) if item.table.name == name]
+    assert exported(tmp_path / "out", name) == [row for item in items for row in item.batch.to_pylist()]
+
+
+def test_a_table_in_two_shapes_is_in_two_files(tmp_path: Path) -> None:
+    assert exit_code(["export", str(MYSQL), "-o", str(tmp_path / "out")]) == 0
+    assert files_in(tmp_path / "out") == [
+        "shop.customers/part-00000.parquet",
+        "shop.order_lines/part-00000.parquet",
+        "shop.orders/part-00000.parquet",
+        "shop.orders/part-00001.parquet",
+        "shop.products/part-00000.parquet",
+    ]
+    old, new = (set(pq.read_schema(path).names) for path in sorted((tmp_path / "out" / ORDERS).iterdir()))
+    assert new - old == {"channel"}
+
+
+@pytest.mark.parametrize(
+    "case", ["mysql/types", "mariadb/types", "mysql/invisible-generated", "mariadb/types-compressed"]
+)
+def test_every_type_can_be_written_and_read_back(tmp_path: Path, case: str) -> None:
+    logs = case_logs(case)
+    assert exit_code(["export", *map(str, logs), "-o", str(tmp_path / "out")]) == 0
+    expected: dict[str, list[dict[str, object]]] = {}
+    for item in binspark.batches(logs):
+        expected.setdefault(item.table.name, []).extend(item.batch.to_pylist())
+    assert len(expected) > 0
+    assert {name: exported(tmp_path / "out", name) for name in expected} == expected
+
+
+def test_metadata_columns_are_plain_text(tmp_path: Path) -> None:
+    assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out")]) == 0
+    schema = pq.read_schema(tmp_path / "out" / ORDERS / "part-00000.parquet")
+    assert [schema.field(name).type for name in ("_op", "_gtid", "_file")] == [pa.string()] * 3
+
+
+def test_options_choose_rows_and_columns(tmp_path: Path) -> None:
+    chosen = ["--table", ORDERS, "--operation", "delete", "--columns", "id, total"]
+    assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out"), *chosen]) == 0
+    rows = exported(tmp_path / "out", ORDERS)
+    assert [row["id"] for row in rows] == list(range(1, 151))
+    assert [name for name in rows[0] if not name.startswith("_")] == ["id", "total"]
+
+
+def test_files_are_cut_after_so_many_rows(tmp_path: Path) -> None:
+    cut = ["--table", ORDERS, "--rows-per-file", "60"]
+    assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out"), *cut]) == 0
+    paths = sorted((tmp_path / "out" / ORDERS).iterdir())
+    assert [pq.read_metadata(path).num_rows for path in paths] == [60, 60, 31]
+    assert [row["id"] for row in exported(tmp_path / "out", ORDERS)] == list(range(1, 152))
+
+
+def test_the_summary_counts_what_was_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["export", str(MYSQL), "-o", str(tmp_path / "out"), "--format", "jsonl"]) == 0
+    captured = capsys.readouterr()
+    shown = [json.loads(line) for line in captured.out.splitlines()]
+    assert [(record["table"], record["rows"], record["files"]) for record in shown] == [
+        ("customers", 7, 1),
+        ("order_lines", 258, 1),
+        ("orders", 391, 2),
+        ("products", 263, 1),
+    ]
+    assert sum(record["bytes"] for record in shown) == sum(
+        path.stat().st_size for path in (tmp_path / "out").rglob("*.parquet")
+    )
+    assert captured.err == ""
+
+
+def test_a_person_gets_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["table", "rows", "files", "MB"]
+    assert lines[-1].split()[:4] == ["in", "all", "155", "3"]
+
+
+def test_a_folder_that_is_not_empty_is_refused_and_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    assert exit_code(["export", str(LAST), "-o", str(tmp_path)]) == 2
+    assert "--overwrite" in capsys.readouterr().err
+    assert files_in(tmp_path) == ["mine.txt"]
+
+
+def test_overwriting_replaces_the_tables_of_an_earlier_export_and_nothing_else(tmp_path: Path) -> None:
+    assert exit_code(["export", str(MYSQL), "-o", str(tmp_path)]) == 0
+    (tmp_path / "mine.txt").write_text("mine")
+    foreign = tmp_path / ORDERS / "part-00000-of-others.parquet"
+    foreign.write_text("theirs")
+    assert exit_code(["export", str(LAST), "-o", str(tmp_path), "--table", ORDERS, "--overwrite"]) == 0
+    assert files_in(tmp_path) == ["mine.txt", f"{ORDERS}/part-00000-of-others.parquet", f"{ORDERS}/part-00000.parquet"]
+    assert pq.read_metadata(tmp_path / ORDERS / "part-00000.parquet").num_rows == 151
+
+
+def test_damage_leaves_nothing_and_a_rerun_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cut, out = tmp_path / "binlog.000001", tmp_path / "out"
+    cut.write_bytes(LAST.read_bytes()[:7000])
+    assert exit_code(["export", str(LAST), str(cut), "-o", str(out)]) == 1
+    assert f"binspark: {cut}:" in capsys.readouterr().err
+    assert not out.exists()
+    assert exit_code(["export", str(LAST), "-o", str(out)]) == 0
+
+
+def test_damage_keeps_an_earlier_export(tmp_path: Path) -> None:
+    cut, out = tmp_path / "binlog.000001", tmp_path / "out"
+    cut.write_bytes(LAST.read_bytes()[:7000])
+    assert exit_code(["export", str(MYSQL), "-o", str(out)]) == 0
+    before = {name: (out / name).read_bytes() for name in files_in(out)}
+    assert exit_code(["export", str(cut), "-o", str(out), "--overwrite"]) == 1
+    assert {name: (out / name).read_bytes() for name in files_in(out)} == before
+
+
+def test_what_stands_before_damage_can_be_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cut, out = tmp_path / "binlog.000001", tmp_path / "out"
+    cut.write_bytes(LAST.read_bytes()[:7000])
+    assert exit_code(["export", str(cut), str(LAST), "-o", str(out), "--salvage"]) == 1
+    assert f"binspark: {cut}:" in capsys.readouterr().err
+    rows = exported(out, ORDERS)
+    assert [sum(row["_file"] == name for row in rows) for name in ("binlog.000001", "binlog.000003")] == [151, 151]
+
+
+def test_a_failure_while_writing_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full_disk(_file: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(part.os, "fsync", full_disk)
+    out = tmp_path / "out"
+    assert exit_code(["export", str(MYSQL), "-o", str(out)]) == 1
+    assert capsys.readouterr().err == f"binspark: {out}: No space left on device\n"
+    assert not out.exists()
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_file: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(part.os, "fsync", interrupt)
+    assert exit_code(["export", str(MYSQL), "-o", str(tmp_path / "out")]) == 130
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_killed_export_leaves_no_file_under_its_name_and_a_rerun_works(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    script = (
+        "import os, signal\n"
+        "from binspark.cli.main import exit_code\n"
+        "from binspark.export import part\n"
+        "part.os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"exit_code(['export', {str(MYSQL)!r}, '-o', {str(out)!r}])\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", script], env=os.environ, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    left = files_in(out)
+    assert len(left) > 0
+    assert [name for name in left if not name.endswith(".partial")] == []
+    assert exit_code(["export", str(LAST), "-o", str(out), "--table", ORDERS]) == 0
+    assert files_in(out) == [f"{ORDERS}/part-00000.parquet"]
+    assert [path.name for path in out.iterdir()] == [ORDERS]
+
+
+def test_many_tables_share_few_open_files(tmp_path: Path) -> None:
+    from binspark.changes.choice import selection_of
+    from binspark.export import Export, ExportOptions
+    from binspark.files import find_logs
+    from binspark.schema import SchemaHistory
+
+    tables = [table(f"shop.t{number}", integer("id")) for number in range(6)]
+    log = BinlogBuilder()
+    for _ in range(2):
+        log.transaction(*(insert(each, (1,), (2,)) for each in tables))
+        log.rotate()
+    log.save(tmp_path)
+    export = Export(selection_of({}), SchemaHistory(), ExportOptions(most_open=2))
+    written = export.run(find_logs(tmp_path), tmp_path / "out")
+    assert [(each.rows, each.files) for each in written] == [(4, 2)] * 6
+    assert len(exported(tmp_path / "out", "shop.t3")) == 4
+
+
+def test_a_table_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out"), "--table", "shop.ordres"]) == 0
+    assert "shop.ordres" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "-o"),
+        (["-o", "out", "--columns", "id,nmae"], "nmae"),
+        (["-o", "out", "--zero-dates", "zero"], "null"),
+        (["-o", str(LAST)], "not a folder"),
+    ],
+)
+def test_wrong_use_is_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert exit_code(["export", str(LAST), *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert files_in(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "name", "folder"),
+    [
+        ("shop", "orders", "shop.orders"),
+        ("a.b", "c", "a%2Eb.c"),
+        ("a", "b.c", "a.b%2Ec"),
+        ("..", "/etc", "%2E%2E.%2Fetc"),
+        ("_hidden", "_t", "%5Fhidden.%5Ft"),
+        ("shop", "größe 1", "shop.größe%201"),
+    ],
+)
+def test_names_become_folders(schema: str, name: str, folder: str) -> None:
+    assert folder_name(schema, name) == folder
+
+
+def test_long_names_stay_short_enough_and_apart() -> None:
+    names = {folder_name("字" * 64, "字" * 63 + last) for last in "ab"}
+    assert len(names) == 2
+    assert max(len(name.encode()) for name in names) <= 200
+
+
+def test_a_log_from_standard_input_is_exported(tmp_path: Path) -> None:
+    command = f'{sys.executable} -m binspark export - -o "{tmp_path / "out"}" < "{LAST}"'
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert "shop.orders" in result.stdout
+    assert result.stderr == ""

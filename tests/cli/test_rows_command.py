@@ -1,0 +1,197 @@
+"""`binspark rows`, as a person and as a program would run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpus.cases import case_logs
+
+from binspark.cli.demo import SHOP
+from binspark.cli.main import exit_code
+from binspark.testing.builder import BinlogBuilder, insert, integer, table, update, varchar
+
+MYSQL = str(SHOP / "mysql")
+LAST = str(SHOP / "mysql" / "binlog.000003")
+KEYS = ["file", "pos", "row", "gtid", "timestamp", "schema", "table", "op", "before", "after", "key"]
+UUID = "4efb89a3-e0d3-11f1-9fc1-02fc00000001"
+
+
+def rows(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
+    """Run the command and return its records."""
+    assert exit_code(["rows", "--format", "jsonl", *arguments]) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_every_row_is_one_json_object_with_the_agreed_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = rows(capsys, MYSQL)
+    assert len(shown) == 919
+    assert {tuple(record) for record in shown} == {tuple(KEYS)}
+
+
+def test_an_order_that_was_deleted_is_shown_with_all_its_values(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = rows(capsys, LAST, "--table", "shop.orders", "--operation", "delete")
+    assert len(shown) == 150
+    assert shown[0] == {
+        "file": "binlog.000003",
+        "pos": 629,
+        "row": 0,
+        "gtid": f"{UUID}:158",
+        "timestamp": 1794733359,
+        "schema": "shop",
+        "table": "orders",
+        "op": "delete",
+        "before": {
+            "id": 1,
+            "customer_id": 3,
+            "status": "paid",
+            "channel": "web",
+            "total": "169.80",
+            "placed_at": "2026-11-15 09:02:39.781",
+            "note": None,
+        },
+        "after": None,
+        "key": {"id": 1},
+    }
+
+
+def test_both_families_hold_the_same_shop(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--table", "shop.orders", "--operation", "delete")
+    mysql, mariadb = (rows(capsys, str(SHOP / family), *arguments) for family in ("mysql", "mariadb"))
+    assert [record["key"] for record in mysql] == [record["key"] for record in mariadb]
+    assert [record["before"]["total"] for record in mysql] == [record["before"]["total"] for record in mariadb]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count"),
+    [
+        (["--table", "shop.customers"], 7),
+        (["--table", "shop.customers", "--table", "shop.products"], 270),
+        (["--table", "shop.order*"], 649),
+        (["--exclude-table", "shop.order*"], 270),
+        (["--operation", "delete"], 150),
+        (["--operation", "insert", "--operation", "delete"], 571),
+        (["--include-gtids", f"{UUID}:158"], 150),
+        (["--exclude-gtids", f"{UUID}:1-157"], 155),
+        (["--server-id", "1"], 919),
+        (["--server-id", "2"], 0),
+        (["--stop-datetime", "2026-11-15 09:02:39"], 0),
+        (["--start-datetime", "2026-11-15 09:02:40"], 0),
+        (["--start-datetime", "2026-11-15 09:02:39", "--stop-datetime", "2026-11-15 09:02:40"], 919),
+    ],
+)
+def test_options_choose_rows(capsys: pytest.CaptureFixture[str], arguments: list[str], count: int) -> None:
+    assert len(rows(capsys, MYSQL, *arguments)) == count
+
+
+def test_positions_bound_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    everything = rows(capsys, LAST)
+    assert rows(capsys, LAST, "--stop-position", "6383") == everything[:150]
+    assert rows(capsys, LAST, "--start-position", "6383") == everything[150:]
+
+
+def test_a_line_for_a_person_says_where_what_and_which_values_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    orders = table("shop.orders", integer("id"), varchar("note", 400))
+    log = BinlogBuilder()
+    log.transaction(insert(orders, (1, "x" * 100)), update(orders, ((1, "a\x1b[2J"), (1, "b"))))
+    log.save(tmp_path)
+    assert exit_code(["rows", str(tmp_path)]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.endswith(f'2025-06-15 15:06:40  insert  shop.orders  id=1 note="{"x" * 58}…')
+    assert second.endswith('update  shop.orders  note: "a\\u001b[2J" → "b"')
+
+
+def test_a_dump_names_the_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = BinlogBuilder()
+    log.full_metadata = False
+    log.transaction(insert(table("shop.t", integer("a")), (-1,)))
+    logs = log.save(tmp_path)
+    dump = tmp_path / "shop.sql"
+    dump.write_text("USE shop; CREATE TABLE t (size INT UNSIGNED NOT NULL PRIMARY KEY);")
+    assert [record["after"] for record in rows(capsys, str(logs[0]))] == [{"@1": -1}]
+    shown = rows(capsys, str(logs[0]), "--schema", str(dump))
+    assert [(record["after"], record["key"]) for record in shown] == [({"size": 4294967295}, {"size": 4294967295})]
+
+
+def test_a_table_that_is_not_there_is_told_with_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["rows", MYSQL, "--table", "shop.ordres", "--table", "shop.customers"]) == 0
+    captured = capsys.readouterr()
+    assert len(captured.out.splitlines()) == 7
+    assert captured.err == "binspark: no rows of a table shop.ordres were found; did you mean shop.orders?\n"
+
+
+def test_a_statement_that_is_not_understood_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    orders = table("shop.orders", integer("id"))
+    log = BinlogBuilder()
+    log.ddl("ALTER TABLE orders FROBNICATE ALL", schema="shop")
+    log.transaction(insert(orders, (1,)))
+    log.rotate()
+    log.transaction(insert(orders, (2,)))
+    log.save(tmp_path)
+    assert exit_code(["rows", str(tmp_path)]) == 0
+    captured = capsys.readouterr()
+    assert len(captured.out.splitlines()) == 2
+    assert captured.err.count("\n") == 1
+    assert "binlog.000001:" in captured.err
+    assert "ALTER TABLE orders FROBNICATE ALL" in captured.err
+
+
+def test_rows_before_damage_are_shown_and_the_next_file_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut = tmp_path / "binlog.000001"
+    cut.write_bytes(Path(LAST).read_bytes()[:7000])
+    assert exit_code(["rows", "--format", "jsonl", str(cut), LAST]) == 1
+    captured = capsys.readouterr()
+    files = [json.loads(line)["file"] for line in captured.out.splitlines()]
+    assert (files.count("binlog.000001"), files.count("binlog.000003")) == (151, 155)
+    assert captured.err.startswith(f"binspark: {cut}:")
+
+
+def test_a_checksum_that_does_not_hold_ends_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    damaged = tmp_path / "binlog.000001"
+    data = bytearray(Path(LAST).read_bytes())
+    data[6900] ^= 1
+    damaged.write_bytes(data)
+    assert exit_code(["rows", str(damaged)]) == 1
+    captured = capsys.readouterr()
+    assert len(captured.out.splitlines()) == 150
+    assert "checksum" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--table", "orders"], "schema.table"),
+        (["--start-datetime", "noon"], "2026-11-15 09:30:00"),
+        (["--include-gtids", "0-1-2"], "include_gtids"),
+        (["--operation", "remove"], "insert"),
+        (["--schema", "no-such.sql"], "no-such.sql"),
+        (["--stop-position", "-1"], "stop-position"),
+        (["--tabel", "shop.orders"], "--table"),
+    ],
+)
+def test_wrong_use_is_named(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+    assert exit_code(["rows", MYSQL, *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert message in captured.err
+
+
+def test_documents_and_odd_values_are_json(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = rows(capsys, str(case_logs("mysql/types")[0]))
+    kinds = {type(value) for record in shown for value in (record["after"] or {}).values()}
+    assert kinds == {int, float, str, dict, list, bool, type(None)}
+
+
+def test_a_log_from_standard_input_and_a_closed_pipe_are_no_error() -> None:
+    command = f'{sys.executable} -m binspark rows - < "{LAST}" | head -1; echo "${{PIPESTATUS[0]}}"'
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert "delete  shop.orders" in result.stdout
+    assert (result.stdout.splitlines()[-1], result.stderr) == ("0", "")
