@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from binspark.cli.output import echo_lines, format_option, json_line, logs_argument, tell
-from binspark.errors import DecodeError
+from binspark.errors import DecodeError, SchemaError
 from binspark.files import LogSource, find_logs
 from binspark.files.read import source_events
 from binspark.render.text import readable
 from binspark.transactions import Assembler, Parallelism, ParallelismMeter, TableChanges, Transaction
+
+if TYPE_CHECKING:
+    from binspark.changes.counts import RowCounter, RowCounts
 
 _TEXT_WIDTH = 80
 
@@ -23,8 +26,11 @@ _TEXT_WIDTH = 80
 @logs_argument
 @format_option
 @click.option("--parallelism", is_flag=True, help="After each file, tell how much of it could run in parallel.")
+@click.option("--count-rows", is_flag=True, help="Count the rows of each table, which takes longer.")
 @click.pass_context
-def transactions_command(context: click.Context, files: tuple[str, ...], output_format: str, parallelism: bool) -> None:
+def transactions_command(
+    context: click.Context, files: tuple[str, ...], output_format: str, parallelism: bool, count_rows: bool
+) -> None:
     """Show every transaction of one or more logs: files, globs, directories, index files, or - for standard input.
 
     Each is shown with why it ended: by which kind of commit, or cut short by another transaction, a crash or the end
@@ -32,11 +38,15 @@ def transactions_command(context: click.Context, files: tuple[str, ...], output_
     """
     form = _FORMS[output_format]
     sources = find_logs(files)
-    listing = _Listing()
+    counter = _row_counter() if count_rows else None
+    listing = _Listing(counter)
     for source in sources:
         meter = ParallelismMeter()
         found = listing.transactions(source, last=source is sources[-1])
-        echo_lines(form.transaction(transaction) for transaction in _measured(found, meter))
+        echo_lines(
+            form.transaction(transaction, counter.take(transaction.number) if counter else None)
+            for transaction in _measured(found, meter)
+        )
         if parallelism:
             click.echo(form.parallelism(PurePath(source.name).name, meter.result()))
     context.exit(1 if listing.damaged else 0)
@@ -45,8 +55,8 @@ def transactions_command(context: click.Context, files: tuple[str, ...], output_
 class _Listing:
     """Reads logs one after the other and tells of damage without giving up on the others."""
 
-    def __init__(self) -> None:
-        self._assembler = Assembler()
+    def __init__(self, counter: RowCounter | None) -> None:
+        self._assembler = Assembler(watcher=counter.watch if counter else None)
         self.damaged = False
 
     def transactions(self, source: LogSource, *, last: bool) -> Iterator[Transaction]:
@@ -54,7 +64,7 @@ class _Listing:
         try:
             for event in source_events(source):
                 yield from self._assembler.feed(event)
-        except DecodeError as error:
+        except (DecodeError, SchemaError) as error:
             self.damaged = True
             yield from self._assembler.finish()
             tell(error)
@@ -68,7 +78,15 @@ def _measured(transactions: Iterator[Transaction], meter: ParallelismMeter) -> I
         yield transaction
 
 
-def transaction_record(transaction: Transaction) -> dict[str, Any]:
+def _row_counter() -> RowCounter:
+    from binspark.changes import ChangeReader
+    from binspark.changes.counts import RowCounter
+    from binspark.columns.selection import Selection
+
+    return RowCounter(ChangeReader(Selection()))
+
+
+def transaction_record(transaction: Transaction, counts: RowCounts | None = None) -> dict[str, Any]:
     """Return a transaction as the record that `--format jsonl` prints."""
     return {
         "file": PurePath(transaction.file).name,
@@ -84,7 +102,7 @@ def transaction_record(transaction: Transaction) -> dict[str, Any]:
         "last_committed": transaction.last_committed,
         "sequence_number": transaction.sequence_number,
         "events": transaction.events,
-        "rows": [_changes_record(changes) for changes in transaction.changes],
+        "rows": [_changes_record(changes, counts) for changes in transaction.changes],
         "xid": transaction.xid,
         "xa": transaction.xa,
         "ddl": None if transaction.ddl is None else readable(transaction.ddl),
@@ -102,13 +120,14 @@ def transaction_record(transaction: Transaction) -> dict[str, Any]:
     }
 
 
-def transaction_line(transaction: Transaction) -> str:
+def transaction_line(transaction: Transaction, counts: RowCounts | None = None) -> str:
     """Return a transaction as a line for a person: where, when, how it ended, which, how large, what it changes."""
     place = f"{PurePath(transaction.file).name}:{transaction.start}"
     moment = f"{datetime.fromtimestamp(transaction.timestamp, UTC):%Y-%m-%d %H:%M:%S}"
     size = f"{_counted(transaction.events, 'event')}, {_counted(transaction.length, 'byte')}"
     name = transaction.gtid or "anonymous"
-    return f"{place:<24} {moment}  {transaction.ending.value:<12}  {name}  {size}  {_contents(transaction)}".rstrip()
+    contents = _contents(transaction, counts)
+    return f"{place:<24} {moment}  {transaction.ending.value:<12}  {name}  {size}  {contents}".rstrip()
 
 
 def parallelism_record(parallelism: Parallelism) -> dict[str, Any]:
@@ -135,18 +154,28 @@ def parallelism_line(file: str, parallelism: Parallelism) -> str:
     )
 
 
-def _changes_record(changes: TableChanges) -> dict[str, Any]:
-    return {
+def _changes_record(changes: TableChanges, counts: RowCounts | None) -> dict[str, Any]:
+    record = {
         "schema": changes.schema,
         "table": changes.table,
         "operation": changes.operation.value,
         "events": changes.events,
         "bytes": changes.bytes,
     }
+    return record if counts is None else {**record, "rows": _rows_of(changes, counts)}
 
 
-def _contents(transaction: Transaction) -> str:
-    parts = [f"{changes.operation.value} {changes.schema}.{changes.table}" for changes in transaction.changes]
+def _rows_of(changes: TableChanges, counts: RowCounts) -> int:
+    return counts[changes.schema, changes.table, changes.operation]
+
+
+def _changes_text(changes: TableChanges, counts: RowCounts | None) -> str:
+    what = f"{changes.operation.value} {changes.schema}.{changes.table}"
+    return what if counts is None else f"{what} ({_counted(_rows_of(changes, counts), 'row')})"
+
+
+def _contents(transaction: Transaction, counts: RowCounts | None) -> str:
+    parts = [_changes_text(changes, counts) for changes in transaction.changes]
     if transaction.xa is not None:
         parts.append(transaction.xa)
     if transaction.ddl is not None or not parts:
@@ -166,14 +195,14 @@ def _counted(number: int, noun: str) -> str:
 
 
 class _Form(NamedTuple):
-    transaction: Callable[[Transaction], str]
+    transaction: Callable[[Transaction, RowCounts | None], str]
     parallelism: Callable[[str, Parallelism], str]
 
 
 _FORMS = {
     "text": _Form(transaction_line, parallelism_line),
     "jsonl": _Form(
-        lambda transaction: json_line(transaction_record(transaction)),
+        lambda transaction, counts: json_line(transaction_record(transaction, counts)),
         lambda file, parallelism: json_line({"file": file, "parallelism": parallelism_record(parallelism)}),
     ),
 }
