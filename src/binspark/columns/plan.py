@@ -52,8 +52,11 @@ class TablePlan:
 
     @cached_property
     def reference_columns(self) -> tuple[Column, ...]:
-        """The columns for the reference decoder, where it only steps over those that nobody wants."""
-        return tuple(planned.column if planned.wanted else _unread(planned.column) for planned in self.columns)
+        """The columns for the reference decoder: where the batch keeps bytes, or nobody wants a value, it does too."""
+        return tuple(
+            _unread(planned.column) if planned.form.keeps_bytes or not planned.wanted else planned.column
+            for planned in self.columns
+        )
 
     @cached_property
     def unread_columns(self) -> tuple[Column, ...]:

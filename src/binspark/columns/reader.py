@@ -34,7 +34,16 @@ ReadInto = Callable[[memoryview], int]
 
 _WINDOW = 16 << 20
 _SLACK = 64
-_TABLE_MAP_HEADER = 8
+_KNOWN_TO_KERNELS = {
+    EventCode.TABLE_MAP: 8,
+    EventCode.WRITE_ROWS_V1: 8,
+    EventCode.UPDATE_ROWS_V1: 8,
+    EventCode.DELETE_ROWS_V1: 8,
+    EventCode.WRITE_ROWS: 10,
+    EventCode.UPDATE_ROWS: 10,
+    EventCode.DELETE_ROWS: 10,
+}
+"""The types of events that kernels decode, and the lengths of their fixed parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +171,10 @@ class BatchReader:
             arrays = metadata_arrays(builder, self.transactions, PurePath(self.file).name) + arrays
             fields = [*METADATA_FIELDS, *fields]
         if self.selection.before:
+            kind = pa.struct(list(builder.plan.fields))
             children = builder.arrays(before=True)
-            arrays.append(pa.StructArray.from_arrays(children, fields=list(builder.plan.fields)))
-            fields.append(pa.field("_before", pa.struct(list(builder.plan.fields))))
+            arrays.append(pa.Array.from_buffers(kind, builder.rows, [None], 0, children=children))
+            fields.append(pa.field("_before", kind))
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
     def _windows(self, read_into: ReadInto) -> Iterator[TableBatch]:
@@ -243,7 +253,8 @@ class BatchReader:
 
 def _is_for_kernels(log_format: LogFormat) -> bool:
     """Tell whether events are laid out as kernels know them, which those of 5.1's pre-releases are not."""
-    return log_format.event_codes is None and log_format.post_header_length(EventCode.TABLE_MAP) == _TABLE_MAP_HEADER
+    lengths = [log_format.post_header_length(code) for code in _KNOWN_TO_KERNELS]
+    return log_format.event_codes is None and lengths == list(_KNOWN_TO_KERNELS.values())
 
 
 def _first_event_end(start: bytes) -> int:

@@ -64,7 +64,7 @@ class SpecialEvents:
         self._reader.history.feed(self._decoder.decode(frame))
         if not frame.header.flags & HeaderFlag.RELAY_LOG:
             state = self._reader.state
-            state[State.TRANSACTION] = -1
+            state[State.TRANSACTION], state[State.TX_ROW] = -1, 0
             state[State.SKIP_TRANSACTION] = not self._reader.selection.wants_gtid(None)
 
     def handle(self, *, refused: bool) -> Iterator[TableBatch]:
@@ -127,6 +127,8 @@ class SpecialEvents:
         reader, tables = self._reader, self._reader.tables
         selection = reader.selection
         if not selection.wants(f"{body.schema}.{body.table}") and not selection.tx_rows:
+            if not tables.has_room_for_id:
+                tables.forget_ids()
             tables.map_unwanted(body.table_id, raw)
             return
         reader.history.feed(event)

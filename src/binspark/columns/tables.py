@@ -61,12 +61,16 @@ class Tables:
         """Return the shape of the table that an id means now."""
         return self._schema_of.get(table_id)
 
+    @property
+    def has_room_for_id(self) -> bool:
+        return self._ids_used < _MOST_IDS
+
     def has_room(self, schema: TableSchema) -> bool:
         """Tell whether a table, and an id for it, can be registered without forgetting others first."""
         if schema in self._slot_of:
-            return self._ids_used < _MOST_IDS
+            return self.has_room_for_id
         room = self._columns_used + 2 * len(schema.columns) <= _MOST_COLUMNS
-        return room and len(self.slots) < _MOST_TABLES and self._ids_used < _MOST_IDS
+        return room and len(self.slots) < _MOST_TABLES and self.has_room_for_id
 
     def forget_all(self) -> None:
         """Forget every table. No batch may have rows; table maps of the current statement are registered again."""

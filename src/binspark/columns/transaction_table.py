@@ -83,7 +83,7 @@ class TransactionTable:
         return identifiers, pa.array(times, mask=(times == 0) | ~known).cast(TIMESTAMP)
 
     def _texts(self, first: int, last: int) -> pa.Array:
-        """Return the identifiers of a run of transactions. To that of an anonymous one, which is empty, no row refers."""
+        """Return the identifiers of a run of transactions. No row refers to the empty one of an anonymous one."""
         offsets = self._offsets[first : last + 1]
         text = self._text[offsets[0] : offsets[-1]].tobytes()
         moved = (offsets - offsets[0]).astype(np.int32)

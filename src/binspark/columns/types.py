@@ -61,6 +61,10 @@ class Form(NamedTuple):
     kernel: bool = True
     finish: str = ""
 
+    @property
+    def keeps_bytes(self) -> bool:
+        return self.op is Op.BINARY and not self.finish
+
 
 def form_of(column: Column, options: ColumnOptions) -> Form:
     """Return what a column becomes."""
@@ -132,7 +136,7 @@ def _limited(column: Column, options: ColumnOptions) -> Form:
 
 def _string(column: Column, options: ColumnOptions) -> Form:
     form = _limited(column, options)
-    return form._replace(op=Op.FIXED_BINARY, p1=column.length) if form.op is Op.BINARY and not form.finish else form
+    return form._replace(op=Op.FIXED_BINARY, p1=column.length) if form.keeps_bytes else form
 
 
 def _blob(column: Column, options: ColumnOptions) -> Form:
