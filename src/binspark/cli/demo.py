@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 from rich.console import Console
@@ -17,6 +18,8 @@ TOUR = (
     ("Is anything missing or damaged?", ("verify", "{shop}/mysql/binlog.index")),
     ("What happened last?", ("transactions", "{shop}/mysql/binlog.000003")),
     ("Every event of the transaction that deleted all orders", ("events", "--stop-position", "6383", "{last}")),
+    ("The rows of the order that came next", ("rows", "--start-position", "6383", "{last}")),
+    ("All changes as Parquet, one folder a table", ("export", "{shop}/mysql/binlog.index", "-o", "{folder}/parquet")),
     ("One event, byte by byte: its global transaction identifier", ("explain", "--at", "198", "{last}")),
     ("The same shop on MariaDB: another family, the same commands", ("transactions", "{shop}/mariadb/binlog.000003")),
     ("Who is missing what? GTID sets are values to compute with", ("gtid", "subtract", "{uuid}:1-159", "{uuid}:1-157")),
@@ -29,13 +32,14 @@ def demo_command() -> int:
     """Show what binspark does, on a small shop's day that MySQL and MariaDB recorded."""
     console = Console(highlight=False)
     worst = 0
-    for title, command in TOUR:
-        places = {"shop": str(SHOP), "last": f"{SHOP}/mysql/binlog.000003", "uuid": UUID}
-        arguments = [word.format(**places) for word in command]
-        shown = " ".join(argument.replace(str(SHOP), "shop") for argument in arguments)
-        console.print(Rule(title, align="left"))
-        console.print(f"$ binspark {shown}\n", style="bold")
-        worst = max(worst, exit_code(arguments))
-        console.print()
+    with TemporaryDirectory() as folder:
+        places = {"shop": str(SHOP), "last": f"{SHOP}/mysql/binlog.000003", "uuid": UUID, "folder": folder}
+        for title, command in TOUR:
+            arguments = [word.format(**places) for word in command]
+            shown = " ".join(arguments).replace(str(SHOP), "shop").replace(f"{folder}/", "")
+            console.print(Rule(title, align="left"))
+            console.print(f"$ binspark {shown}\n", style="bold")
+            worst = max(worst, exit_code(arguments))
+            console.print()
     console.print(f"The logs are in {SHOP}.")
     return worst
