@@ -10,6 +10,7 @@ Logs are written by a real MySQL server the first time and kept in the cache fol
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 
@@ -73,6 +74,7 @@ def check(log: Log, name: str, figure: Figure) -> None:
 def print_results(results: list[Result]) -> None:
     """Print everything that belongs to the figures."""
     print(f"MySQL {find_programs(MySQL).version}, Python {platform.python_version()}, {platform.machine()}")
+    print(f"load of the machine: {', '.join(f'{load:.1f}' for load in os.getloadavg())} (1, 5, 15 minutes)")
     print(f"java {' '.join(java_connector.JVM_FLAGS)}, pass {java_connector.PASSES} of one process")
     for table in (logs_table, peers_table, limits_table):
         print(f"\n{table(results)}")

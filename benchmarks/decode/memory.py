@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.decode.logs import bench_folder
+from benchmarks.decode.logs import bench_folder, get_log
 from benchmarks.decode.ours import count_rows
 from benchmarks.workloads import BULK, FAST_SERVER, Workload, one_transaction
 from binspark.columns.reader import BatchReader
@@ -32,19 +32,31 @@ def measure_both() -> None:
     if free < _FREE_BYTES:
         print(f"memory: skipped, {free >> 30} GB are free and {_FREE_BYTES >> 30} GB are needed")
         return
-    _measure("a log of 4 GB, in files of 1 GB", BULK, BULK.turns(4000))
-    _measure("one transaction of 2 GB", one_transaction(2000), 1)
+    small = get_log(BULK, 20).path
+    _read_in_child([small])  # compiles the kernels if need be, which takes memory that later processes do not take
+    _report("a small log", [small])
+    _write_and_report("a log of 4 GB, in files of 1 GB", BULK, BULK.turns(4000))
+    _write_and_report("one transaction of 2 GB", one_transaction(2000), 1)
 
 
-def _measure(what: str, workload: Workload, turns: int) -> None:
+def _write_and_report(what: str, workload: Workload, turns: int) -> None:
     with tempfile.TemporaryDirectory(dir=bench_folder()) as folder:
         with start(MySQL, FAST_SERVER) as server:
             logs = [Path(shutil.copy(log, folder)) for log in workload.play(server, turns)]
-        size = sum(log.stat().st_size for log in logs)
-        command = [sys.executable, "-m", "benchmarks.decode.memory", *map(str, logs)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    rows, peak = map(int, done.stdout.split())
+        _report(what, logs)
+
+
+def _report(what: str, logs: list[Path]) -> None:
+    size = sum(log.stat().st_size for log in logs)
+    rows, peak = _read_in_child(logs)
     print(f"{what}: {size / 1e9:.2f} GB, {rows:,} rows, {peak / 1e6:.0f} MB at most (goal {GOAL_MEGABYTES} MB)")
+
+
+def _read_in_child(logs: list[Path]) -> tuple[int, int]:
+    command = [sys.executable, "-m", "benchmarks.decode.memory", *map(str, logs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows, peak = map(int, done.stdout.split())
+    return rows, peak
 
 
 def _peak_bytes() -> int:
