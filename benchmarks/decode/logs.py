@@ -43,7 +43,7 @@ def bench_folder() -> Path:
 def get_log(workload: Workload, megabytes: float) -> Log:
     """Return a workload's log of about this size, written now if it is not in the cache."""
     version = find_programs(MySQL).version
-    made_of = hashlib.sha256(repr((workload, megabytes)).encode()).hexdigest()[:12]
+    made_of = hashlib.sha256(repr((workload, float(megabytes))).encode()).hexdigest()[:12]
     folder = bench_folder() / f"{workload.name}-{megabytes:g}-mysql-{version}-{made_of}"
     build_once(folder, lambda empty: _write(workload, workload.turns(megabytes), empty))
     facts = json.loads((folder / _FACTS_NAME).read_text())
