@@ -124,7 +124,7 @@ class BatchReader:
             stop = scan(
                 state,
                 tables.numbers,
-                tables.columns,
+                tables.columns_address,
                 tables.ids,
                 self.transactions.numbers,
                 self.transactions.offsets_address,

@@ -57,6 +57,10 @@ class Tables:
         self._schema_of: dict[int, TableSchema] = {}
         self._bodies: dict[int, npt.NDArray[np.uint8]] = {}
 
+    @property
+    def columns_address(self) -> int:
+        return int(self.columns.ctypes.data)
+
     def schema_of(self, table_id: int) -> TableSchema | None:
         """Return the shape of the table that an id means now."""
         return self._schema_of.get(table_id)

@@ -73,14 +73,29 @@ class TransactionTable:
         if len(numbers) == 0 or numbers.max() < 0:
             empty = pa.nulls(len(numbers), pa.string()).dictionary_encode()
             return empty.cast(pa.dictionary(pa.int32(), pa.string())), pa.nulls(len(numbers), TIMESTAMP)
-        known = numbers >= 0
-        first, last = int(numbers[known].min()), int(numbers.max())
+        low, last = int(numbers.min()), int(numbers.max())
+        known = None if low >= 0 else numbers >= 0
+        first = low if known is None else int(numbers[known].min())
+        identifiers = pa.DictionaryArray.from_arrays(
+            self._indexes(numbers, first, last, known), self._texts(first, last + 1)
+        )
+        times = self.numbers[first : last + 1, X.COMMIT_TIME]
+        if first == last and known is None:
+            return identifiers, pa.repeat(_moment(int(times[0])), len(numbers))
+        moments = times[np.maximum(numbers - first, 0)]
+        unknown = moments == 0 if known is None else (moments == 0) | ~known
+        return identifiers, pa.array(moments, mask=unknown if unknown.any() else None).cast(TIMESTAMP)
+
+    def _indexes(
+        self, numbers: npt.NDArray[np.int32], first: int, last: int, known: npt.NDArray[np.bool_] | None
+    ) -> pa.Array:
+        """Return which identifier each row has; rows without a transaction, or of an anonymous one, have none."""
         lengths = np.diff(self._offsets[first : last + 2])
-        named = known & (lengths[np.maximum(numbers - first, 0)] > 0)
-        indexes = pa.array(numbers - first, mask=None if named.all() else ~named)
-        identifiers = pa.DictionaryArray.from_arrays(indexes, self._texts(first, last + 1))
-        times = self.numbers[np.maximum(numbers, 0), X.COMMIT_TIME]
-        return identifiers, pa.array(times, mask=(times == 0) | ~known).cast(TIMESTAMP)
+        indexes = numbers - first
+        if lengths.all() and known is None:
+            return pa.array(indexes)
+        named = lengths[np.maximum(indexes, 0)] > 0
+        return pa.array(indexes, mask=~(named if known is None else named & known))
 
     def _texts(self, first: int, last: int) -> pa.Array:
         """Return the identifiers of a run of transactions. No row refers to the empty one of an anonymous one."""
@@ -88,3 +103,7 @@ class TransactionTable:
         text = self._text[offsets[0] : offsets[-1]].tobytes()
         moved = (offsets - offsets[0]).astype(np.int32)
         return pa.Array.from_buffers(pa.string(), last - first, [None, pa.py_buffer(moved), pa.py_buffer(text)])
+
+
+def _moment(microseconds: int) -> pa.Scalar:
+    return pa.scalar(microseconds or None, pa.int64()).cast(TIMESTAMP)

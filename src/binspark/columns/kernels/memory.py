@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic as _intrinsic
 
@@ -114,3 +114,15 @@ def call_crc32(_typing: Any, _function: Any, _address: Any, _length: Any) -> Any
         return builder.call(function, [ir.Constant(_I64, 0), data, length])
 
     return types.int64(types.int64, types.int64, types.int64), generate
+
+
+@njit(cache=True, nogil=True)
+def get(numbers: int, field: int) -> int:
+    """Return one of the numbers that stand at an address. A view of a row of an array would cost reference counts."""
+    return load64(numbers + 8 * field)
+
+
+@njit(cache=True, nogil=True)
+def put(numbers: int, field: int, value: int) -> None:
+    """Set one of the numbers that stand at an address."""
+    store64(numbers + 8 * field, value)

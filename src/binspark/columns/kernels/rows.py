@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
-from binspark.columns.kernels.memory import load8, load16, load32, store8
+from binspark.columns.kernels.memory import get, load8, load16, load32, put, store8
 from binspark.columns.kernels.values import DONE, NULL, REFUSED, set_null, store_value
 from binspark.columns.layout import Column
+
+_ROW = 8 * int(Column.WIDTH)
 
 
 @njit(cache=True, nogil=True)
@@ -33,7 +34,7 @@ def count_present(present: int, count: int) -> int:
 
 @njit(cache=True, nogil=True)
 def decode_image(
-    columns: np.ndarray,
+    columns: int,
     first: int,
     plan: int,
     count: int,
@@ -56,8 +57,8 @@ def decode_image(
         return at, REFUSED
     position = 0
     for index in range(count):
-        column = columns[first + index]
-        wanted = keep and column[Column.OP] != 0
+        column = columns + _ROW * (first + index)
+        wanted = keep and get(column, Column.OP) != 0
         if in_image != count and not load8(present + (index >> 3)) >> (index & 7) & 1:
             if wanted:
                 set_null(column, row)
@@ -68,14 +69,14 @@ def decode_image(
             if wanted:
                 set_null(column, row)
             continue
-        length_bytes = columns[plan + index, Column.LENGTH_BYTES]
+        length_bytes = get(columns + _ROW * (plan + index), Column.LENGTH_BYTES)
         if length_bytes:
             if length_bytes > end - at:
                 return at, REFUSED
             length = value_length(at, length_bytes)
             at += length_bytes
         else:
-            length = columns[plan + index, Column.FIXED_SIZE]
+            length = get(columns + _ROW * (plan + index), Column.FIXED_SIZE)
         if length > end - at:
             return at, REFUSED
         if wanted:
@@ -89,40 +90,40 @@ def decode_image(
 
 
 @njit(cache=True, nogil=True)
-def null_image(columns: np.ndarray, first: int, count: int, row: int) -> None:
+def null_image(columns: int, first: int, count: int, row: int) -> None:
     """Write NULL into all columns of an image that an event does not have."""
     for index in range(count):
-        column = columns[first + index]
-        if column[Column.OP]:
+        column = columns + _ROW * (first + index)
+        if get(column, Column.OP):
             set_null(column, row)
 
 
 @njit(cache=True, nogil=True)
-def forget_row(columns: np.ndarray, first: int, count: int, row: int) -> None:
+def forget_row(columns: int, first: int, count: int, row: int) -> None:
     """Undo what was written of a row that did not fit."""
     for index in range(count):
-        column = columns[first + index]
-        if column[Column.OP] == 0:
+        column = columns + _ROW * (first + index)
+        if get(column, Column.OP) == 0:
             continue
-        byte = column[Column.VALIDITY] + (row >> 3)
+        byte = get(column, Column.VALIDITY) + (row >> 3)
         bit = 1 << (row & 7)
         held = load8(byte)
         if not held & bit:
             store8(byte, held | bit)
-            column[Column.NULLS] -= 1
-        if column[Column.OFFSETS]:
+            put(column, Column.NULLS, get(column, Column.NULLS) - 1)
+        if get(column, Column.OFFSETS):
             rewind(column, row)
 
 
 @njit(cache=True, nogil=True)
-def rewind(column: np.ndarray, row: int) -> None:
+def rewind(column: int, row: int) -> None:
     """Set a column of variable size back to where a row began."""
-    before = load32(column[Column.OFFSETS] + 4 * row)
-    if not column[Column.ITEM_CAPACITY]:
-        column[Column.DATA_USED] = before
+    before = load32(get(column, Column.OFFSETS) + 4 * row)
+    if not get(column, Column.ITEM_CAPACITY):
+        put(column, Column.DATA_USED, before)
         return
-    column[Column.ITEMS] = before
-    if column[Column.ITEM_OFFSETS]:
-        column[Column.DATA_USED] = load32(column[Column.ITEM_OFFSETS] + 4 * before)
+    put(column, Column.ITEMS, before)
+    if get(column, Column.ITEM_OFFSETS):
+        put(column, Column.DATA_USED, load32(get(column, Column.ITEM_OFFSETS) + 4 * before))
     else:
-        column[Column.DATA_USED] = 4 * before
+        put(column, Column.DATA_USED, 4 * before)

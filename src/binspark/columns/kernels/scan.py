@@ -40,7 +40,7 @@ _COMMIT = int.from_bytes(b"COMMIT", "little")
 def scan(
     state: np.ndarray,
     tables: np.ndarray,
-    columns: np.ndarray,
+    columns: int,
     table_ids: np.ndarray,
     transactions: np.ndarray,
     text_offsets: int,
@@ -215,7 +215,7 @@ def begin_transaction(
 
 @njit(cache=True, nogil=True)
 def rows_event(
-    state: np.ndarray, tables: np.ndarray, columns: np.ndarray, table_ids: np.ndarray, kind: int, at: int, size: int
+    state: np.ndarray, tables: np.ndarray, columns: int, table_ids: np.ndarray, kind: int, at: int, size: int
 ) -> int:
     """Decode the rows of an event, or step over them."""
     body = at + _HEADER
@@ -275,7 +275,7 @@ def decode_rows(
     state: np.ndarray,
     table: np.ndarray,
     slot: int,
-    columns: np.ndarray,
+    columns: int,
     operation: int,
     at: int,
     end: int,

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 from binspark.columns.kernels.decimals import store_decimal
 from binspark.columns.kernels.json_strings import NO_ROOM
 from binspark.columns.kernels.memory import (
     call_writer,
+    get,
     load8,
     load8s,
     load16,
     load32,
     load64,
     load_big_endian,
+    put,
     store8,
     store16,
     store32,
@@ -41,21 +42,21 @@ _MAX_OFFSET = 0x7FFFFFFF
 
 
 @njit(cache=True, nogil=True)
-def set_null(column: np.ndarray, row: int) -> None:
+def set_null(column: int, row: int) -> None:
     """Mark the value of a row as NULL."""
-    byte = column[Column.VALIDITY] + (row >> 3)
+    byte = get(column, Column.VALIDITY) + (row >> 3)
     store8(byte, load8(byte) & ~(1 << (row & 7)))
-    column[Column.NULLS] += 1
-    if column[Column.OFFSETS]:
-        used = column[Column.ITEMS] if column[Column.ITEM_CAPACITY] else column[Column.DATA_USED]
-        store32(column[Column.OFFSETS] + 4 * (row + 1), used)
+    put(column, Column.NULLS, get(column, Column.NULLS) + 1)
+    if get(column, Column.OFFSETS):
+        used = get(column, Column.ITEMS) if get(column, Column.ITEM_CAPACITY) else get(column, Column.DATA_USED)
+        store32(get(column, Column.OFFSETS) + 4 * (row + 1), used)
 
 
 @njit(cache=True, nogil=True)
-def store_value(column: np.ndarray, row: int, source: int, length: int) -> int:
+def store_value(column: int, row: int, source: int, length: int) -> int:
     """Decode the bytes of one value into its column."""
-    op = column[Column.OP]
-    values = column[Column.VALUES]
+    op = get(column, Column.OP)
+    values = get(column, Column.VALUES)
     if op == Op.SKIP:
         return DONE
     if op >= Op.BINARY:
@@ -82,14 +83,14 @@ def store_value(column: np.ndarray, row: int, source: int, length: int) -> int:
         store64(values + 16 * row, load64(source))
         store64(values + 16 * row + 8, 0)
     elif op == Op.DECIMAL:
-        if not store_decimal(values + 16 * row, source, column[Column.P1], column[Column.P2]):
+        if not store_decimal(values + 16 * row, source, get(column, Column.P1), get(column, Column.P2)):
             return REFUSED
     elif op == Op.YEAR:
         year = load8(source)
         store16(values + 2 * row, year + 1900 if year else 0)
     elif op == Op.BIT:
         number = bits(source, length)
-        if number >> column[Column.P1]:
+        if number >> get(column, Column.P1):
             return REFUSED
         store64(values + 8 * row, number)
     elif op == Op.BIT64:
@@ -107,9 +108,9 @@ def bits(source: int, length: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def store_temporal(column: np.ndarray, op: int, row: int, source: int) -> int:
-    digits = column[Column.P1]
-    old = column[Column.P2]
+def store_temporal(column: int, op: int, row: int, source: int) -> int:
+    digits = get(column, Column.P1)
+    old = get(column, Column.P2)
     if op == Op.TIME:
         moment = old_time_microseconds(source) if old else time_microseconds(source, digits)
     elif op == Op.DATE:
@@ -121,29 +122,29 @@ def store_temporal(column: np.ndarray, op: int, row: int, source: int) -> int:
     if moment == WRONG:
         return REFUSED
     if moment == ODD:
-        return REFUSED if column[Column.ON_ODD_DATE] else NULL
+        return REFUSED if get(column, Column.ON_ODD_DATE) else NULL
     if op == Op.DATE:
-        store32(column[Column.VALUES] + 4 * row, moment)
+        store32(get(column, Column.VALUES) + 4 * row, moment)
     else:
-        store64(column[Column.VALUES] + 8 * row, moment)
+        store64(get(column, Column.VALUES) + 8 * row, moment)
     return DONE
 
 
 @njit(cache=True, nogil=True)
-def store_variable(column: np.ndarray, op: int, row: int, source: int, length: int) -> int:
-    if length > column[Column.MAX_LENGTH]:
+def store_variable(column: int, op: int, row: int, source: int, length: int) -> int:
+    if length > get(column, Column.MAX_LENGTH):
         return REFUSED
-    used = column[Column.DATA_USED]
-    room = column[Column.DATA_CAPACITY] - used - _SLACK
-    target = column[Column.DATA] + used
+    used = get(column, Column.DATA_USED)
+    room = get(column, Column.DATA_CAPACITY) - used - _SLACK
+    target = get(column, Column.DATA) + used
     if op == Op.TEXT_UTF8:
         if length > room:
             return FULL
-        if not copy_utf8(target, source, length, column[Column.P2]):
+        if not copy_utf8(target, source, length, get(column, Column.P2)):
             return REFUSED
         used += length
     elif op == Op.JSON:
-        written = call_writer(column[Column.AUX], target, room, source, length)
+        written = call_writer(get(column, Column.AUX), target, room, source, length)
         if written < 0:
             return FULL if written == NO_ROOM else REFUSED
         used += written
@@ -155,12 +156,12 @@ def store_variable(column: np.ndarray, op: int, row: int, source: int, length: i
     elif op == Op.TEXT_TABLE:
         if 3 * length > room:
             return FULL
-        written = copy_through_table(target, source, length, column[Column.AUX])
+        written = copy_through_table(target, source, length, get(column, Column.AUX))
         if written < 0:
             return REFUSED
         used += written
     elif op == Op.FIXED_BINARY:
-        size = column[Column.P1]
+        size = get(column, Column.P1)
         if max(length, size) > room:
             return FULL
         copy_short(target, source, length)
@@ -174,7 +175,7 @@ def store_variable(column: np.ndarray, op: int, row: int, source: int, length: i
             return REFUSED
         if length > room:
             return FULL
-        store32(column[Column.VALUES] + 4 * row, load32(source) if length else 0)
+        store32(get(column, Column.VALUES) + 4 * row, load32(source) if length else 0)
         if length:
             copy_short(target, source + _SRID_BYTES, length - _SRID_BYTES)
             used += length - _SRID_BYTES
@@ -184,16 +185,16 @@ def store_variable(column: np.ndarray, op: int, row: int, source: int, length: i
         if length > room:
             return FULL
         copy_short(target, source, length)
-        column[Column.DATA_USED] = used + length
-        column[Column.ITEMS] += length >> 2
-        store32(column[Column.OFFSETS] + 4 * (row + 1), column[Column.ITEMS])
+        put(column, Column.DATA_USED, used + length)
+        put(column, Column.ITEMS, get(column, Column.ITEMS) + (length >> 2))
+        store32(get(column, Column.OFFSETS) + 4 * (row + 1), get(column, Column.ITEMS))
         return DONE
     else:
         return store_set(column, row, source, length)
     if used > _MAX_OFFSET:
         return FULL
-    column[Column.DATA_USED] = used
-    store32(column[Column.OFFSETS] + 4 * (row + 1), used)
+    put(column, Column.DATA_USED, used)
+    store32(get(column, Column.OFFSETS) + 4 * (row + 1), used)
     return DONE
 
 
@@ -207,46 +208,46 @@ def number_of(source: int, length: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def store_enum(column: np.ndarray, row: int, source: int, length: int) -> int:
+def store_enum(column: int, row: int, source: int, length: int) -> int:
     """Write the text of an ENUM's member; number 0 is the empty text of an invalid value."""
     number = number_of(source, length)
-    if number > column[Column.P1]:
+    if number > get(column, Column.P1):
         return REFUSED
-    return store_member(column, number - 1, column[Column.OFFSETS] + 4 * (row + 1))
+    return store_member(column, number - 1, get(column, Column.OFFSETS) + 4 * (row + 1))
 
 
 @njit(cache=True, nogil=True)
-def store_member(column: np.ndarray, member: int, offset: int) -> int:
-    used = column[Column.DATA_USED]
+def store_member(column: int, member: int, offset: int) -> int:
+    used = get(column, Column.DATA_USED)
     if member >= 0:
-        aux = column[Column.AUX]
+        aux = get(column, Column.AUX)
         start = load32(aux + 4 * member)
         size = load32(aux + 4 * member + 4) - start
-        if size > column[Column.DATA_CAPACITY] - used - _SLACK:
+        if size > get(column, Column.DATA_CAPACITY) - used - _SLACK:
             return FULL
-        copy_short(column[Column.DATA] + used, aux + 4 * (column[Column.P1] + 1) + start, size)
+        copy_short(get(column, Column.DATA) + used, aux + 4 * (get(column, Column.P1) + 1) + start, size)
         used += size
-        column[Column.DATA_USED] = used
+        put(column, Column.DATA_USED, used)
     store32(offset, used)
     return DONE
 
 
 @njit(cache=True, nogil=True)
-def store_set(column: np.ndarray, row: int, source: int, length: int) -> int:
+def store_set(column: int, row: int, source: int, length: int) -> int:
     """Write the texts of a SET's members, in the order of their declaration."""
     mask = number_of(source, length)
-    count = column[Column.P1]
+    count = get(column, Column.P1)
     if count < 64 and mask >> count:
         return REFUSED
-    items = column[Column.ITEMS]
+    items = get(column, Column.ITEMS)
     for member in range(count):
         if mask >> member & 1:
-            if items >= column[Column.ITEM_CAPACITY]:
+            if items >= get(column, Column.ITEM_CAPACITY):
                 return FULL
-            outcome = store_member(column, member, column[Column.ITEM_OFFSETS] + 4 * (items + 1))
+            outcome = store_member(column, member, get(column, Column.ITEM_OFFSETS) + 4 * (items + 1))
             if outcome != DONE:
                 return outcome
             items += 1
-    column[Column.ITEMS] = items
-    store32(column[Column.OFFSETS] + 4 * (row + 1), items)
+    put(column, Column.ITEMS, items)
+    store32(get(column, Column.OFFSETS) + 4 * (row + 1), items)
     return DONE
