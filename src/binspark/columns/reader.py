@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from ctypes import string_at
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -21,6 +21,7 @@ from binspark.columns.special import SpecialEvents
 from binspark.columns.table_builder import TableBuilder
 from binspark.columns.tables import Tables
 from binspark.columns.transaction_table import TransactionTable
+from binspark.columns.windows import SLACK, ReadInto, fill
 from binspark.errors import BinlogError, Truncated
 from binspark.frames import EventCode, Frame, Framer, LogFormat
 from binspark.frames.magic import FIRST_EVENT_OFFSET
@@ -29,11 +30,7 @@ from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 
-ReadInto = Callable[[memoryview], int]
-"""Fills a buffer as far as bytes are there and says how far; 0 at the end."""
-
 _WINDOW = 16 << 20
-_SLACK = 64
 _KNOWN_TO_KERNELS = {
     EventCode.TABLE_MAP: 8,
     EventCode.WRITE_ROWS_V1: 8,
@@ -67,7 +64,7 @@ class BatchReader:
         self.tables = Tables(selection, Arena())
         self.file = ""
         self._special = SpecialEvents(self, limits)
-        self._buffer = np.zeros(_WINDOW + _SLACK, dtype=np.uint8)
+        self._buffer = np.zeros(_WINDOW + SLACK, dtype=np.uint8)
         self._framer = Framer()
         self._select()
 
@@ -180,7 +177,7 @@ class BatchReader:
     def _windows(self, read_into: ReadInto) -> Iterator[TableBatch]:
         """Fill the buffer again and again; what is left of an event moves to its front."""
         state = self.state
-        filled, offset = self._fill(read_into, 0), 0
+        filled, offset = fill(read_into, self._buffer, 0)[0], 0
         used = self._begin_log(filled)
         offset = used
         start = used
@@ -196,7 +193,7 @@ class BatchReader:
             offset += at - start
             left = filled - at
             self._keep_tail(at, left, int(state[State.NEEDED]))
-            more = self._fill(read_into, left)
+            more, _ = fill(read_into, self._buffer, left)
             if more == left:
                 self._end_of_log(left, offset)
                 return
@@ -205,23 +202,13 @@ class BatchReader:
     def _keep_tail(self, at: int, left: int, needed: int) -> None:
         """Move the rest of the window to the front, into a larger buffer if the next event asks for it."""
         tail = self._buffer[at : at + left]
-        if needed + _SLACK > len(self._buffer):
+        if needed + SLACK > len(self._buffer):
             grown = min(needed, max(2 * len(self._buffer), 2 * left)) if needed > 4 * len(self._buffer) else needed
-            larger = np.zeros(grown + _WINDOW + _SLACK, dtype=np.uint8)
+            larger = np.zeros(grown + _WINDOW + SLACK, dtype=np.uint8)
             larger[:left] = tail
             self._buffer = larger
         else:
             self._buffer[:left] = tail.copy()
-
-    def _fill(self, read_into: ReadInto, filled: int) -> int:
-        """Read until the buffer is full or nothing comes; return how far it is filled."""
-        view = memoryview(self._buffer.data)[: len(self._buffer) - _SLACK]
-        while filled < len(view):
-            count = read_into(view[filled:])
-            if count == 0:
-                break
-            filled += count
-        return filled
 
     def _begin_log(self, filled: int) -> int:
         """Check the magic and read the first event; return where the second begins."""

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from binspark.columns.arena import Block
 from binspark.columns.layout import State
 from binspark.columns.layout import Table as T
 from binspark.columns.rewrite import FragmentStore, rewritten
+from binspark.columns.windows import SLACK, fill
 from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
 from binspark.event import (
     Event,
@@ -28,7 +30,7 @@ from binspark.event import (
 from binspark.event.rows import ROWS_KINDS
 from binspark.frames import EventCode, Frame, Framer, HeaderFlag
 from binspark.frames.header import HEADER_LENGTH
-from binspark.frames.payload import Limits, expand_payload, without_checksum
+from binspark.frames.payload import Limits, PayloadReader, without_checksum
 from binspark.values.options import ValueOptions
 from binspark.values.rows import RowChange, rows_of
 from binspark.values.value import JsonDiffs
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 
 _OPERATIONS = {"insert": 0, "update": 1, "delete": 2}
 _WINDOW = 4 << 20
-_SLACK = bytes(64)
 _SAVED = (State.AT, State.END, State.CHECKSUM, State.INNER, State.OUTER_OFFSET, State.ROW_AT, State.ROW_NUMBER)
 _COMPRESSED_ROWS = range(EventCode.WRITE_ROWS_COMPRESSED_V1, EventCode.DELETE_ROWS_COMPRESSED + 1)
 
@@ -51,6 +52,7 @@ class SpecialEvents:
         self._limits = limits
         self._decoder = EventDecoder("", limits)
         self._fragments = FragmentStore()
+        self._window: Block = np.zeros(_WINDOW + SLACK, dtype=np.uint8)
         self._table_maps: dict[int, tuple[TableMap, bytes]] = {}
         self.disagreements = 0
         """How often a kernel refused what the reference reads: a mistake in a kernel, which costs only time."""
@@ -218,42 +220,51 @@ class SpecialEvents:
     def _payload(self, event: Event) -> Iterator[TableBatch]:
         """Expand a payload window by window and let kernels go through each."""
         body: TransactionPayload = event.body
-        if self._reader.state[State.INNER]:
+        state = self._reader.state
+        if state[State.INNER]:
             raise Malformed("a transaction payload inside a transaction payload")
-        self._reader.state[State.PAYLOAD_ROW] = 0
-        pieces = expand_payload(body.payload, body.compression_type, body.uncompressed_size, self._limits)
-        window, size = [], 0
-        left = b""
+        state[State.PAYLOAD_ROW] = 0
         try:
-            for piece in pieces:
-                window.append(piece)
-                size += len(piece)
-                if size >= max(_WINDOW, 2 * len(left)):
-                    left = yield from self._scan_window(b"".join([left, *window]), event, inner=1)
-                    window, size = [], 0
-            left = yield from self._scan_window(b"".join([left, *window]), event, inner=1)
+            payload = PayloadReader(body.payload, body.compression_type, body.uncompressed_size, self._limits)
+            left = yield from self._scan_payload(payload, event)
             if left:
-                raise Truncated(f"a transaction payload ends {len(left)} bytes into an event")
+                raise Truncated(f"a transaction payload ends {left} bytes into an event")
         except DecodeError as error:
             raise error.at(event.position) from None
 
+    def _scan_payload(self, payload: PayloadReader, event: Event) -> Generator[TableBatch, None, int]:
+        """Fill the window again and again; return how many bytes of a cut event are left in the end."""
+        filled = 0
+        while True:
+            filled, more = fill(payload.read_into, self._window, filled)
+            done = yield from self._scan_memory(self._window, filled, event, inner=1)
+            self._window[: filled - done] = self._window[done:filled].copy()
+            filled -= done
+            if not more:
+                return filled
+            capacity = len(self._window) - SLACK
+            if 2 * filled >= capacity:
+                larger = np.zeros(2 * capacity + SLACK, dtype=np.uint8)
+                larger[:filled] = self._window[:filled]
+                self._window = larger
+
     def _scan_apart(self, data: bytes, event: Event) -> Iterator[TableBatch]:
-        left = yield from self._scan_window(data, event, inner=2)
-        if left:
+        memory = np.frombuffer(data + bytes(SLACK), dtype=np.uint8)
+        done = yield from self._scan_memory(memory, len(data), event, inner=2)
+        if done != len(data):
             raise Malformed("a rewritten event does not end where it says", event.position)
 
-    def _scan_window(self, data: bytes, event: Event, inner: int) -> Generator[TableBatch, None, bytes]:
-        """Let kernels go through events that are not in the file as such; return the bytes of the last, if cut."""
+    def _scan_memory(self, memory: Block, length: int, event: Event, inner: int) -> Generator[TableBatch, None, int]:
+        """Let kernels go through events that are not in the file as such; return how many bytes they took."""
         reader, state = self._reader, self._reader.state
         saved = {number: int(state[number]) for number in _SAVED}
-        memory = np.frombuffer(data + _SLACK, dtype=np.uint8)
         base = int(memory.ctypes.data)
         state[State.INNER], state[State.OUTER_OFFSET], state[State.ROW_AT] = inner, event.offset, 0
-        yield from reader.scan_bytes(base, base + len(data), without_checksum(event.frame.format))
+        yield from reader.scan_bytes(base, base + length, without_checksum(event.frame.format))
         done = int(state[State.AT]) - base
         for number, value in saved.items():
             state[number] = value
-        return data[done:]
+        return done
 
     _HANDLERS: ClassVar[dict[type, Callable[[SpecialEvents, Event], Iterator[TableBatch]]]] = {
         Query: _statement,

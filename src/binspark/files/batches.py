@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO, Unpack, overload
 
 from binspark.changes.choice import BulkChoice, is_pattern, selection_of
-from binspark.columns.reader import BatchReader, ReadInto, TableBatch
+from binspark.columns.reader import BatchReader, TableBatch
+from binspark.columns.windows import ReadInto
 from binspark.errors import OptionError, SourceError
 from binspark.files.schemas import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs

@@ -10,6 +10,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from io import BytesIO
+from typing import Any
 
 import zstandard
 
@@ -43,20 +45,50 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
+class PayloadReader:
+    """Reads what a transaction payload expands to, as much at a time as the caller has room for."""
+
+    def __init__(self, payload: bytes, compression: int, expected_size: int | None, limits: Limits) -> None:
+        if compression not in PayloadCompression._value2member_map_:
+            raise Unsupported(f"a transaction payload with compression type {compression}")
+        self._payload = payload
+        self._expected_size = expected_size
+        self._limit = limits.payload_bytes
+        self._produced = 0
+        self._stream: Any = BytesIO(payload)
+        self._compressed = compression == PayloadCompression.ZSTD
+        if self._compressed:
+            self._stream = zstandard.ZstdDecompressor().stream_reader(payload, read_across_frames=True)
+
+    def read_into(self, buffer: memoryview) -> int:
+        """Fill a buffer as far as there are bytes; return how far, 0 at the end, when everything was checked."""
+        try:
+            count: int = self._stream.readinto(buffer)
+            is_cut = count == 0 and self._compressed and not is_whole(self._payload)
+        except zstandard.ZstdError as error:
+            raise Malformed(f"a transaction payload is not zstd: {error}") from None
+        if is_cut:
+            raise Malformed("a transaction payload ends in the middle of its zstd stream")
+        self._produced += count
+        self._check_size(at_end=count == 0)
+        return count
+
+    def _check_size(self, *, at_end: bool) -> None:
+        expected, produced = self._expected_size, self._produced
+        if expected is not None and produced > expected:
+            raise Malformed(f"a transaction payload expands to more than the {expected} bytes it announces")
+        if produced > self._limit:
+            raise Unsupported(f"a transaction payload expands to more than the limit of {self._limit} bytes")
+        if at_end and expected is not None and produced != expected:
+            raise Malformed(f"a transaction payload expands to {produced} bytes, it announces {expected}")
+
+
 def expand_payload(payload: bytes, compression: int, expected_size: int | None, limits: Limits) -> Iterator[bytes]:
     """Yield the events of a transaction payload, as pieces of any size."""
-    if compression not in PayloadCompression._value2member_map_:
-        raise Unsupported(f"a transaction payload with compression type {compression}")
-    produced = 0
-    for piece in _pieces(payload, compression):
-        produced += len(piece)
-        if expected_size is not None and produced > expected_size:
-            raise Malformed(f"a transaction payload expands to more than the {expected_size} bytes it announces")
-        if produced > limits.payload_bytes:
-            raise Unsupported(f"a transaction payload expands to more than the limit of {limits.payload_bytes} bytes")
-        yield piece
-    if expected_size is not None and produced != expected_size:
-        raise Malformed(f"a transaction payload expands to {produced} bytes, it announces {expected_size}")
+    reader = PayloadReader(payload, compression, expected_size, limits)
+    buffer = bytearray(_PIECE)
+    while count := reader.read_into(memoryview(buffer)):
+        yield bytes(memoryview(buffer)[:count])
 
 
 def payload_frames(
@@ -106,20 +138,6 @@ def deflate_block(data: bytes) -> bytes:
     size_length = max(1, (len(data).bit_length() + 7) // 8)
     lead = bytes((0x80 | size_length,))
     return lead + len(data).to_bytes(size_length, "big") + zlib.compress(data)
-
-
-def _pieces(payload: bytes, compression: int) -> Iterator[bytes]:
-    if compression == PayloadCompression.NONE:
-        yield payload
-        return
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(payload, read_across_frames=True) as reader:
-            while piece := reader.read(_PIECE):
-                yield piece
-        if not is_whole(payload):
-            raise Malformed("a transaction payload ends in the middle of its zstd stream")
-    except zstandard.ZstdError as error:
-        raise Malformed(f"a transaction payload is not zstd: {error}") from None
 
 
 def _inflate(compressed: bytes, size: int, name: str) -> bytes:
