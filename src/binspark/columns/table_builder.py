@@ -15,6 +15,8 @@ from binspark.columns.layout import Op
 from binspark.columns.layout import Table as T
 from binspark.columns.plan import PlannedColumn, TablePlan, describe
 from binspark.values.charsets import decode_text
+from binspark.values.column import Column
+from binspark.values.notations import notation_of
 
 Numbers = npt.NDArray[np.int64]
 _SLACK = 64
@@ -101,11 +103,10 @@ class TableBuilder:
         """
         first_wrong = self.rows
         for index, texts in self._late_text.items():
-            collation = self._images[index].column.collation
-            assert collation is not None
+            column = self._images[index].column
             try:
                 for value in self._bytes_array(self._columns[index]).slice(len(texts)).to_pylist():
-                    texts.append(None if value is None else decode_text(value, collation))
+                    texts.append(None if value is None else _late_text(value, column))
             except UnicodeDecodeError:
                 first_wrong = min(first_wrong, len(texts))
         cut = self.rows - first_wrong
@@ -271,3 +272,11 @@ def _parts(row: Numbers, rows: int, width: int) -> list[tuple[C, int]]:
     if row[C.ITEM_OFFSETS]:
         parts.append((C.ITEM_OFFSETS, 4 * (int(row[C.ITEMS]) + 1)))
     return parts
+
+
+def _late_text(value: bytes, column: Column) -> str:
+    """Return the text of bytes that a kernel copied."""
+    if column.notation is not None:
+        return notation_of(value, column.notation)
+    assert column.collation is not None
+    return decode_text(value, column.collation)

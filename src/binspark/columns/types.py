@@ -48,7 +48,7 @@ class Form(NamedTuple):
     """How the values of a column are laid out in the log and filled into Arrow.
 
     kernel  whether a kernel fills it; if not, the reference decodes the values of the whole table
-    finish  what the batch does with the bytes a kernel copied: "charset" is decoded there
+    finish  what the batch does with the bytes a kernel copied: "charset" and "notation" are text there
     """
 
     type: pa.DataType
@@ -136,7 +136,10 @@ def _limited(column: Column, options: ColumnOptions) -> Form:
 
 def _string(column: Column, options: ColumnOptions) -> Form:
     form = _limited(column, options)
-    return form._replace(op=Op.FIXED_BINARY, p1=column.length) if form.keeps_bytes else form
+    if not form.keeps_bytes:
+        return form
+    padded = form._replace(op=Op.FIXED_BINARY, p1=column.length)
+    return padded if column.notation is None else padded._replace(type=pa.string(), finish="notation")
 
 
 def _blob(column: Column, options: ColumnOptions) -> Form:

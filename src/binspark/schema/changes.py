@@ -44,6 +44,7 @@ class TypeSpec:
     dimensions: int | None = None
     charset: str | None = None
     collate: str | None = None
+    notation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ def _merge_column(seen: Column, known: Column, visibility_is_logged: bool) -> Co
         visible=seen.visible if visibility_is_logged else known.visible,
         geometry_type=known.geometry_type if seen.geometry_type is None else seen.geometry_type,
         dimensions=known.dimensions if seen.dimensions is None else seen.dimensions,
+        notation=known.notation,
     )
 
 

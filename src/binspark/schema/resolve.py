@@ -51,6 +51,7 @@ def define_column(spec: ColumnSpec, table_collation: int | None, session: Sessio
         name=spec.name,
         visible=spec.visible,
         geometry_type=kind.geometry_type,
+        notation=kind.notation,
         dimensions=kind.dimensions,
     )
     if kind.text is TextKind.NOT_TEXT and kind.type not in _CHOICES:

@@ -38,9 +38,9 @@ _FIXED: dict[str, TypeSpec] = {
     },
     "CLOB": TypeSpec(T.BLOB, TextKind.BLOB, size=_LONG_FIELD),
     "XMLTYPE": TypeSpec(T.BLOB, TextKind.BLOB, size=_LONG_FIELD),
-    "INET4": TypeSpec(T.STRING, TextKind.CHAR, size=4, charset="binary"),
-    "INET6": TypeSpec(T.STRING, TextKind.CHAR, size=16, charset="binary"),
-    "UUID": TypeSpec(T.STRING, TextKind.CHAR, size=16, charset="binary"),
+    "INET4": TypeSpec(T.STRING, TextKind.CHAR, size=4, charset="binary", notation="inet4"),
+    "INET6": TypeSpec(T.STRING, TextKind.CHAR, size=16, charset="binary", notation="inet6"),
+    "UUID": TypeSpec(T.STRING, TextKind.CHAR, size=16, charset="binary", notation="uuid"),
     **{name: TypeSpec(T.GEOMETRY, size=_LONG_FIELD, geometry_type=code) for code, name in enumerate(_SPATIAL)},
     **dict.fromkeys(
         ("GEOMETRYCOLLECTION", "GEOMCOLLECTION"), TypeSpec(T.GEOMETRY, size=_LONG_FIELD, geometry_type=len(_SPATIAL))

@@ -23,6 +23,7 @@ class Column:
     unsigned    of a number; None where neither the log nor the schema history tells
     collation   of text, ENUM and SET; 63 is binary; None where nothing tells
     members     of an ENUM or SET, as text; None where nothing tells
+    notation    how MariaDB writes the bytes of its types INET4, INET6 and UUID, which only a schema tells
     name        None where nothing tells; shown as @1, @2, ...
     """
 
@@ -38,3 +39,4 @@ class Column:
     visible: bool = True
     geometry_type: int | None = None
     dimensions: int | None = None
+    notation: str | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from binspark.errors import Malformed
 from binspark.position import Position
 from binspark.values.column import BINARY_COLLATION, Column
+from binspark.values.notations import notation_of
 from binspark.values.options import ValueOptions
 from binspark.values.text import text_or_policy
 from binspark.wire import Cursor
@@ -25,7 +26,8 @@ def decode_string(cursor: Cursor, column: Column, options: ValueOptions) -> str 
     start = cursor.offset
     raw = read_limited(cursor, column)
     if column.collation == BINARY_COLLATION:
-        return raw.ljust(column.length, b"\0")
+        whole = raw.ljust(column.length, b"\0")
+        return whole if column.notation is None else notation_of(whole, column.notation)
     return text_or_policy(raw, column, options, start)
 
 
