@@ -202,13 +202,14 @@ def plain(value: Any, column: Column, policy: ZeroDates, undecodable: Undecodabl
     """Return what a value looks like in Python when it comes out of its Arrow column."""
     if value is None or value is ABSENT:
         return None
-    if column.type in _TEXT:
+    if column.type in _TEXT and column.notation is None:
         return _text_or_bytes(value, column, undecodable)
     return _PLAIN.get(type(value), lambda same, _column, _policy: same)(value, column, policy)
 
 
 def _text_or_bytes(value: str | bytes, column: Column, undecodable: Undecodable) -> str | bytes:
     as_bytes = column.collation == BINARY_COLLATION or undecodable is Undecodable.BINARY
+    as_bytes = as_bytes and column.notation is None
     return value.encode() if as_bytes and isinstance(value, str) else value
 
 

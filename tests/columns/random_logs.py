@@ -72,6 +72,9 @@ kernel_columns: st.SearchStrategy[Column] = st.one_of(
     st.sampled_from((Column(T.FLOAT, length=4), Column(T.DOUBLE, length=8))),
     st.builds(Column, st.just(T.BIT), length=st.integers(1, 64)),
     st.builds(Column, st.just(T.STRING), length=st.integers(0, 60) | st.integers(250, 1020), collation=_collations),
+    st.sampled_from((("inet4", 4), ("inet6", 16), ("uuid", 16))).map(
+        lambda kind: Column(T.STRING, length=kind[1], collation=BINARY_COLLATION, notation=kind[0])
+    ),
     st.builds(Column, st.sampled_from((T.VARCHAR, T.VAR_STRING)), length=st.integers(0, 500), collation=_collations),
     st.builds(Column, st.sampled_from(_BLOBS), length=st.integers(1, 4), collation=_collations),
     st.builds(Column, st.sampled_from((T.JSON, T.GEOMETRY, T.VECTOR)), length=st.integers(1, 4)),

@@ -85,5 +85,5 @@ def hashes_nullable(schema: TableSchema) -> TableSchema:
 
 
 def all_visible(schema: TableSchema) -> TableSchema:
-    """Return a schema without what MariaDB's log does not tell: which columns are invisible."""
-    return replace(schema, columns=tuple(replace(column, visible=True) for column in schema.columns))
+    """Return a schema without what no log of MariaDB tells: invisible columns, and that bytes are an address."""
+    return replace(schema, columns=tuple(replace(column, visible=True, notation=None) for column in schema.columns))
