@@ -54,7 +54,9 @@ def log(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return busy_log(tmp_path, server, compress=compress)
 
 
-@pytest.mark.parametrize(("options", "is_kept"), [*TABLES, *OTHERS], ids=lambda value: "" if callable(value) else str(value))
+@pytest.mark.parametrize(
+    ("options", "is_kept"), [*TABLES, *OTHERS], ids=lambda value: "" if callable(value) else str(value)
+)
 def test_a_filter_keeps_some_rows_as_they_are(
     log: Path, options: dict[str, Any], is_kept: Callable[[Change], bool]
 ) -> None:
