@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyarrow as pa
-from columns_outcome import FoundRow, Outcome, refusal_of
+from columns_outcome import FoundRow, Outcome, float_bits, refusal_of
 
 from binspark.columns.reader import BatchReader, ReadInto, TableBatch
 from binspark.columns.selection import Selection
@@ -85,10 +85,8 @@ def plain_list(array: pa.Array) -> list[Any]:
 
 
 def _bits(array: pa.Array) -> list[bytes | None]:
-    width = array.type.bit_width // 8
-    raw = array.view(pa.binary(width)) if len(array) else array.cast(pa.string())
-    found: list[bytes | None] = raw.to_pylist()
-    return found
+    form = "<f" if pa.types.is_float32(array.type) else "<d"
+    return [None if value is None else float_bits(value, form) for value in array.to_pylist()]
 
 
 def _numbers(kind: pa.DataType) -> Callable[[pa.Array], list[int | None]]:

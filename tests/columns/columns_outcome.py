@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isnan
+from struct import pack
 from typing import Any, NamedTuple
 
 from binspark.errors import BinlogError
@@ -41,3 +43,8 @@ class Outcome(NamedTuple):
 
 def refusal_of(error: BinlogError) -> Refusal:
     return Refusal(type(error).__name__, error.message, error.position.file, error.position.offset)
+
+
+def float_bits(value: float, form: str) -> bytes:
+    """Return the bytes of a float, so that 0 and -0 differ; all that are no number are the same."""
+    return b"NaN" if isnan(value) else pack(form, value)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from columns_outcome import FoundRow, Outcome, refusal_of
+from columns_outcome import FoundRow, Outcome, float_bits, refusal_of
 
 from binspark.columns.selection import Operations, Selection
 from binspark.columns.types import ZeroDates
@@ -222,7 +221,7 @@ def _moment(number: int | None, text: str, policy: ZeroDates) -> int | str | Non
 
 
 def _float_bits(value: float, column: Column) -> bytes:
-    return struct.pack("<f" if column.type == T.FLOAT else "<d", value)
+    return float_bits(value, "<f" if column.type == T.FLOAT else "<d")
 
 
 def _decimal(value: Decimal, column: Column) -> Decimal | str:
@@ -243,7 +242,7 @@ _PLAIN: dict[type, Callable[[Any, Column, ZeroDates], Any]] = {
     Decimal: lambda value, column, _policy: _decimal(value, column),
     float: lambda value, column, _policy: _float_bits(value, column),
     tuple: lambda value, column, _policy: (
-        [struct.pack("<f", item) for item in value] if column.type == T.VECTOR else list(value)
+        [float_bits(item, "<f") for item in value] if column.type == T.VECTOR else list(value)
     ),
     Geometry: lambda value, _column, _policy: {"srid": _signed(value.srid), "wkb": value.wkb},
     JsonDiffs: _refuse_diffs,
