@@ -7,13 +7,13 @@ reference to it: Arrow buffers over parts of a block refer to it as long as they
 from __future__ import annotations
 
 import sys
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
 
 Block = npt.NDArray[np.uint8]
 _ALIGNMENT = 64
-_REFERENCES_OF_A_FREE_BLOCK = 3  # the pool's list, the loop variable, and the argument of getrefcount
 
 
 class Arena:
@@ -26,12 +26,10 @@ class Arena:
     def take(self, size: int) -> Block:
         """Return a block of at least `size` bytes; its contents are undefined."""
         best = -1
-        for index in range(len(self._blocks)):
-            block = self._blocks[index]
-            free = sys.getrefcount(block) == _REFERENCES_OF_A_FREE_BLOCK
-            if free and len(block) >= size and (best < 0 or len(block) < len(self._blocks[best])):
+        for index, references in enumerate(_references(self._blocks)):
+            fits = references == _OF_A_FREE_BLOCK and len(self._blocks[index]) >= size
+            if fits and (best < 0 or len(self._blocks[index]) < len(self._blocks[best])):
                 best = index
-            del block
         if best >= 0 and len(self._blocks[best]) <= 4 * size + (1 << 20):
             return self._blocks[best]
         block = np.empty(size, dtype=np.uint8)
@@ -44,8 +42,18 @@ class Arena:
 
     def _keep(self, block: Block) -> None:
         if len(block) + self.held_bytes > self._keep_bytes:
-            self._blocks = [kept for kept in self._blocks if sys.getrefcount(kept) > _REFERENCES_OF_A_FREE_BLOCK]
+            in_use = [references > _OF_A_FREE_BLOCK for references in _references(self._blocks)]
+            self._blocks = list(compress(self._blocks, in_use))
         self._blocks.append(block)
+
+
+def _references(blocks: list[Block]) -> list[int]:
+    """Return how many references there are to each block of a list."""
+    return [sys.getrefcount(blocks[index]) for index in range(len(blocks))]
+
+
+# How many references Python counts for a block that only a pool holds; versions of Python differ in it.
+_OF_A_FREE_BLOCK = _references([np.empty(1, dtype=np.uint8)])[0]
 
 
 def aligned(size: int) -> int:

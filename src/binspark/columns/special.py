@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _OPERATIONS = {"insert": 0, "update": 1, "delete": 2}
 _WINDOW = 4 << 20
+_MOST_TABLE_MAPS = 1 << 16
 _SAVED = (State.AT, State.END, State.CHECKSUM, State.INNER, State.OUTER_OFFSET, State.ROW_AT, State.ROW_NUMBER)
 _COMPRESSED_ROWS = range(EventCode.WRITE_ROWS_COMPRESSED_V1, EventCode.DELETE_ROWS_COMPRESSED + 1)
 
@@ -122,6 +123,8 @@ class SpecialEvents:
     def _table_map(self, event: Event) -> Iterator[TableBatch]:
         body: TableMap = event.body
         raw = event.frame.body
+        if len(self._table_maps) >= _MOST_TABLE_MAPS:
+            self._table_maps.clear()
         self._table_maps[body.table_id] = (body, raw)
         yield from self._map(body, raw, event)
 

@@ -87,6 +87,8 @@ class Tables:
 
     def forget_ids(self) -> None:
         """Forget which table an id means; every TABLE_MAP is looked at anew."""
+        self._schema_of.clear()
+        self._bodies.clear()
         self.ids[:] = -1
         self._ids_used = 0
 
