@@ -78,8 +78,6 @@ class Table(IntEnum):
     BEFORE = 10  # 1: old images of updates are kept, in columns behind the others
     META_TX_ROW = 11  # address of int64: number of the row in its transaction
     OPS = 12  # bit mask of the operations that are wanted
-    DATA_BYTES = 13  # bytes of variable-size values so far, over all columns
-    DATA_LIMIT = 14
     CHECK = 15  # 1: Python checks the values of every event, because kernels only copy those of some column
     WIDTH = 16
 
@@ -91,8 +89,7 @@ class State(IntEnum):
     END = 1  # address behind the last byte
     FILE_OFFSET = 2  # offset in the file of the byte at address BUFFER
     BUFFER = 3
-    STOP = 4  # why the scan returned
-    NEEDED = 5  # bytes that the next event takes, for STOP_MORE
+    NEEDED = 5  # bytes that the next event takes, for Stop.MORE
     TABLE = 6  # the table that is full
     ROW_AT = 7  # address of the next row inside the event at AT, 0 if the event is not begun
     ROW_NUMBER = 8  # number of that row in its event
@@ -109,8 +106,6 @@ class State(IntEnum):
     COUNT_ALL = 19  # 1: rows of tables that are not wanted are counted too
     EVENTS = 20
     ROWS = 21
-    TABLE_IDS = 22  # table ids in use
-    ROWS_SKIPPED = 23
     PAYLOAD_ROW = 24  # rows so far inside the current payload
     START_POSITION = 25  # rows of events before this offset are stepped over
     STOP_POSITION = 26  # the scan ends at this offset, 0 for none
@@ -143,7 +138,6 @@ class Transactions(IntEnum):
 
     COMMIT_TIME = 0  # microseconds since 1970, 0 if unknown
     SERVER = 1
-    FIRST_EVENT = 2
     WIDTH = 4
 
 

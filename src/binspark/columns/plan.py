@@ -70,7 +70,7 @@ class TablePlan:
 
 def compile_plan(schema: TableSchema, options: ColumnOptions, projection: tuple[str, ...] | None = None) -> TablePlan:
     """Compile the plan of a table; with a projection, columns that it does not name are stepped over."""
-    names = _unique_names(schema)
+    names = schema.column_names
     if projection is not None:
         unknown = [name for name in projection if name not in names]
         if unknown:
@@ -107,10 +107,6 @@ def _planned(column: Column, name: str, options: ColumnOptions, *, wanted: bool)
 def _unread(column: Column) -> Column:
     """Return a column that takes as many bytes, but need not be text, nor a member."""
     return replace(column, collation=BINARY_COLLATION, members=None)
-
-
-def _unique_names(schema: TableSchema) -> tuple[str, ...]:
-    return schema.column_names
 
 
 def _lookup_table(column: Column, form: Form) -> Bytes | None:

@@ -45,7 +45,6 @@ class TableBuilder:
         self._rows_capacity = min(_FIRST_ROWS, max_rows)
         self._data_capacity = {index: min(_FIRST_DATA, max_data) for index in range(len(columns))}
         self._block: Block = np.empty(0, dtype=np.uint8)
-        self._used: list[tuple[int, int, int]] = []
         self._late_text: dict[int, list[str | None]] = {}
         for index, planned in enumerate(self._images):
             columns[index] = describe(planned, plan.options)

@@ -71,15 +71,9 @@ def decode_heartbeat_v2(body: Cursor, _context: Context) -> HeartbeatV2:
 
 def encode_heartbeat_v2(event: HeartbeatV2, writer: Writer, _context: Context) -> None:
     if event.log_file is not None:
-        _write_field(writer, HeartbeatField.LOG_FILE, writer.encode_text(event.log_file))
+        writer.tagged(HeartbeatField.LOG_FILE, writer.encode_text(event.log_file))
     if event.log_position is not None:
-        _write_field(writer, HeartbeatField.LOG_POSITION, encode_packed(event.log_position))
+        writer.tagged(HeartbeatField.LOG_POSITION, encode_packed(event.log_position))
     for kind, value in event.unknown_fields:
-        _write_field(writer, kind, value)
+        writer.tagged(kind, value)
     writer.packed(HeartbeatField.END)
-
-
-def _write_field(writer: Writer, kind: int, value: bytes) -> None:
-    writer.packed(kind)
-    writer.packed(len(value))
-    writer.raw(value)

@@ -12,7 +12,6 @@ from binspark.gtid import MariadbGtid
 from binspark.wire import Cursor, Layout, Writer
 from binspark.wire.meaning import as_text, flags, says
 
-_GTID_LENGTH = 19
 _LIST_COUNT = (1 << 28) - 1
 _NONCE_LENGTH = 12
 

@@ -79,12 +79,12 @@ def decode_transaction_payload(body: Cursor, _context: Context) -> TransactionPa
 
 
 def encode_transaction_payload(event: TransactionPayload, writer: Writer, _context: Context) -> None:
-    _write_field(writer, PayloadField.COMPRESSION_TYPE, encode_packed(event.compression_type))
+    writer.tagged(PayloadField.COMPRESSION_TYPE, encode_packed(event.compression_type))
     if event.uncompressed_size is not None:
-        _write_field(writer, PayloadField.UNCOMPRESSED_SIZE, encode_packed(event.uncompressed_size))
-    _write_field(writer, PayloadField.PAYLOAD_SIZE, encode_packed(len(event.payload)))
+        writer.tagged(PayloadField.UNCOMPRESSED_SIZE, encode_packed(event.uncompressed_size))
+    writer.tagged(PayloadField.PAYLOAD_SIZE, encode_packed(len(event.payload)))
     for kind, value in event.unknown_fields:
-        _write_field(writer, kind, value)
+        writer.tagged(kind, value)
     writer.packed(PayloadField.END)
     writer.raw(event.payload)
 
@@ -105,9 +105,3 @@ def decode_large_transaction_header(body: Cursor, _context: Context) -> LargeTra
 def encode_large_transaction_header(event: LargeTransactionHeader, writer: Writer, _context: Context) -> None:
     writer.fields(_LARGE, event.version, event.terminating_event_offset, event.terminating_event_type)
     writer.raw(event.padding)
-
-
-def _write_field(writer: Writer, kind: int, value: bytes) -> None:
-    writer.packed(kind)
-    writer.packed(len(value))
-    writer.raw(value)

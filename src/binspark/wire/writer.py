@@ -70,6 +70,12 @@ class Writer:
     def raw(self, value: bytes) -> None:
         self._buffer += value
 
+    def tagged(self, kind: int, value: bytes) -> None:
+        """Write a field that says its kind and its length, both packed integers, before its value."""
+        self.packed(kind)
+        self.packed(len(value))
+        self.raw(value)
+
     def text(self, value: str) -> None:
         self._buffer += self.encode_text(value)
 

@@ -27,10 +27,10 @@ _CHECKSUM = 4
 _RESIDUE = 0x2144DF1C
 _MICROSECONDS = 1_000_000
 
-_QUERY, _ROTATE, _TABLE_MAP = 2, 4, 19
+_QUERY, _TABLE_MAP = 2, 19
 _GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID = 33, 34, 42, 162
 _FORMAT_DESCRIPTION, _PAYLOAD, _START_ENCRYPTION = 15, 40, 164
-_PARTIAL_UPDATE, _FIRST_COMPRESSED_ROWS, _PARTIAL_ROW_DATA = 39, 166, 172
+_PARTIAL_UPDATE, _PARTIAL_ROW_DATA = 39, 172
 _INSERT, _UPDATE, _DELETE = 0, 1, 2
 _BEGIN = int.from_bytes(b"BEGIN", "little")
 _COMMIT = int.from_bytes(b"COMMIT", "little")
@@ -46,7 +46,7 @@ def scan(
     text_offsets: int,
     text: int,
 ) -> int:
-    """Go through events until Python is needed; say why in STOP."""
+    """Go through events until Python is needed; return why."""
     while True:
         at = state[State.AT]
         end = state[State.END]
