@@ -1,0 +1,48 @@
+"""`python -m benchmarks.start`: seconds from a fresh interpreter to the first batches, compiled kernels or none.
+
+Each figure is a process of its own. The first finds an empty cache and compiles; later ones load what it kept.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import binspark
+
+LOG = Path(binspark.__file__).parent / "data" / "shop" / "mysql" / "binlog.000003"
+BATCHES = f"""
+import time; begin = time.perf_counter()
+import binspark
+rows = sum(batch.num_rows for batch in binspark.batches({str(LOG)!r}, table="shop.orders"))
+print(time.perf_counter() - begin)
+"""
+JSON_KERNEL = """
+import time
+from binspark.columns.kernels.json import json_writer
+begin = time.perf_counter()
+json_writer()
+print(time.perf_counter() - begin)
+"""
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as cache:
+        print(f"first use, kernels compiled     {seconds(BATCHES, cache):6.2f} s")
+        print(f"the kernel for JSON, compiled   {seconds(JSON_KERNEL, cache):6.2f} s")
+        print(f"later use, kernels from disk    {min(seconds(BATCHES, cache) for _ in range(3)):6.2f} s")
+        print(f"the kernel for JSON, from disk  {min(seconds(JSON_KERNEL, cache) for _ in range(3)):6.2f} s")
+
+
+def seconds(code: str, cache: str) -> float:
+    """Run code in a process with its own cache and return the seconds that it prints."""
+    environment = {**os.environ, "BINSPARK_CACHE": cache}
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    return float(result.stdout)
+
+
+if __name__ == "__main__":
+    main()
