@@ -1,0 +1,18 @@
+"""The rim towards servers: the replication protocol on PyMySQL's connection.
+
+>>> from binspark.client.gather import connection_options
+>>> from binspark.client.follow import follow
+>>> options = connection_options(hosts="db1,db2", defaults_file="~/.my.cnf")  # doctest: +SKIP
+>>> for group in follow(options, "latest"):  # doctest: +SKIP
+...     print(group.resume, [event.type for event in group.events()])
+
+module        what it holds
+options       where the server is and who asks: values only
+gather        the same out of arguments, an option file, the environment, a prompt
+connect       a connection, and the server's errors as binspark's
+facts         what a server says of itself: version, logs, GTIDs, settings
+commands      the commands of the protocol, as values and as bytes
+stream        one connection's events as they come
+start         where to start
+follow        events for good: over lost connections and to other servers
+"""

@@ -1,0 +1,142 @@
+"""What a server says of itself: version, logs, GTIDs, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from binspark.client.connect import Connection
+from binspark.errors import Server
+from binspark.frames.format import Family, family_of, version_numbers
+from binspark.gtid import GtidSet, MariadbPosition
+
+Gtids = GtidSet | MariadbPosition
+"""What was written up to some place: a set in MySQL, a position in MariaDB."""
+
+
+class ServerLog(NamedTuple):
+    """One of the server's binary logs."""
+
+    name: str
+    size: int
+    encrypted: bool = False
+
+
+class LogEnd(NamedTuple):
+    """Where the server writes next, and the GTIDs of all that it has written."""
+
+    file: str
+    offset: int
+    gtids: Gtids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFacts:
+    """What a server says of itself.
+
+    server_uuid      names the server for good: MySQL's `server_uuid`, MariaDB's `server_uid`; empty if it has none
+    logs             oldest first; empty if the server writes none
+    end              where it writes next; None if it writes no log
+    gtids_purged     MySQL: GTIDs whose logs are gone; MariaDB does not say
+    gtids_enabled    whether every transaction has a GTID: `gtid_mode=ON`; always in MariaDB
+    variables        every global variable as text, by name; texts over 1,000 characters are cut off
+    """
+
+    version: str
+    family: Family
+    server_id: int
+    server_uuid: str
+    log_bin: bool
+    logs: tuple[ServerLog, ...]
+    end: LogEnd | None
+    gtids_purged: GtidSet
+    gtids_enabled: bool
+    variables: Mapping[str, str] = field(repr=False)
+
+    @property
+    def binlog_format(self) -> str:
+        """`ROW`, `MIXED` or `STATEMENT`: what new sessions write."""
+        return self.variables.get("binlog_format", "ROW")
+
+    @property
+    def row_image(self) -> str:
+        """`FULL`, `MINIMAL`, `NOBLOB`, `FULL_NODUP`: which columns of a row are logged."""
+        return self.variables.get("binlog_row_image", "FULL")
+
+    @property
+    def row_metadata(self) -> str:
+        """`FULL`, `MINIMAL`, `NO_LOG`: what is logged of columns besides their types."""
+        return self.variables.get("binlog_row_metadata", "NO_LOG")
+
+    @property
+    def checksum(self) -> str:
+        """`CRC32` or `NONE`: how events end."""
+        return self.variables.get("binlog_checksum", "NONE")
+
+
+def server_facts(connection: Connection) -> ServerFacts:
+    """Ask a server what it is and which logs it has. Needs the privilege REPLICATION CLIENT where there are logs."""
+    variables = server_variables(connection)
+    family = server_family(connection)
+    log_bin = variables.get("log_bin") == "ON"
+    return ServerFacts(
+        version=connection.server_version,
+        family=family,
+        server_id=int(variables["server_id"]),
+        server_uuid=variables.get("server_uuid") or variables.get("server_uid", ""),
+        log_bin=log_bin,
+        logs=server_logs(connection) if log_bin else (),
+        end=log_end(connection) if log_bin else None,
+        gtids_purged=_gtids_purged(connection, variables),
+        gtids_enabled=variables.get("gtid_mode", "OFF") == "ON" if family is Family.MYSQL else True,
+        variables=variables,
+    )
+
+
+def server_family(connection: Connection) -> Family:
+    """Tell MariaDB from MySQL."""
+    return family_of(connection.server_version)
+
+
+def server_variables(connection: Connection) -> dict[str, str]:
+    """Return every global variable as text. Needs no privilege."""
+    return {str(name): str(value) for name, value in connection.rows("SHOW GLOBAL VARIABLES")}
+
+
+def server_logs(connection: Connection) -> tuple[ServerLog, ...]:
+    """List the server's binary logs, oldest first."""
+    listed = connection.rows("SHOW BINARY LOGS")
+    return tuple(ServerLog(str(row[0]), int(row[1]), row[2:3] == ("Yes",)) for row in listed)
+
+
+def log_end(connection: Connection) -> LogEnd:
+    """Return where the server writes next."""
+    rows = connection.rows(_end_statement(connection))
+    if not rows:
+        raise Server("the server writes no binary log: start it with log_bin", connection.position)
+    file, offset = str(rows[0][0]), int(rows[0][1])
+    if server_family(connection) is Family.MARIADB:
+        return LogEnd(file, offset, mariadb_gtids_at(connection, file, offset))
+    return LogEnd(file, offset, GtidSet(str(rows[0][4])))
+
+
+def mariadb_gtids_at(connection: Connection, file: str, offset: int) -> MariadbPosition:
+    """Return the GTID position of a place in a MariaDB server's logs."""
+    position = connection.rows("SELECT BINLOG_GTID_POS(%s, %s)", (file, offset))[0][0]
+    if position is None:
+        message = f"the server knows no GTID position at {file}:{offset}: no such log, or no event begins there"
+        raise Server(message, connection.position)
+    return MariadbPosition(str(position))
+
+
+def _end_statement(connection: Connection) -> str:
+    """MySQL 8.2 renamed the statement, 8.4 took the old name away."""
+    new_name = server_family(connection) is Family.MYSQL and version_numbers(connection.server_version) >= (8, 2, 0)
+    return "SHOW BINARY LOG STATUS" if new_name else "SHOW MASTER STATUS"
+
+
+def _gtids_purged(connection: Connection, variables: Mapping[str, str]) -> GtidSet:
+    if "gtid_purged" not in variables:
+        return GtidSet()
+    return GtidSet(str(connection.rows("SELECT @@GLOBAL.gtid_purged")[0][0]))
