@@ -27,10 +27,12 @@ from binspark.event import (
 from binspark.event.column_types import ColumnType as T
 from binspark.event.rows import ROWS_KINDS
 from binspark.frames import Framer, HeaderFlag
+from binspark.frames.format import Family
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
 from binspark.gtid import Gtid
 from binspark.position import Position
+from binspark.schema.from_table_map import from_table_map
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.values.column import BINARY_COLLATION, Column
@@ -45,7 +47,7 @@ _TEXT = (T.STRING, T.VARCHAR, T.VAR_STRING, *_MAYBE_TEXT, T.BLOB_COMPRESSED, T.V
 _MOST_DIGITS = 38
 
 
-def log_events(log: bytes, file: str = "") -> Iterator[Event]:
+def log_events(log: bytes, file: str = "", expands: Callable[[Event], bool] = lambda _event: True) -> Iterator[Event]:
     """Yield the events of a log in memory, those inside payloads and whole rows events of fragments too."""
     framer, decoder = Framer(), EventDecoder(file)
     fragments: list[bytes] = []
@@ -53,7 +55,7 @@ def log_events(log: bytes, file: str = "") -> Iterator[Event]:
         for frame in framer.feed(log):
             event = decoder.decode(frame)
             yield event
-            if isinstance(event.body, TransactionPayload):
+            if isinstance(event.body, TransactionPayload) and expands(event):
                 yield from decoder.inner_events(event)
             if isinstance(event.body, PartialRowData):
                 fragments = [*(fragments if event.body.sequence_number > 1 else ()), event.body.fragment]
@@ -78,7 +80,7 @@ class ReferenceReader:
         """Return the rows that are asked for."""
         found: dict[str, list[FoundRow]] = {}
         try:
-            for event in log_events(log, file):
+            for event in log_events(log, file, self._expands):
                 if self.selection.stop_position and event.offset >= self.selection.stop_position:
                     break
                 for schema, row in self._feed(event):
@@ -87,7 +89,14 @@ class ReferenceReader:
             return Outcome(found, refusal_of(error))
         return Outcome(found, None)
 
+    def _expands(self, payload: Event) -> bool:
+        """Whether a payload is looked into: a transaction that is not asked for is not."""
+        selection, header = self.selection, payload.header
+        is_early = payload.offset < selection.start_position or header.timestamp < selection.start_time
+        return self._is_asked_for and not is_early and selection.server_id in (None, header.server_id)
+
     def _begin_file(self) -> None:
+        self._in_transaction = False
         self._gtid: str | None = None
         self._commit_time: int | None = None
         self._is_asked_for = self.selection.include_gtids is None
@@ -115,7 +124,9 @@ class ReferenceReader:
     def _schema_of(self, table_map: TableMap, event: Event) -> TableSchema | None:
         name = f"{table_map.schema}.{table_map.table}"
         if not self.selection.wants(name) and not self.selection.tx_rows:
-            return None
+            if event.inner is None:
+                return None
+            return from_table_map(table_map, mariadb=event.frame.format.family is Family.MARIADB)
         return self.history.table_schema(table_map, event.position)
 
     def _begin_transaction(self, event: Event) -> None:
@@ -129,14 +140,20 @@ class ReferenceReader:
             moment = body.immediate_commit_timestamp or moment
         self._commit_time = moment or None
         self._tx_row = 0
+        self._in_transaction = True
         included = selection.include_gtids is None or (isinstance(gtid, Gtid) and gtid in selection.include_gtids)
         excluded = selection.exclude_gtids is not None and isinstance(gtid, Gtid) and gtid in selection.exclude_gtids
-        self._is_asked_for = included and not excluded
+        self._is_asked_for = included and not excluded and self._is_then(moment)
+
+    def _is_then(self, moment: int) -> bool:
+        first, last = self.selection.committed_from, self.selection.committed_before
+        return first <= moment and not (last and moment >= last)
 
     def _is_selected(self, event: Event) -> bool:
         selection, header = self.selection, event.header
         return (
             self._is_asked_for
+            and (self._in_transaction or self._is_then(header.timestamp * 1_000_000))
             and event.offset >= selection.start_position
             and header.timestamp >= selection.start_time
             and not (selection.stop_time and header.timestamp >= selection.stop_time)
@@ -151,7 +168,7 @@ class ReferenceReader:
             raise Malformed(f"rows of table {body.table_id}, which no TABLE_MAP names", event.position)
         selected = self._is_selected(event)
         schema = self._schema_of(self._maps[body.table_id], event)
-        if schema is None or not (selected or selection.tx_rows):
+        if schema is None or not (selected or selection.tx_rows or event.inner is not None):
             return
         operation = ROWS_KINDS[event.type_code].operation.value
         wanted = selected and selection.wants(schema.name) and bool(selection.operations & _OPERATIONS[operation])

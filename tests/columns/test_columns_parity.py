@@ -18,6 +18,7 @@ _THOROUGH = settings(max_examples=150, deadline=None, suppress_health_check=list
 _options = st.builds(ColumnOptions, st.sampled_from(ZeroDates), st.sampled_from(Undecodable))
 _gtids = st.none() | st.sampled_from((GtidSet(""), GtidSet(f"{UUID}:1-2"), GtidSet(f"{UUID}:1:3:tag:2")))
 _names = st.none() | st.sampled_from((frozenset({"shop.a"}), frozenset({"shop.b"}), frozenset({"shop.none"})))
+_moments = st.integers(FIRST_TIME, LAST_TIME + 1).map(lambda seconds: seconds * 1_000_000)
 selections: st.SearchStrategy[Selection] = st.builds(
     Selection,
     tables=_names,
@@ -27,6 +28,8 @@ selections: st.SearchStrategy[Selection] = st.builds(
     stop_position=st.none() | st.integers(200, 1500),
     start_time=st.just(0) | st.integers(FIRST_TIME, LAST_TIME + 1),
     stop_time=st.none() | st.integers(FIRST_TIME, LAST_TIME + 1),
+    committed_from=st.just(0) | _moments,
+    committed_before=st.none() | _moments,
     server_id=st.none() | st.integers(1, 2),
     include_gtids=_gtids,
     exclude_gtids=_gtids,

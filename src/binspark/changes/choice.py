@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypedDict, TypeVar
 
 from binspark.columns.selection import Operations, Selection
 from binspark.columns.types import ColumnOptions, ZeroDates
 from binspark.errors import BinlogError, OptionError
-from binspark.gtid import GtidSet
+from binspark.gtid import GtidSet, MariadbPosition
 from binspark.values.options import Undecodable
 
 _PATTERN = frozenset("*?[")
+_MARIADB = re.compile(r"\s*\d+-\d+-\d+\s*(,|$)")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _Named = TypeVar("_Named", bound=StrEnum)
 
 
@@ -27,8 +30,10 @@ class Choice(TypedDict, total=False):
     start_position, stop_position   offsets in each file: rows of events from the one on, and before the other
     start_time, stop_time           likewise times: a datetime, a text such as `2026-11-15 09:30:00` (in UTC where they
                                     do not say), or seconds since 1970
+    committed_from, committed_before  whole transactions by the time of their commit, in the same forms, to the
+                                    microsecond
     server_id                       only rows that this server wrote first
-    include_gtids, exclude_gtids    MySQL's GTID sets
+    include_gtids, exclude_gtids    GTID sets of MySQL; positions of MariaDB, which mean all that comes up to them
     undecodable                     text that its character set does not have: `error`, `replace` or `binary`
     """
 
@@ -39,9 +44,11 @@ class Choice(TypedDict, total=False):
     stop_position: int | None
     start_time: datetime | str | int | None
     stop_time: datetime | str | int | None
+    committed_from: datetime | str | int | None
+    committed_before: datetime | str | int | None
     server_id: int | None
-    include_gtids: GtidSet | str | None
-    exclude_gtids: GtidSet | str | None
+    include_gtids: GtidSet | MariadbPosition | str | None
+    exclude_gtids: GtidSet | MariadbPosition | str | None
     undecodable: str | None
 
 
@@ -51,8 +58,8 @@ class BulkChoice(Choice, total=False):
     columns      names of columns, all others are left out
     before       whether the old images of updates are kept too, as a struct `_before`
     metadata     whether columns that begin with `_` say where rows come from
-    tx_rows      whether rows of all tables are counted in `_tx_row`, and in `_row` inside a payload; if not, only those
-                 of the tables that are asked for are
+    tx_rows      whether rows of all tables are counted in `_tx_row`; if not, only those of the tables that are asked
+                 for are
     zero_dates   dates that no calendar has: `null`, `string` or `error`
     max_rows     the most rows of a batch
     """
@@ -117,18 +124,28 @@ def _operations(names: Any) -> Operations:
 
 def _moment(value: datetime | str | int) -> int:
     """Return a time in whole seconds since 1970; a fraction counts up, as events have whole seconds."""
-    if isinstance(value, int):
-        return value
+    return value if isinstance(value, int) else max(0, math.ceil(_aware(value).timestamp()))
+
+
+def _microseconds(value: datetime | str | int) -> int:
+    """Return a time in microseconds since 1970."""
+    return (
+        value * 1_000_000 if isinstance(value, int) else max(0, (_aware(value) - _EPOCH) // timedelta(microseconds=1))
+    )
+
+
+def _aware(value: datetime | str) -> datetime:
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
         raise OptionError(f"{value!r} is not a time such as 2026-11-15 09:30:00") from None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0, math.ceil(aware.timestamp()))
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _gtids(value: GtidSet | str) -> GtidSet:
-    return value if isinstance(value, GtidSet) else GtidSet(value)
+def _gtids(value: GtidSet | MariadbPosition | str) -> GtidSet | MariadbPosition:
+    if not isinstance(value, str):
+        return value
+    return MariadbPosition(value) if _MARIADB.match(value) else GtidSet(value)
 
 
 def _positive(value: int) -> int:
@@ -155,6 +172,8 @@ _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "stop_position": ("stop_position", _positive),
     "start_time": ("start_time", _moment),
     "stop_time": ("stop_time", _moment),
+    "committed_from": ("committed_from", _microseconds),
+    "committed_before": ("committed_before", _microseconds),
     "server_id": ("server_id", int),
     "include_gtids": ("include_gtids", _gtids),
     "exclude_gtids": ("exclude_gtids", _gtids),

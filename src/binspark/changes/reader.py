@@ -24,6 +24,7 @@ from binspark.event import (
 from binspark.frames import Framer, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
+from binspark.gtid import Gtid, MariadbGtid
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.values.options import Undecodable, ValueOptions
@@ -53,6 +54,7 @@ class ChangeReader:
         self._fragments = FragmentStore()
         self._payload_rows = 0
         self._gtid: str | None = None
+        self._in_transaction = False
         self._wants_transaction = selection.wants_gtid(None)
 
     def feed(self, event: Event) -> Iterator[Change]:
@@ -66,19 +68,23 @@ class ChangeReader:
         if event.offset == FIRST_EVENT_OFFSET and not event.header.flags & HeaderFlag.RELAY_LOG:
             self._fragments = FragmentStore()
             self._gtid = None
+            self._in_transaction = False
             self._wants_transaction = self.selection.wants_gtid(None)
         return iter(())
 
     def _begin_transaction(self, event: Event) -> Iterator[Change]:
         body: GtidEvent | GtidTagged = event.body
-        self._gtid = None if body.gtid is None else str(body.gtid)
-        self._wants_transaction = self.selection.wants_gtid(body.gtid)
-        return iter(())
+        moment = body.immediate_commit_timestamp or event.header.timestamp * 1_000_000
+        return self._begin(body.gtid, moment)
 
     def _begin_mariadb_transaction(self, event: Event) -> Iterator[Change]:
         body: MariadbGtidEvent = event.body
-        self._gtid = str(body.gtid(event.header.server_id))
-        self._wants_transaction = self.selection.wants_gtid(None)
+        return self._begin(body.gtid(event.header.server_id), event.header.timestamp * 1_000_000)
+
+    def _begin(self, gtid: Gtid | MariadbGtid | None, moment: int) -> Iterator[Change]:
+        self._gtid = None if gtid is None else str(gtid)
+        self._in_transaction = True
+        self._wants_transaction = self.selection.wants_gtid(gtid) and self.selection.wants_commit(moment)
         return iter(())
 
     def _begin_payload(self, _event: Event) -> Iterator[Change]:
@@ -139,7 +145,7 @@ class ChangeReader:
         selection, rows = self.selection, event.body
         if not self._wants_transaction or not selection.wants_operation(rows.operation):
             return False
-        return selection.wants_event(event) and selection.wants(table)
+        return selection.wants_event(event, committed=not self._in_transaction) and selection.wants(table)
 
     _HANDLERS: ClassVar[dict[type, Callable[[ChangeReader, Event], Iterator[Change]]]] = {
         FormatDescription: _begin_log,

@@ -78,8 +78,12 @@ class Table(IntEnum):
     BEFORE = 10  # 1: old images of updates are kept, in columns behind the others
     META_TX_ROW = 11  # address of int64: number of the row in its transaction
     OPS = 12  # bit mask of the operations that are wanted
+    META_IMAGE = 13  # address of int32: which columns the images of each row have
     CHECK = 15  # 1: Python checks the values of every event, because kernels only copy those of some column
-    WIDTH = 16
+    IMAGE = 16  # number of the last images without all columns, one for each operation
+    IMAGE_BITS = 19  # address of their bitmaps, one for each operation, 0 for none
+    BYTES = 22  # bytes of the rows events that were decoded, one for each operation
+    WIDTH = 25
 
 
 class State(IntEnum):
@@ -118,7 +122,13 @@ class State(IntEnum):
     UUID_HIGH = 33
     UUID_TEXT = 34  # address of that text, 0 if it is gone
     ALL_FOR_PYTHON = 35  # 1: kernels do not know the log's type codes or lengths, so Python deals with every event
-    WIDTH = 36
+    SPLIT_END = 36  # the scan ends at the first transaction that begins here or later, 0 for none
+    LAST_KIND = 37  # type of the event before the one at AT
+    COMMITTED_FROM = 38  # rows of transactions before this time, in microseconds, are stepped over
+    COMMITTED_BEFORE = 39  # rows of transactions from this time on are stepped over, 0 for none
+    KEEP_IMAGES = 40  # 1: rows remember which columns their images have
+    DECODED = 41  # bytes of rows events that were decoded
+    WIDTH = 42
 
 
 class Stop(IntEnum):
@@ -131,6 +141,8 @@ class Stop(IntEnum):
     TRANSACTIONS_FULL = 5
     END = 6  # the position to stop at is reached
     CHECK = 7  # the rows of the event at AT are decoded, but for values that Python must look at
+    BOUNDARY = 8  # a transaction begins at AT, where the split may end
+    IMAGE = 9  # the images of the event at AT lack columns, and are not those of the event before
 
 
 class Transactions(IntEnum):

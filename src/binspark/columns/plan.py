@@ -68,10 +68,15 @@ class TablePlan:
         return tuple(pa.field(planned.name, planned.form.type) for planned in self.wanted)
 
 
-def compile_plan(schema: TableSchema, options: ColumnOptions, projection: tuple[str, ...] | None = None) -> TablePlan:
-    """Compile the plan of a table; with a projection, columns that it does not name are stepped over."""
+def compile_plan(
+    schema: TableSchema, options: ColumnOptions, projection: tuple[str, ...] | None = None, *, every_shape: bool = False
+) -> TablePlan:
+    """Compile the plan of a table; with a projection, columns that it does not name are stepped over.
+
+    The projection names columns that the table has, with `every_shape` also such that it has only in other shapes.
+    """
     names = schema.column_names
-    if projection is not None:
+    if projection is not None and not every_shape:
         unknown = [name for name in projection if name not in names]
         if unknown:
             raise OptionError(f"{schema.name} has no column {unknown[0]!r}; it has {', '.join(names)}")

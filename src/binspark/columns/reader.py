@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ctypes import string_at
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -12,14 +12,16 @@ import pyarrow as pa
 
 from binspark.columns.arena import Arena
 from binspark.columns.crc import crc32_address
+from binspark.columns.image_table import BatchImages
 from binspark.columns.kernels.scan import scan
 from binspark.columns.layout import State, Stop
+from binspark.columns.layout import Table as T
 from binspark.columns.metadata import METADATA_FIELDS, metadata_arrays
 from binspark.columns.reference_batch import ReferenceBuilder
 from binspark.columns.selection import Selection
 from binspark.columns.special import SpecialEvents
 from binspark.columns.table_builder import TableBuilder
-from binspark.columns.tables import Tables
+from binspark.columns.tables import Slot, Tables
 from binspark.columns.transaction_table import TransactionTable
 from binspark.columns.windows import SLACK, ReadInto, fill
 from binspark.errors import BinlogError, Truncated
@@ -49,6 +51,21 @@ class TableBatch:
 
     table: TableSchema
     batch: pa.RecordBatch
+    images: BatchImages | None = None
+    """Which columns each row has, if that was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a log: from an event on, up to the first transaction that begins at `end` or later.
+
+    is_start    tells whether a transaction begins at an offset; asked before the reader stops there
+    """
+
+    format: LogFormat
+    start: int
+    end: int | None
+    is_start: Callable[[int], bool]
 
 
 class BatchReader:
@@ -66,6 +83,7 @@ class BatchReader:
         self._special = SpecialEvents(self, limits)
         self._buffer = np.zeros(_WINDOW + SLACK, dtype=np.uint8)
         self._framer = Framer()
+        self._span: Span | None = None
         self._select()
 
     @property
@@ -75,18 +93,31 @@ class BatchReader:
         assert log_format is not None
         return log_format
 
-    def read(self, read_into: ReadInto, file: str = "") -> Iterator[TableBatch]:
-        """Read a whole log, yield its batches. What comes before damage is delivered before the error is raised."""
+    def read(self, read_into: ReadInto, file: str = "", span: Span | None = None) -> Iterator[TableBatch]:
+        """Read a log, or a span of it whose first byte comes first, and yield its batches.
+
+        What comes before damage is delivered before the error is raised.
+        """
         self.file = file
-        self._framer = Framer()
-        self.state[State.ROW_AT] = 0
+        self._span = span
+        self._framer = Framer() if span is None else Framer(span.format, span.start)
+        self.state[State.ROW_AT] = self.state[State.LAST_KIND] = 0
+        self.state[State.SPLIT_END] = 0 if span is None else span.end or 0
+        self.state[State.STOP_POSITION] = self.selection.stop_position or 0
         self._special.begin_file(file)
+        if span is not None:
+            self._special.begin_transactions()
         try:
             yield from self._windows(read_into)
         except BinlogError as error:
             yield from self.flush()
             raise error.at(Position(file=file or None)) from None
         yield from self.flush()
+
+    @property
+    def decoded_bytes(self) -> int:
+        """How many bytes of rows events were decoded, not stepped over."""
+        return int(self.state[State.DECODED])
 
     def flush(self) -> Iterator[TableBatch]:
         """Yield what every table has collected."""
@@ -99,11 +130,8 @@ class BatchReader:
         slot = self.tables.slots[number]
         for builder in (slot.kernel, slot.reference):
             if builder is not None and builder.rows:
-                batch = self._batch(builder)
-                if not self.selection.wants(slot.plan.schema.name):
-                    builder.begin()
-                    continue
-                yield TableBatch(slot.plan.schema, batch)
+                if self.selection.wants(slot.plan.schema.name):
+                    yield TableBatch(slot.plan.schema, self._batch(builder), self._images(slot, builder))
                 builder.begin()
 
     def frame_at(self, data: bytes, offset: int) -> Frame:
@@ -127,12 +155,25 @@ class BatchReader:
                 self.transactions.offsets_address,
                 self.transactions.text_address,
             )
-            if stop in (Stop.MORE, Stop.END):
+            if stop in (Stop.MORE, Stop.END) or (stop == Stop.BOUNDARY and self._ends_here()):
                 return
             yield from self._stopped(stop)
 
+    def _ends_here(self) -> bool:
+        """Tell whether the transaction that begins here is another reader's. If it is damaged, nobody else finds it."""
+        state, span = self.state, self._span
+        assert span is not None
+        offset = int(state[State.FILE_OFFSET] + state[State.AT] - state[State.BUFFER])
+        if span.is_start(offset):
+            state[State.STOP_POSITION] = offset
+            return True
+        state[State.SPLIT_END] = offset + 1
+        return False
+
     def _stopped(self, stop: int) -> Iterator[TableBatch]:
         state = self.state
+        if stop == Stop.BOUNDARY:
+            return
         if stop in (Stop.FULL, Stop.CHECK) and self.cut_at_wrong_text(int(state[State.TABLE])):
             yield from self._special.handle(refused=True)
         elif stop == Stop.FULL:
@@ -141,6 +182,8 @@ class BatchReader:
             self._special.step_over()
         elif stop == Stop.TRANSACTIONS_FULL:
             yield from self.flush()
+        elif stop == Stop.IMAGE:
+            yield from self._special.keep_image()
         else:
             yield from self._special.handle(refused=stop == Stop.REFUSED)
 
@@ -174,13 +217,18 @@ class BatchReader:
             fields.append(pa.field("_before", kind))
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
+    def _images(self, slot: Slot, builder: TableBuilder | ReferenceBuilder) -> BatchImages | None:
+        if not self.selection.images:
+            return None
+        wanted = np.array([planned.wanted for planned in slot.plan.columns], dtype=np.bool_)
+        return slot.images.images(builder.numbers(T.META_IMAGE, np.int32), wanted)
+
     def _windows(self, read_into: ReadInto) -> Iterator[TableBatch]:
         """Fill the buffer again and again; what is left of an event moves to its front."""
         state = self.state
-        filled, offset = fill(read_into, self._buffer, 0)[0], 0
-        used = self._begin_log(filled)
-        offset = used
-        start = used
+        filled = fill(read_into, self._buffer, 0)[0]
+        start = self._begin_log(filled) if self._span is None else 0
+        offset = start if self._span is None else self._span.start
         while True:
             base = int(self._buffer.ctypes.data)
             state[State.BUFFER], state[State.FILE_OFFSET] = base, offset - start
@@ -230,10 +278,12 @@ class BatchReader:
         state, selection = self.state, self.selection
         state[State.CRC_FUNCTION] = crc32_address()
         state[State.START_POSITION] = selection.start_position
-        state[State.STOP_POSITION] = selection.stop_position or 0
         state[State.START_TIME] = selection.start_time
         state[State.STOP_TIME] = selection.stop_time or 0
         state[State.SERVER] = -1 if selection.server_id is None else selection.server_id
+        state[State.COMMITTED_FROM] = selection.committed_from
+        state[State.COMMITTED_BEFORE] = selection.committed_before or 0
+        state[State.KEEP_IMAGES] = selection.images
         state[State.COUNT_ALL] = selection.tx_rows
         state[State.ASK_TRANSACTIONS] = selection.include_gtids is not None or selection.exclude_gtids is not None
 

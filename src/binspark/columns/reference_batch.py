@@ -26,6 +26,7 @@ _KINDS = {
     T.META_OP: np.int8,
     T.META_SERVER: np.int64,
     T.META_TX_ROW: np.int64,
+    T.META_IMAGE: np.int32,
 }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntFlag
 from fnmatch import fnmatchcase
-from typing import Any
 
 from binspark.columns.types import ColumnOptions
 from binspark.event import Event, RowOperation
-from binspark.gtid import Gtid, GtidSet
+from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
+
+_MICROSECONDS = 1_000_000
 
 
 class Operations(IntFlag):
@@ -34,11 +35,17 @@ class Selection:
     operations      inserts, updates, deletes
     start_position  rows of events before this offset are left out; stop_position: the log is read up to there
     start_time      rows of events before this time are left out, in seconds since 1970; stop_time likewise from then on
+    committed_from  transactions that were committed before this time are left out, in microseconds since 1970;
+                    committed_before likewise from then on. Where a log does not name transactions, the times of
+                    events count
     server_id       only rows of this server
-    include_gtids   only rows of these transactions; exclude_gtids: not of these
+    include_gtids   only rows of these transactions; exclude_gtids: not of these. A position of MariaDB means all that
+                    comes up to it
     before          old images of updates are kept too, as a struct `_before`
     metadata        where rows come from is told, in columns that begin with `_`
     tx_rows         rows are numbered through their transaction, which takes a look at rows of all tables
+    images          batches tell which columns each row has
+    every_shape     columns may be named that a table has only in some of its shapes
     """
 
     tables: frozenset[str] | None = None
@@ -49,12 +56,16 @@ class Selection:
     stop_position: int | None = None
     start_time: int = 0
     stop_time: int | None = None
+    committed_from: int = 0
+    committed_before: int | None = None
     server_id: int | None = None
-    include_gtids: GtidSet | None = None
-    exclude_gtids: GtidSet | None = None
+    include_gtids: GtidSet | MariadbPosition | None = None
+    exclude_gtids: GtidSet | MariadbPosition | None = None
     before: bool = False
     metadata: bool = True
     tx_rows: bool = False
+    images: bool = False
+    every_shape: bool = False
     options: ColumnOptions = _DEFAULT_OPTIONS
     max_rows: int = 1 << 16
     max_bytes: int = 32 << 20
@@ -67,22 +78,41 @@ class Selection:
         """Tell whether changes of this kind are asked for."""
         return bool(self.operations & Operations[operation.name])
 
-    def wants_event(self, event: Event) -> bool:
-        """Tell whether the rows of an event are asked for, by its place, time and server."""
+    def wants_event(self, event: Event, *, committed: bool = False) -> bool:
+        """Tell whether the rows of an event are asked for, by its place, time and server.
+
+        With `committed` its time is also that of its transaction, of which nothing else is known.
+        """
         header = event.header
+        if committed and not self.wants_commit(header.timestamp * _MICROSECONDS):
+            return False
         if event.offset < self.start_position or header.timestamp < self.start_time:
             return False
         if self.stop_time and header.timestamp >= self.stop_time:
             return False
         return self.server_id is None or header.server_id == self.server_id
 
-    def wants_gtid(self, gtid: Any) -> bool:
-        """Tell whether the rows of a transaction are asked for. One without a MySQL GTID is in no set."""
-        if not isinstance(gtid, Gtid):
-            return self.include_gtids is None
-        if self.include_gtids is not None and gtid not in self.include_gtids:
+    def may_want_inside(self, payload: Event) -> bool:
+        """Tell whether rows inside a payload may be asked for; its events are none of them later than itself."""
+        header = payload.header
+        if payload.offset < self.start_position or header.timestamp < self.start_time:
             return False
-        return self.exclude_gtids is None or gtid not in self.exclude_gtids
+        return self.server_id is None or header.server_id == self.server_id
+
+    def wants_commit(self, moment: int) -> bool:
+        """Tell whether transactions that were committed then are asked for."""
+        return moment >= self.committed_from and (not self.committed_before or moment < self.committed_before)
+
+    def wants_gtid(self, gtid: Gtid | MariadbGtid | None) -> bool:
+        """Tell whether the rows of a transaction are asked for. One without a name is in no set."""
+        if self.include_gtids is not None and not _is_in(gtid, self.include_gtids):
+            return False
+        return self.exclude_gtids is None or not _is_in(gtid, self.exclude_gtids)
+
+
+def _is_in(gtid: Gtid | MariadbGtid | None, gtids: GtidSet | MariadbPosition) -> bool:
+    kind = Gtid if isinstance(gtids, GtidSet) else MariadbGtid
+    return isinstance(gtid, kind) and gtid in gtids
 
 
 def _is_among(table: str, names: frozenset[str]) -> bool:

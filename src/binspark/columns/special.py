@@ -29,8 +29,10 @@ from binspark.event import (
 )
 from binspark.event.rows import ROWS_KINDS
 from binspark.frames import EventCode, Frame, Framer, HeaderFlag
+from binspark.frames.format import Family
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.payload import Limits, PayloadReader, without_checksum
+from binspark.schema.from_table_map import from_table_map
 from binspark.values.options import ValueOptions
 from binspark.values.rows import RowChange, rows_of
 from binspark.values.value import JsonDiffs
@@ -66,9 +68,13 @@ class SpecialEvents:
         """Take the first event of a log. Only in relay logs a transaction goes on from file to file."""
         self._reader.history.feed(self._decoder.decode(frame))
         if not frame.header.flags & HeaderFlag.RELAY_LOG:
-            state = self._reader.state
-            state[State.TRANSACTION], state[State.TX_ROW] = -1, 0
-            state[State.SKIP_TRANSACTION] = not self._reader.selection.wants_gtid(None)
+            self.begin_transactions()
+
+    def begin_transactions(self) -> None:
+        """Forget the transaction that is open: what comes next is none of it."""
+        state = self._reader.state
+        state[State.TRANSACTION], state[State.TX_ROW] = -1, 0
+        state[State.SKIP_TRANSACTION] = not self._reader.selection.wants_gtid(None)
 
     def handle(self, *, refused: bool) -> Iterator[TableBatch]:
         """Deal with the event that the scan stands at, and step over it."""
@@ -86,7 +92,9 @@ class SpecialEvents:
     def step_over(self) -> None:
         """Let the scan go on behind the event that it stands at."""
         state = self._reader.state
-        state[State.AT] += _event_size(int(state[State.AT]))
+        at = int(state[State.AT])
+        state[State.LAST_KIND] = string_at(at + 4, 1)[0]
+        state[State.AT] = at + _event_size(at)
         state[State.ROW_AT] = 0
         state[State.EVENTS] += 1
 
@@ -131,13 +139,16 @@ class SpecialEvents:
     def _map(self, body: TableMap, raw: bytes, event: Event) -> Iterator[TableBatch]:
         reader, tables = self._reader, self._reader.tables
         selection = reader.selection
-        if not selection.wants(f"{body.schema}.{body.table}") and not selection.tx_rows:
+        if selection.wants(f"{body.schema}.{body.table}") or selection.tx_rows:
+            reader.history.feed(event)
+            schema = reader.history.table_schema(body, event.position)
+        elif reader.state[State.INNER] == 1:  # rows of a payload are numbered together, so all of them are counted
+            schema = from_table_map(body, mariadb=reader.format.family is Family.MARIADB)
+        else:
             if not tables.has_room_for_id:
                 tables.forget_ids()
             tables.map_unwanted(body.table_id, raw)
             return
-        reader.history.feed(event)
-        schema = reader.history.table_schema(body, event.position)
         if not tables.has_room(schema):
             yield from reader.flush()
             tables.forget_all()
@@ -149,13 +160,15 @@ class SpecialEvents:
         reader, body = self._reader, event.body
         if reader.transactions.full:
             yield from reader.flush()
+        moment = event.header.timestamp * 1_000_000
         if isinstance(body, MariadbGtidEvent):
-            text, moment = str(body.gtid(event.header.server_id)), event.header.timestamp * 1_000_000
+            gtid = body.gtid(event.header.server_id)
         else:
-            text = str(body.gtid) if body.gtid else ""
-            moment = body.immediate_commit_timestamp or event.header.timestamp * 1_000_000
+            gtid, moment = body.gtid, body.immediate_commit_timestamp or moment
+        text = str(gtid) if gtid else ""
         reader.transactions.begin(text, moment, event.header.server_id)
-        reader.state[State.SKIP_TRANSACTION] = not reader.selection.wants_gtid(getattr(body, "gtid", None))
+        wanted = reader.selection.wants_gtid(gtid) and reader.selection.wants_commit(moment)
+        reader.state[State.SKIP_TRANSACTION] = not wanted
 
     def _rows(self, event: Event) -> Iterator[TableBatch]:
         """Decode rows that kernels do not take; those that only look different are rewritten for them."""
@@ -176,8 +189,8 @@ class SpecialEvents:
             if body.table_id in self._table_maps or not body.rows:
                 return  # of no interest, or only the end of a statement
             raise Malformed(f"rows of table {body.table_id}, which no TABLE_MAP names", event.position)
-        is_selected = selection.wants_event(event) and not reader.state[State.SKIP_TRANSACTION]
-        if not is_selected and not selection.tx_rows:
+        is_selected = self._selects(event)
+        if not is_selected and not selection.tx_rows and reader.state[State.INNER] != 1:
             return
         number = reader.tables.slot(schema)
         slot = reader.tables.slots[number]
@@ -189,9 +202,15 @@ class SpecialEvents:
         options = ValueOptions(undecodable=selection.options.undecodable)
         keep = is_selected and selection.wants(schema.name) and selection.wants_operation(operation)
         columns = slot.plan.reference_columns if keep else slot.plan.unread_columns
+        image = 0
+        if keep and selection.images:
+            yield from self._make_room_for_image(number)
+            image = slot.images.number(body)
+        reader.state[State.DECODED] += event.header.event_size
+        reader.tables.numbers[number, T.BYTES + _OPERATIONS[operation.value]] += event.header.event_size
         for row, change in enumerate(rows_of(event, columns, options)):
             if row >= skip:
-                metadata = self._metadata(event, row, _OPERATIONS[operation.value])
+                metadata = self._metadata(event, row, _OPERATIONS[operation.value], image)
                 if keep:
                     _refuse_diffs(change, event)
                     slot.reference.add(change, metadata, event.position)
@@ -200,7 +219,29 @@ class SpecialEvents:
         if slot.kernel is not None:
             yield from reader.flush_slot(number)
 
-    def _metadata(self, event: Event, row: int, operation: int) -> dict[T, int]:
+    def keep_image(self) -> Iterator[TableBatch]:
+        """Keep which columns the images of the rows event have that the scan stands at."""
+        tables = self._reader.tables
+        at = int(self._reader.state[State.AT])
+        body: Rows = self._decoder.decode(self._frame(string_at(at, _event_size(at)))).body
+        schema = tables.schema_of(body.table_id)
+        assert schema is not None
+        number = tables.slot(schema)
+        yield from self._make_room_for_image(number)
+        tables.slots[number].images.number(body)
+
+    def _make_room_for_image(self, number: int) -> Iterator[TableBatch]:
+        images = self._reader.tables.slots[number].images
+        if images.full:
+            yield from self._reader.flush_slot(number)
+            images.forget()
+
+    def _selects(self, event: Event) -> bool:
+        state, selection = self._reader.state, self._reader.selection
+        known = state[State.TRANSACTION] >= 0
+        return selection.wants_event(event, committed=not known) and not state[State.SKIP_TRANSACTION]
+
+    def _metadata(self, event: Event, row: int, operation: int, image: int) -> dict[T, int]:
         state = self._reader.state
         inner = state[State.INNER] == 1
         numbers = {
@@ -210,6 +251,7 @@ class SpecialEvents:
             T.META_OP: operation,
             T.META_SERVER: event.header.server_id,
             T.META_TX_ROW: int(state[State.TX_ROW]),
+            T.META_IMAGE: image,
         }
         state[State.PAYLOAD_ROW] += 1
         state[State.TX_ROW] += 1
@@ -226,6 +268,8 @@ class SpecialEvents:
         state = self._reader.state
         if state[State.INNER]:
             raise Malformed("a transaction payload inside a transaction payload")
+        if state[State.SKIP_TRANSACTION] or not self._reader.selection.may_want_inside(event):
+            return
         state[State.PAYLOAD_ROW] = 0
         try:
             payload = PayloadReader(body.payload, body.compression_type, body.uncompressed_size, self._limits)

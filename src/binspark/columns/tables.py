@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from binspark.columns.arena import Arena
+from binspark.columns.image_table import ImageTable
 from binspark.columns.kernels.scan import find_table_id
 from binspark.columns.layout import Column as C
 from binspark.columns.layout import Table as T
@@ -35,6 +36,7 @@ class Slot:
     plan: TablePlan
     kernel: TableBuilder | None
     reference: ReferenceBuilder
+    images: ImageTable
 
     @property
     def rows(self) -> int:
@@ -92,13 +94,11 @@ class Tables:
         self.ids[:] = -1
         self._ids_used = 0
 
-    def map(self, table_id: int, schema: TableSchema, body: bytes) -> int:
-        """Say which table an id means, and by which TABLE_MAP; return the table's slot, or NOT_WANTED."""
+    def map(self, table_id: int, schema: TableSchema, body: bytes) -> None:
+        """Say which table an id means, and by which TABLE_MAP: one whose rows are wanted, or at least counted."""
         slot = self.slot(schema)
         self._schema_of[table_id] = schema
-        by_kernel = slot >= 0 and self.slots[slot].kernel is not None
-        self._enter(table_id, slot if by_kernel or slot < 0 else BY_REFERENCE, body)
-        return slot
+        self._enter(table_id, BY_REFERENCE if self.slots[slot].kernel is None else slot, body)
 
     def map_unwanted(self, table_id: int, body: bytes) -> None:
         """Say that rows of a table are of no interest; its shape need not be known."""
@@ -114,9 +114,7 @@ class Tables:
         self.ids[entry] = (table_id, slot, kept.ctypes.data, len(body))
 
     def slot(self, schema: TableSchema) -> int:
-        """Return the slot of a table, which is made if its rows are of any interest."""
-        if not self._selection.wants(schema.name) and not self._selection.tx_rows:
-            return NOT_WANTED
+        """Return the slot of a table, which is made if there is none yet."""
         known = self._slot_of.get(schema)
         return self._add(schema) if known is None else known
 
@@ -130,21 +128,23 @@ class Tables:
     def _add(self, schema: TableSchema) -> int:
         selection = self._selection
         wanted = selection.wants(schema.name)
-        plan = compile_plan(schema, selection.options, selection.columns if wanted else ())
+        projection = selection.columns if wanted else ()
+        plan = compile_plan(schema, selection.options, projection, every_shape=selection.every_shape)
         number = len(self.slots)
         kernel = self._kernel_builder(plan, number, wanted=wanted) if plan.by_kernel else None
-        self.slots.append(Slot(plan, kernel, ReferenceBuilder(plan, before=selection.before)))
+        images = ImageTable(len(plan.columns), self.numbers[number])
+        self.slots.append(Slot(plan, kernel, ReferenceBuilder(plan, before=selection.before), images))
         self._slot_of[schema] = number
         return number
 
     def _kernel_builder(self, plan: TablePlan, number: int, *, wanted: bool) -> TableBuilder:
         selection, count = self._selection, len(plan.columns)
         first = self._columns_used
-        self._columns_used += count * (2 if selection.before else 1)
+        self._columns_used += count * (2 if wanted and selection.before else 1)
         table = self.numbers[number]
         table[:] = 0
         table[T.FIRST_COLUMN], table[T.COLUMN_COUNT] = first, count
-        table[T.WANTED], table[T.BEFORE], table[T.OPS] = wanted, selection.before, selection.operations
+        table[T.WANTED], table[T.BEFORE], table[T.OPS] = wanted, wanted and selection.before, selection.operations
         columns = self.columns[first : self._columns_used]
         columns[:] = 0
         variable = sum(1 for planned in plan.wanted if planned.form.length_bytes) or 1

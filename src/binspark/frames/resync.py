@@ -77,6 +77,14 @@ def find_event(read_at: ReadAt, start: int, log_size: int, log_format: LogFormat
     return next((header.offset for header in _candidates(log, start) if _holds(log, header)), None)
 
 
+def event_holds(read_at: ReadAt, offset: int, log_size: int, log_format: LogFormat) -> bool:
+    """Tell whether a sound event begins at an offset, and tells its true position."""
+    log = _Log(read_at, log_size, log_format, relay=False)
+    window = read_at(offset, log_format.header_length)
+    header = _header(log, window, 0, offset) if len(window) == log_format.header_length else None
+    return header is not None and header.position_is_true and header.end <= log_size and _holds(log, header)
+
+
 def _candidates(log: _Log, start: int) -> Iterator[_Header]:
     """Yield what could be the header of a whole event."""
     overlap = log.format.header_length - 1

@@ -64,6 +64,8 @@ def scan(
         if state[State.ROW_AT] == 0 and not begin_event(state, at, size):
             return Stop.REFUSED
         kind = load8(at + 4)
+        if state[State.SPLIT_END] and is_split_end(state, kind, at, size):
+            return Stop.BOUNDARY
         stop = 0
         if state[State.ALL_FOR_PYTHON]:
             stop = Stop.PYTHON
@@ -83,6 +85,25 @@ def scan(
             return stop
         state[State.EVENTS] += 1
         state[State.AT] = at + size
+        state[State.LAST_KIND] = kind
+
+
+@njit(cache=True, nogil=True)
+def is_split_end(state: np.ndarray, kind: int, at: int, size: int) -> bool:
+    """Tell whether a transaction begins here that belongs to the next split. `frames.starts` says the same."""
+    if state[State.INNER] or state[State.ROW_AT]:
+        return False
+    offset = offset_of(state, at)
+    if offset < state[State.SPLIT_END] or load32(at + 13) != (offset + size) & 0xFFFFFFFF:
+        return False
+    if is_gtid(kind):
+        return True
+    return kind == _QUERY and not is_gtid(state[State.LAST_KIND]) and is_begin(state, at, size)
+
+
+@njit(cache=True, nogil=True)
+def is_gtid(kind: int) -> bool:
+    return kind in (_GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID)
 
 
 @njit(cache=True, nogil=True)
@@ -107,7 +128,16 @@ def is_selected(state: np.ndarray, at: int) -> bool:
     timestamp = load32(at)
     if timestamp < state[State.START_TIME] or (state[State.STOP_TIME] and timestamp >= state[State.STOP_TIME]):
         return False
+    if state[State.TRANSACTION] < 0 and not is_committed_then(state, timestamp * _MICROSECONDS):
+        return False
     return state[State.SERVER] < 0 or load32(at + 5) == state[State.SERVER]
+
+
+@njit(cache=True, nogil=True)
+def is_committed_then(state: np.ndarray, moment: int) -> bool:
+    """Tell whether transactions of this time are asked for."""
+    before = state[State.COMMITTED_BEFORE]
+    return moment >= state[State.COMMITTED_FROM] and (before == 0 or moment < before)
 
 
 @njit(cache=True, nogil=True)
@@ -128,17 +158,27 @@ def body_end(state: np.ndarray, at: int, size: int) -> int:
 @njit(cache=True, nogil=True)
 def is_boundary(state: np.ndarray, at: int, size: int) -> bool:
     """Tell whether a statement is BEGIN or COMMIT, as most are in a log of rows."""
-    end = body_end(state, at, size)
-    if end - at < _HEADER + 13:
-        return False
-    text = at + _HEADER + 13 + load16(at + _HEADER + 11) + load8(at + _HEADER + 8) + 1
-    length = end - text
-    if length == 5 and (load32(text) | load8(text + 4) << 32) == _BEGIN:
+    if is_begin(state, at, size):
         state[State.TX_ROW] = 0
         return True
-    if length == 6:
-        return (load32(text) | load16(text + 4) << 32) == _COMMIT
-    return False
+    text, length = statement(state, at, size)
+    return length == 6 and (load32(text) | load16(text + 4) << 32) == _COMMIT
+
+
+@njit(cache=True, nogil=True)
+def is_begin(state: np.ndarray, at: int, size: int) -> bool:
+    text, length = statement(state, at, size)
+    return length == 5 and (load32(text) | load8(text + 4) << 32) == _BEGIN
+
+
+@njit(cache=True, nogil=True)
+def statement(state: np.ndarray, at: int, size: int) -> tuple[int, int]:
+    """Return where the text of a statement is, and its length; -1 if the event is too short for one."""
+    end = body_end(state, at, size)
+    if end - at < _HEADER + 13:
+        return at, -1
+    text = at + _HEADER + 13 + load16(at + _HEADER + 11) + load8(at + _HEADER + 8) + 1
+    return text, end - text
 
 
 @njit(cache=True, nogil=True)
@@ -210,6 +250,7 @@ def begin_transaction(
     state[State.TRANSACTION] = number
     state[State.TRANSACTIONS] = number + 1
     state[State.TX_ROW] = 0
+    state[State.SKIP_TRANSACTION] = 0 if is_committed_then(state, moment) else 1
     return 0
 
 
@@ -217,7 +258,7 @@ def begin_transaction(
 def rows_event(
     state: np.ndarray, tables: np.ndarray, columns: int, table_ids: np.ndarray, kind: int, at: int, size: int
 ) -> int:
-    """Decode the rows of an event, or step over them."""
+    """Decode the rows of an event, or step over them. Inside a payload all are counted, whoever wants them."""
     body = at + _HEADER
     end = body_end(state, at, size)
     version_2 = kind >= 30
@@ -230,9 +271,12 @@ def rows_event(
         return Stop.PYTHON
     slot = table_ids[entry, TableIds.TABLE]
     selected = is_selected(state, at)
+    counted = state[State.COUNT_ALL] != 0 or state[State.INNER] == 1
     if slot == -2:
-        return Stop.PYTHON if selected or state[State.COUNT_ALL] else 0
-    if slot < 0 or (not selected and not state[State.COUNT_ALL]):
+        return Stop.PYTHON if selected or counted else 0
+    if slot < 0:
+        return Stop.PYTHON if counted else 0
+    if not counted and not (selected and tables[slot, Table.WANTED]):
         return 0
     if version_2:
         extra = load16(body + 8)
@@ -252,9 +296,29 @@ def rows_event(
     if start > end:
         return Stop.REFUSED
     if state[State.ROW_AT] == 0:
+        if (
+            table[Table.WANTED]
+            and state[State.KEEP_IMAGES]
+            and not is_known_image(table, operation, first_image, start)
+        ):
+            return Stop.IMAGE
         state[State.ROW_AT] = start
         state[State.ROW_NUMBER] = 0
+        state[State.DECODED] += size
+        table[Table.BYTES + operation] += size
     return decode_rows(state, table, slot, columns, operation, at, end, first_image, second_image, selected)
+
+
+@njit(cache=True, nogil=True)
+def is_known_image(table: np.ndarray, operation: int, bitmaps: int, end: int) -> bool:
+    """Tell whether an event's images have the columns that those of the last such event had."""
+    known = table[Table.IMAGE_BITS + operation]
+    if known == 0:
+        return False
+    for offset in range(end - bitmaps):
+        if load8(known + offset) != load8(bitmaps + offset):
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -314,6 +378,8 @@ def decode_rows(
             return full(state, slot, row_start) if outcome == FULL else Stop.REFUSED
         if wanted:
             keep_metadata(state, table, row, operation, at)
+            if state[State.KEEP_IMAGES]:
+                store32(table[Table.META_IMAGE] + 4 * row, table[Table.IMAGE + operation])
             table[Table.ROWS] = row + 1
             state[State.ROWS] += 1
         state[State.ROW_NUMBER] += 1

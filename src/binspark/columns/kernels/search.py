@@ -1,0 +1,28 @@
+"""Where a transaction may begin, looked for byte by byte."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from binspark.columns.kernels.memory import load8, load32
+
+_HEADER = 19
+_QUERY = 2
+_GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID = 33, 34, 42, 162
+
+
+@njit(cache=True, nogil=True)
+def find_start_header(address: int, length: int, first: int, offset: int) -> int:
+    """Return the index of the first header, from `first` on, of an event that may begin a transaction; -1 for none.
+
+    The byte at `address` is at `offset` of the log. A header is whole, and tells the true position of the next event.
+    """
+    for index in range(first, length - _HEADER + 1):
+        at = address + index
+        size = load32(at + 9)
+        if load32(at + 13) != (offset + index + size) & 0xFFFFFFFF or size < _HEADER:
+            continue
+        kind = load8(at + 4)
+        if kind in (_QUERY, _GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID):
+            return index
+    return -1
