@@ -13,6 +13,7 @@ from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedCo
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from binspark.errors import SourceError
 from binspark.files import LogSource
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ class Progress:
 def _total_size(sources: Iterable[LogSource]) -> int | None:
     """Return the size of all logs, None where one of them cannot tell."""
     try:
-        return sum(Path(source.name).stat().st_size for source in sources)
-    except OSError:
+        return sum(source.size() for source in sources)
+    except SourceError:
         return None
 
 

@@ -2,5 +2,7 @@
 
 from binspark.files.read import ReadOptions, read_events, read_frames
 from binspark.files.sources import LogSource, find_logs
+from binspark.files.storage import Storage
+from binspark.files.storage_file import LogFile
 
-__all__ = ["LogSource", "ReadOptions", "find_logs", "read_events", "read_frames"]
+__all__ = ["LogFile", "LogSource", "ReadOptions", "Storage", "find_logs", "read_events", "read_frames"]

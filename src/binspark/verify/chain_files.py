@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from binspark.files.sources import STANDARD_INPUT, LogSource, Paths, find_logs, log_order
+from binspark.files.sources import LogSource, OnePath, Paths, files_in, find_logs, log_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class ChainFile:
     @property
     def missing(self) -> bool:
         """Whether an index lists the file, but it is not there."""
-        return self.name != STANDARD_INPUT and not Path(self.name).exists()
+        return not self.source.exists()
 
     def numbered(self, number: int) -> str:
         """Name the file of this chain with another number."""
@@ -39,28 +38,22 @@ class ChainFile:
 def find_chains(paths: Paths) -> list[list[ChainFile]]:
     """Return the files that paths mean as chains; the order within a chain is the one in which they were named."""
     chains: dict[str, list[ChainFile]] = {}
-    for name in _names(paths):
-        chain, number = log_order(name)
-        file = ChainFile(LogSource(name), chain, number if number >= 0 else None)
+    for source in _sources(paths):
+        chain, number = log_order(source.name)
+        file = ChainFile(source, chain, number if number >= 0 else None)
         chains.setdefault(chain, []).append(file)
     return list(chains.values())
 
 
-def _names(paths: Paths) -> list[str]:
-    if isinstance(paths, str | Path):
+def _sources(paths: Paths) -> list[LogSource]:
+    if isinstance(paths, str | Path | LogSource):
         paths = [paths]
-    return [name for path in paths for name in _names_of(path)] or [source.name for source in find_logs([])]
+    return [source for path in paths for source in _with_siblings(path)] or find_logs([])
 
 
-def _names_of(path: str | Path) -> list[str]:
-    names = [source.name for source in find_logs(path)]
-    return _with_siblings(names, Path(path)) if Path(path).is_dir() else names
-
-
-def _with_siblings(names: Iterable[str], directory: Path) -> list[str]:
+def _with_siblings(path: OnePath) -> list[LogSource]:
     """Add the files of a directory that are numbered like its logs, but do not begin like one: they are damaged."""
-    found = set(names)
-    chains = {log_order(name)[0] for name in found if log_order(name)[1] >= 0}
-    numbered = (str(path) for path in directory.iterdir() if path.is_file() and log_order(str(path))[1] >= 0)
-    found.update(name for name in numbered if log_order(name)[0] in chains)
-    return sorted(found, key=log_order)
+    found = find_logs(path)
+    chains = {log_order(source.name)[0] for source in found if log_order(source.name)[1] >= 0}
+    siblings = [file for file in files_in(path) if log_order(file.name)[1] >= 0 and log_order(file.name)[0] in chains]
+    return sorted({*found, *siblings}, key=lambda source: log_order(source.name)) if siblings else found
