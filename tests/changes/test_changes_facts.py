@@ -229,7 +229,7 @@ def test_the_orders_that_were_deleted_are_in_the_log() -> None:
         ({"table": ["shop.orders"]}, "did you mean tables"),
         ({"operations": ["remove"]}, "there are insert, update, delete"),
         ({"start_time": "yesterday"}, "not a time"),
-        ({"include_gtids": "0-1-5"}, "include_gtids"),
+        ({"include_gtids": "0-1-5-7"}, "include_gtids"),
         ({"undecodable": "ignore"}, "none of error, replace, binary"),
         ({"stop_position": 0}, "not positive"),
     ],

@@ -129,9 +129,9 @@ def _moment(value: datetime | str | int) -> int:
 
 def _microseconds(value: datetime | str | int) -> int:
     """Return a time in microseconds since 1970."""
-    return (
-        value * 1_000_000 if isinstance(value, int) else max(0, (_aware(value) - _EPOCH) // timedelta(microseconds=1))
-    )
+    if isinstance(value, int):
+        return value * 1_000_000
+    return max(0, (_aware(value) - _EPOCH) // timedelta(microseconds=1))
 
 
 def _aware(value: datetime | str) -> datetime:

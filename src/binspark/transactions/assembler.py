@@ -35,6 +35,11 @@ class Assembler:
         self._number = 0
         self._in_relay_log = False
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a transaction has begun and not ended. One that is a payload is whole with it."""
+        return self._draft is not None and not self._draft.payload_closed
+
     def feed(self, event: Event) -> list[Transaction]:
         """Take an event and return the transactions that have ended: usually none or one, at most two."""
         boundary = boundary_of(event)

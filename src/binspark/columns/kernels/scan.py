@@ -296,11 +296,8 @@ def rows_event(
     if start > end:
         return Stop.REFUSED
     if state[State.ROW_AT] == 0:
-        if (
-            table[Table.WANTED]
-            and state[State.KEEP_IMAGES]
-            and not is_known_image(table, operation, first_image, start)
-        ):
+        asked = state[State.KEEP_IMAGES] and table[Table.WANTED]
+        if asked and not is_known_image(table, operation, first_image, start):
             return Stop.IMAGE
         state[State.ROW_AT] = start
         state[State.ROW_NUMBER] = 0
@@ -315,10 +312,10 @@ def is_known_image(table: np.ndarray, operation: int, bitmaps: int, end: int) ->
     known = table[Table.IMAGE_BITS + operation]
     if known == 0:
         return False
-    for offset in range(end - bitmaps):
-        if load8(known + offset) != load8(bitmaps + offset):
-            return False
-    return True
+    offset = 0
+    while bitmaps + offset < end and load8(known + offset) == load8(bitmaps + offset):
+        offset += 1
+    return bitmaps + offset == end
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,115 @@
+"""Logs cut into splits, each of which is read by itself, without an index.
+
+A split owns the transactions that begin in it, and reads past its end to finish the last one. The union of the splits
+of a log is the log, whatever their size: see `columns.starts` for why two neighbours always agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+from binspark.errors import DecodeError, OptionError
+from binspark.files.log_head import fingerprint, read_head
+from binspark.files.sources import LogSource
+from binspark.files.whole_end import whole_end
+
+DEFAULT_SPLIT_BYTES = 64 << 20
+_PLANNERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLog:
+    """A log as it was when the read was planned.
+
+    size         bytes that are read; what a server appends later is not
+    fingerprint  what tells this log from another that took its name since
+    """
+
+    source: LogSource
+    size: int
+    fingerprint: int
+    relay: bool = False
+    can_split: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What one reader reads: a part of one log, or several logs that are read one after the other."""
+
+    logs: tuple[PlannedLog, ...]
+    start: int = 0
+    end: int | None = None
+
+    @property
+    def is_part(self) -> bool:
+        return self.start > 0 or self.end is not None
+
+    def __str__(self) -> str:
+        last = "" if len(self.logs) == 1 else f" … {self.logs[-1].name}"
+        part = f"[{self.start}:{'' if self.end is None else self.end}]" if self.is_part else ""
+        return f"{self.logs[0].name}{last}{part}"
+
+
+def plan_logs(sources: Iterable[LogSource]) -> list[PlannedLog]:
+    """Look at each log: how large it is now, and whether it can be split. Empty files hold nothing to read."""
+    with ThreadPoolExecutor(_PLANNERS) as pool:
+        planned = list(pool.map(_plan, sources))
+    return [log for log in planned if log.size]
+
+
+def _plan(source: LogSource) -> PlannedLog:
+    with source.open() as file:
+        size, mark = file.size, fingerprint(file)
+        try:
+            head = read_head(file, source.name)
+        except DecodeError:  # whoever reads the log reports it
+            return PlannedLog(source, size, mark, can_split=False)
+        if head.in_use:
+            size = whole_end(file, size, head, source.name)
+    return PlannedLog(source, size, mark, head.relay, head.can_split)
+
+
+def cut(logs: Iterable[PlannedLog], max_split_bytes: int = DEFAULT_SPLIT_BYTES) -> list[Split]:
+    """Cut logs into splits of about the same size; small logs that follow each other make one together."""
+    if max_split_bytes < 1:
+        raise OptionError(f"a split of {max_split_bytes} bytes holds nothing")
+    splits: list[Split] = []
+    for group in _groups(logs, max_split_bytes):
+        first = group[0]
+        if len(group) > 1 or not first.can_split or first.size <= max_split_bytes:
+            splits.append(Split(group))
+        else:
+            splits += _parts(first, max_split_bytes)
+    return splits
+
+
+def _parts(log: PlannedLog, max_split_bytes: int) -> Iterator[Split]:
+    """Cut one log evenly, so that no part is much smaller than the others."""
+    count = -(-log.size // max_split_bytes)
+    borders = [log.size * number // count for number in range(count)]
+    for start, end in pairwise([*borders, None]):
+        yield Split((log,), start or 0, end)
+
+
+def _groups(logs: Iterable[PlannedLog], max_split_bytes: int) -> Iterator[tuple[PlannedLog, ...]]:
+    """Put logs together that are read one after the other: small ones, and relay logs.
+
+    In relay logs transactions go on from file to file, so those that follow each other are never parted.
+    """
+    group: list[PlannedLog] = []
+    for log in logs:
+        together = sum(member.size for member in group) + log.size <= max_split_bytes
+        chained = bool(group) and group[-1].relay and log.relay
+        if group and not chained and (log.relay or group[-1].relay or not together):
+            yield tuple(group)
+            group = []
+        group.append(log)
+    if group:
+        yield tuple(group)
