@@ -6,7 +6,6 @@ import glob
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +14,13 @@ from binspark.errors import OptionError, SourceError
 from binspark.files.storage import NO_OPTIONS, Storage
 from binspark.files.storage_file import LogFile, StreamFile
 from binspark.files.storage_local import FileUriPlace, LocalPlace
-from binspark.files.storage_place import Entry, Kind, Place, base_name
+from binspark.files.storage_place import Kind, Place, base_name
 from binspark.files.storage_uri import hide, parse_uri
 from binspark.frames.magic import ENCRYPTED_MAGIC, MAGIC
 from binspark.position import Position
 
 STANDARD_INPUT = "-"
 _NUMBERED = re.compile(r"(.*?)\.(\d+)$")
-_LOOKERS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,12 @@ class LogSource:
 
     def size(self) -> int:
         """Return how many bytes the log has now."""
-        return self._entry().size
+        if self.name == STANDARD_INPUT:
+            raise SourceError("it does not tell its size", Position(file=self.name))
+        entry = self._place.entry(self.name)
+        if entry is None:
+            raise SourceError("no such file", Position(file=self.name))
+        return entry.size
 
     def exists(self) -> bool:
         """Tell whether there is such a log."""
@@ -66,12 +69,6 @@ class LogSource:
         A store replaces what grows, so there it changes then too.
         """
         return self.name if self.name == STANDARD_INPUT else self._place.identity(self.name)
-
-    def _entry(self) -> Entry:
-        entry = None if self.name == STANDARD_INPUT else self._place.entry(self.name)
-        if entry is None:
-            raise SourceError("no such file", Position(file=self.name))
-        return entry
 
     @property
     def _place(self) -> Place:
@@ -142,31 +139,28 @@ def _logs(path: OnePath, storage: Storage) -> list[LogSource]:
 
 
 def _matching(place: Place, pattern: str) -> list[str]:
-    if not glob.has_magic(pattern):
-        raise SourceError("no such file", Position(file=pattern))
-    names = [name for name in place.glob(pattern) if not name.endswith(".index")]
+    is_pattern = glob.has_magic(pattern)
+    names = [name for name in place.glob(pattern) if not name.endswith(".index")] if is_pattern else []
     if not names:
-        raise SourceError("no file matches", Position(file=pattern))
+        reason = "no file matches" if is_pattern else "no such file"
+        root = place.missing_root(pattern)
+        raise SourceError(f"{reason}: there is no {root}" if root else reason, Position(file=pattern))
     return sorted(names, key=log_order)
 
 
 def _logs_in(place: Place, directory: str) -> list[str]:
     """Return the files of a directory that begin like a binary log."""
     files = [entry.name for entry in place.entries(directory) if entry.kind is Kind.FILE and entry.size >= len(MAGIC)]
-    with ThreadPoolExecutor(_LOOKERS) as pool:
-        are_logs = pool.map(lambda name: _begins_like_a_log(place, name), files)
-        names = [name for name, is_log in zip(files, are_logs, strict=True) if is_log]
+    heads = place.heads(files, len(MAGIC))
+    names = [name for name, head in zip(files, heads, strict=True) if head in (MAGIC, ENCRYPTED_MAGIC)]
     if not names:
         raise SourceError("the directory holds no binary log", Position(file=directory))
     return sorted(names, key=log_order)
 
 
-def _begins_like_a_log(place: Place, name: str) -> bool:
-    with place.open(name) as file:
-        return file.read_at(0, len(MAGIC)) in (MAGIC, ENCRYPTED_MAGIC)
-
-
 def _beside(place: Place, index: str, line: str) -> str:
+    if parse_uri(line):
+        return line
     listed = place.listed(index, line)
     moved = place.listed(index, base_name(line))
     is_moved = listed != moved and place.entry(listed) is None and place.entry(moved) is not None

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote
 
-_SECRET = re.compile(r"key|secret|token|pass|credential|auth|sas|signature", re.IGNORECASE)
+_SECRET = re.compile(r"key|secret|token|pass|credential|auth(?!ority)|sas|signature", re.IGNORECASE)
 _HIDDEN = "***"
+_SHORT = 8
+"""A secret below this length may be part of a word by chance, and is hidden only where it stands by itself."""
 
 Option = str | int | float | bool
 
@@ -42,7 +44,8 @@ class Storage:
     def redact(self, text: str) -> str:
         """Return a text without the secrets that it may quote."""
         for secret in sorted(self._secrets(), key=len, reverse=True):
-            text = text.replace(secret, _HIDDEN)
+            pattern = re.escape(secret) if len(secret) >= _SHORT else rf"(?<!\w){re.escape(secret)}(?!\w)"
+            text = re.sub(pattern, _HIDDEN, text)
         return text
 
     def __repr__(self) -> str:

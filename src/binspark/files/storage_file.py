@@ -48,10 +48,12 @@ class LocalFile(io.FileIO, RawLog):
 
     def read_at(self, offset: int, length: int) -> bytes:
         """Return the bytes at an offset, fewer only at the end."""
-        pieces: list[bytes] = []
-        while length > 0 and (piece := os.pread(self.fileno(), length, offset)):
+        before, pieces = self.tell(), []
+        self.seek(offset)
+        while length > 0 and (piece := self.read(length)):
             pieces.append(piece)
-            offset, length = offset + len(piece), length - len(piece)
+            length -= len(piece)
+        self.seek(before)
         return b"".join(pieces)
 
 

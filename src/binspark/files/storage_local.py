@@ -32,6 +32,9 @@ class LocalPlace:
             return None
         return Entry(name, _kind(found.st_mode), found.st_size)
 
+    def missing_root(self, name: str) -> None:
+        """Return nothing: a path begins where there is always something."""
+
     def entries(self, directory: str) -> list[Entry]:
         """Return what a directory holds."""
         with _told(directory):
@@ -50,6 +53,17 @@ class LocalPlace:
         """Name the file that a line of an index means."""
         return self._name(str(Path(self._path(index)).parent / line))
 
+    def heads(self, names: list[str], length: int) -> list[bytes]:
+        """Return the first bytes of many files, none of those that cannot be read."""
+        return [self._head(name, length) for name in names]
+
+    def _head(self, name: str, length: int) -> bytes:
+        try:
+            with LocalFile(self._path(name)) as file:
+                return file.read(length)
+        except OSError:
+            return b""
+
     def open(self, name: str) -> LogFile:
         """Open a file."""
         with _told(name):
@@ -60,7 +74,7 @@ class LocalPlace:
         """Return inode and first header.
 
         An inode is soon used again, so what the server wrote first counts too: its time, without the flag that says
-        whether the log is in use. The device does not: a shared folder has another one on every machine.
+        whether the log is in use. The device does not: a folder that machines share has another one on each of them.
         """
         with _told(name), LocalFile(self._path(name)) as file:
             first_header = file.read_at(FIRST_EVENT_OFFSET, HEADER_LENGTH)

@@ -25,6 +25,8 @@ _NUMBERS: Mapping[str, type[int] | type[float]] = {
     "retry_limit_seconds": float,
 }
 _RETRY_SECONDS = 60
+URI_OPTIONS = ("retry_limit_seconds",)
+"""Options that are named otherwise in a URI than in an argument."""
 
 
 def values(options: Mapping[str, Option]) -> Options:

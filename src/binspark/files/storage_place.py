@@ -30,6 +30,9 @@ class Place(Protocol):
     def entry(self, name: str) -> Entry | None:
         """Return what a name means, None if nothing."""
 
+    def missing_root(self, name: str) -> str | None:
+        """Return the bucket of a name if there is no such bucket."""
+
     def entries(self, directory: str) -> list[Entry]:
         """Return what a directory holds."""
 
@@ -41,6 +44,9 @@ class Place(Protocol):
 
     def listed(self, index: str, line: str) -> str:
         """Name the file that a line of an index file means."""
+
+    def heads(self, names: list[str], length: int) -> list[bytes]:
+        """Return the first bytes of many files."""
 
     def open(self, name: str) -> LogFile:
         """Open a file."""

@@ -18,13 +18,13 @@ MOST_AHEAD = 1 << 23
 class RemoteFile(RawLog):
     """An open file of a store.
 
-    A look at the first bytes asks for little. Each read that goes on where the last ended asks for twice as much, up to
-    `MOST_AHEAD`, and a seek begins anew.
+    A look at the first bytes asks for little. Each read that goes on asks for twice as much as the one before, up to
+    `MOST_AHEAD`; going far away begins anew.
     """
 
     def __init__(self, file: Any, name: str, storage: Storage) -> None:
-        self.size = int(file.size())
         self._file = file
+        self.size = int(file.size())
         self._name = name
         self._storage = storage
         self._offset = 0
@@ -42,9 +42,11 @@ class RemoteFile(RawLog):
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Go on reading elsewhere."""
         base = {os.SEEK_SET: 0, os.SEEK_CUR: self._offset, os.SEEK_END: self.size}[whence]
-        if base + offset != self._offset:
-            self._offset, self._ahead = max(0, base + offset), FIRST_AHEAD
-        return self._offset
+        target = max(0, base + offset)
+        if abs(target - self._offset) > self._ahead:
+            self._ahead = FIRST_AHEAD
+        self._offset = target
+        return target
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Fill the beginning of a buffer; return how much, 0 at the end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from glob import has_magic
@@ -12,13 +13,15 @@ from binspark.errors import BinlogError, SourceError
 from binspark.files.storage import Storage
 from binspark.files.storage_file import LogFile
 from binspark.files.storage_place import Entry, Kind, base_name
-from binspark.files.storage_reading import MOST_AHEAD, RemoteFile
+from binspark.files.storage_reading import FIRST_AHEAD, MOST_AHEAD, RemoteFile
 from binspark.files.storage_reasons import reason_of
 from binspark.files.storage_systems import System, open_system
 from binspark.files.storage_uri import Uri, parse_uri
 from binspark.position import Position
 
-_STAMPS = ("etag", "generation", "ino", "created", "mtime", "modified", "last-modified", "lastmodified")
+_SIDE_BY_SIDE = 16
+_STAMPS = ("etag", "e_tag", "generation", "last-modified", "lastmodified", "modified", "mtime", "created")
+"""What stores call it, the surest first."""
 
 
 class RemotePlace:
@@ -32,6 +35,11 @@ class RemotePlace:
         """Return what a name means, None if nothing."""
         with self._told(name):
             return _entry(name, self._files.get_file_info(self._path(name)))
+
+    def missing_root(self, name: str) -> str | None:
+        """Return the bucket of a name if there is no such bucket."""
+        root = name.removesuffix(_uri(name).path)
+        return None if self.entry(root) else root
 
     def entries(self, directory: str) -> list[Entry]:
         """Return what a directory holds; nothing, where there is no such directory."""
@@ -69,34 +77,39 @@ class RemotePlace:
     def listed(self, index: str, line: str) -> str:
         """Name the file that a line of an index means. A path of the server's machine is none of the store."""
         directory = index.rpartition("/")[0]
-        if parse_uri(line):
-            return line
         parts = [base_name(line)] if line.startswith("/") else [part for part in line.split("/") if part != "."]
         return self.join(directory, "/".join(parts))
+
+    def heads(self, names: list[str], length: int) -> list[bytes]:
+        """Return the first bytes of many files, asked for side by side."""
+        with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+            return list(pool.map(lambda name: self._head(name, length), names))
+
+    def _head(self, name: str, length: int) -> bytes:
+        with self.open(name) as file:
+            return file.read_at(0, length)
 
     def open(self, name: str) -> LogFile:
         """Open a file."""
         with self._told(name):
-            opened = self._files.open_input_file(self._path(name))
-            raw = RemoteFile(opened, name, self._storage)
-        return LogFile(raw, MOST_AHEAD)
+            raw = RemoteFile(self._files.open_input_file(self._path(name)), name, self._storage)
+        return LogFile(raw, min(MOST_AHEAD, max(raw.size, FIRST_AHEAD)))
 
     def identity(self, name: str) -> str:
-        """Return what the store says of which object this is: a tag, or when it was written."""
+        """Return what the store says of which object this is: a tag of it, or when it was written."""
         with self._told(name):
-            return ",".join(f"{key}={value}" for key, value in self._stamps(self._path(name)))
+            known = {key.lower(): value for key, value in self._metadata(self._path(name)).items()}
+        stamps = (f"{key}={_text(known[key])}" for key in _STAMPS if known.get(key) is not None)
+        return next(stamps, "")
 
-    def _stamps(self, path: str) -> list[tuple[str, Any]]:
+    def _metadata(self, path: str) -> dict[str, Any]:
+        """Return all that is known of a file; pyarrow tells nothing beyond times of what fsspec opens."""
         handler = getattr(self._files, "handler", None)
         if handler is not None:
-            known = handler.fs.info(path)
-        else:
-            with self._files.open_input_file(path) as file:
-                known = file.metadata()
-        lowered = {str(key).lower(): value for key, value in known.items()}
-        if "etag" in lowered:
-            return [("etag", lowered["etag"])]
-        return [(key, lowered[key]) for key in _STAMPS if lowered.get(key) is not None]
+            return dict(handler.fs.info(path))
+        with self._files.open_input_file(path) as file:
+            told = file.metadata() or {}
+        return {"mtime": self._files.get_file_info(path).mtime_ns, **told}
 
     @property
     def _system(self) -> System:
@@ -104,7 +117,11 @@ class RemotePlace:
 
     @property
     def _files(self) -> Any:
-        return self._system.files
+        """The file system as it is now: what fsspec remembers of directories may be outdated."""
+        files = self._system.files
+        if handler := getattr(files, "handler", None):
+            handler.fs.invalidate_cache()
+        return files
 
     def _path(self, name: str) -> str:
         return self._system.path(_uri(name).path)
@@ -124,6 +141,10 @@ def _uri(name: str) -> Uri:
     uri = parse_uri(name)
     assert uri is not None
     return uri
+
+
+def _text(stamp: object) -> str:
+    return stamp.decode("latin-1") if isinstance(stamp, bytes) else str(stamp)
 
 
 def _fits(name: str, pattern: str) -> bool:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from binspark.errors import OptionError
 from binspark.files.storage import Storage
-from binspark.files.storage_options import azure_options, gcs_options, hadoop_options, s3_options, values
+from binspark.files.storage_options import URI_OPTIONS, azure_options, gcs_options, hadoop_options, s3_options, values
 
 Options = dict[str, Any]
 
 
 class Maker(NamedTuple):
-    """A class of pyarrow, and the function that makes its arguments of a host, a user and options."""
+    """A class of pyarrow, and what makes its arguments of the host and the user of a URI and of options."""
 
     class_name: str
     arguments: Callable[[str, str, Options], Options]
@@ -32,6 +35,7 @@ _MAKERS = {
 _ALIASES = {"s3a": "s3", "s3n": "s3"}
 """What Spark calls a store that pyarrow calls otherwise."""
 
+_ARGUMENT = re.compile(r"(?<![=\w])([a-z]\w*)(?=[=,)])")
 _GCS_RETRIES = "retry_limit_seconds=60"
 """How long a store of Google's is tried by default; pyarrow would try for a quarter of an hour."""
 
@@ -54,11 +58,21 @@ def open_system(scheme: str, host: str, storage: Storage) -> System:
     scheme = _ALIASES.get(scheme, scheme)
     try:
         maker = _MAKERS.get(scheme)
-        if maker is None:
+        if maker is None or not _has(maker.class_name):
             return _with_fsspec(scheme, host, storage)
         return _with_options(maker, scheme, host, storage) if storage.options else _as_told(scheme, host, storage)
     except (TypeError, ValueError) as error:
         raise OptionError(f"{scheme}: {storage.redact(str(error))}") from None
+
+
+def _has(class_name: str) -> bool:
+    """Tell whether this pyarrow was built with a file system; not all are, on all machines."""
+    from pyarrow import fs
+
+    try:
+        return getattr(fs, class_name) is not None
+    except ImportError:
+        return False
 
 
 def _as_told(scheme: str, host: str, storage: Storage) -> System:
@@ -72,13 +86,24 @@ def _as_told(scheme: str, host: str, storage: Storage) -> System:
 def _with_options(maker: Maker, scheme: str, host: str, storage: Storage) -> System:
     from pyarrow import fs
 
-    arguments = maker.arguments(host, storage.user, values(storage.asked()))
-    files = getattr(fs, maker.class_name)(**arguments)
+    file_system = getattr(fs, maker.class_name)
+    options = values(storage.asked())
+    _check_names(scheme, options, signature=file_system.__doc__.partition("\n")[0])
+    files = file_system(**maker.arguments(host, storage.user, options))
     if maker.class_name == "HadoopFileSystem":
         return System(files, "/")
     if maker.class_name == "AzureFileSystem":
         return System(files, fs.FileSystem.from_uri(f"{scheme}://{host}/")[1])
     return System(files, host.rpartition("@")[2])
+
+
+def _check_names(scheme: str, options: Options, signature: str) -> None:
+    """Refuse an option that a file system does not take, before it is asked for anything."""
+    known = {*_ARGUMENT.findall(signature), *URI_OPTIONS}
+    unknown = sorted(options.keys() - known) if "(" in signature else []
+    for name in unknown:
+        near = difflib.get_close_matches(name, known, n=1)
+        raise OptionError(f"{scheme}:// takes no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
 
 def _with_fsspec(scheme: str, host: str, storage: Storage) -> System:
@@ -98,6 +123,6 @@ def _with_fsspec(scheme: str, host: str, storage: Storage) -> System:
 
 
 def _uri(scheme: str, host: str, storage: Storage) -> str:
-    user = f"{storage.user}@" if storage.user else ""
+    user = f"{quote(storage.user, safe=':%')}@" if storage.user else ""
     query = f"?{storage.query}" if storage.query else ""
     return f"{scheme}://{user}{host}/{query}"

@@ -7,14 +7,16 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from binspark.errors import OptionError
-from binspark.position import Position
 
-# One letter is a drive, not a scheme.
-_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/]*)(.*)", re.DOTALL)
+# One letter is a drive, not a scheme. Two colons chain what fsspec chains: `simplecache::memory://`.
+_URI = re.compile(r"((?:[A-Za-z][\w+.-]*::)*[A-Za-z][A-Za-z0-9+.-]+)://([^/]*)(.*)", re.DOTALL)
 # A question mark without a name and a value behind it stands for a letter.
 _QUERY = re.compile(r"\?(\w[\w.-]*=.*)$", re.DOTALL)
 _LOCAL_HOSTS = ("", "localhost")
-_NEVER_NAMED = frozenset({"s3", "s3a", "s3n"})
+_S3 = frozenset({"s3", "s3a", "s3n"})
+# A secret key of S3 may hold slashes. No bucket is named with a colon.
+_S3_USER = re.compile(r"([^/@:]+(?::[^@]*)?)@")
+_USER = re.compile(r"([^/@]*:[^/@]*)@")
 
 
 class Uri(NamedTuple):
@@ -31,7 +33,7 @@ class Uri(NamedTuple):
     def local_path(self) -> str:
         """Return the path of a `file://` URI, in which letters may be quoted."""
         if self.host not in _LOCAL_HOSTS:
-            raise OptionError(f"file://{self.host} is another host; a local file is file:///path", Position())
+            raise OptionError(f"file://{self.host} is another host; a local file is file:///path")
         return unquote(self.path)
 
 
@@ -57,18 +59,15 @@ def local_uri(path: str) -> str:
 def hide(name: str) -> HiddenParts:
     """Take user and query out of a URI: they hold secrets, and they are not part of the name of a log.
 
-    A user without a password is none where it names a part of the store (`abfs://container@account`).
+    What stands before the host without a password stays: it may name a part of the store, as in
+    `abfs://container@account`.
     """
     uri = _URI.match(name)
     if uri is None or uri[1].lower() == "file":
         return HiddenParts(name, "", "")
-    rest, query = uri[2] + uri[3], ""
+    scheme, rest, user, query = uri[1], uri[2] + uri[3], "", ""
     if found := _QUERY.search(rest):
         rest, query = rest[: found.start()], found[1]
-    host, slash, path = rest.partition("/")
-    user, at, bare_host = host.rpartition("@")
-    if at and (":" in user or uri[1].lower() in _NEVER_NAMED):
-        host = bare_host
-    else:
-        user = ""
-    return HiddenParts(f"{uri[1]}://{host}{slash}{path}", user, query)
+    if found := (_S3_USER if scheme.lower() in _S3 else _USER).match(rest):
+        rest, user = rest[found.end() :], found[1]
+    return HiddenParts(f"{scheme}://{rest}", user, query)

@@ -90,11 +90,11 @@ class FileCheck:
 
     def run(self) -> None:
         """Read the file from its beginning to its end."""
-        if self.file.missing:
-            self.findings.error(Code.MISSING_FILE, "the index lists the file, but it is not there")
-            self.tail_lost = True
-            return
         try:
+            if self.file.missing:
+                self.findings.error(Code.MISSING_FILE, "the index lists the file, but it is not there")
+                self.tail_lost = True
+                return
             self._read()
         except SourceError as error:
             self._unreadable(error.message)
