@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.position import Position
+    from binspark.spark.failures import binlog_error
+    from binspark.spark.tables import register, tables
 
 __all__ = [
     "BinlogError",
@@ -54,8 +56,11 @@ __all__ = [
     "Truncated",
     "Unsupported",
     "batches",
+    "binlog_error",
     "events",
+    "register",
     "rows",
+    "tables",
 ]
 
 # Where each public name lives. They are loaded when first asked for, so that `import binspark` costs nothing.
@@ -69,8 +74,11 @@ _HOMES = {
     "Position": ("binspark.position", "Position"),
     "ReadOptions": ("binspark.files.read", "ReadOptions"),
     "batches": ("binspark.files.batches", "read_batches"),
+    "binlog_error": ("binspark.spark.failures", "binlog_error"),
     "events": ("binspark.files.read", "read_events"),
+    "register": ("binspark.spark.tables", "register"),
     "rows": ("binspark.files.changes", "read_changes"),
+    "tables": ("binspark.spark.tables", "tables"),
 }
 
 

@@ -14,6 +14,7 @@ from binspark.errors import DecodeError, SchemaError
 from binspark.files import LogSource, find_logs
 from binspark.files.read import source_events
 from binspark.render.text import readable
+from binspark.render.transaction_records import rows_of, transaction_record
 from binspark.transactions import Assembler, Parallelism, ParallelismMeter, TableChanges, Transaction
 
 if TYPE_CHECKING:
@@ -86,40 +87,6 @@ def _row_counter() -> RowCounter:
     return RowCounter(ChangeReader(Selection()))
 
 
-def transaction_record(transaction: Transaction, counts: RowCounts | None = None) -> dict[str, Any]:
-    """Return a transaction as the record that `--format jsonl` prints."""
-    return {
-        "file": PurePath(transaction.file).name,
-        "pos": transaction.start,
-        "end_pos": transaction.end,
-        "gtid": transaction.gtid,
-        "tag": transaction.tag,
-        "timestamp": transaction.timestamp,
-        "server_id": transaction.server_id,
-        "immediate_commit_timestamp": transaction.immediate_commit_timestamp,
-        "original_commit_timestamp": transaction.original_commit_timestamp,
-        "length": transaction.length,
-        "last_committed": transaction.last_committed,
-        "sequence_number": transaction.sequence_number,
-        "events": transaction.events,
-        "rows": [_changes_record(changes, counts) for changes in transaction.changes],
-        "xid": transaction.xid,
-        "xa": transaction.xa,
-        "ddl": None if transaction.ddl is None else readable(transaction.ddl),
-        "end": transaction.ending.value,
-        "complete": transaction.complete,
-        "end_file": PurePath(transaction.end_file).name,
-        "declared_length": transaction.declared_length,
-        "commit_id": transaction.commit_id,
-        "gtid_flags": transaction.gtid_flags,
-        "statements": transaction.statements,
-        "texts": [readable(text) for text in transaction.texts],
-        "thread_id": transaction.thread_id,
-        "schema": transaction.schema,
-        "compressed": transaction.compressed,
-    }
-
-
 def transaction_line(transaction: Transaction, counts: RowCounts | None = None) -> str:
     """Return a transaction as a line for a person: where, when, how it ended, which, how large, what it changes."""
     place = f"{PurePath(transaction.file).name}:{transaction.start}"
@@ -154,24 +121,9 @@ def parallelism_line(file: str, parallelism: Parallelism) -> str:
     )
 
 
-def _changes_record(changes: TableChanges, counts: RowCounts | None) -> dict[str, Any]:
-    record = {
-        "schema": changes.schema,
-        "table": changes.table,
-        "operation": changes.operation.value,
-        "events": changes.events,
-        "bytes": changes.bytes,
-    }
-    return record if counts is None else {**record, "rows": _rows_of(changes, counts)}
-
-
-def _rows_of(changes: TableChanges, counts: RowCounts) -> int:
-    return counts[changes.schema, changes.table, changes.operation]
-
-
 def _changes_text(changes: TableChanges, counts: RowCounts | None) -> str:
     what = f"{changes.operation.value} {changes.schema}.{changes.table}"
-    return what if counts is None else f"{what} ({_counted(_rows_of(changes, counts), 'row')})"
+    return what if counts is None else f"{what} ({_counted(rows_of(changes, counts), 'row')})"
 
 
 def _contents(transaction: Transaction, counts: RowCounts | None) -> str:

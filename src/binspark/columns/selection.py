@@ -103,6 +103,12 @@ class Selection:
         """Tell whether transactions that were committed then are asked for."""
         return moment >= self.committed_from and (not self.committed_before or moment < self.committed_before)
 
+    def wants_gtid_text(self, gtid: str | None) -> bool:
+        """Tell the same of a transaction's name as text."""
+        if gtid is None or (self.include_gtids is None and self.exclude_gtids is None):
+            return self.wants_gtid(None)
+        return self.wants_gtid(Gtid.parse(gtid) if ":" in gtid else MariadbGtid.parse(gtid))
+
     def wants_gtid(self, gtid: Gtid | MariadbGtid | None) -> bool:
         """Tell whether the rows of a transaction are asked for. One without a name is in no set."""
         if self.include_gtids is not None and not _is_in(gtid, self.include_gtids):

@@ -55,6 +55,7 @@ class Tables:
         self.slots: list[Slot] = []
         self._columns_used = 0
         self._ids_used = 0
+        self._earlier_bytes: dict[str, npt.NDArray[np.int64]] = {}
         self._slot_of: dict[TableSchema, int] = {}
         self._schema_of: dict[int, TableSchema] = {}
         self._bodies: dict[int, npt.NDArray[np.uint8]] = {}
@@ -78,8 +79,17 @@ class Tables:
         room = self._columns_used + 2 * len(schema.columns) <= _MOST_COLUMNS
         return room and len(self.slots) < _MOST_TABLES and self.has_room_for_id
 
+    def event_bytes(self) -> dict[str, npt.NDArray[np.int64]]:
+        """Return, for each table, the bytes of its rows events that were decoded: inserts, updates, deletes."""
+        found = dict(self._earlier_bytes)
+        for number, slot in enumerate(self.slots):
+            name, counted = slot.plan.schema.name, self.numbers[number, T.BYTES : T.BYTES + 3]
+            found[name] = found.get(name, 0) + counted
+        return found
+
     def forget_all(self) -> None:
         """Forget every table. No batch may have rows; table maps of the current statement are registered again."""
+        self._earlier_bytes = self.event_bytes()
         self.slots.clear()
         self._slot_of.clear()
         self._schema_of.clear()

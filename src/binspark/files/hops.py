@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from binspark.columns.arena import Block
 from binspark.columns.kernels.hop import Look, Met, hop
 from binspark.columns.starts import LogBytes
 from binspark.errors import DecodeError, SourceError
@@ -70,9 +71,9 @@ class Hopper:
                     return
                 offset = found
 
-    def _read(self, window: np.ndarray, offset: int) -> int:
+    def _read(self, window: Block, offset: int) -> int:
         self.file.seek(offset)
-        view = memoryview(window)[: min(_WINDOW, self.log.size - offset)]
+        view = memoryview(window.data)[: min(_WINDOW, self.log.size - offset)]
         filled = 0
         while filled < len(view) and (count := self.file.readinto(view[filled:])):
             filled += count

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from binspark.errors import DecodeError, OptionError
 from binspark.files.log_head import fingerprint, read_head
 from binspark.files.sources import LogSource
 from binspark.files.whole_end import whole_end
+from binspark.position import Position
 
 DEFAULT_SPLIT_BYTES = 64 << 20
 _PLANNERS = 16
@@ -26,6 +27,7 @@ class PlannedLog:
 
     size         bytes that are read; what a server appends later is not
     fingerprint  what tells this log from another that took its name since
+    first, last  transactions are read that begin at the one offset or later, and before the other
     """
 
     source: LogSource
@@ -33,6 +35,19 @@ class PlannedLog:
     fingerprint: int
     relay: bool = False
     can_split: bool = True
+    first: int = 0
+    last: int | None = None
+
+    @property
+    def is_narrowed(self) -> bool:
+        return self.first > 0 or self.last is not None
+
+    def narrowed(self, first: int, last: int | None) -> PlannedLog:
+        """Return the same log, of which only the transactions between two offsets are read."""
+        if not self.can_split and (first > 0 or last is not None):
+            message = "positions in relay logs and in logs before version 4 cannot be asked for"
+            raise OptionError(message, Position(file=self.name))
+        return replace(self, first=first, last=last)
 
     @property
     def name(self) -> str:
@@ -82,20 +97,22 @@ def cut(logs: Iterable[PlannedLog], max_split_bytes: int = DEFAULT_SPLIT_BYTES) 
         raise OptionError(f"a split of {max_split_bytes} bytes holds nothing")
     splits: list[Split] = []
     for group in _groups(logs, max_split_bytes):
-        first = group[0]
-        if len(group) > 1 or not first.can_split or first.size <= max_split_bytes:
-            splits.append(Split(group))
+        log = group[0]
+        if log.is_narrowed or (len(group) == 1 and log.can_split and log.size > max_split_bytes):
+            splits += _parts(log, max_split_bytes)
         else:
-            splits += _parts(first, max_split_bytes)
+            splits.append(Split(group))
     return splits
 
 
 def _parts(log: PlannedLog, max_split_bytes: int) -> Iterator[Split]:
     """Cut one log evenly, so that no part is much smaller than the others."""
-    count = -(-log.size // max_split_bytes)
-    borders = [log.size * number // count for number in range(count)]
-    for start, end in pairwise([*borders, None]):
-        yield Split((log,), start or 0, end)
+    length = (log.size if log.last is None else min(log.last, log.size)) - log.first
+    count = -(-length // max_split_bytes)
+    borders = [log.first + length * number // count for number in range(count)]
+    for start, end in pairwise([*borders, log.last]):
+        assert start is not None
+        yield Split((log,), start, end)
 
 
 def _groups(logs: Iterable[PlannedLog], max_split_bytes: int) -> Iterator[tuple[PlannedLog, ...]]:
@@ -107,7 +124,8 @@ def _groups(logs: Iterable[PlannedLog], max_split_bytes: int) -> Iterator[tuple[
     for log in logs:
         together = sum(member.size for member in group) + log.size <= max_split_bytes
         chained = bool(group) and group[-1].relay and log.relay
-        if group and not chained and (log.relay or group[-1].relay or not together):
+        apart = log.relay or log.is_narrowed or any(member.relay or member.is_narrowed for member in group)
+        if group and not chained and (apart or not together):
             yield tuple(group)
             group = []
         group.append(log)

@@ -1,0 +1,1 @@
+"""The data source `binlog`: logs as Spark tables, in batch and as a stream."""

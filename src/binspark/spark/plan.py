@@ -1,0 +1,70 @@
+"""What a query reads, worked out once on the driver: which logs, how far, and what is known of their tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from binspark.errors import OptionError
+from binspark.files.schemas import history_of
+from binspark.files.sources import find_logs
+from binspark.files.splits import PlannedLog, Split, cut, plan_logs
+from binspark.files.survey import read_history
+from binspark.schema.history import SchemaHistory
+from binspark.spark.options import Ddl, LogPosition, SourceOptions, View
+from binspark.spark.server_schema import server_catalog
+
+_NEED_SHAPES = (View.CHANGES,)
+
+
+@dataclass(frozen=True)
+class ReadPlan:
+    """What is read: the logs as they are now, and the shapes of tables over all of them."""
+
+    logs: tuple[PlannedLog, ...]
+    history: SchemaHistory
+    splits: tuple[Split, ...]
+
+
+def make_plan(options: SourceOptions) -> ReadPlan:
+    """Look at the logs that are asked for. Of each, headers are read; of rows, nothing."""
+    if not options.paths:
+        raise OptionError("path: no log was named")
+    logs = plan_logs(find_logs(options.paths, options.file_storage))
+    history = _known_before(options)
+    if options.ddl is Ddl.READ and options.view in _NEED_SHAPES:
+        read_history(logs, history)
+    narrowed = _narrowed(logs, options.start_position, options.stop_position)
+    return ReadPlan(tuple(narrowed), history, tuple(cut(narrowed, options.max_split_bytes)))
+
+
+def _known_before(options: SourceOptions) -> SchemaHistory:
+    """Return what a dump or a server tells of tables."""
+    if options.schema_file is not None and options.server:
+        raise OptionError("schemaFile: the shapes of tables come from a file or from a server, not from both")
+    if options.server:
+        return SchemaHistory(server_catalog(options.server))
+    return history_of(options.schema_file)
+
+
+def _narrowed(logs: list[PlannedLog], start: LogPosition | None, stop: LogPosition | None) -> list[PlannedLog]:
+    """Leave out what comes before the one position, and from the other on."""
+    first = _index(logs, start, "startPosition", 0)
+    last = _index(logs, stop, "stopPosition", len(logs) - 1)
+    found = []
+    for number, log in enumerate(logs):
+        if not first <= number <= last:
+            continue
+        begin = start.offset if start is not None and (start.file is None or number == first) else 0
+        end = stop.offset if stop is not None and (stop.file is None or number == last) else None
+        found.append(log.narrowed(begin, end))
+    return found
+
+
+def _index(logs: list[PlannedLog], position: LogPosition | None, option: str, default: int) -> int:
+    """Return which of the logs a position is in."""
+    if position is None or position.file is None:
+        return default
+    for number, log in enumerate(logs):
+        if position.file in (log.name, log.name.rpartition("/")[2]):
+            return number
+    raise OptionError(f"{option}: none of the logs is called {position.file}")

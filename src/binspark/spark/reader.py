@@ -1,0 +1,84 @@
+"""Reads splits on executors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from binspark.files.split_reader import Damage, SplitReader
+from binspark.files.splits import Split
+from binspark.spark.options import Mode, SourceOptions, View
+from binspark.spark.plan import ReadPlan
+from binspark.spark.schemas import arrow_schema
+from binspark.spark.shapes import Shape
+from binspark.spark.view_changes import ChangesView
+from binspark.spark.view_events import EventsView, TransactionsView
+from binspark.spark.view_reports import CorruptView, TablesView
+from binspark.spark.view_table import TableView
+
+
+class ViewReader(Protocol):
+    """Makes the rows of a view out of a split."""
+
+    def read(self, split: Split, reader: SplitReader) -> Iterator[pa.RecordBatch]:
+        """Yield batches in the schema that is asked for."""
+        ...
+
+
+class SplitPartition(InputPartition):
+    """A split, on its way to the executor that reads it."""
+
+    def __init__(self, split: Split) -> None:
+        super().__init__(split)
+        self.split = split
+
+
+class BinlogReader(DataSourceReader):
+    """Reads what was planned. What is known of tables travels with the reader, once; partitions stay small."""
+
+    def __init__(self, options: SourceOptions, plan: ReadPlan, schema: StructType, shape: Shape | None) -> None:
+        self._options = options
+        self._splits = plan.splits
+        self._history = plan.history
+        self._schema = schema
+        self._shape = shape
+
+    def __getstate__(self) -> dict[str, object]:
+        """An executor is told its split by its partition; it need not know the others."""
+        return {**self.__dict__, "_splits": ()}
+
+    def partitions(self) -> list[InputPartition]:
+        """Return one partition for each split."""
+        return [SplitPartition(split) for split in self._splits]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a partition. Spark makes an empty one up where there are none."""
+        if not isinstance(partition, SplitPartition):
+            return iter(())
+        reader = SplitReader(self._history, _ignore if self._options.mode is Mode.PERMISSIVE else None)
+        return make_view(self._options, self._schema, self._shape).read(partition.split, reader)
+
+
+def make_view(options: SourceOptions, schema: StructType, shape: Shape | None) -> ViewReader:
+    """Return what makes the rows that are asked for."""
+    target = arrow_schema(schema)
+    if shape is not None:
+        return TableView(options, target, shape)
+    return _VIEWS[options.view](options, target)
+
+
+def _ignore(_damage: Damage) -> None:
+    """What cannot be read is told by the view `_corrupt`."""
+
+
+_VIEWS: dict[View, Callable[[SourceOptions, pa.Schema], ViewReader]] = {
+    View.CHANGES: ChangesView,
+    View.EVENTS: EventsView,
+    View.TRANSACTIONS: TransactionsView,
+    View.TABLES: TablesView,
+    View.CORRUPT: CorruptView,
+}

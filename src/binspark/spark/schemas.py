@@ -1,0 +1,144 @@
+"""Spark's schemas of views and typed tables, and the Arrow schemas that Spark wants batches in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
+from pyspark.sql.types import DataType, GeometryType, StructField, StructType, VariantType
+
+from binspark.columns.metadata import METADATA_FIELDS
+from binspark.columns.plan import compile_plan
+from binspark.columns.types import GEOMETRY, ColumnOptions
+from binspark.event.column_types import ColumnType
+from binspark.schema.table import TableSchema
+from binspark.spark.options import JsonAs, SourceOptions
+
+BEFORE = "_before"
+_TIMESTAMP = pa.timestamp("us", tz="UTC")
+_CHANGED = pa.struct(
+    [
+        pa.field("schema", pa.string()),
+        pa.field("table", pa.string()),
+        pa.field("operation", pa.string()),
+        pa.field("events", pa.int64()),
+        pa.field("bytes", pa.int64()),
+    ]
+)
+EVENT_FIELDS = (
+    pa.field("file", pa.string()),
+    pa.field("pos", pa.int64()),
+    pa.field("end_pos", pa.int64()),
+    pa.field("inner", pa.int32()),
+    pa.field("type", pa.string()),
+    pa.field("type_code", pa.int16()),
+    pa.field("timestamp", _TIMESTAMP),
+    pa.field("server_id", pa.int64()),
+    pa.field("size", pa.int64()),
+    pa.field("flags", pa.int32()),
+    pa.field("checksum", pa.string()),
+)
+TRANSACTION_FIELDS = (
+    pa.field("file", pa.string()),
+    pa.field("pos", pa.int64()),
+    pa.field("end_pos", pa.int64()),
+    pa.field("gtid", pa.string()),
+    pa.field("tag", pa.string()),
+    pa.field("timestamp", _TIMESTAMP),
+    pa.field("server_id", pa.int64()),
+    pa.field("immediate_commit_timestamp", _TIMESTAMP),
+    pa.field("original_commit_timestamp", _TIMESTAMP),
+    pa.field("length", pa.int64()),
+    pa.field("last_committed", pa.int64()),
+    pa.field("sequence_number", pa.int64()),
+    pa.field("events", pa.int64()),
+    pa.field("rows", pa.list_(_CHANGED)),
+    pa.field("xid", pa.decimal128(20, 0)),
+    pa.field("xa", pa.string()),
+    pa.field("ddl", pa.string()),
+    pa.field("end", pa.string()),
+    pa.field("complete", pa.bool_()),
+    pa.field("end_file", pa.string()),
+    pa.field("declared_length", pa.int64()),
+    pa.field("commit_id", pa.decimal128(20, 0)),
+    pa.field("gtid_flags", pa.int32()),
+    pa.field("statements", pa.int64()),
+    pa.field("texts", pa.list_(pa.string())),
+    pa.field("thread_id", pa.int64()),
+    pa.field("schema", pa.string()),
+    pa.field("compressed", pa.bool_()),
+)
+TABLES_FIELDS = (
+    pa.field("schema", pa.string()),
+    pa.field("table", pa.string()),
+    pa.field("operation", pa.string()),
+    pa.field("rows", pa.int64()),
+    pa.field("bytes", pa.int64()),
+)
+CORRUPT_FIELDS = (
+    pa.field("file", pa.string()),
+    pa.field("pos", pa.int64()),
+    pa.field("end_pos", pa.int64()),
+    pa.field("event", pa.string()),
+    pa.field("error", pa.string()),
+    pa.field("message", pa.string()),
+)
+
+
+def spark_schema(fields: Iterable[pa.Field]) -> StructType:
+    """Return the schema of Arrow fields; all of them may be null."""
+    return StructType([StructField(field.name, spark_type(field.type)) for field in fields])
+
+
+def spark_type(kind: pa.DataType) -> DataType:
+    """Return the type that Spark has for an Arrow type; what repeats is a dictionary in Arrow, and a value there."""
+    return from_arrow_type(kind.value_type if pa.types.is_dictionary(kind) else kind, prefer_timestamp_ntz=True)
+
+
+def arrow_schema(schema: StructType) -> pa.Schema:
+    """Return the schema that batches must have, to the letter."""
+    return to_arrow_schema(schema, timezone="UTC")
+
+
+def changes_schema(options: SourceOptions) -> StructType:
+    """Return the schema of the view `changes`."""
+    whole: DataType = VariantType() if options.rows == "variant" else spark_type(pa.string())
+    names = [StructField(name, spark_type(pa.string())) for name in ("_schema", "_table")]
+    images = [StructField(name, whole) for name in ("_key", "_before", "_after")]
+    return StructType([*names, *spark_schema(METADATA_FIELDS).fields, *images])
+
+
+def events_schema() -> StructType:
+    """Return the schema of the view `events`."""
+    return spark_schema(EVENT_FIELDS).add("body", VariantType())
+
+
+def table_schema(table: TableSchema, options: SourceOptions) -> StructType:
+    """Return the schema of a typed table: where rows come from, then their columns."""
+    columns = _columns(table, options)
+    fields = [*spark_schema(METADATA_FIELDS).fields, *columns]
+    if options.choice.get("before"):
+        fields.append(StructField(BEFORE, StructType(columns)))
+    return StructType(fields)
+
+
+def _columns(table: TableSchema, options: SourceOptions) -> list[StructField]:
+    plan = compile_plan(table, column_options(options))
+    return [
+        StructField(planned.name, _column_type(planned.form.type, planned.column.type, options))
+        for planned in plan.columns
+    ]
+
+
+def column_options(options: SourceOptions) -> ColumnOptions:
+    """Return the policies for what does not fit a column's type."""
+    return options.selection.options
+
+
+def _column_type(kind: pa.DataType, column_type: int, options: SourceOptions) -> DataType:
+    if column_type == ColumnType.JSON and options.json is JsonAs.VARIANT:
+        return VariantType()
+    if kind == GEOMETRY and options.geometry is not None:
+        return GeometryType(options.geometry)
+    return spark_type(kind)

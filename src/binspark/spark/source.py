@@ -1,0 +1,89 @@
+"""The data source `binlog`: what Spark asks first."""
+
+from __future__ import annotations
+
+from pyspark.sql.datasource import DataSource, DataSourceReader
+from pyspark.sql.types import StructType
+
+from binspark.errors import OptionError
+from binspark.spark import schemas
+from binspark.spark.options import SourceOptions, View, read_options
+from binspark.spark.plan import ReadPlan, make_plan
+from binspark.spark.reader import BinlogReader
+from binspark.spark.shapes import Shape, check_columns, find_shape
+
+NAME = "binlog"
+
+
+class BinlogDataSource(DataSource):
+    """Reads MySQL's and MariaDB's binary logs.
+
+    >>> spark.read.format("binlog").option("table", "shop.orders").load("logs/")  # doctest: +SKIP
+
+    What is looked at for the schema is kept, and travels with the source to the readers.
+    """
+
+    def __init__(self, options: dict[str, str]) -> None:
+        super().__init__(options)
+        self._asked = read_options(options)
+        self._plan: ReadPlan | None = None
+        self._shape: Shape | None = None
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name of the format."""
+        return NAME
+
+    def schema(self) -> StructType:
+        """Return the columns of the view or table that is asked for."""
+        asked = self._asked
+        if asked.table is not None:
+            return schemas.table_schema(self._find_shape().table, asked)
+        return view_schema(asked)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Return a reader of these columns, which may be fewer than there are."""
+        asked = self._asked
+        if asked.table is None:
+            _check_view(schema, asked)
+        else:
+            check_columns(schema.names, self._find_shape(), asked)
+        return BinlogReader(asked, self._planned(), schema, self._shape)
+
+    def _planned(self) -> ReadPlan:
+        if self._plan is None:
+            self._plan = make_plan(self._asked)
+        return self._plan
+
+    def _find_shape(self) -> Shape:
+        assert self._asked.table is not None
+        if self._shape is None:
+            self._shape = find_shape(self._planned(), self._asked.table)
+        return self._shape
+
+
+def view_schema(options: SourceOptions) -> StructType:
+    """Return the columns of a view."""
+    match options.view:
+        case View.EVENTS:
+            return schemas.events_schema()
+        case View.TRANSACTIONS:
+            return schemas.spark_schema(schemas.TRANSACTION_FIELDS)
+        case View.TABLES:
+            return schemas.spark_schema(schemas.TABLES_FIELDS)
+        case View.CORRUPT:
+            return schemas.spark_schema(schemas.CORRUPT_FIELDS)
+        case _:
+            return schemas.changes_schema(options)
+
+
+def _check_view(schema: StructType, options: SourceOptions) -> None:
+    """Refuse columns that a view does not have, or of another type."""
+    known = {field.name: field.dataType for field in view_schema(options)}
+    for field in schema:
+        if field.name not in known:
+            has = ", ".join(known)
+            raise OptionError(f"the view {options.view} has no column {field.name!r}; it has {has}")
+        if field.dataType != known[field.name]:
+            kind = known[field.name].simpleString()
+            raise OptionError(f"{field.name} of the view {options.view} is {kind}, not {field.dataType.simpleString()}")

@@ -1,0 +1,77 @@
+"""The tables of a set of logs: what is in them, and each as a DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from binspark.errors import OptionError
+from binspark.spark.source import NAME, BinlogDataSource
+
+_OPERATIONS = ("insert", "update", "delete")
+
+
+def register(spark: SparkSession) -> None:
+    """Let a session know the data source `binlog`. Spark also finds it by itself where binspark is installed."""
+    spark.dataSource.register(BinlogDataSource)
+
+
+class LogTables(Mapping[str, DataFrame]):
+    """The tables that logs hold rows of, by name; each is a typed DataFrame.
+
+    >>> tables = binspark.tables(spark, "logs/")  # doctest: +SKIP
+    >>> tables.summary.show()  # doctest: +SKIP
+    >>> tables["shop.orders"].where("_op = 'delete'").show()  # doctest: +SKIP
+    """
+
+    def __init__(self, spark: SparkSession, path: str, options: Mapping[str, Any]) -> None:
+        self._spark = spark
+        self._path = path
+        self._options = dict(options)
+
+    @cached_property
+    def summary(self) -> DataFrame:
+        """One row for each table: its rows and the bytes of their events, in all and by operation."""
+        found = self._read({"view": "tables"})
+        by_operation = [
+            F.sum(F.when(F.col("operation") == operation, F.col(what)).otherwise(0)).alias(f"{operation}_{what}")
+            for operation in _OPERATIONS
+            for what in ("rows", "bytes")
+        ]
+        whole = [F.sum("rows").alias("rows"), F.sum("bytes").alias("bytes")]
+        return found.groupBy("schema", "table").agg(*whole, *by_operation).orderBy(F.desc("bytes"), "schema", "table")
+
+    def __getitem__(self, name: str) -> DataFrame:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._read({"table": name})
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        rows = self.summary.select("schema", "table").collect()
+        return tuple(sorted(f"{row['schema']}.{row['table']}" for row in rows))
+
+    def _read(self, options: Mapping[str, Any]) -> DataFrame:
+        return self._spark.read.format(NAME).options(**{**self._options, **options}).load(self._path)
+
+
+def tables(spark: SparkSession, path: str, **options: Any) -> LogTables:
+    """Return the tables of logs: what is in them, and each as a typed DataFrame.
+
+    The options are those of the data source.
+    """
+    for name in ("view", "table"):
+        if name in options:
+            raise OptionError(f"{name}: that is what the tables are for")
+    register(spark)
+    return LogTables(spark, path, options)

@@ -1,0 +1,49 @@
+"""A typed table: its columns as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from binspark.columns.metadata import METADATA_FIELDS
+from binspark.columns.reader import BatchReader
+from binspark.columns.selection import Selection
+from binspark.files.split_reader import SplitReader
+from binspark.files.splits import Split
+from binspark.spark.options import SourceOptions
+from binspark.spark.schemas import BEFORE
+from binspark.spark.shapes import Conformer, Shape
+
+_METADATA = frozenset(field.name for field in METADATA_FIELDS)
+
+
+@dataclass(frozen=True)
+class TableView:
+    """Brings the rows of one table, in whatever shape it had, into one schema."""
+
+    options: SourceOptions
+    target: pa.Schema
+    shape: Shape
+
+    def read(self, split: Split, reader: SplitReader) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a split."""
+        selection = self.selection
+        conformer = Conformer(self.target, self.shape, self.options)
+        for found in reader.batches(split, lambda history: BatchReader(selection, history)):
+            yield conformer.conform(found)
+
+    @property
+    def selection(self) -> Selection:
+        """What must be decoded: the columns of the target, in every shape that the table has."""
+        before = self.target.get_field_index(BEFORE)
+        old = () if before < 0 else tuple(field.name for field in self.target.field(before).type)
+        names = tuple(name for name in self.target.names if name not in _METADATA and name != BEFORE)
+        return replace(
+            self.options.selection,
+            tables=frozenset({self.shape.table.name}),
+            columns=tuple(dict.fromkeys((*names, *old))),
+            before=before >= 0,
+            every_shape=True,
+        )
