@@ -1,0 +1,75 @@
+"""Where the events of a stream stand in the server's logs: headers tell 32 bits of it, this knows all 64."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from binspark.errors import Malformed
+from binspark.frames.codes import EventCode, HeaderFlag
+from binspark.frames.header import Header
+from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.position import Position
+
+_WRAP = 1 << 32
+_NEVER_IN_A_FILE = frozenset({EventCode.HEARTBEAT, EventCode.HEARTBEAT_V2})
+
+
+class Whereabouts(NamedTuple):
+    """Where an event stands; one that is in no file stands where the stream is."""
+
+    offset: int
+    end_offset: int
+    in_file: bool
+
+
+class Tracker:
+    """Follows a stream from event to event. `file` and `offset` are where the next one is due.
+
+    With `gaps` the server may leave out transactions that the reader has.
+    """
+
+    def __init__(self, *, gaps: bool) -> None:
+        self.file = ""
+        self.offset = 0
+        self._gaps = gaps
+
+    @property
+    def position(self) -> Position:
+        return Position(file=self.file or None, offset=self.offset)
+
+    def locate(self, header: Header) -> Whereabouts:
+        """Tell where an event stands. Does not move."""
+        if self._made_up(header):
+            return Whereabouts(self.offset, self.offset, in_file=False)
+        due = self.offset + header.event_size
+        end = widened(header.next_position, due) if header.next_position else due
+        if end != due and not self._gaps:
+            message = f"the next event is due at {self.offset}, and one came that begins at {end - header.event_size}"
+            raise Malformed(message, self.position)
+        return Whereabouts(end - header.event_size, end, in_file=True)
+
+    def advance(self, end_offset: int) -> None:
+        """Go behind an event."""
+        self.offset = end_offset
+
+    def rotate(self, file: str, offset: int) -> None:
+        """Go to another file, as the server's word says. It is a name, never a path."""
+        if not file or "/" in file or "\\" in file or "\0" in file or file in (".", ".."):
+            raise Malformed(f"the server names a log {file!r}", self.position)
+        self.file, self.offset = file, offset
+
+    def heard(self, file: str, offset: int) -> None:
+        """Take a heartbeat's word for where the server is: what is before was left out."""
+        if self._gaps and file == self.file:
+            self.offset = max(self.offset, offset)
+
+    def _made_up(self, header: Header) -> bool:
+        """Whether the server made an event up, or repeats the one that begins the file."""
+        if header.type_code in _NEVER_IN_A_FILE or header.flags & HeaderFlag.ARTIFICIAL:
+            return True
+        return header.type_code == EventCode.FORMAT_DESCRIPTION and self.offset != FIRST_EVENT_OFFSET
+
+
+def widened(low_bits: int, at_least: int) -> int:
+    """Return the smallest number from `at_least` on whose lower 32 bits are these."""
+    return at_least + (low_bits - at_least) % _WRAP
