@@ -55,6 +55,27 @@ def test_a_path_that_means_nothing_is_named(logs: Path, path: str) -> None:
         find_logs(logs / path)
 
 
+@pytest.mark.parametrize("path", ["x" * 5000, "\0"])
+def test_a_path_that_cannot_be_is_named(path: str) -> None:
+    with pytest.raises(SourceError, match="no such file"):
+        find_logs(path)
+
+
+def test_a_folder_that_may_not_be_entered_is_named(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("binspark.files.storage_local.os.stat", refuse)
+        with pytest.raises(SourceError, match=r"binlog\.000002: Permission denied"):
+            find_logs(logs / "binlog.000002")
+
+
+def test_logs_that_were_found_are_found_again(logs: Path) -> None:
+    found = find_logs(logs)
+    assert find_logs(found) == find_logs([*found[:2], logs / "binlog.999999", found[3]]) == found
+
+
 def test_an_empty_directory_is_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="holds no binary log"):
         find_logs(tmp_path)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from binspark.errors import SourceError
 from binspark.files.storage_file import LocalFile, LogFile
 from binspark.files.storage_place import Entry, Kind
-from binspark.files.storage_uri import local_uri, parse_uri
+from binspark.files.storage_uri import child_uri, local_uri, parse_uri
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.position import Position
@@ -28,6 +28,8 @@ class LocalPlace:
         """Return what a path means, None if nothing."""
         try:
             found = os.stat(self._path(name))
+        except PermissionError as error:
+            raise SourceError(error.strerror, Position(file=name)) from None
         except (OSError, ValueError):
             return None
         return Entry(name, _kind(found.st_mode), found.st_size)
@@ -93,7 +95,7 @@ class FileUriPlace(LocalPlace):
 
     def join(self, directory: str, base_name: str) -> str:
         """Name a file of a directory."""
-        return f"{directory.rstrip('/')}/{quote(base_name)}"
+        return child_uri(directory, quote(base_name))
 
     def _path(self, name: str) -> str:
         uri = parse_uri(name)

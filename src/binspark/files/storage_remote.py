@@ -16,7 +16,7 @@ from binspark.files.storage_place import Entry, Kind, base_name
 from binspark.files.storage_reading import FIRST_AHEAD, MOST_AHEAD, RemoteFile
 from binspark.files.storage_reasons import reason_of
 from binspark.files.storage_systems import System, open_system
-from binspark.files.storage_uri import Uri, parse_uri
+from binspark.files.storage_uri import Uri, child_uri, parse_uri
 from binspark.position import Position
 
 _SIDE_BY_SIDE = 16
@@ -37,9 +37,12 @@ class RemotePlace:
             return _entry(name, self._files.get_file_info(self._path(name)))
 
     def missing_root(self, name: str) -> str | None:
-        """Return the bucket of a name if there is no such bucket."""
+        """Return the bucket of a name if there is no such bucket, as far as one may ask for it."""
         root = name.removesuffix(_uri(name).path)
-        return None if self.entry(root) else root
+        try:
+            return None if self.entry(root) else root
+        except SourceError:
+            return None
 
     def entries(self, directory: str) -> list[Entry]:
         """Return what a directory holds; nothing, where there is no such directory."""
@@ -72,7 +75,7 @@ class RemotePlace:
 
     def join(self, directory: str, base_name: str) -> str:
         """Name a file of a directory."""
-        return f"{directory.rstrip('/')}/{base_name}"
+        return child_uri(directory, base_name)
 
     def listed(self, index: str, line: str) -> str:
         """Name the file that a line of an index means. A path of the server's machine is none of the store."""

@@ -56,6 +56,13 @@ def local_uri(path: str) -> str:
     return f"file://{quote(path)}"
 
 
+def child_uri(directory: str, base_name: str) -> str:
+    """Return the URI of a file of a directory, which may end in a slash or be all that a host has."""
+    uri = parse_uri(directory)
+    path = uri.path if uri else directory
+    return f"{directory.removesuffix(path)}{path.rstrip('/')}/{base_name}"
+
+
 def hide(name: str) -> HiddenParts:
     """Take user and query out of a URI: they hold secrets, and they are not part of the name of a log.
 

@@ -1,0 +1,44 @@
+"""A store that speaks S3's language, on this machine."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+from s3_store import Bucket
+
+from binspark.testing.builder import BinlogBuilder, insert, integer, table
+
+_NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint() -> Iterator[str]:
+    """The address of the store. Nobody is asked for credentials or regions beyond it."""
+    from moto.server import ThreadedMotoServer
+
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+        server.start()
+        try:
+            yield "http://{}:{}".format(*server.get_host_and_port())
+        finally:
+            server.stop()
+
+
+@pytest.fixture
+def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Bucket:
+    """A bucket of one's own, with nothing in it."""
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    return Bucket.create(s3_endpoint, f"bucket-{next(_NUMBERS)}")
+
+
+@pytest.fixture(scope="session")
+def log() -> bytes:
+    """A small log."""
+    builder = BinlogBuilder()
+    builder.transaction(insert(table("shop.items", integer("id")), (1,), (2,)))
+    builder.stop()
+    return builder.content

@@ -1,0 +1,76 @@
+"""Whether a name still means the log that it meant."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from binspark.errors import SourceError
+from binspark.files import LogSource
+from binspark.files.storage_systems import System
+
+IN_USE = 4 + 17
+
+
+@pytest.fixture
+def path(tmp_path: Path, log: bytes) -> Path:
+    file = tmp_path / "binlog.000001"
+    file.write_bytes(log)
+    return file
+
+
+def later(log: bytes) -> bytes:
+    """Return the same log as if it had been written a second later."""
+    return log[:4] + bytes([log[4] ^ 1]) + log[5:]
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_growing_is_no_change(path: Path, scheme: str) -> None:
+    source = LogSource(f"{scheme}{path}")
+    before = source.identity()
+    with path.open("ab") as file:
+        file.write(b"more")
+    os.utime(path, (0, 0))
+    assert source.identity() == before
+
+
+def test_closing_a_log_is_no_change(path: Path, log: bytes) -> None:
+    before = LogSource(str(path)).identity()
+    with path.open("r+b") as file:
+        file.seek(IN_USE)
+        file.write(bytes([log[IN_USE] ^ 1]))
+    assert LogSource(str(path)).identity() == before
+
+
+def test_another_file_of_the_same_name_is_a_change(path: Path, log: bytes) -> None:
+    before = LogSource(str(path)).identity()
+    other = path.with_name("other")
+    other.write_bytes(log)
+    other.rename(path)
+    assert LogSource(str(path)).identity() != before
+
+
+def test_another_log_in_the_same_inode_is_a_change(path: Path, log: bytes) -> None:
+    before = LogSource(str(path)).identity()
+    path.write_bytes(later(log))
+    assert LogSource(str(path)).identity() != before
+
+
+def test_a_store_that_tells_no_more_than_the_time_is_believed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyarrow.fs import LocalFileSystem
+
+    system = System(LocalFileSystem(), str(path.parent))
+    monkeypatch.setattr("binspark.files.storage_remote.open_system", lambda *_: system)
+    source = LogSource("hdfs://host/binlog.000001")
+    before = source.identity()
+    assert source.identity() == before
+    os.utime(path, (0, 0))
+    assert source.identity() != before
+
+
+def test_a_log_that_is_gone_has_no_identity(path: Path) -> None:
+    path.unlink()
+    with pytest.raises(SourceError, match=r"binlog\.000001: No such file"):
+        LogSource(str(path)).identity()

@@ -1,0 +1,154 @@
+"""What a file system is told: options as values, names without secrets."""
+
+from __future__ import annotations
+
+import pickle
+from datetime import timedelta
+
+import pytest
+
+from binspark.files import LogSource, Storage
+from binspark.files.storage_options import azure_options, gcs_options, hadoop_options, values
+from binspark.files.storage_reasons import reason_of
+from binspark.files.storage_uri import hide, parse_uri
+
+SECRET = "wJalrXUtnFEMI/K7MDENG"
+
+
+def test_a_storage_is_a_value() -> None:
+    storage = Storage.of({"region": "eu-west-1", "secret_key": SECRET})
+    assert storage == Storage.of({"secret_key": SECRET, "region": "eu-west-1"})
+    assert pickle.loads(pickle.dumps(storage)) == storage
+    assert len({storage, Storage.of({"region": "eu-west-1", "secret_key": SECRET})}) == 1
+
+
+def test_a_storage_shows_names_of_options_only() -> None:
+    storage = Storage.of({"region": "eu-west-1", "secret_key": SECRET}).with_uri(f"key:{SECRET}", f"token={SECRET}")
+    assert repr(storage) == str(storage) == "Storage(region=***, secret_key=***, user=***, query=***)"
+
+
+@pytest.mark.parametrize(
+    "storage",
+    [
+        Storage.of({"secret_key": SECRET}),
+        Storage.of({"client_secret": SECRET}),
+        Storage(user=f"key:{SECRET}"),
+        Storage(user="key:" + SECRET.replace("/", "%2F")),
+        Storage(query="sas_token=" + SECRET.replace("/", "%2F")),
+    ],
+)
+def test_a_secret_is_hidden_in_any_text(storage: Storage) -> None:
+    assert storage.redact(f"cannot log in with '{SECRET}'") == "cannot log in with '***'"
+
+
+def test_a_short_secret_is_hidden_where_it_stands_by_itself() -> None:
+    assert Storage.of({"password": "me"}).redact("some names: me") == "some names: ***"
+
+
+def test_what_is_no_secret_stays() -> None:
+    storage = Storage.of({"region": "eu-west-1", "blob_storage_authority": "localhost:10000"})
+    assert storage.redact("nobody at localhost:10000 in eu-west-1") == "nobody at localhost:10000 in eu-west-1"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "user", "query"),
+    [
+        ("s3://bucket/key", "s3://bucket/key", "", ""),
+        ("s3://key:secret@bucket/a", "s3://bucket/a", "key:secret", ""),
+        ("s3://key:se/cr@bucket/a@b", "s3://bucket/a@b", "key:se/cr", ""),
+        ("s3://bucket/a:b@c", "s3://bucket/a:b@c", "", ""),
+        ("s3://bucket/logs?region=x&scheme=http", "s3://bucket/logs", "", "region=x&scheme=http"),
+        ("s3://bucket/logs?endpoint_override=http://h:1", "s3://bucket/logs", "", "endpoint_override=http://h:1"),
+        ("s3://bucket/binlog.00000?", "s3://bucket/binlog.00000?", "", ""),
+        ("s3://bucket/binlog.00000??region=x", "s3://bucket/binlog.00000?", "", "region=x"),
+        ("sftp://user:pass@host/logs", "sftp://host/logs", "user:pass", ""),
+        ("hdfs://host:8020/a@b", "hdfs://host:8020/a@b", "", ""),
+        ("abfs://container@account/logs", "abfs://container@account/logs", "", ""),
+        ("file:///logs?x=1", "file:///logs?x=1", "", ""),
+        ("/logs/a?x=1", "/logs/a?x=1", "", ""),
+    ],
+)
+def test_user_and_query_are_no_part_of_a_name(name: str, shown: str, user: str, query: str) -> None:
+    assert hide(name) == (shown, user, query)
+    source = LogSource(name)
+    assert (source.name, source.storage.user, source.storage.query) == (shown, user, query)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["binlog.000001", "C:/logs/binlog.000001", "C://logs", r"C:\logs", "a:b", "12:30/binlog.000001", "s3:/x", "-"],
+)
+def test_a_name_without_a_scheme_is_a_local_path(name: str) -> None:
+    assert parse_uri(name) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["s3://bucket", "S3://bucket/x", "abfss://c@a/x", "simplecache::memory://x", "git+ssh://x"]
+)
+def test_a_name_with_a_scheme_is_a_uri(name: str) -> None:
+    assert parse_uri(name) is not None
+
+
+def test_texts_become_what_an_option_takes() -> None:
+    assert values({"anonymous": "True", "port": "9000", "connect_timeout": "1.5", "region": "1", "x": 7}) == {
+        "anonymous": True,
+        "port": 9000,
+        "connect_timeout": 1.5,
+        "region": "1",
+        "x": 7,
+    }
+
+
+@pytest.mark.parametrize(
+    ("host", "user", "options", "expected"),
+    [
+        ("c@acc.dfs.core.windows.net", "", {}, {"account_name": "acc"}),
+        ("acc.blob.core.windows.net", ":k%2Fey", {}, {"account_name": "acc", "account_key": "k/ey"}),
+        ("container", "acc:key", {}, {"account_name": "acc", "account_key": "key"}),
+        ("acc@container", "", {"sas_token": "t"}, {"account_name": "acc", "sas_token": "t"}),
+        ("c@acc.dfs.core.windows.net", "", {"account_name": "other"}, {"account_name": "other"}),
+    ],
+)
+def test_the_host_names_the_account_at_microsoft(
+    host: str, user: str, options: dict[str, str], expected: dict[str, str]
+) -> None:
+    assert azure_options(host, user, options) == expected
+
+
+@pytest.mark.parametrize(
+    ("host", "options", "expected"),
+    [
+        ("node", {}, {"host": "node", "port": 0}),
+        ("me@node:8020", {"kerb_ticket": "/t"}, {"host": "node", "port": 8020, "user": "me", "kerb_ticket": "/t"}),
+        ("", {"user": "me"}, {"host": "default", "port": 0, "user": "me"}),
+    ],
+)
+def test_the_host_of_hadoop_may_name_port_and_user(
+    host: str, options: dict[str, str], expected: dict[str, object]
+) -> None:
+    assert hadoop_options(host, "", options) == expected
+
+
+def test_google_is_not_tried_for_a_quarter_of_an_hour() -> None:
+    assert gcs_options("anonymous@bucket", "", {}) == {"anonymous": True, "retry_time_limit": timedelta(seconds=60)}
+    assert gcs_options("bucket", "", {"retry_limit_seconds": 5.0, "anonymous": True}) == {
+        "anonymous": True,
+        "retry_time_limit": timedelta(seconds=5),
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (FileNotFoundError("[Errno 2] Path does not exist 'a/b'. Detail: x"), "no such file"),
+        (OSError("Unable to load libjvm: \ndlopen(/usr/lib) failed\ndlopen(/lib) failed"), "Unable to load libjvm: "),
+        (OSError(), "OSError"),
+        (OSError("x" * 500), "x" * 240 + "…"),
+        (
+            OSError("When reading 'k': AWS Error SLOW_DOWN during GetObject operation: Please wait. (Request ID: 7a)"),
+            "slow down: Please wait.",
+        ),
+    ],
+)
+def test_a_reason_is_one_short_line(error: OSError, reason: str) -> None:
+    assert reason_of(error, Storage()) == reason
