@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from binspark.columns.variant import VARIANT, variant_documents
 from binspark.errors import Malformed
 
 _INTEGERS = {pa.int8(): 3, pa.int16(): 5, pa.int32(): 10, pa.int64(): 19}
@@ -22,8 +21,8 @@ def conversion(have: pa.DataType, want: pa.DataType, *, is_json: bool = False) -
         return conversion_after(lambda array: array.dictionary_decode(), have.value_type, want)
     if have == want:
         return _same
-    if is_json and want == VARIANT:
-        return variant_documents
+    if is_json and pa.types.is_struct(want):
+        return _documents(want)
     if widens(have, want):
         return lambda array: array.cast(want)
     return None
@@ -62,6 +61,13 @@ def geometry_of(srid: int, want: pa.DataType) -> Conversion:
         return pa.StructArray.from_arrays(children, fields=list(want), mask=array.is_null())
 
     return convert
+
+
+def _documents(want: pa.DataType) -> Conversion | None:
+    """Return what makes documents VARIANT; its kernels are loaded only for those who ask for it."""
+    from binspark.columns.variant import VARIANT, variant_documents
+
+    return variant_documents if want == VARIANT else None
 
 
 def _same(array: pa.Array) -> pa.Array:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Protocol
 
 import pyarrow as pa
@@ -15,10 +16,6 @@ from binspark.spark.options import Mode, SourceOptions, View
 from binspark.spark.plan import ReadPlan
 from binspark.spark.schemas import arrow_schema
 from binspark.spark.shapes import Shape
-from binspark.spark.view_changes import ChangesView
-from binspark.spark.view_events import EventsView, TransactionsView
-from binspark.spark.view_reports import CorruptView, TablesView
-from binspark.spark.view_table import TableView
 
 
 class ViewReader(Protocol):
@@ -67,18 +64,23 @@ def make_view(options: SourceOptions, schema: StructType, shape: Shape | None) -
     """Return what makes the rows that are asked for."""
     target = arrow_schema(schema)
     if shape is not None:
+        from binspark.spark.view_table import TableView
+
         return TableView(options, target, shape)
-    return _VIEWS[options.view](options, target)
+    module, name = _VIEWS[options.view]
+    view: ViewReader = getattr(import_module(f"binspark.spark.{module}"), name)(options, target)
+    return view
 
 
 def _ignore(_damage: Damage) -> None:
     """What cannot be read is told by the view `_corrupt`."""
 
 
-_VIEWS: dict[View, Callable[[SourceOptions, pa.Schema], ViewReader]] = {
-    View.CHANGES: ChangesView,
-    View.EVENTS: EventsView,
-    View.TRANSACTIONS: TransactionsView,
-    View.TABLES: TablesView,
-    View.CORRUPT: CorruptView,
+# Where each view lives. It is loaded when it is read: an executor's Python starts often, and kernels take time to load.
+_VIEWS = {
+    View.CHANGES: ("view_changes", "ChangesView"),
+    View.EVENTS: ("view_events", "EventsView"),
+    View.TRANSACTIONS: ("view_events", "TransactionsView"),
+    View.TABLES: ("view_reports", "TablesView"),
+    View.CORRUPT: ("view_reports", "CorruptView"),
 }
