@@ -8,7 +8,14 @@ from datetime import timedelta
 import pytest
 
 from binspark.files import LogSource, Storage
-from binspark.files.storage_options import azure_options, gcs_options, hadoop_options, values
+from binspark.files.storage_options import (
+    azure_options,
+    gcs_options,
+    hadoop_options,
+    s3_options,
+    values,
+    viewfs_options,
+)
 from binspark.files.storage_reasons import reason_of
 from binspark.files.storage_uri import hide, parse_uri
 
@@ -127,6 +134,25 @@ def test_the_host_of_hadoop_may_name_port_and_user(
     host: str, options: dict[str, str], expected: dict[str, object]
 ) -> None:
     assert hadoop_options(host, "", options) == expected
+
+
+def test_a_view_of_hadoop_has_a_name() -> None:
+    assert viewfs_options("me@cluster", "", {}) == {"host": "viewfs://cluster", "port": 0, "user": "me"}
+
+
+def test_the_uri_and_the_environment_may_tell_what_s3_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:9")
+    monkeypatch.setenv("AWS_REGION", "eu-north-1")
+    expected = {"access_key": "key", "secret_key": "a/b", "endpoint_override": "http://localhost:9"}
+    assert s3_options("bucket", "key:a%2Fb", {}) == {**expected, "region": "eu-north-1"}
+    assert s3_options("bucket", "key:x", {"secret_key": "a/b", "region": "r"}) == {**expected, "region": "r"}
+
+
+def test_a_store_other_than_amazons_is_not_asked_for_a_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    options = {"endpoint_override": "http://localhost:9"}
+    assert s3_options("bucket", "", options) == {**options, "region": "us-east-1"}
 
 
 def test_google_is_not_tried_for_a_quarter_of_an_hour() -> None:

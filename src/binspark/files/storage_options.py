@@ -13,6 +13,8 @@ from binspark.files.storage import Option
 Options = dict[str, Any]
 
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+_REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+_ANY_REGION = "us-east-1"
 _TRUTH = {"true": True, "false": False}
 _NUMBERS: Mapping[str, type[int] | type[float]] = {
     "request_timeout": float,
@@ -46,18 +48,27 @@ def _value(name: str, option: Option) -> Option:
 
 
 def s3_options(host: str, user: str, options: Options) -> Options:
-    """Return the arguments of `S3FileSystem`. Without region and endpoint, the bucket is asked for its region."""
+    """Return the arguments of `S3FileSystem`.
+
+    Without a region, Amazon is asked for that of the bucket. Another store has the one that the environment names, or
+    any: nobody is asked then.
+    """
     if user:
         key, _, secret = user.partition(":")
         options = {"access_key": unquote(key), "secret_key": unquote(secret), **options}
-    endpoint = next((os.environ[name] for name in _ENDPOINTS if os.environ.get(name)), None)
-    if endpoint:
+    if endpoint := _environment(_ENDPOINTS):
         options = {"endpoint_override": endpoint, **options}
-    if "region" in options or "endpoint_override" in options:
+    if "region" in options:
         return options
+    if "endpoint_override" in options:
+        return {"region": _environment(_REGIONS) or _ANY_REGION, **options}
     from pyarrow.fs import resolve_s3_region
 
     return {"region": resolve_s3_region(host), **options}
+
+
+def _environment(names: tuple[str, ...]) -> str | None:
+    return next((os.environ[name] for name in names if os.environ.get(name)), None)
 
 
 def gcs_options(host: str, user: str, options: Options) -> Options:  # noqa: ARG001 (all take the same)
@@ -82,3 +93,9 @@ def hadoop_options(host: str, user: str, options: Options) -> Options:  # noqa: 
     machine, _, port = address.partition(":")
     from_uri = {"host": machine or "default", "port": int(port or 0), "user": name}
     return {**{option: value for option, value in from_uri.items() if value != ""}, **options}
+
+
+def viewfs_options(host: str, user: str, options: Options) -> Options:
+    """Return the arguments of `HadoopFileSystem` for a view, which has a name instead of a port."""
+    arguments = hadoop_options(host, user, options)
+    return {**arguments, "host": f"viewfs://{arguments['host']}", "port": 0}

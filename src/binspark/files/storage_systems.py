@@ -11,7 +11,15 @@ from urllib.parse import quote
 
 from binspark.errors import OptionError
 from binspark.files.storage import Storage
-from binspark.files.storage_options import URI_OPTIONS, azure_options, gcs_options, hadoop_options, s3_options, values
+from binspark.files.storage_options import (
+    URI_OPTIONS,
+    azure_options,
+    gcs_options,
+    hadoop_options,
+    s3_options,
+    values,
+    viewfs_options,
+)
 
 Options = dict[str, Any]
 
@@ -30,7 +38,7 @@ _MAKERS = {
     "abfs": Maker("AzureFileSystem", azure_options),
     "abfss": Maker("AzureFileSystem", azure_options),
     "hdfs": Maker("HadoopFileSystem", hadoop_options),
-    "viewfs": Maker("HadoopFileSystem", hadoop_options),
+    "viewfs": Maker("HadoopFileSystem", viewfs_options),
 }
 _ALIASES = {"s3a": "s3", "s3n": "s3"}
 """What Spark calls a store that pyarrow calls otherwise."""
