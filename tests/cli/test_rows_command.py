@@ -170,7 +170,7 @@ def test_a_checksum_that_does_not_hold_ends_a_file(tmp_path: Path, capsys: pytes
     [
         (["--table", "orders"], "schema.table"),
         (["--start-datetime", "noon"], "2026-11-15 09:30:00"),
-        (["--include-gtids", "0-1-2"], "include_gtids"),
+        (["--include-gtids", "0-1-2-3"], "include_gtids"),
         (["--operation", "remove"], "insert"),
         (["--schema", "no-such.sql"], "no-such.sql"),
         (["--stop-position", "-1"], "stop-position"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from itertools import compress
+from threading import Lock, local
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +23,15 @@ class Arena:
     def __init__(self, keep_bytes: int = 256 << 20) -> None:
         self._blocks: list[Block] = []
         self._keep_bytes = keep_bytes
+        self._lock = Lock()
 
     def take(self, size: int) -> Block:
         """Return a block of at least `size` bytes; its contents are undefined."""
+        with self._lock:
+            block = self._take(size)
+        return block
+
+    def _take(self, size: int) -> Block:
         best = -1
         for index, references in enumerate(_references(self._blocks)):
             fits = references == _OF_A_FREE_BLOCK and len(self._blocks[index]) >= size
@@ -45,6 +52,17 @@ class Arena:
             in_use = [references > _OF_A_FREE_BLOCK for references in _references(self._blocks)]
             self._blocks = list(compress(self._blocks, in_use))
         self._blocks.append(block)
+
+
+_OF_THREAD = local()
+
+
+def thread_arena() -> Arena:
+    """Return the pool that readers of one thread share: who reads one split after the other uses its memory again."""
+    arena: Arena | None = getattr(_OF_THREAD, "arena", None)
+    if arena is None:
+        arena = _OF_THREAD.arena = Arena()
+    return arena
 
 
 def _references(blocks: list[Block]) -> list[int]:

@@ -10,7 +10,7 @@ from pathlib import PurePath
 import numpy as np
 import pyarrow as pa
 
-from binspark.columns.arena import Arena
+from binspark.columns.arena import thread_arena
 from binspark.columns.crc import crc32_address
 from binspark.columns.image_table import BatchImages
 from binspark.columns.kernels.scan import scan
@@ -78,10 +78,11 @@ class BatchReader:
         self.history = history or SchemaHistory()
         self.state = np.zeros(State.WIDTH, dtype=np.int64)
         self.transactions = TransactionTable(self.state)
-        self.tables = Tables(selection, Arena())
+        arena = thread_arena()
+        self.tables = Tables(selection, arena)
         self.file = ""
         self._special = SpecialEvents(self, limits)
-        self._buffer = np.zeros(_WINDOW + SLACK, dtype=np.uint8)
+        self._buffer = arena.take(_WINDOW + SLACK)
         self._framer = Framer()
         self._span: Span | None = None
         self._select()
