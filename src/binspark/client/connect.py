@@ -20,11 +20,15 @@ _QUERY_SECONDS = 60.0
 
 
 class Connection:
-    """A session with one server; made by `connect`. `session` is PyMySQL's own object."""
+    """A session with one server; made by `connect`.
 
-    def __init__(self, session: Any, address: Address) -> None:
+    `session` is PyMySQL's own object; `options` are those of this server alone, for one more connection to it.
+    """
+
+    def __init__(self, session: Any, options: ConnectionOptions) -> None:
         self.session = session
-        self.address = address
+        self.options = options
+        self.address = options.addresses[0]
 
     @property
     def server_version(self) -> str:
@@ -100,7 +104,7 @@ def _connect(options: ConnectionOptions, address: Address) -> Connection:
             **_tls_arguments(options.tls),
         )
     set_read_seconds(session, max(options.connect_seconds, _QUERY_SECONDS))
-    return Connection(session, address)
+    return Connection(session, options.only(address))
 
 
 def _tls_arguments(tls: Tls) -> dict[str, Any]:

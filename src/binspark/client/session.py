@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from binspark.client.connect import Connection
 from binspark.client.facts import server_family
 from binspark.client.settings import StreamSettings
-from binspark.errors import Server
+from binspark.errors import OptionError, Server
 from binspark.frames.format import ChecksumAlgorithm, Family, version_numbers
 from binspark.gtid import MariadbPosition
 
@@ -19,6 +19,8 @@ _SLOW_READER_SECONDS = 3600
 """How long the server waits for a reader that does not take what it sends, instead of a minute."""
 
 _HEARTBEAT_V2_SINCE = (8, 0, 26)
+_SEMI_SYNC = ("rpl_semi_sync_master_enabled", "rpl_semi_sync_source_enabled")
+_VARIABLES = ("server_id", "binlog_checksum", "gtid_mode", *_SEMI_SYNC)
 
 Told = dict[str, int | str]
 """User variables of a session that a dump looks at. MySQL 8.0.26 renamed them; each server overlooks the other name."""
@@ -44,6 +46,9 @@ def prepare_session(connection: Connection, settings: StreamSettings) -> Session
     """Negotiate checksums, heartbeats, names and semi-synchronous replication."""
     family = server_family(connection)
     variables = _variables(connection)
+    if int(variables["server_id"]) == settings.server_id:
+        message = f"server_id: {settings.server_id} is the server's own; each reader needs one that nobody else has"
+        raise OptionError(message, connection.position)
     checksum = variables.get("binlog_checksum", "NONE")
     semi_sync = _semi_sync(connection, variables, settings)
     heartbeat_period = int(settings.heartbeat_seconds * _NANOSECONDS)
@@ -68,15 +73,21 @@ def ask_for_gtids(connection: Connection, position: MariadbPosition) -> None:
 
 
 def _variables(connection: Connection) -> dict[str, str]:
-    names = "('binlog_checksum', 'gtid_mode', 'rpl_semi_sync_master_enabled', 'rpl_semi_sync_source_enabled')"
-    listed = connection.rows(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN {names}")
+    names = (
+        "server_id",
+        "binlog_checksum",
+        "gtid_mode",
+        "rpl_semi_sync_master_enabled",
+        "rpl_semi_sync_source_enabled",
+    )
+    listed = connection.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN %s", (names,))
     return {str(name): str(value) for name, value in listed}
 
 
 def _semi_sync(connection: Connection, variables: dict[str, str], settings: StreamSettings) -> bool:
     if not settings.semi_sync:
         return False
-    if not any(name.startswith("rpl_semi_sync") for name in variables):
+    if not any(name in variables for name in _SEMI_SYNC):
         message = "the server has no semi-synchronous replication: INSTALL PLUGIN rpl_semi_sync_source first"
         raise Server(message, connection.position)
     return True

@@ -1,4 +1,4 @@
-"""How a stream is asked for: values only."""
+"""How a stream is asked for, and how it is followed: values only."""
 
 from __future__ import annotations
 
@@ -55,3 +55,46 @@ class StreamSettings:
     def silence_seconds(self) -> float:
         """How long a connection may be silent before it counts as lost."""
         return self.heartbeat_seconds * self.missed_heartbeats
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often to connect again. Delays double from the first to the longest, less a random part.
+
+    limit            failures in a row, without any progress between them; None for no limit
+    first_seconds    the delay after the first failure, once every server was tried
+    longest_seconds  the longest delay
+    """
+
+    limit: int | None = 10
+    first_seconds: float = 0.5
+    longest_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 0:
+            raise OptionError(f"limit: {self.limit} is not a number of attempts")
+        if not 0 <= self.first_seconds <= self.longest_seconds:
+            raise OptionError(f"no delay goes from {self.first_seconds} to {self.longest_seconds} seconds")
+
+    def delay(self, round_number: int) -> float:
+        """Return how long to wait after a round of failures; the first is 1. Readers of one server come apart."""
+        longest = min(self.longest_seconds, self.first_seconds * 2.0 ** min(round_number - 1, 60))
+        return longest * random.uniform(0.5, 1.0)  # noqa: S311 (no secret)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowSettings:
+    """How a server is followed.
+
+    stream         how each stream is asked for; `until_end` makes the iteration end where the log ends
+    retry          how often to connect again
+    require_rows   refuse a server that logs statements instead of rows
+    memory_bytes   how much of an open transaction is held in memory before the rest goes to a temporary file
+    check_seconds  how often, while nothing comes, a second connection looks whether the logs were reset
+    """
+
+    stream: StreamSettings = field(default_factory=StreamSettings)
+    retry: Retry = Retry()
+    require_rows: bool = False
+    memory_bytes: int = 32 << 20
+    check_seconds: float = 60.0

@@ -96,7 +96,21 @@ def parse_start(text: str) -> StartFrom:
     place = _FILE.fullmatch(stripped)
     if place:
         return AtFile(place[1], int(place[2] or FIRST_EVENT_OFFSET))
-    return AtGtids(_gtids(stripped))
+    try:
+        return AtGtids(parse_gtids(stripped.removeprefix(_GTID_PREFIX)))
+    except OptionError:
+        message = f"start: {text!r} is neither earliest, latest, file:position, GTIDs nor timestamp:…"
+        raise OptionError(message) from None
+
+
+def parse_gtids(text: str) -> GtidSet | MariadbPosition:
+    """Parse a GTID set of MySQL or a GTID position of MariaDB; an empty text is the empty set."""
+    for kind in (GtidSet, MariadbPosition):
+        try:
+            return kind(text)
+        except BinlogError:
+            continue
+    raise OptionError(f"{text!r} is neither a GTID set of MySQL nor a GTID position of MariaDB")
 
 
 def _time(text: str) -> datetime:
@@ -104,13 +118,3 @@ def _time(text: str) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError:
         raise OptionError(f"start: {text!r} is not a time such as 2026-11-15T09:30:00Z") from None
-
-
-def _gtids(text: str) -> GtidSet | MariadbPosition:
-    gtids = text.removeprefix(_GTID_PREFIX)
-    for kind in (GtidSet, MariadbPosition):
-        try:
-            return kind(gtids)
-        except BinlogError:
-            continue
-    raise OptionError(f"start: {text!r} is neither earliest, latest, file:position, GTIDs nor timestamp:…")
