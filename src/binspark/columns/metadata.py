@@ -11,20 +11,8 @@ from binspark.columns.layout import Table as T
 from binspark.columns.reference_batch import ReferenceBuilder
 from binspark.columns.table_builder import TableBuilder
 from binspark.columns.transaction_table import TransactionTable
-from binspark.columns.types import TIMESTAMP
 
 OPERATIONS = pa.array(["insert", "update", "delete"], pa.string())
-WORDS = pa.dictionary(pa.int32(), pa.string())
-METADATA_FIELDS = (
-    pa.field("_op", WORDS),
-    pa.field("_gtid", WORDS),
-    pa.field("_commit_time", TIMESTAMP),
-    pa.field("_file", WORDS),
-    pa.field("_pos", pa.int64()),
-    pa.field("_row", pa.int32()),
-    pa.field("_tx_row", pa.int64()),
-    pa.field("_server_id", pa.int64()),
-)
 
 
 def metadata_arrays(

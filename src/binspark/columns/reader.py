@@ -16,7 +16,8 @@ from binspark.columns.image_table import BatchImages
 from binspark.columns.kernels.scan import scan
 from binspark.columns.layout import State, Stop
 from binspark.columns.layout import Table as T
-from binspark.columns.metadata import METADATA_FIELDS, metadata_arrays
+from binspark.columns.metadata import metadata_arrays
+from binspark.columns.metadata_fields import METADATA_FIELDS
 from binspark.columns.reference_batch import ReferenceBuilder
 from binspark.columns.selection import Selection
 from binspark.columns.special import SpecialEvents

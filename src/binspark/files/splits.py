@@ -7,18 +7,14 @@ of a log is the log, whatever their size: see `columns.starts` for why two neigh
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from binspark.errors import DecodeError, OptionError
-from binspark.files.log_head import fingerprint, read_head
+from binspark.errors import OptionError
 from binspark.files.sources import LogSource
-from binspark.files.whole_end import whole_end
 from binspark.position import Position
 
 DEFAULT_SPLIT_BYTES = 64 << 20
-_PLANNERS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +66,6 @@ class Split:
         last = "" if len(self.logs) == 1 else f" … {self.logs[-1].name}"
         part = f"[{self.start}:{'' if self.end is None else self.end}]" if self.is_part else ""
         return f"{self.logs[0].name}{last}{part}"
-
-
-def plan_logs(sources: Iterable[LogSource]) -> list[PlannedLog]:
-    """Look at each log: how large it is now, and whether it can be split. Empty files hold nothing to read."""
-    with ThreadPoolExecutor(_PLANNERS) as pool:
-        planned = list(pool.map(_plan, sources))
-    return [log for log in planned if log.size]
-
-
-def _plan(source: LogSource) -> PlannedLog:
-    with source.open() as file:
-        size, mark = file.size, fingerprint(file)
-        try:
-            head = read_head(file, source.name)
-        except DecodeError:  # whoever reads the log reports it
-            return PlannedLog(source, size, mark, can_split=False)
-        if head.in_use:
-            size = whole_end(file, size, head, source.name)
-    return PlannedLog(source, size, mark, head.relay, head.can_split)
 
 
 def cut(logs: Iterable[PlannedLog], max_split_bytes: int = DEFAULT_SPLIT_BYTES) -> list[Split]:

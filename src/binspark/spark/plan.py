@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from binspark.errors import OptionError
+from binspark.files.planned_logs import plan_logs
 from binspark.files.schemas import history_of
 from binspark.files.sources import find_logs
-from binspark.files.splits import PlannedLog, Split, cut, plan_logs
-from binspark.files.survey import read_history
+from binspark.files.splits import PlannedLog, cut
 from binspark.schema.history import SchemaHistory
 from binspark.spark.options import Ddl, LogPosition, SourceOptions, View
+from binspark.spark.read_plan import ReadPlan
 from binspark.spark.server_schema import server_catalog
 
 _NEED_SHAPES = (View.CHANGES,)
-
-
-@dataclass(frozen=True)
-class ReadPlan:
-    """What is read: the logs as they are now, and the shapes of tables over all of them."""
-
-    logs: tuple[PlannedLog, ...]
-    history: SchemaHistory
-    splits: tuple[Split, ...]
 
 
 def make_plan(options: SourceOptions) -> ReadPlan:
@@ -30,11 +20,19 @@ def make_plan(options: SourceOptions) -> ReadPlan:
     if not options.paths:
         raise OptionError("path: no log was named")
     logs = plan_logs(find_logs(options.paths, options.file_storage))
-    history = _known_before(options)
-    if options.ddl is Ddl.READ and options.view in _NEED_SHAPES:
-        read_history(logs, history)
+    history = _history(options, logs)
     narrowed = _narrowed(logs, options.start_position, options.stop_position)
     return ReadPlan(tuple(narrowed), history, tuple(cut(narrowed, options.max_split_bytes)))
+
+
+def _history(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistory:
+    """Return what is known of tables over all the logs."""
+    history = _known_before(options)
+    if options.ddl is Ddl.READ and options.view in _NEED_SHAPES:
+        from binspark.files.survey import read_history  # loads kernels, which the rest of planning need not wait for
+
+        read_history(logs, history)
+    return history
 
 
 def _known_before(options: SourceOptions) -> SchemaHistory:

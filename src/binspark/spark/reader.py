@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from binspark.files.split_reader import Damage, SplitReader
 from binspark.files.splits import Split
 from binspark.spark.options import Mode, SourceOptions, View
-from binspark.spark.plan import ReadPlan
+from binspark.spark.read_plan import ReadPlan, Shape
 from binspark.spark.schemas import arrow_schema
-from binspark.spark.shapes import Shape
+
+if TYPE_CHECKING:
+    from binspark.files.split_reader import SplitReader
 
 
 class ViewReader(Protocol):
@@ -56,6 +57,8 @@ class BinlogReader(DataSourceReader):
         """Yield the rows of a partition. Spark makes an empty one up where there are none."""
         if not isinstance(partition, SplitPartition):
             return iter(())
+        from binspark.files.split_reader import SplitReader  # loads kernels, which planning need not wait for
+
         reader = SplitReader(self._history, _ignore if self._options.mode is Mode.PERMISSIVE else None)
         return make_view(self._options, self._schema, self._shape).read(partition.split, reader)
 
@@ -72,7 +75,7 @@ def make_view(options: SourceOptions, schema: StructType, shape: Shape | None) -
     return view
 
 
-def _ignore(_damage: Damage) -> None:
+def _ignore(_damage: object) -> None:
     """What cannot be read is told by the view `_corrupt`."""
 
 

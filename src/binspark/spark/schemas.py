@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
-from pyspark.sql.types import DataType, GeometryType, StructField, StructType, VariantType
+from pyspark.sql.types import DataType, DayTimeIntervalType, GeometryType, StructField, StructType, VariantType
 
-from binspark.columns.metadata import METADATA_FIELDS
-from binspark.columns.plan import compile_plan
-from binspark.columns.types import GEOMETRY, ColumnOptions
+from binspark.columns.metadata_fields import METADATA_FIELDS
+from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
 from binspark.event.column_types import ColumnType
 from binspark.schema.table import TableSchema
 from binspark.spark.options import JsonAs, SourceOptions
 
 BEFORE = "_before"
+_TIME = DayTimeIntervalType(DayTimeIntervalType.HOUR, DayTimeIntervalType.SECOND)
 _TIMESTAMP = pa.timestamp("us", tz="UTC")
 _CHANGED = pa.struct(
     [
@@ -93,6 +93,8 @@ def spark_schema(fields: Iterable[pa.Field]) -> StructType:
 
 def spark_type(kind: pa.DataType) -> DataType:
     """Return the type that Spark has for an Arrow type; what repeats is a dictionary in Arrow, and a value there."""
+    if pa.types.is_duration(kind):
+        return _TIME
     return from_arrow_type(kind.value_type if pa.types.is_dictionary(kind) else kind, prefer_timestamp_ntz=True)
 
 
@@ -124,10 +126,10 @@ def table_schema(table: TableSchema, options: SourceOptions) -> StructType:
 
 
 def _columns(table: TableSchema, options: SourceOptions) -> list[StructField]:
-    plan = compile_plan(table, column_options(options))
+    policies = column_options(options)
     return [
-        StructField(planned.name, _column_type(planned.form.type, planned.column.type, options))
-        for planned in plan.columns
+        StructField(name, _column_type(form_of(column, policies).type, column.type, options))
+        for name, column in zip(table.column_names, table.columns, strict=True)
     ]
 
 

@@ -1,44 +1,24 @@
-"""The newest shape of a table in a set of logs, and rows of its older shapes brought into it."""
+"""The newest shape of a table in a set of logs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-
-import pyarrow as pa
-
-from binspark.columns.metadata import METADATA_FIELDS
-from binspark.columns.plan import compile_plan
-from binspark.columns.reader import TableBatch
-from binspark.columns.reconcile import Conversion, conversion, geometry_of
-from binspark.columns.types import GEOMETRY, ColumnOptions
+from binspark.columns.metadata_fields import METADATA_NAMES
+from binspark.columns.types import ColumnOptions, form_of
 from binspark.errors import SchemaError
-from binspark.event.column_types import ColumnType
-from binspark.files.survey import newest_shape
-from binspark.position import Position
 from binspark.schema.sql_reader import TableName
-from binspark.schema.table import TableSchema
 from binspark.spark.options import Missing, SourceOptions
-from binspark.spark.plan import ReadPlan
+from binspark.spark.read_plan import ReadPlan, Shape
 from binspark.spark.schemas import BEFORE
 
-_METADATA = frozenset(field.name for field in METADATA_FIELDS)
 _NO_POLICIES = ColumnOptions()
 
 
-@dataclass(frozen=True)
-class Shape:
-    """A table in one shape, and where that comes from."""
-
-    table: TableSchema
-    position: Position
-
-    def __str__(self) -> str:
-        plan = compile_plan(self.table, _NO_POLICIES)
-        columns = ", ".join(f"{planned.name} {planned.form.type}" for planned in plan.columns)
-        place = str(self.position)
-        return f"{self.table.name} ({columns})" + (f" at {place}" if place else "")
+def shape_text(shape: Shape) -> str:
+    """Return a shape as people read it: the table, its columns with their types, where it comes from."""
+    columns = zip(shape.table.column_names, shape.table.columns, strict=True)
+    listed = ", ".join(f"{name} {form_of(column, _NO_POLICIES).type}" for name, column in columns)
+    place = str(shape.position)
+    return f"{shape.table.name} ({listed})" + (f" at {place}" if place else "")
 
 
 def find_shape(plan: ReadPlan, table: str) -> Shape:
@@ -47,6 +27,8 @@ def find_shape(plan: ReadPlan, table: str) -> Shape:
     definition = plan.history.catalog.tables.get(TableName(schema, name))
     if definition is not None and definition.certain:
         return Shape(definition.table_schema(schema, name), definition.origin)
+    from binspark.files.survey import newest_shape  # loads kernels
+
     found = newest_shape(plan.logs, table, plan.history)
     if found is None:
         message = f"the logs hold no rows of {table}, and nothing tells its columns"
@@ -56,100 +38,9 @@ def find_shape(plan: ReadPlan, table: str) -> Shape:
 
 def check_columns(names: list[str], shape: Shape, options: SourceOptions) -> None:
     """Refuse columns that a table does not have."""
-    known = {*shape.table.column_names, *_METADATA, BEFORE}
+    known = {*shape.table.column_names, *METADATA_NAMES, BEFORE}
     unknown = [name for name in names if name not in known]
     if unknown and options.missing_columns is Missing.ERROR:
         has = ", ".join(shape.table.column_names)
         message = f"{shape.table.name} has no column {unknown[0]!r}; it has {has}"
         raise SchemaError(f"{message}. missingColumns=null makes such columns null", shape.position)
-
-
-class Conformer:
-    """Brings batches of any shape of a table into one schema."""
-
-    def __init__(self, target: pa.Schema, newest: Shape, options: SourceOptions) -> None:
-        self._target = target
-        self._newest = newest
-        self._options = options
-        self._known: dict[TableSchema, list[tuple[int, Conversion] | None]] = {}
-
-    @cached_property
-    def _unnamed(self) -> bool:
-        return any(column.name is None for column in self._newest.table.columns)
-
-    def conform(self, found: TableBatch) -> pa.RecordBatch:
-        """Return a batch in the schema that is asked for."""
-        steps = self._known.get(found.table)
-        if steps is None:
-            steps = self._known[found.table] = self._steps(found)
-        rows = found.batch.num_rows
-        arrays = [
-            pa.nulls(rows, field.type) if step is None else step[1](found.batch.column(step[0]))
-            for field, step in zip(self._target, steps, strict=True)
-        ]
-        for field, array in zip(self._target, arrays, strict=True):
-            if not field.nullable and array.null_count:
-                raise SchemaError(f"{field.name} is NULL in a row, but the schema says NOT NULL", _place(found))
-        return pa.RecordBatch.from_arrays(arrays, schema=self._target)
-
-    def _steps(self, found: TableBatch) -> list[tuple[int, Conversion] | None]:
-        self._check_names(found)
-        names = found.batch.schema.names
-        types = {name: column.type for name, column in zip(found.table.column_names, found.table.columns, strict=True)}
-        steps: list[tuple[int, Conversion] | None] = []
-        for field in self._target:
-            if field.name not in names:
-                steps.append(None)
-                continue
-            index = names.index(field.name)
-            have = found.batch.schema.field(index).type
-            if field.name == BEFORE:
-                step = self._before_conversion(have, field.type, types)
-            else:
-                step = self._conversion(have, field.type, types.get(field.name))
-            if step is None:
-                raise self._irreconcilable(found, f"{field.name} cannot become {field.type}")
-            steps.append((index, step))
-        return steps
-
-    def _conversion(self, have: pa.DataType, want: pa.DataType, column_type: int | None) -> Conversion | None:
-        if have == GEOMETRY and want != GEOMETRY and self._options.geometry is not None:
-            return geometry_of(self._options.geometry, want)
-        return conversion(have, want, is_json=column_type == ColumnType.JSON)
-
-    def _before_conversion(self, have: pa.DataType, want: pa.DataType, types: Mapping[str, int]) -> Conversion | None:
-        """Convert old images field by field; what they lack is null."""
-        steps: list[Conversion | None] = []
-        for field in want:
-            index = have.get_field_index(field.name)
-            step = None if index < 0 else self._conversion(have.field(index).type, field.type, types.get(field.name))
-            if index >= 0 and step is None:
-                return None
-            steps.append(step)
-
-        def convert(array: pa.Array) -> pa.Array:
-            children = [
-                pa.nulls(len(array), field.type) if step is None else step(array.field(field.name))
-                for field, step in zip(want, steps, strict=True)
-            ]
-            return pa.StructArray.from_arrays(children, fields=list(want), mask=array.is_null())
-
-        return convert
-
-    def _check_names(self, found: TableBatch) -> None:
-        """Refuse to guess which column is which where nothing tells their names and the shapes differ."""
-        unnamed = self._unnamed or any(column.name is None for column in found.table.columns)
-        if unnamed and found.table.columns != self._newest.table.columns:
-            raise self._irreconcilable(found, "nothing tells the names of the columns; schemaFile may")
-
-    def _irreconcilable(self, found: TableBatch, why: str) -> SchemaError:
-        older = Shape(found.table, _place(found))
-        message = f"rows of one shape do not fit another: {why}. {older} and {self._newest}"
-        return SchemaError(message, older.position)
-
-
-def _place(found: TableBatch) -> Position:
-    batch = found.batch
-    if not batch.num_rows or "_pos" not in batch.schema.names:
-        return Position()
-    return Position(file=batch.column("_file")[0].as_py(), offset=batch.column("_pos")[0].as_py())

@@ -8,9 +8,10 @@ from pyspark.sql.types import StructType
 from binspark.errors import OptionError
 from binspark.spark import schemas
 from binspark.spark.options import SourceOptions, View, read_options
-from binspark.spark.plan import ReadPlan, make_plan
+from binspark.spark.plan import make_plan
+from binspark.spark.read_plan import ReadPlan, Shape
 from binspark.spark.reader import BinlogReader
-from binspark.spark.shapes import Shape, check_columns, find_shape
+from binspark.spark.shapes import check_columns, find_shape
 
 NAME = "binlog"
 

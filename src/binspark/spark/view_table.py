@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from binspark.columns.metadata import METADATA_FIELDS
+from binspark.columns.metadata_fields import METADATA_NAMES
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from binspark.files.split_reader import SplitReader
 from binspark.files.splits import Split
+from binspark.spark.conform import Conformer
 from binspark.spark.options import SourceOptions
+from binspark.spark.read_plan import Shape
 from binspark.spark.schemas import BEFORE
-from binspark.spark.shapes import Conformer, Shape
-
-_METADATA = frozenset(field.name for field in METADATA_FIELDS)
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class TableView:
         """What must be decoded: the columns of the target, in every shape that the table has."""
         before = self.target.get_field_index(BEFORE)
         old = () if before < 0 else tuple(field.name for field in self.target.field(before).type)
-        names = tuple(name for name in self.target.names if name not in _METADATA and name != BEFORE)
+        names = tuple(name for name in self.target.names if name not in METADATA_NAMES and name != BEFORE)
         return replace(
             self.options.selection,
             tables=frozenset({self.shape.table.name}),
