@@ -1,0 +1,126 @@
+"""The options of commands that talk to a server: where they lead, and that nobody sees the password."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from binspark.cli.connecting import connecting_options
+from binspark.client.options import Address, ConnectionOptions, Tls, TlsMode
+from binspark.errors import OptionError
+
+SECRET = "correct horse"
+
+
+@pytest.fixture(autouse=True)
+def no_password_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BINSPARK_PASSWORD", raising=False)
+    monkeypatch.delenv("MYSQL_PWD", raising=False)
+
+
+class Probe:
+    """A command that keeps what it is handed."""
+
+    def __init__(self) -> None:
+        self.connections: list[ConnectionOptions] = []
+
+    def run(self, *arguments: str, typed: str | None = None) -> Result:
+        @click.command()
+        @connecting_options
+        @click.option("--follow", is_flag=True)
+        @click.pass_context
+        def command(context: click.Context, connection: ConnectionOptions, follow: bool) -> None:
+            self.connections.append(connection)
+            context.exit(7 if follow else 0)
+
+        return CliRunner().invoke(command, arguments, input=typed)
+
+    def connection(self, *arguments: str, typed: str | None = None) -> ConnectionOptions:
+        result = self.run("--user", "me", *arguments, typed=typed)
+        assert result.exit_code == 0, result.output
+        return self.connections[-1]
+
+
+def test_without_options_it_is_this_machine() -> None:
+    assert Probe().connection() == ConnectionOptions((Address("localhost", 3306),), "me")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--host", "db1", "--host", "db2:3307"], ["--host", "db1,db2:3307"]],
+    ids=["repeated", "with commas"],
+)
+def test_several_hosts_are_given_in_two_ways(arguments: list[str]) -> None:
+    expected = (Address("db1", 4000), Address("db2", 3307))
+    assert Probe().connection("--port", "4000", *arguments).addresses == expected
+
+
+def test_a_socket_is_an_address() -> None:
+    assert Probe().connection("--socket", "/run/mysqld.sock").addresses[0].socket == "/run/mysqld.sock"
+
+
+def test_tls_is_asked_for_under_the_names_of_mysqls_clients() -> None:
+    arguments = ("--ssl-mode", "VERIFY_IDENTITY", "--ssl-ca", "/ca", "--ssl-cert", "/cert", "--ssl-key", "/key")
+    assert Probe().connection(*arguments).tls == Tls(TlsMode.VERIFY_IDENTITY, "/ca", "/cert", "/key")
+
+
+def test_the_option_file_fills_in_what_is_not_given(tmp_path: Path) -> None:
+    path = tmp_path / "my.cnf"
+    path.write_text(f"[client]\nhost=db1\nport=3307\npassword='{SECRET}'\n")
+    connection = Probe().connection("--defaults-file", str(path), "--port", "3308")
+    assert connection == ConnectionOptions((Address("db1", 3308),), "me", SECRET)
+
+
+@pytest.mark.parametrize("variable", ["BINSPARK_PASSWORD", "MYSQL_PWD"])
+def test_the_environment_tells_a_password(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, SECRET)
+    assert Probe().connection().password == SECRET
+
+
+def test_a_password_is_asked_for_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MYSQL_PWD", "of the environment")
+    probe = Probe()
+    result = probe.run("--user", "me", "--host", "db1", "--ask-password", typed=f"{SECRET}\n")
+    assert probe.connections[0].password == SECRET
+    assert "Password of me at db1:3306" in result.stderr
+    assert SECRET not in result.output
+
+
+def test_an_empty_password_can_be_typed() -> None:
+    assert Probe().connection("--ask-password", typed="\n").password == ""
+
+
+def test_no_option_takes_a_password() -> None:
+    result = Probe().run("--password", SECRET)
+    assert result.exit_code == 2
+    assert "No such option '--password'" in result.output
+    assert SECRET not in result.output
+
+
+def test_other_options_and_the_context_reach_the_command() -> None:
+    assert Probe().run("--follow").exit_code == 7
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--host", "not a host"],
+        ["--host", "db1", "--socket", "/s"],
+        ["--ssl-cert", "/only-half"],
+        ["--defaults-file", "/no/such/file"],
+    ],
+    ids=["no host", "host and socket", "certificate without key", "no option file"],
+)
+def test_what_cannot_be_is_wrong_use(arguments: list[str]) -> None:
+    result = Probe().run("--user", "me", *arguments)
+    assert isinstance(result.exception, OptionError)
+
+
+@pytest.mark.parametrize("arguments", [["--port", "0"], ["--port", "x"], ["--ssl-mode", "maybe"]], ids=" ".join)
+def test_what_is_no_value_of_an_option_is_refused_with_its_name(arguments: list[str]) -> None:
+    result = Probe().run(*arguments)
+    assert result.exit_code == 2
+    assert f"'{arguments[0]}'" in result.output
