@@ -11,7 +11,7 @@ from typing import Any, Self
 from binspark.client.advice import explained
 from binspark.client.options import Address, ConnectionOptions, Tls, TlsMode
 from binspark.client.wire_access import set_read_seconds
-from binspark.errors import Authentication, ConnectionLost, OptionError
+from binspark.errors import Authentication, ConnectionLost, OptionError, Server, SourceError
 from binspark.position import Position
 
 Row = tuple[Any, ...]
@@ -144,8 +144,15 @@ def _explained_errors(address: Address) -> Iterator[None]:
         raise _tls_failed(error, place) from None
     except OSError as error:
         raise ConnectionLost(f"the connection failed: {error}", place) from None
-    except RuntimeError as error:  # a library that an authentication plugin needs is not installed
-        raise Authentication(f"PyMySQL cannot log in: {error}", place) from None
+    except RuntimeError as error:
+        raise _refused_by_pymysql(error, place) from None
+
+
+def _refused_by_pymysql(error: RuntimeError, place: Position) -> SourceError:
+    """PyMySQL has two reasons: a server that asks for a file, and a library that a login needs and that is not there."""
+    if "LOAD_LOCAL" in str(error):
+        return Server("the server asks for a file of this machine, and never gets one; do not trust it", place)
+    return Authentication(f"PyMySQL cannot log in: {error}", place)
 
 
 def _code_and_message(error: Exception) -> tuple[int, str]:

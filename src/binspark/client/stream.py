@@ -161,6 +161,8 @@ class BinlogStream:
         return Malformed(f"a packet that is neither event, end nor error: 0x{packet[:16].hex()}")
 
     def _framed(self, data: bytes) -> StreamEvent:
+        if len(data) < HEADER_LENGTH:
+            raise Malformed(f"a packet of {len(data)} bytes has no room for an event")
         header = Cursor(data).fields(HEADER)
         offset, end_offset, in_file = self._tracker.locate(Header._make(header))
         frame = self._frame(data, offset)._replace(end_offset=end_offset)
