@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -53,6 +54,14 @@ def insert(server: Server, database: str, *ids: int, pad: int = 0) -> None:
     with server.connect() as connection, connection.cursor() as cursor:
         for number in ids:
             cursor.execute(f"INSERT INTO {database}.t VALUES (%s, REPEAT('x', %s))", (number, pad))
+
+
+def purge_to(server: Server, file: str) -> None:
+    """Purge older logs. A server puts that off while it may need one for its own recovery."""
+    deadline = time.monotonic() + 30
+    while server.query("SHOW BINARY LOGS")[0][0] != file:
+        assert time.monotonic() < deadline
+        server.query(f"PURGE BINARY LOGS TO '{file}'")
 
 
 def inserted_ids(events: Iterable[Event], database: str) -> list[int]:

@@ -62,12 +62,9 @@ def test_a_login_that_needs_another_library_names_it(mariadb: RunningServer, mon
 
 
 @every_family
-def test_a_wrong_password_is_refused_and_not_repeated(
-    family: Family, mysql: RunningServer, mariadb: RunningServer
-) -> None:
-    server = {MySQL: mysql, MariaDB: mariadb}[family]
+def test_a_wrong_password_is_refused_and_not_repeated(family: Family, shared: RunningServer) -> None:
     with pytest.raises(Authentication, match="check user and password") as caught:
-        connect(options_of(server.port, password=SECRET))
+        connect(options_of(shared.port, password=SECRET))
     assert SECRET not in repr(caught.value)
 
 
@@ -187,10 +184,9 @@ def test_a_server_that_asks_for_a_file_does_not_get_it(mysql: RunningServer, tmp
 
 @every_family
 def test_a_statement_that_sends_a_file_is_refused_by_the_server(
-    family: Family, mysql: RunningServer, mariadb: RunningServer, tmp_path: Path
+    family: Family, shared: RunningServer, tmp_path: Path
 ) -> None:
-    server = {MySQL: mysql, MariaDB: mariadb}[family]
-    with connect(options_of(server.port)) as connection, pytest.raises(BinlogError):
+    with connect(options_of(shared.port)) as connection, pytest.raises(BinlogError):
         connection.rows("LOAD DATA LOCAL INFILE %s INTO TABLE mysql.user", (str(tmp_path / "x"),))
 
 
