@@ -10,13 +10,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from binspark.columns.reader import BatchReader, TableBatch
+from binspark.columns.reader import TableBatch
 from binspark.columns.row_objects import RowImages, json_rows, variant_rows
 from binspark.columns.selection import Selection
 from binspark.columns.types import ZeroDates
 from binspark.files.split_reader import SplitReader
 from binspark.files.splits import Split
 from binspark.schema.table import TableSchema
+from binspark.spark.batch_readers import batch_readers
 from binspark.spark.options import RowsAs, SourceOptions
 
 _INSERT, _UPDATE, _DELETE = 0, 1, 2
@@ -34,8 +35,7 @@ class ChangesView:
 
     def read(self, split: Split, reader: SplitReader) -> Iterator[pa.RecordBatch]:
         """Yield the changes of a split."""
-        selection = self.selection
-        for found in reader.batches(split, lambda history: BatchReader(selection, history)):
+        for found in reader.batches(split, batch_readers(self.selection, self.options)):
             yield self._batch(found)
 
     @property

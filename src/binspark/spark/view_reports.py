@@ -13,6 +13,7 @@ from binspark.columns.reader import BatchReader
 from binspark.files.split_reader import Damage, SplitReader
 from binspark.files.splits import Split
 from binspark.schema.history import SchemaHistory
+from binspark.spark.batch_readers import batch_readers
 from binspark.spark.options import SourceOptions
 from binspark.spark.view_events import record_batch
 
@@ -29,10 +30,10 @@ class TablesView:
     def read(self, split: Split, reader: SplitReader) -> Iterator[pa.RecordBatch]:
         """Count the rows of a split. No value of theirs is decoded."""
         selection = replace(self.options.selection, columns=())
-        made: list[BatchReader] = []
+        make, made = batch_readers(selection, self.options), list[BatchReader]()
 
         def make_reader(history: SchemaHistory) -> BatchReader:
-            made.append(BatchReader(selection, history))
+            made.append(make(history))
             return made[-1]
 
         rows: dict[str, Any] = {}
@@ -72,7 +73,7 @@ class CorruptView:
         damages: list[Damage] = []
         thorough = replace(reader, on_damage=damages.append)
         selection = replace(self.options.selection, before=True)
-        for _ in thorough.batches(split, lambda history: BatchReader(selection, history)):
+        for _ in thorough.batches(split, batch_readers(selection, self.options)):
             pass
         if damages:
             yield record_batch([_record(damage) for damage in damages], self.target)

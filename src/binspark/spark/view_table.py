@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from binspark.columns.metadata_fields import METADATA_NAMES
-from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from binspark.files.split_reader import SplitReader
 from binspark.files.splits import Split
+from binspark.spark.batch_readers import batch_readers
 from binspark.spark.conform import Conformer
 from binspark.spark.options import SourceOptions
 from binspark.spark.read_plan import Shape
@@ -28,9 +28,8 @@ class TableView:
 
     def read(self, split: Split, reader: SplitReader) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a split."""
-        selection = self.selection
         conformer = Conformer(self.target, self.shape, self.options)
-        for found in reader.batches(split, lambda history: BatchReader(selection, history)):
+        for found in reader.batches(split, batch_readers(self.selection, self.options)):
             yield conformer.conform(found)
 
     @property
