@@ -115,11 +115,10 @@ def read_options(options: Mapping[str, str]) -> SourceOptions:
         known = _OPTIONS.get(name)
         if known is None:
             raise OptionError(_unknown(given))
-        try:
-            read = known.read(value)
-        except BinlogError as error:
-            raise OptionError(f"{known.name}: {error.message}") from None
+        read = _value(known, value)
         if known.group is None:
+            if known.target in made:
+                raise OptionError("either path or paths, not both")
             made[known.target] = read
         else:
             made[known.group][known.target] = read
@@ -128,12 +127,22 @@ def read_options(options: Mapping[str, str]) -> SourceOptions:
     return checked
 
 
+def _value(option: _Option, value: str) -> Any:
+    """Return what the value of an option means."""
+    try:
+        read = option.read(value)
+        if option.group == "choice":
+            selection_of({option.target: read})  # type: ignore[misc]
+    except BinlogError as error:
+        raise OptionError(f"{option.name}: {error.message.removeprefix(f'{option.target}: ')}") from None
+    return read
+
+
 def _check(options: SourceOptions) -> None:
     if options.table is not None and options.view is not View.CHANGES:
         raise OptionError(f"table: the view {options.view} has columns of its own; tables=… narrows it")
     if options.table is not None and "tables" in options.choice:
         raise OptionError("either table or tables, not both")
-    options.selection  # noqa: B018 (what is wrong with a value is told now)
 
 
 def _unknown(given: str) -> str:
@@ -147,8 +156,19 @@ def _text(value: str) -> str:
     return value
 
 
+def _path(value: str) -> tuple[str, ...]:
+    return (value,)
+
+
 def _paths(value: str) -> tuple[str, ...]:
-    return tuple(json.loads(value)) if value.startswith("[") else (value,)
+    """Read several paths, as Spark writes them where it is given a list."""
+    try:
+        paths = json.loads(value)
+    except ValueError:
+        paths = None
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise OptionError(f"{value!r} is not a JSON array of paths; path takes one")
+    return tuple(paths)
 
 
 def _list(value: str) -> list[str]:
@@ -160,6 +180,10 @@ def _number(value: str) -> int:
         return int(value)
     except ValueError:
         raise OptionError(f"{value!r} is not a number") from None
+
+
+def _port(value: str) -> str:
+    return str(_number(value))
 
 
 def _bytes(value: str) -> int:
@@ -236,7 +260,7 @@ SERVER_OPTIONS = (
 _OPTIONS = {
     option.name.lower(): option
     for option in (
-        _own("path", _paths, "paths"),
+        _own("path", _path, "paths"),
         _own("paths", _paths, "paths"),
         _own("view", _one_of(View), "view"),
         _own("table", _table, "table"),
@@ -264,6 +288,6 @@ _OPTIONS = {
         _chosen("before", _flag, "before"),
         _chosen("txRows", _flag, "tx_rows"),
         _chosen("maxRowsPerBatch", _number, "max_rows"),
-        *(_Option(name, _text, name, "server") for name in SERVER_OPTIONS),
+        *(_Option(name, _port if name == "port" else _text, name, "server") for name in SERVER_OPTIONS),
     )
 }
