@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from functools import cached_property
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from binspark.columns.reader import TableBatch
 from binspark.columns.reconcile import Conversion, conversion, geometry_of
 from binspark.columns.types import GEOMETRY
-from binspark.errors import SchemaError
+from binspark.errors import BinlogError, SchemaError
 from binspark.event.column_types import ColumnType
 from binspark.position import Position
 from binspark.schema.table import TableSchema
@@ -40,12 +41,13 @@ class Conformer:
             steps = self._known[found.table] = self._steps(found)
         rows = found.batch.num_rows
         arrays = [
-            pa.nulls(rows, field.type) if step is None else step[1](found.batch.column(step[0]))
+            pa.nulls(rows, field.type) if step is None else _converted(found, *step)
             for field, step in zip(self._target, steps, strict=True)
         ]
         for field, array in zip(self._target, arrays, strict=True):
             if not field.nullable and array.null_count:
-                raise SchemaError(f"{field.name} is NULL in a row, but the schema says NOT NULL", _place(found))
+                place = _place(found, array.is_null().index(True).as_py())
+                raise SchemaError(f"{field.name} is NULL in a row, but the schema says NOT NULL", place)
         return pa.RecordBatch.from_arrays(arrays, schema=self._target)
 
     def _steps(self, found: TableBatch) -> list[tuple[int, Conversion] | None]:
@@ -104,8 +106,34 @@ class Conformer:
         return SchemaError(message, older.position)
 
 
-def _place(found: TableBatch) -> Position:
+def _converted(found: TableBatch, index: int, convert: Conversion) -> pa.Array:
+    """Return a column in another type. A value that has no place in it is an error that says where it stands."""
+    array = found.batch.column(index)
+    if found.batch.schema.field(index).name == BEFORE:
+        array = _old_images(array, found.batch.column("_op"))
+    try:
+        return convert(array)
+    except BinlogError as error:
+        raise error.at(_place(found, _first_refused(array, convert))) from None
+
+
+def _old_images(array: pa.StructArray, operations: pa.DictionaryArray) -> pa.StructArray:
+    """Return old images, NULL where there is none: only an update has one beside its row."""
+    others = pc.not_equal(operations.dictionary_decode(), "update")
+    return pa.StructArray.from_arrays(array.flatten(), fields=list(array.type), mask=others)
+
+
+def _first_refused(array: pa.Array, convert: Conversion) -> int:
+    for row in range(len(array)):
+        try:
+            convert(array.slice(row, 1))
+        except BinlogError:
+            return row
+    return 0
+
+
+def _place(found: TableBatch, row: int = 0) -> Position:
     batch = found.batch
     if not batch.num_rows or "_pos" not in batch.schema.names:
         return Position()
-    return Position(file=batch.column("_file")[0].as_py(), offset=batch.column("_pos")[0].as_py())
+    return Position(file=batch.column("_file")[row].as_py(), offset=batch.column("_pos")[row].as_py())

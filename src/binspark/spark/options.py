@@ -132,7 +132,7 @@ def _value(option: _Option, value: str) -> Any:
     try:
         read = option.read(value)
         if option.group == "choice":
-            selection_of({option.target: read})  # type: ignore[misc]
+            selection_of({option.target: read})  # type: ignore[arg-type]
     except BinlogError as error:
         raise OptionError(f"{option.name}: {error.message.removeprefix(f'{option.target}: ')}") from None
     return read
