@@ -19,6 +19,7 @@ from binspark.schema.changes import (
     DropTables,
     RenameTables,
     RenameTo,
+    TemporaryTables,
     Unreadable,
 )
 from binspark.schema.definition import TableDefinition
@@ -57,7 +58,7 @@ class Catalog:
         try:
             apply(self, change, origin)
         except NotUnderstood:
-            self.forget(*_subjects(change))
+            self.forget(*subjects(change))
             raise
 
     def forget(self, *names: TableName) -> None:
@@ -144,12 +145,18 @@ class Catalog:
         raise NotUnderstood(change.reason)
 
 
-def _subjects(change: Any) -> tuple[TableName, ...]:
-    if isinstance(change, Unreadable):
-        return change.names
-    name: TableName = change.name
-    steps = change.steps if isinstance(change, AlterTable) else ()
-    return (name, *(step.name for step in steps if isinstance(step, RenameTo)))
+def subjects(change: Change) -> tuple[TableName, ...]:
+    """Return the tables that a statement is about."""
+    match change:
+        case Unreadable(names) | DropTables(names) | TemporaryTables(names):
+            return names
+        case RenameTables(pairs):
+            return tuple(name for pair in pairs for name in pair)
+        case AlterTable(name, steps):
+            return (name, *(step.name for step in steps if isinstance(step, RenameTo)))
+        case CreateTable(name) | CopyTable(name):
+            return (name,)
+    return ()
 
 
 _APPLY: dict[type, Callable[[Catalog, Any, Position], None]] = {

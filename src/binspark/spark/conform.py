@@ -10,12 +10,13 @@ import pyarrow.compute as pc
 
 from binspark.columns.reader import TableBatch
 from binspark.columns.reconcile import Conversion, conversion, geometry_of
-from binspark.columns.types import GEOMETRY
+from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
 from binspark.errors import BinlogError, SchemaError
 from binspark.event.column_types import ColumnType
+from binspark.files.sources import log_order
 from binspark.position import Position
 from binspark.schema.table import TableSchema
-from binspark.spark.options import SourceOptions
+from binspark.spark.options import Evolution, SourceOptions
 from binspark.spark.read_plan import Shape
 from binspark.spark.schemas import BEFORE
 from binspark.spark.shapes import shape_text
@@ -52,6 +53,8 @@ class Conformer:
 
     def _steps(self, found: TableBatch) -> list[tuple[int, Conversion] | None]:
         self._check_names(found)
+        if self._options.streaming:
+            self._check_stream(found)
         names = found.batch.schema.names
         types = {name: column.type for name, column in zip(found.table.column_names, found.table.columns, strict=True)}
         steps: list[tuple[int, Conversion] | None] = []
@@ -100,10 +103,31 @@ class Conformer:
         if unnamed and found.table.columns != self._newest.table.columns:
             raise self._irreconcilable(found, "nothing tells the names of the columns; schemaFile may")
 
+    def _check_stream(self, found: TableBatch) -> None:
+        """Stop a stream whose table changed: rows of a newer shape would lose columns without a word."""
+        if _columns(found.table) == _columns(self._newest.table):
+            return
+        older, how = Shape(found.table, _place(found)), "schemaEvolution=restart picks changes up when it is restarted"
+        if self._options.schema_evolution is Evolution.RESTART:
+            if _order(older.position) < _order(self._newest.position):
+                return
+            how = "restart it, and it goes on from the same offset with the new shape"
+        changed = f"{shape_text(older)}; the query began with {shape_text(self._newest)}"
+        raise SchemaError(f"the table changed while the query ran: {changed}. {how}", older.position)
+
     def _irreconcilable(self, found: TableBatch, why: str) -> SchemaError:
         older = Shape(found.table, _place(found))
         message = f"rows of one shape do not fit another: {why}. {shape_text(older)} and {shape_text(self._newest)}"
         return SchemaError(message, older.position)
+
+
+def _columns(table: TableSchema) -> list[tuple[str, pa.DataType]]:
+    types = [form_of(column, ColumnOptions()).type for column in table.columns]
+    return list(zip(table.column_names, types, strict=True))
+
+
+def _order(position: Position) -> tuple[tuple[str, int], int]:
+    return log_order((position.file or "").rpartition("/")[2]), position.offset or 0
 
 
 def _converted(found: TableBatch, index: int, convert: Conversion) -> pa.Array:

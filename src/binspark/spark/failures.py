@@ -8,8 +8,15 @@ from binspark import errors
 from binspark.position import Position
 
 _RAISED = re.compile(r"binspark\.errors\.(\w+): (.*)")
-_PLACE = re.compile(r"(?:offset |(?P<file>\S+?):)(?P<offset>\d+)(?: \((?P<event>[^)]*)\))?: (?P<message>.*)")
-_FILE = re.compile(r"(?P<file>\S*[^\s:]): (?P<message>.*)")
+_OFFSET = r"(?P<offset>\d+)(?: \((?P<details>[^)]*)\))?: (?P<message>.*)"
+_PLACES = (
+    re.compile(rf"offset {_OFFSET}"),
+    re.compile(rf"(?P<file>\S+?):{_OFFSET}"),
+    re.compile(rf"(?P<file>[^:]*/(?:(?!: ).)*?):{_OFFSET}"),
+    re.compile(r"(?P<file>\S*[/.]\S*[^\s:]): (?P<message>.*)"),
+    re.compile(r"(?P<file>/.*?[^:]): (?P<message>.*)"),
+)
+"""How a text may begin with a place. Names of files may hold spaces where they are paths."""
 
 
 def binlog_error(failure: BaseException) -> errors.BinlogError | None:
@@ -33,10 +40,19 @@ def binlog_error(failure: BaseException) -> errors.BinlogError | None:
 
 def _parse(text: str) -> tuple[str, Position]:
     """Take apart what `BinlogError.__str__` wrote."""
-    place = _PLACE.fullmatch(text)
-    if place:
-        return place["message"], Position(file=place["file"], offset=int(place["offset"]), event=place["event"])
-    file = _FILE.fullmatch(text)
-    if file and ("/" in file["file"] or "." in file["file"]):
-        return file["message"], Position(file=file["file"])
+    for pattern in _PLACES:
+        place = pattern.fullmatch(text)
+        if place:
+            return place["message"], _position(place.groupdict())
     return text, Position()
+
+
+def _position(place: dict[str, str | None]) -> Position:
+    details = (place.get("details") or "").split(", ")
+    named = {"gtid" if _is_gtid(detail) else "event": detail for detail in details if detail}
+    offset = place.get("offset")
+    return Position(file=place.get("file"), offset=None if offset is None else int(offset), **named)
+
+
+def _is_gtid(detail: str) -> bool:
+    return ":" in detail or detail.count("-") == 2

@@ -25,6 +25,7 @@ class View(StrEnum):
     CHANGES = "changes"
     EVENTS = "events"
     TRANSACTIONS = "transactions"
+    CHUNKS = "chunks"
     TABLES = "tables"
     CORRUPT = "_corrupt"
 
@@ -64,6 +65,13 @@ class Missing(StrEnum):
     NULL = "null"
 
 
+class Evolution(StrEnum):
+    """What a stream does when the shape of its table changes."""
+
+    FAIL = "fail"
+    RESTART = "restart"
+
+
 @dataclass(frozen=True, slots=True)
 class LogPosition:
     """A place in the logs: an offset of one file, or of every file."""
@@ -90,9 +98,20 @@ class SourceOptions:
     stop_position: LogPosition | None = None
     max_split_bytes: int = DEFAULT_SPLIT_BYTES
     expand_payloads: bool = True
+    starting_offsets: str = "latest"
+    max_bytes_per_trigger: int | None = None
+    max_transactions_per_trigger: int | None = None
+    fail_on_data_loss: bool = True
+    schema_evolution: Evolution = Evolution.FAIL
+    streaming: bool = False
     choice: dict[str, Any] = field(default_factory=dict)
     storage: dict[str, str] = field(default_factory=dict, repr=False)
     server: dict[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the stream is a server's, not an archive's."""
+        return bool(self.server) and not self.paths
 
     @property
     def selection(self) -> Selection:
@@ -180,6 +199,13 @@ def _number(value: str) -> int:
         return int(value)
     except ValueError:
         raise OptionError(f"{value!r} is not a number") from None
+
+
+def _positive(value: str) -> int:
+    number = _number(value)
+    if number < 1:
+        raise OptionError(f"{value!r} is not positive")
+    return number
 
 
 def _port(value: str) -> str:
@@ -275,6 +301,11 @@ _OPTIONS = {
         _own("stopPosition", _position, "stop_position"),
         _own("maxSplitBytes", _bytes, "max_split_bytes"),
         _own("expandPayloads", _flag, "expand_payloads"),
+        _own("startingOffsets", _text, "starting_offsets"),
+        _own("maxBytesPerTrigger", _bytes, "max_bytes_per_trigger"),
+        _own("maxTransactionsPerTrigger", _positive, "max_transactions_per_trigger"),
+        _own("failOnDataLoss", _flag, "fail_on_data_loss"),
+        _own("schemaEvolution", _one_of(Evolution), "schema_evolution"),
         _chosen("tables", _list, "tables"),
         _chosen("excludeTables", _list, "exclude_tables"),
         _chosen("operations", _list, "operations"),

@@ -8,11 +8,12 @@ from binspark.files.schemas import history_of
 from binspark.files.sources import find_logs
 from binspark.files.splits import PlannedLog, cut
 from binspark.schema.history import SchemaHistory
+from binspark.schema.today import true_before
 from binspark.spark.options import Ddl, LogPosition, SourceOptions, View
 from binspark.spark.read_plan import ReadPlan
 from binspark.spark.server_schema import server_catalog
 
-_NEED_SHAPES = (View.CHANGES,)
+_NEED_SHAPES = (View.CHANGES, View.CHUNKS)
 
 
 def make_plan(options: SourceOptions) -> ReadPlan:
@@ -27,20 +28,21 @@ def make_plan(options: SourceOptions) -> ReadPlan:
 
 def _history(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistory:
     """Return what is known of tables over all the logs."""
-    history = _known_before(options)
+    history = known_before(options)
     if options.ddl is Ddl.READ and options.view in _NEED_SHAPES:
         from binspark.files.survey import read_history  # loads kernels, which the rest of planning need not wait for
 
         read_history(logs, history)
+    if options.server:
+        today = true_before(server_catalog(options.server), (entry.change for entry in history.entries))
+        history = SchemaHistory(today).then(history)
     return history
 
 
-def _known_before(options: SourceOptions) -> SchemaHistory:
-    """Return what a dump or a server tells of tables."""
+def known_before(options: SourceOptions) -> SchemaHistory:
+    """Return what a dump tells of tables."""
     if options.schema_file is not None and options.server:
         raise OptionError("schemaFile: the shapes of tables come from a file or from a server, not from both")
-    if options.server:
-        return SchemaHistory(server_catalog(options.server))
     return history_of(options.schema_file)
 
 

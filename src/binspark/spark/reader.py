@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
@@ -16,15 +16,7 @@ from binspark.spark.read_plan import ReadPlan, Shape
 from binspark.spark.schemas import arrow_schema
 
 if TYPE_CHECKING:
-    from binspark.files.split_reader import SplitReader
-
-
-class ViewReader(Protocol):
-    """Makes the rows of a view out of a split."""
-
-    def read(self, split: Split, reader: SplitReader) -> Iterator[pa.RecordBatch]:
-        """Yield batches in the schema that is asked for."""
-        ...
+    from binspark.spark.log_reader import ViewReader
 
 
 class SplitPartition(InputPartition):
@@ -84,6 +76,7 @@ _VIEWS = {
     View.CHANGES: ("view_changes", "ChangesView"),
     View.EVENTS: ("view_events", "EventsView"),
     View.TRANSACTIONS: ("view_events", "TransactionsView"),
+    View.CHUNKS: ("view_chunks", "ChunksView"),
     View.TABLES: ("view_reports", "TablesView"),
     View.CORRUPT: ("view_reports", "CorruptView"),
 }

@@ -76,6 +76,15 @@ TABLES_FIELDS = (
     pa.field("rows", pa.int64()),
     pa.field("bytes", pa.int64()),
 )
+CHUNK_FIELDS = (
+    pa.field("_table", pa.string()),
+    pa.field("_file", pa.string()),
+    pa.field("_pos", pa.int64()),
+    pa.field("_row", pa.int32()),
+    pa.field("_rows", pa.int64()),
+    pa.field("_schema", pa.string()),
+    pa.field("_chunk", pa.binary()),
+)
 CORRUPT_FIELDS = (
     pa.field("file", pa.string()),
     pa.field("pos", pa.int64()),

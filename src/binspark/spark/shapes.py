@@ -36,6 +36,18 @@ def find_shape(plan: ReadPlan, table: str) -> Shape:
     return Shape(found[0], found[1].position)
 
 
+def server_shape(options: SourceOptions, table: str) -> Shape:
+    """Return the shape that a table has on a live server now."""
+    from binspark.spark.server_schema import server_catalog, server_position
+
+    position = server_position(options.server)
+    schema, _, name = table.partition(".")
+    definition = server_catalog(options.server).tables.get(TableName(schema, name))
+    if definition is None:
+        raise SchemaError(f"the server has no table {table}, or its user may not see it", position)
+    return Shape(definition.table_schema(schema, name), position)
+
+
 def check_columns(names: list[str], shape: Shape, options: SourceOptions) -> None:
     """Refuse columns that a table does not have."""
     known = {*shape.table.column_names, *METADATA_NAMES, BEFORE}

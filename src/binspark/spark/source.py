@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pyspark.sql.datasource import DataSource, DataSourceReader
+from dataclasses import replace
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from binspark.errors import OptionError
@@ -11,7 +13,7 @@ from binspark.spark.options import SourceOptions, View, read_options
 from binspark.spark.plan import make_plan
 from binspark.spark.read_plan import ReadPlan, Shape
 from binspark.spark.reader import BinlogReader
-from binspark.spark.shapes import check_columns, find_shape
+from binspark.spark.shapes import check_columns, find_shape, server_shape
 
 NAME = "binlog"
 
@@ -51,6 +53,18 @@ class BinlogDataSource(DataSource):
             check_columns(schema.names, self._find_shape(), asked)
         return BinlogReader(asked, self._planned(), schema, self._shape)
 
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
+        """Return a reader that follows a server, or an archive as it grows."""
+        from binspark.spark.stream_reader import BinlogStreamReader
+
+        asked = replace(self._asked, streaming=True)
+        _check_stream(asked)
+        if asked.table is None:
+            _check_view(schema, asked)
+        else:
+            check_columns(schema.names, self._find_shape(), asked)
+        return BinlogStreamReader(asked, schema, self._shape)
+
     def _planned(self) -> ReadPlan:
         if self._plan is None:
             self._plan = make_plan(self._asked)
@@ -59,7 +73,10 @@ class BinlogDataSource(DataSource):
     def _find_shape(self) -> Shape:
         assert self._asked.table is not None
         if self._shape is None:
-            self._shape = find_shape(self._planned(), self._asked.table)
+            if self._asked.is_live:
+                self._shape = server_shape(self._asked, self._asked.table)
+            else:
+                self._shape = find_shape(self._planned(), self._asked.table)
         return self._shape
 
 
@@ -70,12 +87,24 @@ def view_schema(options: SourceOptions) -> StructType:
             return schemas.events_schema()
         case View.TRANSACTIONS:
             return schemas.spark_schema(schemas.TRANSACTION_FIELDS)
+        case View.CHUNKS:
+            return schemas.spark_schema(schemas.CHUNK_FIELDS)
         case View.TABLES:
             return schemas.spark_schema(schemas.TABLES_FIELDS)
         case View.CORRUPT:
             return schemas.spark_schema(schemas.CORRUPT_FIELDS)
         case _:
             return schemas.changes_schema(options)
+
+
+def _check_stream(options: SourceOptions) -> None:
+    """Refuse what only a read of what is there already can do."""
+    if options.view in (View.TABLES, View.CORRUPT):
+        raise OptionError(f"view: {options.view} is a report on logs that are there, not a stream")
+    if options.start_position is not None or options.stop_position is not None:
+        raise OptionError("startPosition: a stream begins at startingOffsets, such as binlog.000003:154")
+    if not options.paths and not options.server:
+        raise OptionError("host: a stream follows a server, or the archive at a path")
 
 
 def _check_view(schema: StructType, options: SourceOptions) -> None:

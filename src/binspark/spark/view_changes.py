@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +15,9 @@ from binspark.columns.reader import TableBatch
 from binspark.columns.row_objects import RowImages, json_rows, variant_rows
 from binspark.columns.selection import Selection
 from binspark.columns.types import ZeroDates
-from binspark.files.split_reader import SplitReader
-from binspark.files.splits import Split
 from binspark.schema.table import TableSchema
 from binspark.spark.batch_readers import batch_readers
+from binspark.spark.log_reader import LogReader
 from binspark.spark.options import RowsAs, SourceOptions
 
 _INSERT, _UPDATE, _DELETE = 0, 1, 2
@@ -33,9 +33,9 @@ class ChangesView:
     options: SourceOptions
     target: pa.Schema
 
-    def read(self, split: Split, reader: SplitReader) -> Iterator[pa.RecordBatch]:
+    def read(self, part: Any, reader: LogReader) -> Iterator[pa.RecordBatch]:
         """Yield the changes of a split."""
-        for found in reader.batches(split, batch_readers(self.selection, self.options)):
+        for found in reader.batches(part, batch_readers(self.selection, self.options)):
             yield self._batch(found)
 
     @property

@@ -12,10 +12,9 @@ import pyarrow as pa
 from binspark.columns.selection import Selection
 from binspark.columns.variant import VARIANT, variant_documents
 from binspark.event import Event, GtidEvent, GtidTagged, MariadbGtidEvent
-from binspark.files.split_reader import SplitReader
-from binspark.files.splits import Split
 from binspark.render.event_records import event_record
 from binspark.render.transaction_records import transaction_record
+from binspark.spark.log_reader import LogReader
 from binspark.spark.options import SourceOptions
 from binspark.transactions import Assembler, Transaction
 
@@ -31,11 +30,11 @@ class EventsView:
     options: SourceOptions
     target: pa.Schema
 
-    def read(self, split: Split, reader: SplitReader) -> Iterator[pa.RecordBatch]:
+    def read(self, part: Any, reader: LogReader) -> Iterator[pa.RecordBatch]:
         """Yield the events of a split."""
         wanted = WantedEvents(self.options.selection)
         batch = _Batch(self.target)
-        for event in reader.events(split, expand=self.options.expand_payloads):
+        for event in reader.events(part, expand=self.options.expand_payloads):
             if wanted.wants(event):
                 record = event_record(event)
                 record["timestamp"] *= _MICROSECONDS
@@ -51,10 +50,10 @@ class TransactionsView:
     options: SourceOptions
     target: pa.Schema
 
-    def read(self, split: Split, reader: SplitReader) -> Iterator[pa.RecordBatch]:
+    def read(self, part: Any, reader: LogReader) -> Iterator[pa.RecordBatch]:
         """Yield the transactions of a split."""
         assembler, batch = Assembler(), _Batch(self.target)
-        for event in reader.events(split, expand=self.options.expand_payloads):
+        for event in reader.events(part, expand=self.options.expand_payloads):
             for transaction in assembler.feed(event):
                 yield from self._add(batch, transaction)
         for transaction in assembler.finish():

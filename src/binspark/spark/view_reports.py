@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from binspark.columns.reader import BatchReader
 from binspark.files.split_reader import Damage, SplitReader
-from binspark.files.splits import Split
 from binspark.schema.history import SchemaHistory
 from binspark.spark.batch_readers import batch_readers
+from binspark.spark.log_reader import LogReader
 from binspark.spark.options import SourceOptions
 from binspark.spark.view_events import record_batch
 
@@ -27,7 +27,7 @@ class TablesView:
     options: SourceOptions
     target: pa.Schema
 
-    def read(self, split: Split, reader: SplitReader) -> Iterator[pa.RecordBatch]:
+    def read(self, part: Any, reader: LogReader) -> Iterator[pa.RecordBatch]:
         """Count the rows of a split. No value of theirs is decoded."""
         selection = replace(self.options.selection, columns=())
         make, made = batch_readers(selection, self.options), list[BatchReader]()
@@ -37,7 +37,7 @@ class TablesView:
             return made[-1]
 
         rows: dict[str, Any] = {}
-        for found in reader.batches(split, make_reader):
+        for found in reader.batches(part, make_reader):
             operations = found.batch.column("_op").indices.to_numpy()
             counted = np.bincount(operations, minlength=len(_OPERATIONS))
             rows[found.table.name] = rows.get(found.table.name, 0) + counted
@@ -68,12 +68,13 @@ class CorruptView:
     options: SourceOptions
     target: pa.Schema
 
-    def read(self, split: Split, reader: SplitReader) -> Iterator[pa.RecordBatch]:
+    def read(self, part: Any, reader: LogReader) -> Iterator[pa.RecordBatch]:
         """Yield the damage of a split."""
         damages: list[Damage] = []
+        assert isinstance(reader, SplitReader)
         thorough = replace(reader, on_damage=damages.append)
         selection = replace(self.options.selection, before=True)
-        for _ in thorough.batches(split, batch_readers(selection, self.options)):
+        for _ in thorough.batches(part, batch_readers(selection, self.options)):
             pass
         if damages:
             yield record_batch([_record(damage) for damage in damages], self.target)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 
 from binspark.columns.metadata_fields import METADATA_NAMES
 from binspark.columns.selection import Selection
-from binspark.files.split_reader import SplitReader
-from binspark.files.splits import Split
 from binspark.spark.batch_readers import batch_readers
 from binspark.spark.conform import Conformer
+from binspark.spark.log_reader import LogReader
 from binspark.spark.options import SourceOptions
 from binspark.spark.read_plan import Shape
 from binspark.spark.schemas import BEFORE
@@ -26,10 +26,10 @@ class TableView:
     target: pa.Schema
     shape: Shape
 
-    def read(self, split: Split, reader: SplitReader) -> Iterator[pa.RecordBatch]:
+    def read(self, part: Any, reader: LogReader) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a split."""
         conformer = Conformer(self.target, self.shape, self.options)
-        for found in reader.batches(split, batch_readers(self.selection, self.options)):
+        for found in reader.batches(part, batch_readers(self.selection, self.options)):
             yield conformer.conform(found)
 
     @property

@@ -1,0 +1,49 @@
+"""How much one batch of a stream takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from binspark.columns.starts import LogBytes
+from binspark.files.hops import opened
+from binspark.files.sources import LogSource
+from binspark.files.splits import PlannedLog
+
+
+@dataclass(slots=True)
+class Limit:
+    """What is left of a batch; None for no limit. A transaction is never cut, so one may be larger than a batch."""
+
+    bytes: int | None = None
+    transactions: int | None = None
+
+    @property
+    def used_up(self) -> bool:
+        return any(left is not None and left <= 0 for left in (self.bytes, self.transactions))
+
+    def allows(self, size: int, count: int) -> bool:
+        """Tell whether so many bytes and transactions fit."""
+        return (self.bytes is None or size <= self.bytes) and (self.transactions is None or count <= self.transactions)
+
+    def take(self, source: LogSource, begin: int, end: int) -> int:
+        """Take from a log as much as is left; return where that ends: where a transaction begins, or at `end`."""
+        if begin >= end or (self.bytes is None and self.transactions is None):
+            return end
+        stop = end
+        with opened(PlannedLog(source, end, 0)) as hopper:
+            log = LogBytes(hopper.file.read_at, end, hopper.head.format)
+            if self.bytes is not None and end - begin > self.bytes:
+                stop = log.find_start(max(begin + 1, begin + self.bytes)) or end
+            if self.transactions is not None:
+                stop = self._take_transactions(log, begin, stop)
+        if self.bytes is not None:
+            self.bytes -= stop - begin
+        return stop
+
+    def _take_transactions(self, log: LogBytes, begin: int, stop: int) -> int:
+        assert self.transactions is not None
+        begins: int | None = log.find_start(begin, stop)
+        while begins is not None and self.transactions > 0:
+            self.transactions -= 1
+            begins = log.find_start(begins + 1, stop)
+        return stop if begins is None else begins
