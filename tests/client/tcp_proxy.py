@@ -37,10 +37,7 @@ class TcpProxy:
 
     def cut(self) -> None:
         """Close every connection now."""
-        sockets, self._sockets = self._sockets, []
-        for each in sockets:
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+        _shut(*self._sockets)
 
     def stall(self) -> None:
         """Bring nothing more from the server, but keep the connections: what a half-open connection looks like."""
@@ -53,12 +50,13 @@ class TcpProxy:
     def close(self) -> None:
         self.refusing = True
         self.flow()
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
+        _shut(self._listener)
         self._listener.close()
         self.cut()
         for thread in self._threads:
             thread.join(10)
+        for each in self._sockets:
+            each.close()
 
     def _start(self, target: object, *arguments: object) -> None:
         thread = threading.Thread(target=target, args=arguments, daemon=True)  # type: ignore[arg-type]
@@ -86,10 +84,11 @@ class TcpProxy:
             self._start(self._downstream, server, client, self.budgets.pop(0) if self.budgets else None)
 
     def _upstream(self, client: socket.socket, server: socket.socket) -> None:
-        with client, server, suppress(OSError):
+        with suppress(OSError):
             while chunk := client.recv(_CHUNK):
                 self.sent += chunk
                 server.sendall(chunk)
+        _shut(client, server)
 
     def _downstream(self, server: socket.socket, client: socket.socket, budget: int | None) -> None:
         with suppress(OSError):
@@ -102,9 +101,14 @@ class TcpProxy:
                 budget = None if budget is None else budget - len(allowed)
                 if budget == 0:
                     break
-        for each in (server, client):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+        _shut(client, server)
+
+
+def _shut(*sockets: socket.socket) -> None:
+    """End connections in a way that threads which wait for them notice."""
+    for each in sockets:
+        with suppress(OSError):
+            each.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from binspark.position import Position
 Row = tuple[Any, ...]
 
 _QUERY_SECONDS = 60.0
+_CUT_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
 class Connection:
@@ -77,13 +78,13 @@ def connect(options: ConnectionOptions) -> Connection:
 
     `ConnectionLost` when none does, `Authentication` when one refuses the user or cannot prove who it is.
     """
-    failures: list[str] = []
+    failures: list[ConnectionLost] = []
     for address in options.addresses:
         try:
             return _connect(options, address)
         except ConnectionLost as error:
-            failures.append(str(error))
-    raise ConnectionLost("; ".join(failures))
+            failures.append(error)
+    raise failures[0] if len(failures) == 1 else ConnectionLost("; ".join(map(str, failures)))
 
 
 def _connect(options: ConnectionOptions, address: Address) -> Connection:
@@ -149,7 +150,7 @@ def _explained_errors(address: Address) -> Iterator[None]:
 
 
 def _refused_by_pymysql(error: RuntimeError, place: Position) -> SourceError:
-    """PyMySQL has two reasons: a server that asks for a file, and a library that a login needs and that is not there."""
+    """PyMySQL has two reasons: a server that asks for a file, and a library that a login needs and does not find."""
     if "LOAD_LOCAL" in str(error):
         return Server("the server asks for a file of this machine, and never gets one; do not trust it", place)
     return Authentication(f"PyMySQL cannot log in: {error}", place)
@@ -169,7 +170,9 @@ def _raise_tls(error: Exception, place: Position) -> None:
         raise _tls_failed(reason, place) from None
 
 
-def _tls_failed(error: Exception, place: Position) -> Authentication:
+def _tls_failed(error: Exception, place: Position) -> SourceError:
+    if isinstance(error, _CUT_OFF):
+        return ConnectionLost(f"the connection ended while TLS began: {error}", place)
     message = (
         f"no TLS with this server: {error}. Check tls_ca (the authority that signed the server's certificate) "
         "and, with verify_identity, that the certificate names the host that you connect to"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from binspark.client.advice import explained
 from binspark.client.commands import BinlogDump, BinlogDumpGtid, DumpFlag, RegisterSlave, encode_command
 from binspark.client.connect import Connection
+from binspark.client.gtid_memory import own_kind
 from binspark.client.packets import ERROR, decode_error
 from binspark.client.session import Session, ask_for_gtids, prepare_session
 from binspark.client.settings import StreamSettings
 from binspark.client.start import AtFile, AtGtids
 from binspark.client.stream import BinlogStream, OnHeartbeat
 from binspark.client.wire_access import PacketChannel
-from binspark.errors import OptionError
 from binspark.frames.format import Family
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.gtid import GtidSet, MariadbPosition
@@ -80,14 +80,11 @@ def _dump_by_gtids(
     flags: DumpFlag,
     gtids: GtidSet | MariadbPosition,
 ) -> BinlogDump | BinlogDumpGtid:
-    if session.family is Family.MARIADB:
-        if isinstance(gtids, GtidSet) and gtids:
-            raise OptionError(f"start: {gtids} is a GTID set of MySQL, and the server is MariaDB", connection.position)
-        ask_for_gtids(connection, MariadbPosition() if isinstance(gtids, GtidSet) else gtids)
-        return BinlogDump(FIRST_EVENT_OFFSET, flags, settings.server_id, "")
-    if isinstance(gtids, MariadbPosition):
-        raise OptionError(f"start: {gtids} is a GTID position of MariaDB, and the server is MySQL", connection.position)
-    return BinlogDumpGtid(flags, settings.server_id, gtids)
+    own = own_kind(gtids, session.family)
+    if isinstance(own, GtidSet):
+        return BinlogDumpGtid(flags, settings.server_id, own)
+    ask_for_gtids(connection, own)
+    return BinlogDump(FIRST_EVENT_OFFSET, flags, settings.server_id, "")
 
 
 def _flags(session: Session, settings: StreamSettings) -> DumpFlag:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from binspark.errors import OptionError
+from binspark.frames.format import Family
 from binspark.gtid import Gtid, GtidSet, GtidSetBuilder, MariadbGtid, MariadbPosition
 
 
@@ -58,6 +60,15 @@ class MariadbMemory:
         return self._position
 
 
-def remember(gtids: GtidSet | MariadbPosition) -> GtidMemory:
+def remember(gtids: GtidSet | MariadbPosition, family: Family) -> GtidMemory:
     """Return a memory that begins with these."""
-    return MysqlMemory(gtids) if isinstance(gtids, GtidSet) else MariadbMemory(gtids)
+    own = own_kind(gtids, family)
+    return MysqlMemory(own) if isinstance(own, GtidSet) else MariadbMemory(own)
+
+
+def own_kind(gtids: GtidSet | MariadbPosition, family: Family) -> GtidSet | MariadbPosition:
+    """Return GTIDs of a family as the family has them: none are none for both, others must be its own."""
+    kind = GtidSet if family is Family.MYSQL else MariadbPosition
+    if gtids and not isinstance(gtids, kind):
+        raise OptionError(f"start: {gtids} are GTIDs of another family of servers, and the server is not of it")
+    return gtids if isinstance(gtids, kind) else kind()

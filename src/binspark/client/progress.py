@@ -24,10 +24,11 @@ class Progress:
         self._offset = point.offset
         self._created = point.created
         self._server = identity.uuid
+        self._family = identity.family
         self._gtids_enabled = identity.gtids_enabled
         self._memory: GtidMemory | None = None
         if identity.gtids_enabled and point.gtids is not None:
-            self._memory = remember(point.gtids)
+            self._memory = remember(point.gtids, identity.family)
 
     @property
     def point(self) -> ResumePoint:
@@ -68,6 +69,6 @@ class Progress:
         if not self._gtids_enabled:
             return
         if self._memory is None:
-            self._memory = remember(gtids)
+            self._memory = remember(gtids, self._family)
         else:
             self._memory.join(gtids)

@@ -9,6 +9,7 @@ from functools import cache
 
 from binspark.client.connect import Connection
 from binspark.client.facts import ServerLog, log_end, mariadb_gtids_at, server_logs
+from binspark.client.gtid_memory import own_kind
 from binspark.client.identity import ServerIdentity, identify
 from binspark.client.probe import file_created, to_the_end
 from binspark.client.progress import Progress
@@ -19,7 +20,7 @@ from binspark.event import EventDecoder
 from binspark.frames.codes import EventCode
 from binspark.frames.format import Family
 from binspark.frames.magic import FIRST_EVENT_OFFSET
-from binspark.gtid import GtidSet, MariadbPosition
+from binspark.gtid import MariadbPosition
 from binspark.transactions import Assembler
 
 
@@ -28,7 +29,7 @@ def resolve_start(connection: Connection, start: StartFrom) -> ResumePoint:
     identity = identify(connection)
     match start:
         case AtGtids(gtids):
-            return ResumePoint("", 0, _own_kind(gtids, identity, connection), identity.uuid, by_file=False)
+            return ResumePoint("", 0, own_kind(gtids, identity.family), identity.uuid, by_file=False)
         case AtFile():
             return _at_file(connection, identity, start)
         case Latest():
@@ -53,17 +54,6 @@ def _mariadb_gtids(connection: Connection, start: AtFile) -> MariadbPosition | N
         return mariadb_gtids_at(connection, start.file, start.offset)
     except Server:
         return None
-
-
-def _own_kind(
-    gtids: GtidSet | MariadbPosition, identity: ServerIdentity, connection: Connection
-) -> GtidSet | MariadbPosition:
-    kind, other = (GtidSet, "MariaDB") if identity.family is Family.MYSQL else (MariadbPosition, "MySQL")
-    if not gtids:
-        return kind()
-    if not isinstance(gtids, kind):
-        raise OptionError(f"start: {gtids} are GTIDs of {other}, and the server is not", connection.position)
-    return gtids
 
 
 def _logs(connection: Connection) -> Sequence[ServerLog]:
