@@ -123,7 +123,6 @@ class State(IntEnum):
     UUID_TEXT = 34  # address of that text, 0 if it is gone
     ALL_FOR_PYTHON = 35  # 1: kernels do not know the log's type codes or lengths, so Python deals with every event
     SPLIT_END = 36  # the scan ends at the first transaction that begins here or later, 0 for none
-    LAST_KIND = 37  # type of the event before the one at AT
     COMMITTED_FROM = 38  # rows of transactions before this time, in microseconds, are stepped over
     COMMITTED_BEFORE = 39  # rows of transactions from this time on are stepped over, 0 for none
     KEEP_IMAGES = 40  # 1: rows remember which columns their images have

@@ -103,7 +103,7 @@ class BatchReader:
         self.file = file
         self._span = span
         self._framer = Framer() if span is None else Framer(span.format, span.start)
-        self.state[State.ROW_AT] = self.state[State.LAST_KIND] = 0
+        self.state[State.ROW_AT] = 0
         self.state[State.SPLIT_END] = 0 if span is None else span.end or 0
         self.state[State.STOP_POSITION] = self.selection.stop_position or 0
         self._special.begin_file(file)

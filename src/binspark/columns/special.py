@@ -93,7 +93,6 @@ class SpecialEvents:
         """Let the scan go on behind the event that it stands at."""
         state = self._reader.state
         at = int(state[State.AT])
-        state[State.LAST_KIND] = string_at(at + 4, 1)[0]
         state[State.AT] = at + _event_size(at)
         state[State.ROW_AT] = 0
         state[State.EVENTS] += 1

@@ -1,9 +1,13 @@
 """Where transactions begin, found from anywhere in a log, so that a log can be read from there.
 
-A transaction begins with its GTID event, or with a BEGIN that no GTID comes before. What stands between the end of a
-transaction and the next such event (statements of old servers, rotations) goes with the transaction before it. Whether
-an event begins a transaction can be told from itself and its neighbours alone, so two readers, one that comes from
-before and one that begins here, always agree. `kernels.scan.is_split_end` is the same rule in bulk.
+A transaction begins with its GTID event. In logs of servers that do not name every transaction it may also begin with a
+BEGIN that no GTID comes before. What stands between the end of a transaction and the next such event (statements of old
+servers, rotations) goes with the transaction before it. Whether an event begins a transaction can be told from itself
+and its neighbours alone, so two readers, one that comes from before and one that begins here, always agree: both ask
+`LogBytes.is_start`, and `kernels.scan` asks it wherever the answer may be yes.
+
+An event that is part of a value, as when a log is stored in a BLOB, tells the position that it had in its own log. Only
+who knows beforehand at which offset a value will stand can write one that looks like an event of this log.
 """
 
 from __future__ import annotations
@@ -13,7 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from binspark.columns.kernels.search import find_start_header
-from binspark.frames import EventCode, LogFormat
+from binspark.frames import EventCode, Family, LogFormat
+from binspark.frames.checksum import ChecksumState, check_event
+from binspark.frames.format import version_numbers
 from binspark.frames.resync import ReadAt, event_holds
 
 GTID_CODES = frozenset({EventCode.GTID, EventCode.ANONYMOUS_GTID, EventCode.GTID_TAGGED, EventCode.MARIADB_GTID})
@@ -21,6 +27,11 @@ _WINDOW = 1 << 20
 _HEADER_LENGTH = 19
 _LONGEST_GTID = 1 << 10
 _QUERY_FIXED = 13
+_BEGIN = b"BEGIN"
+_LONGEST_BEGIN = _HEADER_LENGTH + _QUERY_FIXED + (1 << 16) + (1 << 8) + len(_BEGIN)
+_U32 = 0xFFFFFFFF
+_NAME_EVERY_TRANSACTION = {Family.MYSQL: (8, 0, 0), Family.MARIADB: (10, 0, 2)}
+"""The servers, from these versions on, that begin every transaction with a GTID event, be it an anonymous one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +53,16 @@ class LogBytes:
                 return found
         return None
 
+    @property
+    def may_begin_unnamed(self) -> bool:
+        """Whether a BEGIN may be the first event of a transaction."""
+        first = _NAME_EVERY_TRANSACTION[self.format.family]
+        return version_numbers(self.format.server_version) < first
+
     def _in_window(self, window: np.ndarray, window_start: int) -> int | None:
         address, length, index = int(window.ctypes.data), len(window) - 8, 0
-        while (index := find_start_header(address, length, index, window_start)) >= 0:
+        unnamed = self.may_begin_unnamed
+        while (index := find_start_header(address, length, index, window_start, unnamed)) >= 0:
             if self.is_start(window_start + index):
                 return window_start + index
             index += 1
@@ -53,29 +71,31 @@ class LogBytes:
     def is_start(self, offset: int) -> bool:
         """Tell whether a sound event at an offset begins a transaction."""
         header = self.read_at(offset, _HEADER_LENGTH)
-        size = int.from_bytes(header[9:13], "little")
-        if size < _HEADER_LENGTH or offset + size > self.size:
+        size, end = int.from_bytes(header[9:13], "little"), int.from_bytes(header[13:17], "little")
+        smallest = _HEADER_LENGTH + self.format.checksum_length
+        if size < smallest or offset + size > self.size or end != (offset + size) & _U32:
             return False
         if header[4] not in GTID_CODES and not (header[4] == EventCode.QUERY and self._is_first_begin(offset, size)):
             return False
+        if self.format.checksum_length:
+            return check_event(self.read_at(offset, size)) is ChecksumState.OK
         return event_holds(self.read_at, offset, self.size, self.format)
 
     def _is_first_begin(self, offset: int, size: int) -> bool:
         """Tell whether a statement is a BEGIN that no GTID comes before."""
-        end = size - self.format.checksum_length
-        body = self.read_at(offset, min(size, 1 << 16))[_HEADER_LENGTH:end]
+        if not self.may_begin_unnamed or size > _LONGEST_BEGIN:
+            return False
+        body = self.read_at(offset, size)[_HEADER_LENGTH : size - self.format.checksum_length]
         if len(body) < _QUERY_FIXED:
             return False
         text = _QUERY_FIXED + int.from_bytes(body[11:13], "little") + body[8] + 1
-        return body[text:] == b"BEGIN" and not self._follows_gtid(offset)
+        return body[text:] == _BEGIN and not self._follows_gtid(offset)
 
     def _follows_gtid(self, offset: int) -> bool:
+        """Tell whether the event before an offset is a GTID. Its position is not asked for: it may be damaged."""
         first = max(0, offset - _LONGEST_GTID)
         before = self.read_at(first, offset - first)
-        position = (offset & 0xFFFFFFFF).to_bytes(4, "little")
         return any(
-            before[at + 4] in GTID_CODES
-            and before[at + 13 : at + 17] == position
-            and int.from_bytes(before[at + 9 : at + 13], "little") == len(before) - at
+            before[at + 4] in GTID_CODES and int.from_bytes(before[at + 9 : at + 13], "little") == len(before) - at
             for at in range(len(before) - _HEADER_LENGTH + 1)
         )

@@ -85,25 +85,19 @@ def scan(
             return stop
         state[State.EVENTS] += 1
         state[State.AT] = at + size
-        state[State.LAST_KIND] = kind
 
 
 @njit(cache=True, nogil=True)
 def is_split_end(state: np.ndarray, kind: int, at: int, size: int) -> bool:
-    """Tell whether a transaction begins here that belongs to the next split. `frames.starts` says the same."""
+    """Tell whether a transaction may begin here that belongs to the next split. `columns.starts` has the last word."""
     if state[State.INNER] or state[State.ROW_AT]:
         return False
     offset = offset_of(state, at)
     if offset < state[State.SPLIT_END] or load32(at + 13) != (offset + size) & 0xFFFFFFFF:
         return False
-    if is_gtid(kind):
+    if kind in (_GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID):
         return True
-    return kind == _QUERY and not is_gtid(state[State.LAST_KIND]) and is_begin(state, at, size)
-
-
-@njit(cache=True, nogil=True)
-def is_gtid(kind: int) -> bool:
-    return kind in (_GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID)
+    return kind == _QUERY and is_begin(state, at, size)
 
 
 @njit(cache=True, nogil=True)

@@ -12,10 +12,11 @@ _GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID = 33, 34, 42, 162
 
 
 @njit(cache=True, nogil=True)
-def find_start_header(address: int, length: int, first: int, offset: int) -> int:
+def find_start_header(address: int, length: int, first: int, offset: int, unnamed: bool) -> int:
     """Return the index of the first header, from `first` on, of an event that may begin a transaction; -1 for none.
 
     The byte at `address` is at `offset` of the log. A header is whole, and tells the true position of the next event.
+    Where transactions may be `unnamed`, statements may begin them too.
     """
     for index in range(first, length - _HEADER + 1):
         at = address + index
@@ -23,6 +24,6 @@ def find_start_header(address: int, length: int, first: int, offset: int) -> int
         if load32(at + 13) != (offset + index + size) & 0xFFFFFFFF or size < _HEADER:
             continue
         kind = load8(at + 4)
-        if kind in (_QUERY, _GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID):
+        if kind in (_GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID) or (unnamed and kind == _QUERY):
             return index
     return -1

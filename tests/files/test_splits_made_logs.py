@@ -1,0 +1,166 @@
+"""Logs of every kind, cut at any byte: together the splits hold what the log holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from split_logs import DOCUMENTS, ITEMS, KINDS, ORDERS, MadeLog, flipped, made_log, writer_of
+from split_reading import Rows, history_of, plan, split_events, split_rows, splits_at, whole_events, whole_rows
+
+from binspark.files.split_reader import SplitReader
+from binspark.files.splits import Split
+from binspark.testing.builder import MYSQL_5_6, MYSQL_9_7, BinlogBuilder, delete, insert, update
+
+kinds = pytest.mark.parametrize("kind", KINDS)
+FOUR_GIB = 1 << 32
+
+
+def saved(content: bytes, folder: Path) -> Path:
+    path = folder / "binlog.000001"
+    path.write_bytes(content)
+    return path
+
+
+def rows_in_splits(path: Path, cuts: list[int]) -> Rows:
+    log = plan(path)
+    return split_rows(splits_at(log, cuts), SplitReader(history_of(log)))
+
+
+@kinds
+def test_one_cut_anywhere_loses_no_row_and_doubles_none(kind: str, tmp_path: Path) -> None:
+    log = made_log(kind, 300)
+    path = saved(log.content, tmp_path)
+    whole = whole_rows(log.content, str(path))
+    around = {start + step for start in log.starts for step in (-1, 0, 1, 30, 100)}
+    cuts = sorted(around | set(range(1, len(log.content), 331)))
+    assert [rows_in_splits(path, [cut]) for cut in cuts] == [whole] * len(cuts)
+
+
+@kinds
+def test_one_cut_anywhere_loses_no_event_and_doubles_none(kind: str, tmp_path: Path) -> None:
+    log = made_log(kind, 300)
+    path = saved(log.content, tmp_path)
+    planned, reader = plan(path), SplitReader(history_of(plan(path)))
+    whole = whole_events(log.content, str(path))
+    wrong = [cut for cut in range(1, len(log.content), 7) if split_events(splits_at(planned, [cut]), reader) != whole]
+    assert wrong == []
+
+
+@kinds
+def test_transactions_larger_than_many_splits_are_read_by_one(kind: str, tmp_path: Path) -> None:
+    log = made_log(kind, 5000)
+    path = saved(log.content, tmp_path)
+    planned, reader = plan(path), SplitReader(history_of(plan(path)))
+    whole = whole_rows(log.content, str(path))
+    each = [split_rows([split], reader) for split in splits_at(planned, range(0, len(log.content), 256))]
+    documents = [row for rows in each for row in rows.tables.get("shop.documents", [])]
+    assert documents == whole.tables["shop.documents"]
+    assert whole.refusal is None
+    assert [len(rows.tables["shop.documents"]) for rows in each if "shop.documents" in rows.tables] == [3, 1]
+
+
+@kinds
+def test_a_split_owns_the_transactions_that_begin_in_it(kind: str, tmp_path: Path) -> None:
+    log = made_log(kind)
+    planned = plan(saved(log.content, tmp_path))
+    reader = SplitReader(history_of(planned))
+    for part in log.parts():
+        events = list(reader.events(Split((planned,), part.start, part.start + 1), expand=False))
+        assert (events[0].offset, events[-1].end_offset) == (part.start, part.stop)
+        assert list(reader.events(Split((planned,), part.start + 1, part.stop), expand=False)) == []
+
+
+_contents = st.binary(max_size=40) | st.binary(min_size=500, max_size=1500)
+_document = st.tuples(st.integers(0, 99), st.none() | _contents)
+_order = st.tuples(st.integers(0, 99), st.none() | st.text(max_size=9))
+_change = st.one_of(
+    st.lists(_document, min_size=1, max_size=4).map(lambda rows: insert(DOCUMENTS, *rows)),
+    st.tuples(_order, _order).map(lambda pair: update(ORDERS, pair)),
+    st.integers(0, 99).map(lambda number: delete(ITEMS, (number,))),
+)
+_step = st.lists(_change, max_size=3) | st.sampled_from(("CREATE TABLE x (id INT)", "DROP TABLE x", "TRUNCATE TABLE y"))
+
+
+@st.composite
+def _logs(draw: st.DrawFn) -> MadeLog:
+    writer = writer_of(draw(st.sampled_from(KINDS)))
+    for step in draw(st.lists(_step, min_size=1, max_size=9)):
+        if isinstance(step, str):
+            writer.ddl(step)
+        else:
+            writer.transaction(*step)
+    writer.log.stop()
+    return MadeLog(writer.log.content, tuple(writer.starts))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(_logs(), st.lists(st.floats(0, 1), max_size=12))
+def test_any_log_cut_anywhere_is_whole(log: MadeLog, places: list[float]) -> None:
+    with TemporaryDirectory() as folder:
+        path = saved(log.content, Path(folder))
+        splits = splits_at(plan(path), [int(place * len(log.content)) for place in places])
+        reader = SplitReader(history_of(plan(path)))
+        assert split_rows(splits, reader) == whole_rows(log.content, str(path))
+        assert split_events(splits, reader) == whole_events(log.content, str(path))
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "unnamed"])
+def test_a_log_past_4_gib_is_split_where_its_positions_wrap(named: bool, tmp_path: Path) -> None:
+    writer = writer_of("named-crc32" if named else "5.6-unnamed-crc32")
+    writer.log.skip_to(FOUR_GIB - 500)
+    for number in range(6):
+        writer.transaction(insert(ITEMS, (number,), (number,)))
+    [path] = writer.log.save(tmp_path)
+    planned = plan(path)
+    assert planned.size > FOUR_GIB
+    for cut in range(FOUR_GIB - 500, planned.size, 61):
+        splits = [Split((planned,), FOUR_GIB - 500, cut), Split((planned,), cut, None)]
+        rows = split_rows(splits, SplitReader(history_of()))
+        assert [row[9] for row in rows.tables["shop.items"]] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+
+
+def test_a_begin_behind_what_looks_like_a_gtid_is_nobodys_start_and_nothing_is_lost(tmp_path: Path) -> None:
+    """The last bytes of the event before BEGIN look like the header of a GTID that ends there."""
+    log = BinlogBuilder(MYSQL_5_6)
+    looks_like_gtid = bytes(4) + bytes([33]) + bytes(4) + (19 + 4).to_bytes(4, "little") + bytes(6)
+    for number in range(3):
+        log.query("BEGIN")
+        log.write(log.change_parts((insert(ITEMS, (number,)),), log.usual_rows()))
+        log.xid(1)
+        log.append_block(1, looks_like_gtid)
+    log.stop()
+    path = saved(log.content, tmp_path)
+    whole = whole_rows(log.content, str(path))
+    assert len(whole.tables["shop.items"]) == 3
+    for cut in range(1, len(log.content), 5):
+        assert rows_in_splits(path, [cut]) == whole
+
+
+@kinds
+def test_without_a_true_position_a_transaction_goes_with_the_one_before_it(kind: str, tmp_path: Path) -> None:
+    """Nothing else of the log is wrong, so nothing is lost. With checksums it would be damage."""
+    log = made_log(kind.replace("crc32", "none"), 300)
+    content = flipped(log.content, log.starts[3] + 13)
+    path = saved(content, tmp_path)
+    whole = whole_rows(content, str(path))
+    assert whole.tables == whole_rows(log.content, str(path)).tables
+    cuts = [log.starts[3] + step for step in (-1, 0, 1, 20, 60, 90, 130, 200)]
+    assert [rows_in_splits(path, [cut]) for cut in cuts] == [whole] * len(cuts)
+
+
+def test_a_value_that_holds_a_log_is_not_read_as_that_log(tmp_path: Path) -> None:
+    inside = BinlogBuilder(MYSQL_9_7)
+    for number in range(20):
+        inside.transaction(insert(ITEMS, (number,)))
+    log = BinlogBuilder(MYSQL_9_7)
+    for _ in range(3):
+        log.transaction(insert(DOCUMENTS, (1, inside.content)))
+    log.stop()
+    path = saved(log.content, tmp_path)
+    rows = rows_in_splits(path, list(range(0, len(log.content), 97)))
+    assert list(rows.tables) == ["shop.documents"]
+    assert rows == whole_rows(log.content, str(path))
