@@ -72,6 +72,18 @@ UPDATE orders SET amount = amount + 1, state = (state + 1) % 7, note = CONCAT(LE
 WHERE id % 5 = turn % 5
 """
 
+_SALES = (
+    "CREATE TABLE sales (id BIGINT PRIMARY KEY AUTO_INCREMENT, customer BIGINT, state INT, quantity INT, rate DOUBLE, "
+    "name VARCHAR(40), city VARCHAR(40), note VARCHAR(80), amount DECIMAL(18,4), placed TIMESTAMP(6) NULL)"
+)
+_FILL_SALES = """
+INSERT INTO sales (customer, state, quantity, rate, name, city, note, amount, placed)
+SELECT i * 7919 + turn, i % 7, i % 100, i / 3, CONCAT('customer ', i * 31 + turn), CONCAT('city ', i % 500),
+       CONCAT('parcel ', LEFT(SHA2(i + turn, 224), 20)), (i * 31 + turn) / 100,
+       '2026-11-15 09:00:00' + INTERVAL i * 997 + turn MICROSECOND
+FROM numbers
+"""
+
 _DOCUMENTS = "CREATE TABLE documents (id BIGINT PRIMARY KEY AUTO_INCREMENT, doc JSON)"
 _FILL_DOCUMENTS = """
 INSERT INTO documents (doc)
@@ -175,6 +187,7 @@ COMPRESSED = replace(
     about="the inserts of bulk, each transaction compressed (zstd)",
     session="SET binlog_transaction_compression = ON",
 )
+SALES = Workload("sales", "inserts of 10,000 rows, 10 columns", _SALES, _FILL_SALES, 1_130_000)
 WORKLOADS = (BULK, OLTP, UPDATE, WIDE, JSON, COMPRESSED)
 
 

@@ -21,6 +21,7 @@ from binspark.spark.log_reader import LogReader
 from binspark.spark.options import RowsAs, SourceOptions
 
 _INSERT, _UPDATE, _DELETE = 0, 1, 2
+_MOST_ROWS = 1 << 14  # every VARIANT brings the names of its columns along
 _IMAGES = ("_key", "_before", "_after")
 _Arrays = list[pa.Array]
 _Flags = npt.NDArray[np.bool_]
@@ -51,6 +52,7 @@ class ChangesView:
             columns=None if wanted else (),
             before="_before" in wanted or "_key" in wanted,
             images=bool(wanted),
+            max_rows=min(chosen.max_rows, _MOST_ROWS),
             options=policies,
         )
 

@@ -1,0 +1,113 @@
+"""`python -m benchmarks.spark`: a log into Spark, and what other ways take for the same rows, in one run.
+
+    --megabytes N   size of the log (default 600: about 5.8 million rows of 10 columns)
+    --no-peers      only binspark and the ceiling
+    --cores N       how many cores Spark has (default 2); what one core takes is measured in a process of its own
+
+The ceiling is the same source that yields the same batches, decoded beforehand. The log is written by a real MySQL
+server the first time and kept in the cache folder. A peer that cannot be had is named.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+from pyspark.sql import DataFrame, SparkSession
+
+from benchmarks.decode.logs import LOG_NAME, Log, bench_folder, get_log, serving
+from benchmarks.spark.memory import worker_peak_bytes
+from benchmarks.spark.session import SINKS, best_seconds, make_session
+from benchmarks.spark.sources import (
+    binspark_source,
+    decoded_source,
+    has_peer,
+    options_of,
+    peer_source,
+    text_source,
+)
+from benchmarks.workloads import SALES
+
+PEER_ROWS = 60_000
+GOALS = {"noop": 0.75, "parquet": 0.75}
+TERABYTE = 1e12
+
+
+@click.command(help=__doc__)
+@click.option("--megabytes", type=float, default=600.0)
+@click.option("--no-peers", is_flag=True)
+@click.option("--cores", type=int, default=2)
+@click.option("--only-noop", is_flag=True, hidden=True)
+def main(megabytes: float, no_peers: bool, cores: int, only_noop: bool) -> None:
+    log = get_log(SALES, megabytes)
+    bench_folder().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=bench_folder()) as name:
+        spark = make_session(Path(name), cores)
+        try:
+            if only_noop:
+                ours = binspark_source(spark, options_of(log, Path(name)))
+                print(best_seconds(lambda: SINKS["noop"](ours(), Path(name))))
+            else:
+                measure(spark, log, Path(name), peers=not no_peers)
+        finally:
+            spark.stop()
+    if not only_noop:
+        one = float(subprocess.run(_one_core(megabytes), capture_output=True, text=True, check=True).stdout.split()[-1])
+        print(f"one core to noop: {one:.2f} s")
+
+
+def _one_core(megabytes: float) -> list[str]:
+    return [sys.executable, "-m", "benchmarks.spark", "--megabytes", str(megabytes), "--cores", "1", "--only-noop"]
+
+
+def measure(spark: SparkSession, log: Log, folder: Path, *, peers: bool) -> None:
+    """Measure every way to every sink, and print the table."""
+    print(f"{log.rows:,} rows of 10 columns, {log.size / 1e6:.0f} MB of log, spark {spark.version}")
+    options = options_of(log, folder)
+    ours = binspark_source(spark, options)
+    ways: dict[str, Callable[[], DataFrame]] = {"ceiling": decoded_source(spark, options, folder)}
+    if peers:
+        ways |= {kind: text_source(spark, kind, ours(), folder) for kind in ("csv", "json")}
+    rate = peer_rate(spark, log, ours().schema, folder) if peers and has_peer() else None
+    print("sink      binspark            " + "".join(f"{name:<24}" for name in ways))
+    for sink in SINKS:
+        seconds = best_seconds(lambda sink=sink: SINKS[sink](ours(), folder))
+        line = f"{sink:<9} {seconds:5.2f} s {log.rows / seconds / 1e6:5.2f} M/s  "
+        for read in ways.values():
+            theirs = best_seconds(lambda read=read, sink=sink: SINKS[sink](read(), folder))
+            line += f"{theirs:5.2f} s, binspark {theirs / seconds:4.2f}x  "
+        goal = f"  (goal: {GOALS[sink]:.2f} of the ceiling)" if sink in GOALS else ""
+        print(line + goal, flush=True)
+        if sink == "noop":
+            print_estimate(log, seconds)
+            if rate is not None:
+                ratio = log.rows / seconds / rate
+                print(f"python-mysql-replication in mapPartitions: {rate:,.0f} rows/s, binspark {ratio:.0f}x")
+    print(f"memory of a Python worker: {worker_peak_bytes() / 1e6:.0f} MB at most (goal 1000 MB)")
+    print(f"load of the machine: {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
+
+
+def peer_rate(spark: SparkSession, log: Log, schema: object, folder: Path) -> float:
+    """Return how many rows a second the peer brings to noop; it is slow, so it reads a part of the log."""
+    with serving(log) as server:
+        read = peer_source(spark, server.port, LOG_NAME, PEER_ROWS, schema)  # type: ignore[arg-type]
+        began = time.perf_counter()
+        SINKS["noop"](read(), folder)
+        return PEER_ROWS / (time.perf_counter() - began)
+
+
+def print_estimate(log: Log, seconds: float) -> None:
+    """Say what the rate of two cores means for many."""
+    rate = log.size / seconds / (os.cpu_count() or 1)
+    minutes = TERABYTE / rate / 100 / 60
+    print(f"          {rate / 1e6:.0f} MB of log a second and core; 1 TB on 100 cores: {minutes:.1f} minutes")
+
+
+if __name__ == "__main__":
+    main()
