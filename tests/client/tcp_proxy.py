@@ -27,6 +27,7 @@ class TcpProxy:
         self.replies: list[bytes] = []
         self.sent = bytearray()
         self.accepted = 0
+        self._left: int | None = None
         self._flowing = threading.Event()
         self._flowing.set()
         self._sockets: list[socket.socket] = []
@@ -38,6 +39,10 @@ class TcpProxy:
     def cut(self) -> None:
         """Close every connection now."""
         _shut(*self._sockets)
+
+    def end_after(self, count: int) -> None:
+        """Bring so many more bytes from the server, then cut every connection and refuse new ones."""
+        self._left = count
 
     def stall(self) -> None:
         """Bring nothing more from the server, but keep the connections: what a half-open connection looks like."""
@@ -96,10 +101,12 @@ class TcpProxy:
                 self._flowing.wait()
                 if self.replies:
                     chunk = self.replies.pop(0)
-                allowed = chunk if budget is None else chunk[:budget]
+                allowed = chunk[:budget][: self._left]
                 client.sendall(allowed)
                 budget = None if budget is None else budget - len(allowed)
-                if budget == 0:
+                self._left = None if self._left is None else self._left - len(allowed)
+                if 0 in (budget, self._left):
+                    self.refusing = self.refusing or self._left == 0
                     break
         _shut(client, server)
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from binspark.errors import Authentication, ConnectionLost, Purged, Server, SourceError
 from binspark.position import Position
 
+ACCESS_DENIED = 1045
+MISSING_PRIVILEGE = 1227
 FATAL_READING_BINLOG = 1236
 _CLIENT_CODES = range(2000, 3000)
 
@@ -30,7 +32,7 @@ _START_ANEW = (
 _CODES: dict[int, _Advice] = {
     1040: _Advice(ConnectionLost, "the server has too many connections"),
     1044: _Advice(Authentication, "check user, password and grants"),
-    1045: _Advice(Authentication, "check user and password"),
+    ACCESS_DENIED: _Advice(Authentication, "check user and password"),
     1053: _Advice(ConnectionLost, _RETRIED),
     1077: _Advice(ConnectionLost, _RETRIED),
     1079: _Advice(ConnectionLost, _RETRIED),
@@ -42,7 +44,7 @@ _CODES: dict[int, _Advice] = {
     1160: _Advice(ConnectionLost, _RETRIED),
     1161: _Advice(ConnectionLost, _RETRIED),
     1203: _Advice(ConnectionLost, "the user has too many connections"),
-    1227: _Advice(Authentication, f"a privilege is missing; {_GRANT}"),
+    MISSING_PRIVILEGE: _Advice(Authentication, f"a privilege is missing; {_GRANT}"),
     1251: _Advice(Authentication, "the server asks for an authentication that PyMySQL does not speak"),
     1275: _Advice(Authentication, "the user's password is stored in a form that is too old"),
     1381: _Advice(Server, "the server writes no binary log: start it with log_bin"),
@@ -100,7 +102,7 @@ _DUMP_TEXTS: tuple[tuple[str, _Advice], ...] = (
         _Advice(Server, "GTIDs are off there: start from a file and position, or set gtid_mode=ON"),
     ),
     (
-        r"with the same server_uuid/server_id",
+        r"the same server_uuid/server_id",
         _Advice(Server, "another replica uses this server id: give each reader a server_id of its own"),
     ),
     (
@@ -116,6 +118,10 @@ _DUMP_TEXTS: tuple[tuple[str, _Advice], ...] = (
         _Advice(Server, "the server did not take binspark's word that it reads checksums"),
     ),
     (
+        r"I/O error reading log event",
+        _Advice(ConnectionLost, "the log was reset under the reader, or its disk fails"),
+    ),
+    (
         r"bogus data|truncated in the middle|max_allowed_packet|did not pass|corrupt|log read failed|read error",
         _Advice(
             Server,
@@ -128,7 +134,17 @@ _DUMP_TEXTS: tuple[tuple[str, _Advice], ...] = (
 
 def explained(code: int, message: str, place: Position) -> SourceError:
     """Return the error that a server's error code and text mean."""
-    advice = _dump_advice(message) if code == FATAL_READING_BINLOG else _CODES.get(code)
+    return _advised(_CODES.get(code), code, message, place)
+
+
+def explained_dump(code: int, message: str, place: Position) -> SourceError:
+    """Return the same for the commands of a dump: who may log in is refused these for want of a privilege."""
+    if code == FATAL_READING_BINLOG:
+        return _advised(_dump_advice(message), code, message, place)
+    return _advised(_CODES.get(MISSING_PRIVILEGE if code == ACCESS_DENIED else code), code, message, place)
+
+
+def _advised(advice: _Advice | None, code: int, message: str, place: Position) -> SourceError:
     said = f"{message.strip()} (error {code})" if code else message.strip()
     if advice is None:
         return Server(said, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from binspark.client.advice import explained
+from binspark.client.advice import explained_dump
 from binspark.client.commands import BinlogDump, BinlogDumpGtid, DumpFlag, RegisterSlave, encode_command
 from binspark.client.connect import Connection
 from binspark.client.gtid_memory import own_kind
@@ -56,7 +56,7 @@ def _register(channel: PacketChannel, connection: Connection, settings: StreamSe
     answer = channel.read(settings.first_seconds)
     if answer[:1] == bytes((ERROR,)):
         error = decode_error(answer)
-        raise explained(error.code, error.message, connection.position)
+        raise explained_dump(error.code, error.message, connection.position)
 
 
 def _dump_command(

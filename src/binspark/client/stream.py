@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from binspark.client.advice import explained
+from binspark.client.advice import explained_dump
 from binspark.client.packets import ERROR, EVENT, decode_error, is_end
 from binspark.client.semi_sync import HEADER_LENGTH as SEMI_SYNC_LENGTH
 from binspark.client.semi_sync import Acknowledgement, decode_header, encode_acknowledgement
@@ -157,7 +157,7 @@ class BinlogStream:
             return StopIteration() if self._settings.until_end else ConnectionLost("the server ended the dump")
         if packet[:1] == bytes((ERROR,)):
             error = decode_error(packet)
-            return explained(error.code, error.message, self.position)
+            return explained_dump(error.code, error.message, self.position)
         return Malformed(f"a packet that is neither event, end nor error: 0x{packet[:16].hex()}")
 
     def _framed(self, data: bytes) -> StreamEvent:

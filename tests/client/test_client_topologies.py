@@ -1,0 +1,280 @@
+"""Following from one server to another of the same topology, by GTIDs; and servers whose history has changed."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from client_help import (
+    StartServer,
+    every_family,
+    following,
+    ids_of,
+    insert,
+    make_table,
+    options_of,
+    purge_to,
+    quick,
+    quick_stream,
+    transactions_until,
+)
+from tcp_proxy import proxied
+
+from binspark.client.follow import follow
+from binspark.client.follow_files import follow_files
+from binspark.client.group import Group, GroupKind
+from binspark.client.resume import ResumePoint
+from binspark.client.settings import Retry
+from binspark.errors import ConnectionLost, Purged
+from binspark.testing.servers import Family, MariaDB, MySQL, Server
+
+pytestmark = pytest.mark.timeout(180)
+
+RESET = {MySQL: "RESET BINARY LOGS AND GTIDS", MariaDB: "RESET MASTER"}
+
+
+def replicate(replica: Server, source: Server) -> None:
+    """Make one server the replica of another."""
+    if source.family is MySQL:
+        replica.run_sql(
+            f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.port}, SOURCE_USER='root',"
+            "SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1; START REPLICA"
+        )
+        return
+    replica.run_sql(
+        f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={source.port}, MASTER_USER='root',"
+        "MASTER_USE_GTID=slave_pos; START SLAVE"
+    )
+
+
+def catch_up(replica: Server, source: Server) -> None:
+    """Wait until a replica has all that its source has."""
+    if source.family is MySQL:
+        gtids = source.query("SELECT @@GLOBAL.gtid_executed")[0][0]
+        assert replica.query("SELECT WAIT_FOR_EXECUTED_GTID_SET(%s, 30)", (gtids,)) == [(0,)]
+    else:
+        gtids = source.query("SELECT @@GLOBAL.gtid_binlog_pos")[0][0]
+        assert replica.query("SELECT MASTER_GTID_WAIT(%s, 30)", (gtids,)) == [(0,)]
+
+
+def promote(replica: Server) -> None:
+    replica.run_sql("STOP REPLICA" if replica.family is MySQL else "STOP SLAVE")
+
+
+@pytest.fixture
+def pair(family: Family, start_server: StartServer) -> tuple[Server, Server]:
+    """A source and its replica, whose logs differ."""
+    source = start_server(family, {"server-id": 1})
+    replica = start_server(family, {"server-id": 2, "log-bin": "other", "log-slave-updates": 1})
+    replicate(replica, source)
+    make_table(source, "d")
+    return source, replica
+
+
+@every_family
+@pytest.mark.parametrize("start", ["earliest", "gtid:"])
+def test_a_replica_that_is_promoted_goes_on_where_its_source_was_killed(
+    family: Family, pair: tuple[Server, Server], start: str
+) -> None:
+    source, replica = pair
+    insert(source, "d", 1, 2, 3)
+    with following(options_of(source.port, replica.port), start) as follower:
+        groups = transactions_until(follower, "d", 3)
+        catch_up(replica, source)
+        source.kill()
+        promote(replica)
+        insert(replica, "d", 4, 5)
+        groups += transactions_until(follower, "d", 5)
+    assert ids_of(groups, "d") == [1, 2, 3, 4, 5]
+    assert groups[-1].resume.file.startswith("other.")
+
+
+@every_family
+def test_a_transaction_that_was_cut_off_comes_whole_from_the_other_server(
+    family: Family, pair: tuple[Server, Server]
+) -> None:
+    source, replica = pair
+    insert(source, "d", 1)
+    with (
+        proxied(source.port) as proxy,
+        following(options_of(proxy.port, replica.port), "earliest") as follower,
+    ):
+        groups = transactions_until(follower, "d", 1)
+        proxy.end_after(100_000)
+        insert(source, "d", 2, pad=300_000)
+        catch_up(replica, source)
+        source.kill()
+        promote(replica)
+        insert(replica, "d", 3)
+        groups += transactions_until(follower, "d", 3)
+    assert ids_of(groups, "d") == [1, 2, 3]
+
+
+@every_family
+def test_a_stored_resume_point_goes_on_at_another_server(family: Family, pair: tuple[Server, Server]) -> None:
+    source, replica = pair
+    insert(source, "d", 1, 2, 3)
+    catch_up(replica, source)
+    with following(options_of(source.port), "earliest") as follower:
+        stored = str(transactions_until(follower, "d", 2)[-1].resume)
+    with following(options_of(replica.port), ResumePoint.parse(stored)) as follower:
+        groups = transactions_until(follower, "d", 3)
+    assert ids_of(groups, "d") == [3]
+
+
+@every_family
+def test_the_server_that_comes_back_is_followed_again(family: Family, pair: tuple[Server, Server]) -> None:
+    source, replica = pair
+    insert(source, "d", 1)
+    catch_up(replica, source)
+    with (
+        proxied(source.port) as to_source,
+        proxied(replica.port) as to_replica,
+        following(options_of(to_source.port, to_replica.port), "earliest") as follower,
+    ):
+        groups = transactions_until(follower, "d", 1)
+        to_source.refusing = True
+        to_source.cut()
+        insert(source, "d", 2)
+        groups += transactions_until(follower, "d", 2)
+        to_source.refusing, to_replica.refusing = False, True
+        to_replica.cut()
+        insert(source, "d", 3)
+        groups += transactions_until(follower, "d", 3)
+    assert ids_of(groups, "d") == [1, 2, 3]
+    assert [group.resume.file[:5] for group in groups[-3:]] == ["binlo", "other", "binlo"]
+
+
+@pytest.mark.mysql
+def test_without_gtids_only_the_same_server_will_do(start_server: StartServer) -> None:
+    first, second = (start_server(MySQL, {"gtid-mode": "OFF", "server-id": number}) for number in (1, 2))
+    make_table(first, "d")
+    insert(first, "d", 1)
+    settings = quick(retry=Retry(3, 0.01, 0.01))
+    with proxied(first.port) as proxy:
+        follower = follow(options_of(proxy.port, second.port), "earliest", settings)
+        groups = transactions_until(follower, "d", 1)
+        assert groups[-1].resume.gtids is None
+        proxy.refusing = True
+        proxy.cut()
+        with pytest.raises(ConnectionLost, match="only that server can go on"):
+            list(follower)
+
+
+@pytest.mark.mysql
+def test_transactions_without_gtids_are_followed_over_a_restart(start_server: StartServer) -> None:
+    server = start_server(MySQL, {"gtid-mode": "OFF", "sync-binlog": 1})
+    make_table(server, "d")
+    insert(server, "d", 1)
+    with following(options_of(server.port), "earliest") as follower:
+        groups = transactions_until(follower, "d", 1)
+        server.kill()
+        server.launch()
+        insert(server, "d", 2)
+        groups += transactions_until(follower, "d", 2)
+    assert ids_of(groups, "d") == [1, 2]
+
+
+@pytest.mark.mysql
+def test_gtids_are_learnt_where_the_next_file_begins(start_server: StartServer) -> None:
+    server = start_server(MySQL)
+    make_table(server, "d")
+    insert(server, "d", 1)
+    middle = server.log_files()[0].stat().st_size
+    insert(server, "d", 2)
+    server.query("FLUSH LOGS")
+    insert(server, "d", 3)
+    with following(options_of(server.port), f"binlog.000001:{middle}") as follower:
+        second, third = transactions_until(follower, "d", 3)
+    assert second.resume.gtids is None
+    assert str(third.resume.gtids) == server.query("SELECT @@GLOBAL.gtid_executed")[0][0]
+
+
+@every_family
+@pytest.mark.parametrize(
+    ("start", "flushes", "rows"),
+    [("earliest", 0, 1), ("earliest", 0, 60), ("gtid:", 0, 60), ("gtid:", 1, 1)],
+    ids=["the same file, shorter", "the same file, longer", "the same file, longer, by GTIDs", "an older file"],
+)
+def test_logs_that_are_reset_under_the_reader_are_noticed(
+    family: Family, start: str, flushes: int, rows: int, start_server: StartServer
+) -> None:
+    server = start_server(family)
+    make_table(server, "d")
+    insert(server, "d", *range(20))
+    for _ in range(flushes):
+        server.query("FLUSH LOGS")
+    with following(options_of(server.port), start, check_seconds=0.3) as follower:
+        transactions_until(follower, "d", 19)
+        while next(follower).kind is not GroupKind.HEARTBEAT:
+            pass
+        time.sleep(1.1)  # a file is told from another of the same name by the second of its making
+        server.query(RESET[family])
+        insert(server, "d", *range(100, 100 + rows))
+        with pytest.raises(Purged, match="reset"):
+            transactions_until(follower, "d", 10_000)
+
+
+@every_family
+def test_a_copy_of_files_is_not_continued_with_those_of_another_history(
+    family: Family, start_server: StartServer
+) -> None:
+    server = start_server(family)
+    make_table(server, "d")
+    follower = follow_files(options_of(server.port), "earliest", quick(stream=quick_stream(until_end=True)))
+    assert list(follower)
+    time.sleep(1.1)
+    server.query(RESET[family])
+    insert(server, "d", *range(30))
+    assert follower.resume is not None
+    with pytest.raises(Purged, match="the logs were reset"):
+        list(follow_files(options_of(server.port), follower.resume, quick()))
+
+
+@every_family
+def test_a_reader_whose_file_was_purged_goes_on_by_gtids_if_it_has_all_of_it(
+    family: Family, start_server: StartServer
+) -> None:
+    server = start_server(family)
+    make_table(server, "d")
+    insert(server, "d", 1)
+    with following(options_of(server.port), "earliest") as follower:
+        point = transactions_until(follower, "d", 1)[-1].resume
+    server.query("FLUSH LOGS")
+    insert(server, "d", 2)
+    purge_to(server, "binlog.000002")
+    assert point.file == "binlog.000001"
+    with following(options_of(server.port), point) as follower:
+        groups = transactions_until(follower, "d", 2)
+    assert ids_of(groups, "d") == [2]
+
+
+@every_family
+def test_a_reader_whose_transactions_were_purged_is_told(family: Family, start_server: StartServer) -> None:
+    server = start_server(family)
+    make_table(server, "d")
+    insert(server, "d", 1)
+    with following(options_of(server.port), "earliest") as follower:
+        point = transactions_until(follower, "d", 1)[-1].resume
+    insert(server, "d", 2)
+    server.query("FLUSH LOGS")
+    purge_to(server, "binlog.000002")
+    with following(options_of(server.port), point) as follower, pytest.raises(Purged, match=r"(?i)start from"):
+        list(follower)
+
+
+@every_family
+def test_a_log_that_lost_its_end_in_a_crash_is_noticed(family: Family, start_server: StartServer) -> None:
+    server = start_server(family)
+    make_table(server, "d")
+    insert(server, "d", 1, 2)
+    with following(options_of(server.port), "earliest") as follower:
+        groups: list[Group] = transactions_until(follower, "d", 2)
+        server.kill()
+        log = server.log_files()[0]
+        transaction = groups[-1].transaction
+        assert transaction is not None
+        log.write_bytes(log.read_bytes()[: transaction.start])
+        server.launch()
+        with pytest.raises(Purged, match="crashed"):
+            list(follower)
