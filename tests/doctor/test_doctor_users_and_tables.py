@@ -1,0 +1,104 @@
+"""The doctor on real servers: what users may do and see, and which tables are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from doctor_asking import connected, findings, mend
+
+from binspark.doctor.ask import ask
+from binspark.testing.servers import Server
+
+SECRET = "correct horse"
+
+
+@pytest.fixture(params=["mysql", "mariadb"])
+def shared(request: pytest.FixtureRequest) -> Server:
+    server: Server = request.getfixturevalue(request.param)
+    return server
+
+
+@pytest.fixture
+def database(shared: Server) -> Iterator[str]:
+    shared.run_sql("CREATE DATABASE doctor")
+    yield "doctor"
+    shared.run_sql("DROP DATABASE doctor")
+
+
+@pytest.fixture
+def user(shared: Server) -> Iterator[str]:
+    shared.run_sql(f"CREATE USER doctor IDENTIFIED BY '{SECRET}'")
+    yield "doctor"
+    shared.run_sql("DROP USER doctor")
+
+
+def test_missing_privileges_are_granted_by_what_the_doctor_says(shared: Server, user: str) -> None:
+    found = findings(shared, user, SECRET)
+    missing = {code: found[code] for code in ("replication-slave", "replication-client", "select")}
+    mend(shared, missing)
+    assert not set(missing) & set(findings(shared, user, SECRET))
+
+
+def test_a_user_that_may_do_nothing_still_learns_of_the_settings(shared: Server, user: str) -> None:
+    assert "sync-binlog" in findings(shared, user, SECRET)
+
+
+def test_a_role_counts_when_it_is_active(shared: Server, user: str) -> None:
+    shared.run_sql(f"CREATE ROLE doctors; GRANT REPLICATION SLAVE ON *.* TO doctors; GRANT doctors TO {user}")
+    found = findings(shared, user, SECRET)
+    shared.run_sql(found["roles"].mend)
+    later = findings(shared, user, SECRET)
+    shared.run_sql("DROP ROLE doctors")
+    assert {"roles", "replication-slave"} <= set(found)
+    assert not {"roles", "replication-slave"} & set(later)
+
+
+def test_a_user_sees_only_tables_that_it_has_a_privilege_on(shared: Server, user: str, database: str) -> None:
+    shared.run_sql(f"CREATE TABLE {database}.a (x INT); CREATE TABLE {database}.b (x INT)")
+    shared.run_sql(f"GRANT SELECT ON {database}.b TO {user}")
+    found = findings(shared, user, SECRET)
+    assert found["no-key"].value == "missing in 1 table: doctor.b"
+    assert "select" in found
+
+
+@pytest.mark.parametrize(
+    ("definition", "is_keyless"),
+    [
+        ("x INT PRIMARY KEY", False),
+        ("x INT NOT NULL, UNIQUE KEY (x)", False),
+        ("x INT NOT NULL, y INT NOT NULL, UNIQUE KEY (x, y)", False),
+        ("x INT NOT NULL, y INT, UNIQUE KEY (x, y)", True),
+        ("x VARCHAR(100) NOT NULL, UNIQUE KEY (x(10))", True),
+        ("x VARCHAR(100), PRIMARY KEY (x(10))", False),
+        ("x INT NOT NULL, KEY (x)", True),
+    ],
+)
+def test_a_key_is_what_names_a_row(shared: Server, database: str, definition: str, is_keyless: bool) -> None:
+    shared.run_sql(f"CREATE TABLE {database}.t ({definition})")
+    with connected(shared) as connection:
+        tables = ask(connection).tables
+    assert tables is not None
+    assert (("doctor", "t") in tables.keyless) is is_keyless
+
+
+def test_views_and_sequences_need_no_key(mariadb: Server) -> None:
+    mariadb.run_sql("CREATE DATABASE doctor; CREATE VIEW doctor.v AS SELECT 1 AS x; CREATE SEQUENCE doctor.s")
+    with connected(mariadb) as connection:
+        tables = ask(connection).tables
+    mariadb.run_sql("DROP DATABASE doctor")
+    assert tables is not None
+    assert not [name for name in tables.keyless if name.schema == "doctor"]
+
+
+def test_tables_are_left_alone_if_nobody_wants_them_looked_at(shared: Server) -> None:
+    with connected(shared) as connection:
+        assert ask(connection, tables=False).tables is None
+
+
+def test_a_replica_is_known_by_what_it_has_applied_where_the_user_may_not_ask(mariadb: Server) -> None:
+    mariadb.run_sql(f"CREATE USER doctor IDENTIFIED BY '{SECRET}'; SET GLOBAL gtid_slave_pos = '7-7-7'")
+    with connected(mariadb, "doctor", SECRET) as connection:
+        is_replica = ask(connection).is_replica
+    mariadb.run_sql("DROP USER doctor; SET GLOBAL gtid_slave_pos = ''")
+    assert is_replica
