@@ -10,7 +10,6 @@ from binspark.position import Position
 
 ACCESS_DENIED = 1045
 MISSING_PRIVILEGE = 1227
-FATAL_READING_BINLOG = 1236
 _CLIENT_CODES = range(2000, 3000)
 
 
@@ -63,7 +62,7 @@ _CODES: dict[int, _Advice] = {
     4031: _Advice(ConnectionLost, "the server closed a connection that was idle"),
 }
 
-# By the text of error 1236, for which every failure of a dump has the same code.
+# By the text of the error that ends a dump: nearly all of them have the same code, 1236.
 _DUMP_TEXTS: tuple[tuple[str, _Advice], ...] = (
     (
         r"purged required binary logs|state is too old|have been purged|purged binary logs containing GTIDs",
@@ -139,9 +138,8 @@ def explained(code: int, message: str, place: Position) -> SourceError:
 
 def explained_dump(code: int, message: str, place: Position) -> SourceError:
     """Return the same for the commands of a dump: who may log in is refused these for want of a privilege."""
-    if code == FATAL_READING_BINLOG:
-        return _advised(_dump_advice(message), code, message, place)
-    return _advised(_CODES.get(MISSING_PRIVILEGE if code == ACCESS_DENIED else code), code, message, place)
+    by_code = _CODES.get(MISSING_PRIVILEGE if code == ACCESS_DENIED else code)
+    return _advised(by_code or _dump_advice(message), code, message, place)
 
 
 def _advised(advice: _Advice | None, code: int, message: str, place: Position) -> SourceError:
