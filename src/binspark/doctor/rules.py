@@ -121,14 +121,14 @@ RULES = (
     Rule(
         "old-times", _WARNING, ("times with fractions",), "MariaDB: in the format from before MySQL 5.6",
         tables_with("old format", lambda tables: tables.old_times),
-        "The log does not tell how long these values are: unless statements in it or a dump of the tables do, their rows "
-        "usually cannot be read.",
+        "The log does not tell how long these values are: unless statements in it or a dump of the tables do, their "
+        "rows usually cannot be read.",
         mariadb_only(run("ALTER TABLE {table} FORCE;", "-- with mysql56_temporal_format = ON; and so for each table")),
     ),
     Rule(
         "temporal-format", _WARNING, ("mysql56_temporal_format",), "OFF", value_is("OFF"),
-        "New tables get times in the format from before MySQL 5.6. Of those with fractions the log does not tell how long "
-        "they are: unless statements in it or a dump of the tables do, their rows usually cannot be read.",
+        "New tables get times in the format from before MySQL 5.6. Of those with fractions the log does not tell how "
+        "long they are: unless statements in it or a dump of the tables do, their rows usually cannot be read.",
         mariadb_only(assign("ON")),
     ),
     Rule(
