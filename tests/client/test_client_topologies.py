@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -30,6 +31,7 @@ from binspark.testing.servers import Family, MariaDB, MySQL, Server
 
 pytestmark = pytest.mark.timeout(180)
 
+START_REPLICA = {MySQL: "START REPLICA", MariaDB: "START SLAVE"}
 RESET = {MySQL: "RESET BINARY LOGS AND GTIDS", MariaDB: "RESET MASTER"}
 
 
@@ -143,6 +145,44 @@ def test_the_server_that_comes_back_is_followed_again(family: Family, pair: tupl
         groups += transactions_until(follower, "d", 3)
     assert ids_of(groups, "d") == [1, 2, 3]
     assert [group.resume.file[:5] for group in groups[-3:]] == ["binlo", "other", "binlo"]
+
+
+@every_family
+def test_a_replica_that_lags_is_waited_for(family: Family, pair: tuple[Server, Server]) -> None:
+    source, replica = pair
+    insert(source, "d", 1)
+    catch_up(replica, source)
+    promote(replica)
+    insert(source, "d", 2)
+    with proxied(source.port) as proxy:
+        options = options_of(proxy.port, replica.port)
+        with following(options, "earliest") as follower:
+            groups = transactions_until(follower, "d", 2)
+            proxy.refusing = True
+            proxy.cut()
+            insert(source, "d", 3)
+            start_again = threading.Timer(1, lambda: replica.run_sql(START_REPLICA[family]))
+            start_again.start()
+            groups += transactions_until(follower, "d", 3)
+            start_again.join()
+    assert ids_of(groups, "d") == [1, 2, 3]
+
+
+@every_family
+def test_after_a_short_break_the_same_server_is_followed_on(family: Family, pair: tuple[Server, Server]) -> None:
+    source, replica = pair
+    insert(source, "d", 1)
+    catch_up(replica, source)
+    with (
+        proxied(source.port) as proxy,
+        following(options_of(proxy.port, replica.port), "earliest") as follower,
+    ):
+        groups = transactions_until(follower, "d", 1)
+        proxy.cut()
+        insert(source, "d", 2)
+        groups += transactions_until(follower, "d", 2)
+    assert ids_of(groups, "d") == [1, 2]
+    assert groups[-1].resume.file.startswith("binlog.")
 
 
 @pytest.mark.mysql

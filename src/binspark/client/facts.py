@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from binspark.client.connect import Connection
+from binspark.client.connect import Connection, Row
 from binspark.errors import Server
 from binspark.frames.format import Family, family_of, version_numbers
 from binspark.gtid import GtidSet, MariadbPosition
 
 Gtids = GtidSet | MariadbPosition
 """What was written up to some place: a set in MySQL, a position in MariaDB."""
+
+_LOOKS = 5
 
 
 class ServerLog(NamedTuple):
@@ -112,17 +114,31 @@ def server_logs(connection: Connection) -> tuple[ServerLog, ...]:
 
 def log_end(connection: Connection) -> LogEnd:
     """Return where the server writes next."""
-    rows = connection.rows(_end_statement(connection))
-    if not rows:
-        raise Server("the server writes no binary log: start it with log_bin", connection.position)
-    file, offset = str(rows[0][0]), int(rows[0][1])
     if server_family(connection) is Family.MARIADB:
-        return LogEnd(file, offset, mariadb_gtids_at(connection, file, offset))
-    return LogEnd(file, offset, GtidSet(str(rows[0][4])))
+        return _mariadb_log_end(connection)
+    status = _log_status(connection)
+    return LogEnd(str(status[0]), int(status[1]), GtidSet(str(status[4])))
+
+
+def write_place(connection: Connection) -> tuple[str, int]:
+    """Return the file and offset where the server writes next."""
+    file, offset, *_ = _log_status(connection)
+    return str(file), int(offset)
+
+
+def _mariadb_log_end(connection: Connection) -> LogEnd:
+    """MariaDB tells place and GTIDs apart: they belong together if nothing was written between two looks."""
+    place = write_place(connection)
+    for _ in range(_LOOKS):
+        position = MariadbPosition(str(connection.rows("SELECT @@GLOBAL.gtid_binlog_pos")[0][0]))
+        before, place = place, write_place(connection)
+        if before == place:
+            return LogEnd(*place, position)
+    return LogEnd(*place, mariadb_gtids_at(connection, *place))
 
 
 def mariadb_gtids_at(connection: Connection, file: str, offset: int) -> MariadbPosition:
-    """Return the GTID position of a place in a MariaDB server's logs."""
+    """Return the GTID position of a place in a MariaDB server's logs. The server reads the file up to there."""
     position = connection.rows("SELECT BINLOG_GTID_POS(%s, %s)", (file, offset))[0][0]
     if position is None:
         message = f"the server knows no GTID position at {file}:{offset}: no such log, or no event begins there"
@@ -130,10 +146,13 @@ def mariadb_gtids_at(connection: Connection, file: str, offset: int) -> MariadbP
     return MariadbPosition(str(position))
 
 
-def _end_statement(connection: Connection) -> str:
-    """MySQL 8.2 renamed the statement, 8.4 took the old name away."""
+def _log_status(connection: Connection) -> Row:
+    """Ask for the end of the log. MySQL 8.2 renamed the statement, 8.4 took the old name away."""
     new_name = server_family(connection) is Family.MYSQL and version_numbers(connection.server_version) >= (8, 2, 0)
-    return "SHOW BINARY LOG STATUS" if new_name else "SHOW MASTER STATUS"
+    rows = connection.rows("SHOW BINARY LOG STATUS" if new_name else "SHOW MASTER STATUS")
+    if not rows:
+        raise Server("the server writes no binary log: start it with log_bin", connection.position)
+    return rows[0]
 
 
 def _gtids_purged(connection: Connection, variables: Mapping[str, str]) -> GtidSet:

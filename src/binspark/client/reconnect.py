@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import deque
 
 from binspark.client.connect import Connection, connect
 from binspark.client.options import ConnectionOptions
@@ -14,13 +15,14 @@ log = logging.getLogger("binspark.client")
 
 
 class Reconnector:
-    """Connects to the servers in turn, beginning with the one that was reached last."""
+    """Connects to the servers in turn, beginning with the one that was of use last."""
 
     def __init__(self, options: ConnectionOptions, retry: Retry) -> None:
         self._options = options
         self._retry = retry
-        self._index = 0
+        self._last_good = 0
         self._failures = 0
+        self._reasons: deque[str] = deque(maxlen=len(options.addresses))
         self._stop = threading.Event()
 
     @property
@@ -29,25 +31,35 @@ class Reconnector:
 
     def connect(self) -> Connection:
         """Connect to the server whose turn it is."""
-        addresses = self._options.addresses
-        return connect(self._options.only(addresses[self._index % len(addresses)]))
+        return connect(self._options.only(self._options.addresses[self._turn]))
 
     def progressed(self) -> None:
-        """Say that the connection was of use: failures are counted anew."""
-        self._failures = 0
+        """Say that the connection was of use: it comes first the next time, and failures are counted anew."""
+        self._last_good, self._failures = self._turn, 0
 
     def failed(self, error: ConnectionLost) -> None:
         """Wait until it is time to connect again; raise where it has failed too often."""
         self._failures += 1
+        self._reasons.append(str(error))
         if self._retry.limit is not None and self._failures > self._retry.limit:
-            attempts = f"{self._failures} attempts in a row failed, the last one so: {error.message}"
-            raise ConnectionLost(attempts, error.position) from None
-        servers = len(self._options.addresses)
-        self._index += 1
-        delay = 0.0 if self._failures % servers else self._retry.delay(self._failures // servers)
+            reasons = "; ".join(dict.fromkeys(self._reasons))
+            raise ConnectionLost(f"{self._failures} attempts in a row failed, the last so: {reasons}") from None
+        delay = self._delay()
         log.warning("%s; connecting again in %.1f s (attempt %d)", error, delay, self._failures)
         self._stop.wait(delay)
 
     def stop(self) -> None:
         """Connect no more, and do not wait any longer."""
         self._stop.set()
+
+    @property
+    def _turn(self) -> int:
+        return (self._last_good + max(self._failures - 1, 0)) % len(self._options.addresses)
+
+    def _delay(self) -> float:
+        """Where there are several servers, try each at once; wait before each further round."""
+        servers = len(self._options.addresses)
+        rounds, tried = divmod(self._failures - 1, servers)
+        if tried or (servers > 1 and rounds == 0):
+            return 0.0
+        return self._retry.delay(rounds + (servers == 1))

@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from binspark.client.connect import Connection
 from binspark.client.dump import open_stream
 from binspark.client.facts import server_logs
+from binspark.client.gtid_memory import own_kind
 from binspark.client.identity import ServerIdentity, identify
+from binspark.client.lag import look_at_lag
 from binspark.client.probe import file_created
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import StreamSettings
@@ -46,6 +48,8 @@ def reopen(
     by_file = isinstance(start, AtFile)
     if not by_file and point.server == identity.uuid:
         _refuse_other_history(connection, point)
+    elif isinstance(start, AtGtids):
+        look_at_lag(connection, start.gtids)
     return Reopened(open_stream(connection, start, settings, on_heartbeat), identity, point, by_file)
 
 
@@ -55,7 +59,7 @@ def place_on(connection: Connection, identity: ServerIdentity, point: ResumePoin
     if same_server and point.by_file and (point.gtids is None or not _purged(connection, point.file)):
         return point.at_file
     if point.gtids is not None and (identity.gtids_enabled or not point.by_file):
-        return AtGtids(point.gtids)
+        return AtGtids(own_kind(point.gtids, identity.family))
     if same_server:
         return point.at_file
     message = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from binspark.client.connect import Connection, connect
-from binspark.client.facts import LogEnd, log_end
+from binspark.client.facts import write_place
 from binspark.client.stream import BinlogStream
 from binspark.errors import Authentication, ConnectionLost, Purged
 from binspark.files.sources import log_order
@@ -32,23 +32,23 @@ class ResetWatch:
         self._last_check = now
         try:
             with connect(self._options) as connection:
-                end = log_end(connection)
+                file, offset = write_place(connection)
         except (ConnectionLost, Authentication):
             return  # the stream's own connection tells; and who may not ask reads all the same
-        self._compare(end, stream)
+        self._compare(file, offset, stream)
 
-    def _compare(self, end: LogEnd, stream: BinlogStream) -> None:
+    def _compare(self, file: str, offset: int, stream: BinlogStream) -> None:
         here = (stream.file, stream.offset)
-        if _order(end.file, end.offset) < _order(*here):
+        if _order(file, offset) < _order(*here):
             message = (
-                f"the server writes {end.file}:{end.offset}, which is before this place: its logs were reset. What was "
+                f"the server writes {file}:{offset}, which is before this place: its logs were reset. What was "
                 "delivered is no longer its history; start anew, from earliest"
             )
             raise Purged(message, stream.position)
-        if (end.file, end.offset) == here:
+        if (file, offset) == here:
             self._behind_at = None
         elif self._behind_at == here:
-            message = f"the server has written up to {end.file}:{end.offset}, and its dump does not go on"
+            message = f"the server has written up to {file}:{offset}, and its dump does not go on"
             raise ConnectionLost(message, stream.position)
         else:
             self._behind_at = here
