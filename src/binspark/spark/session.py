@@ -31,6 +31,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+_PATIENCE_SECONDS = 5
 _START_CHATTER = ("WARNING: ", "Picked up ", "NOTE: Picked up ")
 """How lines begin that Java writes at every start: of modules that Spark asks for, of options in the environment."""
 
@@ -73,11 +74,11 @@ def _launch(conf: SparkConf) -> Any:
     listener = Thread(target=_pass_on, args=(read_end,), name="stderr of the JVM", daemon=True)
     listener.start()
     try:
-        return launch_gateway(conf, {"stderr": write_end})  # type: ignore[no-untyped-call]
-    except PySparkRuntimeError as error:
-        raise OptionError("Spark does not start; Java says why") from error
-    finally:
-        os.close(write_end)
+        with open(write_end, "w") as words:
+            return launch_gateway(conf, {"stderr": words})  # type: ignore[no-untyped-call]
+    except PySparkRuntimeError:
+        listener.join(_PATIENCE_SECONDS)
+        raise OptionError("Spark does not start; what Java says about it stands above") from None
 
 
 def _pass_on(read_end: int) -> None:
