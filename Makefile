@@ -2,6 +2,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+WITH_JAVA := JAVA_HOME=$$(tools/java)
 
 .PHONY: help setup servers demo test test-all lint bench fuzz clean
 
@@ -25,14 +26,14 @@ servers: $(READY)
 	@$(BIN)/python -m binspark.testing.servers
 
 demo: $(READY)
-	@$(BIN)/binspark demo
+	@$(WITH_JAVA) $(BIN)/binspark demo
 
 test: $(READY) servers
 	@echo "running the tests (make test-all adds the long sweeps)"
-	@$(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
+	@$(WITH_JAVA) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
 
 test-all: $(READY) servers
-	@$(BIN)/pytest -q -n 2 --dist loadgroup
+	@$(WITH_JAVA) $(BIN)/pytest -q -n 2 --dist loadgroup
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,0 +1,46 @@
+"""`python -m tools.java_packages PACKAGE…`: unpack the first of these packages that Debian has into the cache."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from binspark.testing.servers.cache import build_once, cache_folder
+from binspark.testing.servers.errors import ServerUnavailable
+from binspark.testing.servers.packages import PackageSet, unpack_packages
+
+
+def main(packages: list[str]) -> int:
+    try:
+        build_once(cache_folder() / "java" / "packages", lambda empty: unpack_first(packages, empty))
+    except ServerUnavailable as error:
+        print(f"setup: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def unpack_first(packages: list[str], root: Path) -> None:
+    """Unpack one of the packages, without what it depends on: a headless Java needs the C library, and zlib."""
+    for number, package in enumerate(packages, start=1):
+        try:
+            unpack_packages(PackageSet(whole=(), alone=(package,)), root)
+            break
+        except ServerUnavailable:
+            if number == len(packages):
+                raise
+    stay_inside(root)
+
+
+def stay_inside(root: Path) -> None:
+    """Point links such as `lib/jvm.cfg -> /etc/java-17-openjdk/…` to the files that were unpacked."""
+    for folder, names, files in os.walk(root):
+        for link in (Path(folder, name) for name in (*names, *files)):
+            if link.is_symlink() and link.readlink().is_absolute():
+                target = root / link.readlink().relative_to("/")
+                link.unlink()
+                link.symlink_to(os.path.relpath(target, link.parent))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
