@@ -78,7 +78,7 @@ def test_positions_that_wrap_are_followed(kind: str) -> None:
     log = LogBytes(read_at, start + len(tail), log_bytes(head).format)
     assert writer.starts[0] < FOUR_GIB < writer.starts[2]
     found = [log.find_start(offset) for offset in range(start - 50, start + len(tail), 13)]
-    made = MadeLog(b"", tuple(writer.starts))
+    made = MadeLog(b"", tuple(writer.starts), tuple(writer.ends))
     assert found == [expected(made, offset) for offset in range(start - 50, start + len(tail), 13)]
 
 

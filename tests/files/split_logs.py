@@ -35,10 +35,15 @@ CHECKSUMS = (ChecksumAlgorithm.CRC32, ChecksumAlgorithm.NONE)
 
 @dataclass(frozen=True)
 class MadeLog:
-    """A log, and where its transactions begin that a reader can begin with."""
+    """A log.
+
+    starts   where transactions begin that a reader can begin with
+    ends     where transactions end, and statements that are none
+    """
 
     content: bytes
     starts: tuple[int, ...]
+    ends: tuple[int, ...]
 
     def parts(self) -> list[range]:
         """Return the bytes that each transaction owns: up to the next one."""
@@ -52,14 +57,20 @@ class Writer:
     def __init__(self, log: BinlogBuilder) -> None:
         self.log = log
         self.starts: list[int] = []
+        self.ends: list[int] = []
 
     def transaction(self, *changes: Change) -> None:
         self.starts.append(self.log.offset)
         self.write(*changes)
+        self.ends.append(self.log.offset)
 
     def ddl(self, sql: str) -> None:
         self.starts.append(self.log.offset)
         self.log.ddl(sql, "shop")
+        self.ends.append(self.log.offset)
+
+    def made(self) -> MadeLog:
+        return MadeLog(self.log.content, tuple(self.starts), tuple(self.ends))
 
     def write(self, *changes: Change) -> None:
         self.log.transaction(*changes)
@@ -85,6 +96,7 @@ class Unnamed(Writer):
 
     def ddl(self, sql: str) -> None:
         self.log.query(sql, "shop")
+        self.ends.append(self.log.offset)
 
     def write(self, *changes: Change) -> None:
         log = self.log
@@ -171,7 +183,7 @@ def made_log(kind: str, blob_bytes: int = 900) -> MadeLog:
     writer = writer_of(kind)
     tell_story(writer, blob_bytes=blob_bytes)
     writer.log.stop()
-    return MadeLog(writer.log.content, tuple(writer.starts))
+    return writer.made()
 
 
 def flipped(content: bytes, offset: int, mask: int = 0x01) -> bytes:

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import pyarrow as pa
 
+from binspark.columns import special, tables, transaction_table
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
 from binspark.errors import BinlogError, DecodeError
@@ -72,7 +74,7 @@ def whole_rows(
     content: bytes, name: str, history: SchemaHistory | None = None, selection: Selection = EVERYTHING
 ) -> Rows:
     """Read all rows of a log without splits."""
-    reader = BatchReader(selection, history)
+    reader = small_reader(selection, history)
     return _rows([lambda: reader.read(io.BytesIO(content).readinto, name)])
 
 
@@ -82,7 +84,17 @@ def split_rows(splits: Sequence[Split], reader: SplitReader, selection: Selectio
 
 
 def _batches(split: Split, reader: SplitReader, selection: Selection) -> Callable[[], Iterator[TableBatch]]:
-    return lambda: reader.batches(split, lambda history: BatchReader(selection, history))
+    return lambda: reader.batches(split, lambda history: small_reader(selection, history))
+
+
+def small_reader(selection: Selection, history: SchemaHistory | None = None) -> BatchReader:
+    """Make a reader that takes little memory, because tests make thousands of them."""
+    with (
+        patch.object(tables, "_MOST_COLUMNS", 1 << 11),
+        patch.object(special, "_WINDOW", 1 << 10),
+        patch.object(transaction_table, "_TEXT_CAPACITY", 1 << 16),
+    ):
+        return BatchReader(selection, history)
 
 
 def _rows(reads: Iterable[Callable[[], Iterator[TableBatch]]]) -> Rows:

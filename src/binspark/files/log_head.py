@@ -8,7 +8,7 @@ from zlib import crc32
 from binspark.errors import DecodeError, Truncated
 from binspark.files.storage_file import LogFile
 from binspark.frames import Frame, Framer, HeaderFlag, LogFormat
-from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.frames.magic import FIRST_EVENT_OFFSET, MAGIC
 from binspark.position import Position
 
 _HEAD = 1 << 12
@@ -41,18 +41,32 @@ class LogHead:
         return self.format.version >= 4 and not self.relay and self.format.event_codes is None
 
 
-def fingerprint(file: LogFile) -> int:
-    """Return what tells one log from another: a checksum of how it begins, without what changes when it is closed."""
-    start = bytearray(file.read_at(0, _MARK))
+def fingerprint(file: LogFile, size: int | None = None) -> int:
+    """Return what tells one log from another: a checksum of how its first `size` bytes begin, and of how many of them.
+
+    The first event alone would not do: two logs that a server begins in the same second begin with the same one.
+    """
+    length = min(_MARK, file.size if size is None else size)
+    return length << 32 | _start_checksum(file, length)
+
+
+def has_fingerprint(file: LogFile, mark: int) -> bool:
+    """Tell whether a log is the one that a fingerprint was taken of; it may have grown, or been closed."""
+    return _start_checksum(file, mark >> 32) == mark & 0xFFFFFFFF
+
+
+def _start_checksum(file: LogFile, length: int) -> int:
+    """Return a checksum of how a log begins, without the flag that changes when it is closed."""
+    start = bytearray(file.read_at(0, length))
     if len(start) > _FLAGS:
         start[_FLAGS] &= ~HeaderFlag.BINLOG_IN_USE
-    whole = min(_first_event_end(start), len(start))
-    return crc32(bytes(start[:whole]))
+    return crc32(start)
 
 
-def _first_event_end(start: bytearray) -> int:
-    size = int.from_bytes(start[FIRST_EVENT_OFFSET + 9 : FIRST_EVENT_OFFSET + 13], "little")
-    return FIRST_EVENT_OFFSET + size
+def is_begun(file: LogFile) -> bool:
+    """Tell whether a server has only begun to write a log: its first event is not whole, but says that it is in use."""
+    start = file.read_at(0, _FLAGS + 1)
+    return len(start) > _FLAGS and start.startswith(MAGIC) and bool(start[_FLAGS] & HeaderFlag.BINLOG_IN_USE)
 
 
 def read_head(file: LogFile, name: str) -> LogHead:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from binspark.errors import DecodeError
-from binspark.files.log_head import fingerprint, read_head
+from binspark.errors import DecodeError, Truncated
+from binspark.files.log_head import fingerprint, is_begun, read_head
 from binspark.files.sources import LogSource
 from binspark.files.splits import PlannedLog
 
@@ -22,13 +22,14 @@ def plan_logs(sources: Iterable[LogSource]) -> list[PlannedLog]:
 
 def _plan(source: LogSource) -> PlannedLog:
     with source.open() as file:
-        size, mark = file.size, fingerprint(file)
+        size = file.size
         try:
             head = read_head(file, source.name)
-        except DecodeError:  # whoever reads the log reports it
-            return PlannedLog(source, size, mark, can_split=False)
+        except DecodeError as error:  # whoever reads the log reports it
+            size = 0 if isinstance(error, Truncated) and is_begun(file) else size
+            return PlannedLog(source, size, fingerprint(file, size), can_split=False)
         if head.in_use:
             from binspark.files.whole_end import whole_end  # few logs are, and it loads kernels
 
             size = whole_end(file, size, head, source.name)
-    return PlannedLog(source, size, mark, head.relay, head.can_split)
+        return PlannedLog(source, size, fingerprint(file, size), head.relay, head.can_split)

@@ -12,7 +12,8 @@ from binspark.columns.starts import GTID_CODES, LogBytes
 from binspark.columns.windows import ReadInto
 from binspark.errors import DecodeError, SourceError
 from binspark.event import Event, EventDecoder
-from binspark.files.log_head import LogHead, fingerprint, read_head
+from binspark.files.hops import Hopper
+from binspark.files.log_head import LogHead, has_fingerprint, read_head
 from binspark.files.splits import PlannedLog, Split
 from binspark.files.storage_file import LogFile
 from binspark.frames import EventCode, Frame, Framer
@@ -27,7 +28,11 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A part of a log that could not be read, and why: from `start` on, up to the transaction at `end`."""
+    """A part of a log that could not be read, and why: from `start` on, up to the transaction at `end`.
+
+    The transaction that `start` is in is read up to there. Where a log has no checksums, the error may be noticed
+    later than where the damage begins.
+    """
 
     error: DecodeError
     file: str
@@ -97,7 +102,7 @@ class SplitReader:
         assert part.error is not None
         if self.on_damage is None:
             raise part.error
-        start = max(part.start, part.error.position.offset or part.start)
+        start = part.damage_start(part.error)
         found = log.find_start(start + 1) if part.head.can_split else None
         self._report(part.error, part.log, start, log.size if found is None else found)
         return None if found is None or (end is not None and found >= end) else found
@@ -153,6 +158,15 @@ class _Part:
             yield from items
         except DecodeError as error:
             self.error = error
+        except OSError as error:
+            raise SourceError(error.strerror or str(error), Position(file=self.log.name)) from None
+
+    def damage_start(self, error: DecodeError) -> int:
+        """Return from where on the log is damaged."""
+        noticed = max(self.start, error.position.offset or self.start)
+        if not self.head.can_split or self.head.format.checksum_length:
+            return noticed
+        return Hopper(self.log, self.file, self.head).sound_end(self.start, noticed)
 
 
 def _events(part: _Part, *, expand: bool) -> Iterator[Event]:
@@ -187,7 +201,7 @@ def _opened(log: PlannedLog) -> Iterator[LogFile]:
 
 def _check_identity(log: PlannedLog, file: LogFile) -> None:
     """Refuse a log that is not the one that was planned. One that was copied over, or has grown, begins alike."""
-    if file.size >= log.size and fingerprint(file) == log.fingerprint:
+    if file.size >= log.size and has_fingerprint(file, log.fingerprint):
         return
     message = "another log took this name since the read was planned"
     if file.size < log.size:

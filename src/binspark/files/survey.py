@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from binspark.columns.kernels.hop import Look
 from binspark.columns.starts import LogBytes
@@ -20,6 +21,7 @@ from binspark.schema.table import TableSchema
 _READERS = 8
 _WINDOW = 64 << 20
 _HEAD = 1024
+_LONGEST_NAME = 255
 
 
 def read_history(logs: Sequence[PlannedLog], history: SchemaHistory) -> SchemaHistory:
@@ -36,22 +38,36 @@ def newest_shape(logs: Sequence[PlannedLog], table: str, history: SchemaHistory)
     for log in reversed(logs):
         event = _last_map(log, table)
         if event is not None:
-            then = history.until(log.name, event.offset) if log.name in history.files else history
+            then = _history_at(history, event)
             then.feed(event)
             return then.table_schema(event.body, event.position), event
     return None
 
 
+def _history_at(history: SchemaHistory, event: Event) -> SchemaHistory:
+    if event.file in history.files:
+        return history.until(event.file, event.offset)
+    return SchemaHistory(history.catalog, lower_case_names=history.lower_case_names)
+
+
 def _definitions(log: PlannedLog) -> list[Event]:
     """Return the first event of a log and the statements that may define tables."""
-    try:
-        if not log.can_split:
-            return [event for event in source_events(log.source) if _tells(event)]
-        with opened(log) as hopper:
-            first = EventDecoder(log.name).decode(hopper.head.frame)
-            return [first, *(event for event in hopper.events(Look.STATEMENTS) if _tells(event))]
-    except DecodeError:
-        return []  # whoever reads the rows reports it
+    return [event for event in _sound(_statements(log)) if _tells(event)]
+
+
+def _statements(log: PlannedLog) -> Iterator[Event]:
+    if not log.can_split:
+        yield from source_events(log.source)
+        return
+    with opened(log) as hopper:
+        yield EventDecoder(log.name).decode(hopper.head.frame)
+        yield from hopper.events(Look.STATEMENTS)
+
+
+def _sound(events: Iterator[Event]) -> Iterator[Event]:
+    """Yield events up to what is damaged: whoever reads the rows reports that."""
+    with suppress(DecodeError):
+        yield from events
 
 
 def _tells(event: Event) -> bool:
@@ -63,13 +79,11 @@ def _tells(event: Event) -> bool:
 
 def _last_map(log: PlannedLog, table: str) -> Event | None:
     """Return the last TABLE_MAP of a table in a log."""
-    try:
-        if not log.can_split:
-            return _last(source_events(log.source), table)
-        with opened(log) as hopper:
-            return _last_in_windows(hopper, table)
-    except DecodeError:
-        return None
+    if not log.can_split:
+        return _last(_sound(source_events(log.source)), table)
+    with suppress(DecodeError), opened(log) as hopper:
+        return _last_in_windows(hopper, table)
+    return None
 
 
 def _last_in_windows(hopper: Hopper, table: str) -> Event | None:
@@ -90,13 +104,17 @@ def _last_in_windows(hopper: Hopper, table: str) -> Event | None:
 
 def _maps(hopper: Hopper, start: int, end: int, table: str) -> Iterator[Event]:
     """Yield the TABLE_MAPs of a table, and all events inside payloads."""
-    schema, _, name = table.partition(".")
-    written = b"".join(bytes((len(part),)) + part + b"\0" for part in (schema.encode(), name.encode()))
     decoder = EventDecoder(hopper.log.name)
-    for event in hopper.events(Look.TABLE_MAPS | Look.PAYLOADS, start, end, written):
+    for event in hopper.events(Look.TABLE_MAPS | Look.PAYLOADS, start, end, _written(table)):
         yield event
         if isinstance(event.body, TransactionPayload):
-            yield from decoder.inner_events(event)
+            yield from _sound(decoder.inner_events(event))
+
+
+def _written(table: str) -> bytes:
+    """Return how a TABLE_MAP writes the name of a table. Longer names than it can write are none of a table."""
+    parts = [part[:_LONGEST_NAME].encode()[:_LONGEST_NAME] for part in table.partition(".")[::2]]
+    return b"".join(bytes((len(part),)) + part + b"\0" for part in parts)
 
 
 def _last(events: Iterator[Event], table: str) -> Event | None:

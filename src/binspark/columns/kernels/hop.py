@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numpy as np
 from numba import njit
 
 from binspark.columns.kernels.memory import load8, load16, load32
@@ -28,26 +29,50 @@ class Met(IntEnum):
     END = 0  # the next header is not in the window
     EVENT = 1  # an event that is looked for
     BROKEN = 2  # no event can begin here
+    DOUBTED = 3  # an event tells its true position, but one before it did not: it may have led here by mistake
+
+
+class Walk(IntEnum):
+    """Numbers that are kept from hop to hop, in an array of int64."""
+
+    AT = 0  # address of the next event, which may be behind the window
+    SOUND = 1  # offset in the log behind the last event that told its true position
+    DOUBT = 2  # 1: an event since then told a false one. None at all (0) is what servers write inside transactions
+    WIDTH = 3
 
 
 @njit(cache=True, nogil=True)
-def hop(at: int, end: int, checksum: int, looks: int, name: int, name_length: int) -> tuple[int, int]:
-    """Go from event to event; return the address where it ended, which may be behind the window, and why."""
-    while at + _HEADER <= end:
+def hop(walk: np.ndarray, end: int, origin: int, checksum: int, looks: int, name: int, name_length: int) -> int:
+    """Go from event to event; return why it ended. An address is an offset in the log when `origin` is added."""
+    while walk[Walk.AT] + _HEADER <= end:
+        at = walk[Walk.AT]
         size = load32(at + 9)
-        kind = load8(at + 4)
         if size < _HEADER + checksum:
-            return at, Met.BROKEN
-        if kind == _QUERY and looks & Look.STATEMENTS and not is_frame(at, end, size, checksum):
-            return at, Met.EVENT
-        if kind == _QUERY_COMPRESSED and looks & Look.STATEMENTS:
-            return at, Met.EVENT
-        if kind == _PAYLOAD and looks & Look.PAYLOADS:
-            return at, Met.EVENT
-        if kind == _TABLE_MAP and looks & Look.TABLE_MAPS and is_table(at, end, size, name, name_length):
-            return at, Met.EVENT
-        at += size
-    return at, Met.END
+            return Met.BROKEN
+        position = load32(at + 13)
+        if position == (at + origin + size) & 0xFFFFFFFF:
+            if walk[Walk.DOUBT]:
+                return Met.DOUBTED
+            walk[Walk.SOUND] = at + origin + size
+        elif position:
+            walk[Walk.DOUBT] = 1
+        if is_sought(at, end, size, checksum, looks, name, name_length):
+            return Met.EVENT
+        walk[Walk.AT] = at + size
+    return Met.END
+
+
+@njit(cache=True, nogil=True)
+def is_sought(at: int, end: int, size: int, checksum: int, looks: int, name: int, name_length: int) -> bool:
+    """Tell whether an event is looked for."""
+    kind = load8(at + 4)
+    if kind == _QUERY:
+        return looks & Look.STATEMENTS != 0 and not is_frame(at, end, size, checksum)
+    if kind == _QUERY_COMPRESSED:
+        return looks & Look.STATEMENTS != 0
+    if kind == _PAYLOAD:
+        return looks & Look.PAYLOADS != 0
+    return kind == _TABLE_MAP and looks & Look.TABLE_MAPS != 0 and is_table(at, end, size, name, name_length)
 
 
 @njit(cache=True, nogil=True)
