@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from binspark.errors import OptionError
+from binspark.spark.options import read_options
 from binspark.spark.source import NAME, BinlogDataSource
 
 _OPERATIONS = ("insert", "update", "delete")
@@ -28,7 +30,7 @@ class LogTables(Mapping[str, DataFrame]):
     >>> tables["shop.orders"].where("_op = 'delete'").show()  # doctest: +SKIP
     """
 
-    def __init__(self, spark: SparkSession, path: str, options: Mapping[str, Any]) -> None:
+    def __init__(self, spark: SparkSession, path: str | list[str], options: Mapping[str, str]) -> None:
         self._spark = spark
         self._path = path
         self._options = dict(options)
@@ -61,17 +63,25 @@ class LogTables(Mapping[str, DataFrame]):
         rows = self.summary.select("schema", "table").collect()
         return tuple(sorted(f"{row['schema']}.{row['table']}" for row in rows))
 
-    def _read(self, options: Mapping[str, Any]) -> DataFrame:
+    def _read(self, options: Mapping[str, str]) -> DataFrame:
         return self._spark.read.format(NAME).options(**{**self._options, **options}).load(self._path)
 
 
-def tables(spark: SparkSession, path: str, **options: Any) -> LogTables:
+def tables(spark: SparkSession, path: str | Path | Sequence[str | Path], **options: Any) -> LogTables:
     """Return the tables of logs: what is in them, and each as a typed DataFrame.
 
-    The options are those of the data source.
+    The options are those of the data source; one that takes several values takes a list too.
     """
     for name in ("view", "table"):
         if name in options:
             raise OptionError(f"{name}: that is what the tables are for")
+    texts = {name: _text(value) for name, value in options.items()}
+    read_options(texts)
     register(spark)
-    return LogTables(spark, path, options)
+    return LogTables(spark, str(path) if isinstance(path, str | Path) else [str(one) for one in path], texts)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str) or not isinstance(value, Sequence) else ",".join(map(str, value))
