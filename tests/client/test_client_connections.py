@@ -35,7 +35,6 @@ def tls_version(**arguments: Any) -> str:
 
 
 @pytest.mark.mysql
-@pytest.mark.xdist_group("client-mysql")
 @pytest.mark.parametrize("tls_mode", ["preferred", "disabled"])
 def test_a_password_of_mysqls_own_kind_opens(mysql: RunningServer, tls_mode: str) -> None:
     user = f"sha2_{tls_mode}"
@@ -45,14 +44,12 @@ def test_a_password_of_mysqls_own_kind_opens(mysql: RunningServer, tls_mode: str
 
 
 @pytest.mark.mariadb
-@pytest.mark.xdist_group("client-mariadb")
 def test_a_password_of_the_old_kind_opens(mariadb: RunningServer) -> None:
     mariadb.query(f"CREATE USER native IDENTIFIED VIA mysql_native_password USING PASSWORD('{SECRET}')")
     assert current_user(port=mariadb.port, user="native", password=SECRET) == "native@%"
 
 
 @pytest.mark.mariadb
-@pytest.mark.xdist_group("client-mariadb")
 def test_a_login_that_needs_another_library_names_it(mariadb: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nacl", None)
     mariadb.query("INSTALL SONAME 'auth_ed25519'")
@@ -77,20 +74,17 @@ def test_the_socket_of_this_machine_is_an_address(family: Family, start_server: 
 
 
 @pytest.mark.mysql
-@pytest.mark.xdist_group("client-mysql")
 @pytest.mark.parametrize(("tls_mode", "encrypted"), [("disabled", False), ("preferred", True), ("required", True)])
 def test_a_connection_is_encrypted_as_asked_for(mysql: RunningServer, tls_mode: str, encrypted: bool) -> None:
     assert bool(tls_version(port=mysql.port, tls_mode=tls_mode)) is encrypted
 
 
 @pytest.mark.mysql
-@pytest.mark.xdist_group("client-mysql")
 def test_a_certificate_of_the_known_authority_is_accepted(mysql: RunningServer) -> None:
     assert tls_version(port=mysql.port, tls_ca=str(mysql.datadir / "ca.pem"))
 
 
 @pytest.mark.mysql
-@pytest.mark.xdist_group("client-mysql")
 @pytest.mark.parametrize("arguments", [{"tls_mode": "verify_ca"}, {"tls_mode": "verify_identity", "tls_ca": "ca.pem"}])
 def test_a_certificate_that_proves_nothing_is_refused(mysql: RunningServer, arguments: dict[str, str]) -> None:
     """MySQL's own certificate names no host, and no authority that this machine knows has signed it."""
@@ -137,7 +131,6 @@ def test_a_user_may_have_to_show_a_certificate(family: Family, start_server: Sta
 
 
 @pytest.mark.mariadb
-@pytest.mark.xdist_group("client-mariadb")
 def test_a_server_without_tls_is_refused_where_it_is_required(mariadb: RunningServer) -> None:
     with pytest.raises(Authentication, match="does not speak TLS"):
         connect(options_of(mariadb.port, tls_mode="required"))
@@ -149,7 +142,6 @@ def test_a_missing_file_for_tls_is_an_option_that_is_wrong(tmp_path: Path) -> No
 
 
 @pytest.mark.mysql
-@pytest.mark.xdist_group("client-mysql")
 def test_the_first_host_that_answers_is_taken(mysql: RunningServer) -> None:
     with connect(options_of(1, mysql.port)) as connection:
         assert connection.address.port == mysql.port
@@ -161,7 +153,6 @@ def test_where_no_host_answers_each_is_named() -> None:
 
 
 @pytest.mark.mysql
-@pytest.mark.xdist_group("client-mysql")
 def test_a_server_that_accepts_and_says_nothing_is_given_up(mysql: RunningServer) -> None:
     with proxied(mysql.port) as proxy:
         proxy.stall()
@@ -170,7 +161,6 @@ def test_a_server_that_accepts_and_says_nothing_is_given_up(mysql: RunningServer
 
 
 @pytest.mark.mysql
-@pytest.mark.xdist_group("client-mysql")
 def test_a_server_that_asks_for_a_file_does_not_get_it(mysql: RunningServer, tmp_path: Path) -> None:
     private = tmp_path / "private"
     private.write_text("nobody's business")

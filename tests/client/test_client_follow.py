@@ -34,7 +34,7 @@ from binspark.testing.servers import Family, MariaDB, MySQL, Server
 pytestmark = pytest.mark.timeout(180)
 
 DURABLE = {"sync-binlog": 1, "innodb-flush-log-at-trx-commit": 1}
-STARTS = pytest.mark.parametrize("start", ["earliest", "gtid:"])
+STARTS = pytest.mark.parametrize("start", ["earliest", pytest.param("gtid:", marks=pytest.mark.slow)])
 
 
 def all_transactions(port: int, start: Any = "earliest", **changes: Any) -> list[Group]:
@@ -107,8 +107,8 @@ def test_a_server_that_is_killed_is_followed_on(family: Family, start: str, star
 
 
 @every_family
-@STARTS
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("start", ["earliest", "gtid:"])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_nothing_is_lost_or_doubled_where_connections_are_cut(
     family: Family, start: str, seed: int, start_server: StartServer
 ) -> None:
@@ -246,7 +246,6 @@ def test_where_nobody_answers_following_ends_after_so_many_attempts() -> None:
 
 
 @pytest.mark.mysql
-@pytest.mark.xdist_group("client-mysql")
 def test_attempts_are_counted_from_the_last_progress(mysql: Server, database: str) -> None:
     make_table(mysql, database)
     insert(mysql, database, 1)

@@ -177,7 +177,6 @@ def test_an_error_says_which_server(family: Family, shared: RunningServer) -> No
 
 
 @pytest.mark.mysql
-@pytest.mark.xdist_group("client-mysql")
 def test_a_statement_that_fails_is_the_servers_error(mysql: RunningServer) -> None:
     with connect(options_of(mysql.port)) as connection:
         with pytest.raises(Server, match=r"syntax.*\(error 1064\)"):

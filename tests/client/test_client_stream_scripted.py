@@ -93,11 +93,14 @@ def test_events_past_4_gib_have_their_true_place(start: int) -> None:
 
 
 def test_what_was_not_asked_for_is_skipped_up_to_its_place() -> None:
-    start = 4 * GIB + 100
-    before = start - 3 * XID_SIZE
-    script = [rotation("binlog.000001", before)] + [xid_at(before + (i + 1) * XID_SIZE) for i in range(5)]
-    stream = scripted_stream(ScriptedChannel(as_packets(script)), skip_to=start)
-    assert [event.offset for event in take(stream, 3)][1:] == [start, start + XID_SIZE]
+    events = file_events(built_log())
+    place = 4 + sum(map(len, events[:4]))
+    stream = scripted_stream(ScriptedChannel(as_packets([rotation("binlog.000001"), *events])), skip_to=place)
+    first, second, third = take(stream, 3)
+    assert [(event.type_code, event.offset, event.in_file) for event in (first, second)] == [
+        (EventCode.ROTATE, place, False), (EventCode.FORMAT_DESCRIPTION, place, False),
+    ]  # fmt: skip
+    assert (third.data, third.offset, third.in_file) == (events[4], place, True)
 
 
 @given(st.integers(0, 1 << 62), st.integers(0, 1 << 34))

@@ -1,9 +1,8 @@
-"""Following from one server to another of the same topology, by GTIDs; and servers whose history has changed."""
+"""Following from one server to another of the same topology, by GTIDs."""
 
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 from client_help import (
@@ -14,25 +13,20 @@ from client_help import (
     insert,
     make_table,
     options_of,
-    purge_to,
     quick,
-    quick_stream,
     transactions_until,
 )
 from tcp_proxy import proxied
 
 from binspark.client.follow import follow
-from binspark.client.follow_files import follow_files
-from binspark.client.group import Group, GroupKind
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import Retry
-from binspark.errors import ConnectionLost, Purged
+from binspark.errors import ConnectionLost
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
 
 pytestmark = pytest.mark.timeout(180)
 
 START_REPLICA = {MySQL: "START REPLICA", MariaDB: "START SLAVE"}
-RESET = {MySQL: "RESET BINARY LOGS AND GTIDS", MariaDB: "RESET MASTER"}
 
 
 def replicate(replica: Server, source: Server) -> None:
@@ -74,7 +68,7 @@ def pair(family: Family, start_server: StartServer) -> tuple[Server, Server]:
 
 
 @every_family
-@pytest.mark.parametrize("start", ["earliest", "gtid:"])
+@pytest.mark.parametrize("start", ["earliest", pytest.param("gtid:", marks=pytest.mark.slow)])
 def test_a_replica_that_is_promoted_goes_on_where_its_source_was_killed(
     family: Family, pair: tuple[Server, Server], start: str
 ) -> None:
@@ -228,93 +222,3 @@ def test_gtids_are_learnt_where_the_next_file_begins(start_server: StartServer) 
         second, third = transactions_until(follower, "d", 3)
     assert second.resume.gtids is None
     assert str(third.resume.gtids) == server.query("SELECT @@GLOBAL.gtid_executed")[0][0]
-
-
-@every_family
-@pytest.mark.parametrize(
-    ("start", "flushes", "rows"),
-    [("earliest", 0, 1), ("earliest", 0, 60), ("gtid:", 0, 60), ("gtid:", 1, 1)],
-    ids=["the same file, shorter", "the same file, longer", "the same file, longer, by GTIDs", "an older file"],
-)
-def test_logs_that_are_reset_under_the_reader_are_noticed(
-    family: Family, start: str, flushes: int, rows: int, start_server: StartServer
-) -> None:
-    server = start_server(family)
-    make_table(server, "d")
-    insert(server, "d", *range(20))
-    for _ in range(flushes):
-        server.query("FLUSH LOGS")
-    with following(options_of(server.port), start, check_seconds=0.3) as follower:
-        transactions_until(follower, "d", 19)
-        while next(follower).kind is not GroupKind.HEARTBEAT:
-            pass
-        time.sleep(1.1)  # a file is told from another of the same name by the second of its making
-        server.query(RESET[family])
-        insert(server, "d", *range(100, 100 + rows))
-        with pytest.raises(Purged, match="reset"):
-            transactions_until(follower, "d", 10_000)
-
-
-@every_family
-def test_a_copy_of_files_is_not_continued_with_those_of_another_history(
-    family: Family, start_server: StartServer
-) -> None:
-    server = start_server(family)
-    make_table(server, "d")
-    follower = follow_files(options_of(server.port), "earliest", quick(stream=quick_stream(until_end=True)))
-    assert list(follower)
-    time.sleep(1.1)
-    server.query(RESET[family])
-    insert(server, "d", *range(30))
-    assert follower.resume is not None
-    with pytest.raises(Purged, match="the logs were reset"):
-        list(follow_files(options_of(server.port), follower.resume, quick()))
-
-
-@every_family
-def test_a_reader_whose_file_was_purged_goes_on_by_gtids_if_it_has_all_of_it(
-    family: Family, start_server: StartServer
-) -> None:
-    server = start_server(family)
-    make_table(server, "d")
-    insert(server, "d", 1)
-    with following(options_of(server.port), "earliest") as follower:
-        point = transactions_until(follower, "d", 1)[-1].resume
-    server.query("FLUSH LOGS")
-    insert(server, "d", 2)
-    purge_to(server, "binlog.000002")
-    assert point.file == "binlog.000001"
-    with following(options_of(server.port), point) as follower:
-        groups = transactions_until(follower, "d", 2)
-    assert ids_of(groups, "d") == [2]
-
-
-@every_family
-def test_a_reader_whose_transactions_were_purged_is_told(family: Family, start_server: StartServer) -> None:
-    server = start_server(family)
-    make_table(server, "d")
-    insert(server, "d", 1)
-    with following(options_of(server.port), "earliest") as follower:
-        point = transactions_until(follower, "d", 1)[-1].resume
-    insert(server, "d", 2)
-    server.query("FLUSH LOGS")
-    purge_to(server, "binlog.000002")
-    with following(options_of(server.port), point) as follower, pytest.raises(Purged, match=r"(?i)start from"):
-        list(follower)
-
-
-@every_family
-def test_a_log_that_lost_its_end_in_a_crash_is_noticed(family: Family, start_server: StartServer) -> None:
-    server = start_server(family)
-    make_table(server, "d")
-    insert(server, "d", 1, 2)
-    with following(options_of(server.port), "earliest") as follower:
-        groups: list[Group] = transactions_until(follower, "d", 2)
-        server.kill()
-        log = server.log_files()[0]
-        transaction = groups[-1].transaction
-        assert transaction is not None
-        log.write_bytes(log.read_bytes()[: transaction.start])
-        server.launch()
-        with pytest.raises(Purged, match="crashed"):
-            list(follower)

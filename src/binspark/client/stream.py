@@ -13,10 +13,10 @@ from binspark.client.session import Session
 from binspark.client.settings import StreamSettings
 from binspark.client.tracker import Tracker, widened
 from binspark.client.wire_access import PacketChannel
-from binspark.errors import BinlogError, ConnectionLost, Malformed
+from binspark.errors import BinlogError, ConnectionLost, Malformed, Purged
 from binspark.event import Event, EventDecoder, HeartbeatV2
 from binspark.frames import EventCode, Frame, Framer, LogFormat
-from binspark.frames.header import HEADER, HEADER_LENGTH, Header
+from binspark.frames.header import HEADER_LENGTH
 from binspark.position import Position
 from binspark.wire import Cursor
 
@@ -99,8 +99,8 @@ class BinlogStream:
 
     @property
     def offset(self) -> int:
-        """Where the next event of that file is due."""
-        return self._tracker.offset
+        """Where the next event of that file is due; those before the place that was asked for are left out."""
+        return max(self._tracker.offset, self._skip_to)
 
     @property
     def position(self) -> Position:
@@ -116,8 +116,10 @@ class BinlogStream:
         self.acknowledge()
         while True:
             event = self._next_event()
-            if not (event.in_file and event.end_offset <= self._skip_to):
+            if not event.in_file or event.end_offset > self._skip_to:
                 return event
+            if event.type_code == EventCode.FORMAT_DESCRIPTION:
+                return self._here(event.frame)
 
     def acknowledge(self) -> None:
         """Acknowledge the last event now, if the server waits for it."""
@@ -161,30 +163,41 @@ class BinlogStream:
         return Malformed(f"a packet that is neither event, end nor error: 0x{packet[:16].hex()}")
 
     def _framed(self, data: bytes) -> StreamEvent:
-        if len(data) < HEADER_LENGTH:
-            raise Malformed(f"a packet of {len(data)} bytes has no room for an event")
-        header = Cursor(data).fields(HEADER)
-        offset, end_offset, in_file = self._tracker.locate(Header._make(header))
-        frame = self._frame(data, offset)._replace(end_offset=end_offset)
-        event = StreamEvent(self._tracker.file, frame, in_file)
-        if in_file:
-            self._tracker.advance(end_offset)
-        elif event.heartbeat:
-            event = self._heard(event)
-        elif frame.type_code == EventCode.ROTATE:
-            event = self._rotated(event)
-        return event
+        tracker = self._tracker
+        frame = self._frame(data)
+        end_offset = tracker.end_of(frame.header)
+        if end_offset is None:
+            return self._made_up(frame)
+        if end_offset != frame.end_offset:
+            frame = frame._replace(offset=end_offset - len(data), end_offset=end_offset)
+        tracker.advance(end_offset)
+        return StreamEvent(tracker.file, frame, True)
 
-    def _frame(self, data: bytes, offset: int) -> Frame:
-        self._framer.offset = offset
-        frames = list(self._framer.feed(data))
-        if len(frames) != 1 or self._framer.pending_bytes:
+    def _frame(self, data: bytes) -> Frame:
+        """Frame an event as if it stood where the next one is due."""
+        self._framer.offset = self._tracker.offset
+        frame = next(self._framer.feed(data), None)
+        if frame is None or self._framer.pending_bytes:
             raise Malformed(f"a packet of {len(data)} bytes does not hold one event")
-        if frames[0].type_code == EventCode.START_ENCRYPTION:
+        if frame.type_code == EventCode.START_ENCRYPTION:
             self._framer = Framer(self._framer.format)  # the server decrypts what it sends
-        return frames[0]
+        return frame
 
-    def _heard(self, event: StreamEvent) -> StreamEvent:
+    def _made_up(self, frame: Frame) -> StreamEvent:
+        """Take an event that is in no file; some tell where the server is."""
+        event = StreamEvent(self._tracker.file, frame, in_file=False)
+        if event.heartbeat:
+            self._hear(event)
+        elif frame.type_code == EventCode.ROTATE:
+            self._rotate(event)
+        return self._here(frame)
+
+    def _here(self, frame: Frame) -> StreamEvent:
+        """Return an event that takes no room in the file, at the place where the next one is due."""
+        here = self.offset
+        return StreamEvent(self._tracker.file, frame._replace(offset=here, end_offset=here), in_file=False)
+
+    def _hear(self, event: StreamEvent) -> None:
         body = event.decode().body
         if isinstance(body, HeartbeatV2):
             offset = body.log_position or 0
@@ -193,16 +206,15 @@ class BinlogStream:
         self._tracker.heard(body.log_file or "", offset)
         if self._on_heartbeat is not None:
             self._on_heartbeat(self.position)
-        return self._here(event)
 
-    def _rotated(self, event: StreamEvent) -> StreamEvent:
+    def _rotate(self, event: StreamEvent) -> None:
         rotate = event.decode().body
         if self._tracker.file:
+            self._refuse_unreached()
             self._skip_to = 0
         self._tracker.rotate(rotate.next_file, rotate.position)
-        return self._here(event)
 
-    def _here(self, event: StreamEvent) -> StreamEvent:
-        """Return a made-up event with the place that it tells."""
-        offset = self._tracker.offset
-        return StreamEvent(self._tracker.file, event.frame._replace(offset=offset, end_offset=offset), in_file=False)
+    def _refuse_unreached(self) -> None:
+        if self._tracker.offset < self._skip_to:
+            message = f"the log ends at {self._tracker.offset}, before the place that was asked for, {self._skip_to}"
+            raise Purged(message, Position(file=self._tracker.file, offset=self._skip_to))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from binspark.errors import Malformed
 from binspark.frames.codes import EventCode, HeaderFlag
 from binspark.frames.header import Header
@@ -11,15 +9,8 @@ from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.position import Position
 
 _WRAP = 1 << 32
+_ARTIFICIAL = int(HeaderFlag.ARTIFICIAL)
 _NEVER_IN_A_FILE = frozenset({EventCode.HEARTBEAT, EventCode.HEARTBEAT_V2})
-
-
-class Whereabouts(NamedTuple):
-    """Where an event stands; one that is in no file stands where the stream is."""
-
-    offset: int
-    end_offset: int
-    in_file: bool
 
 
 class Tracker:
@@ -37,16 +28,16 @@ class Tracker:
     def position(self) -> Position:
         return Position(file=self.file or None, offset=self.offset)
 
-    def locate(self, header: Header) -> Whereabouts:
-        """Tell where an event stands. Does not move."""
+    def end_of(self, header: Header) -> int | None:
+        """Tell where an event ends in the file; None for one that is in no file. Does not move."""
         if self._made_up(header):
-            return Whereabouts(self.offset, self.offset, in_file=False)
+            return None
         due = self.offset + header.event_size
         end = widened(header.next_position, due) if header.next_position else due
         if end != due and not self._gaps:
             message = f"the next event is due at {self.offset}, and one came that begins at {end - header.event_size}"
             raise Malformed(message, self.position)
-        return Whereabouts(end - header.event_size, end, in_file=True)
+        return end
 
     def advance(self, end_offset: int) -> None:
         """Go behind an event."""
@@ -65,7 +56,7 @@ class Tracker:
 
     def _made_up(self, header: Header) -> bool:
         """Whether the server made an event up, or repeats the one that begins the file."""
-        if header.type_code in _NEVER_IN_A_FILE or header.flags & HeaderFlag.ARTIFICIAL:
+        if header.type_code in _NEVER_IN_A_FILE or header.flags & _ARTIFICIAL:
             return True
         return header.type_code == EventCode.FORMAT_DESCRIPTION and self.offset != FIRST_EVENT_OFFSET
 
