@@ -16,7 +16,7 @@ class TcpProxy:
 
     budgets    each new connection takes the next of these, and is cut when it has brought so many bytes from the server
     refusing   new connections are closed at once
-    replies    each of these goes to the client instead of the next bytes that the server sends
+    replies    each of these goes to the client instead of the next bytes that the server sends; None lets them through
     sent       all bytes that clients sent
     """
 
@@ -24,7 +24,7 @@ class TcpProxy:
         self.target_port = target_port
         self.budgets: list[int] = []
         self.refusing = False
-        self.replies: list[bytes] = []
+        self.replies: list[bytes | None] = []
         self.sent = bytearray()
         self.accepted = 0
         self._left: int | None = None
@@ -100,7 +100,7 @@ class TcpProxy:
             while chunk := server.recv(_CHUNK):
                 self._flowing.wait()
                 if self.replies:
-                    chunk = self.replies.pop(0)
+                    chunk = self.replies.pop(0) or chunk
                 allowed = chunk[:budget][: self._left]
                 client.sendall(allowed)
                 budget = None if budget is None else budget - len(allowed)

@@ -172,6 +172,16 @@ def test_a_server_that_asks_for_a_file_does_not_get_it(mysql: RunningServer, tmp
     assert b"nobody" not in bytes(proxy.sent)
 
 
+@pytest.mark.mysql
+def test_a_server_that_asks_for_the_password_in_clear_text_does_not_get_it(mysql: RunningServer) -> None:
+    request = b"\xfemysql_clear_password\0"
+    with proxied(mysql.port) as proxy:
+        proxy.replies += [None, len(request).to_bytes(3, "little") + b"\x02" + request]
+        with pytest.raises(Authentication, match="in clear text, and the connection is not encrypted"):
+            connect(options_of(proxy.port, tls_mode="disabled", password="open-sesame"))
+    assert b"sesame" not in bytes(proxy.sent)
+
+
 @every_family
 def test_a_statement_that_sends_a_file_is_refused_by_the_server(
     family: Family, shared: RunningServer, tmp_path: Path

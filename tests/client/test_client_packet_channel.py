@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from binspark.client.wire_access import MAX_PACKET, PacketChannel
+from binspark.client.wire_access import MAX_PACKET, PacketChannel, SecureCleartext
 from binspark.errors import ConnectionLost, Malformed
 from binspark.position import Position
 
@@ -145,3 +145,28 @@ def test_a_closed_session_has_no_channel() -> None:
 
     with pytest.raises(ConnectionLost, match="closed"):
         PacketChannel(Closed(), PLACE)
+
+
+class LoginSession:
+    """What a login sees of a session."""
+
+    password = b"open-sesame"
+
+    def __init__(self, *, secure: bool) -> None:
+        self._secure = secure
+        self.written: list[bytes] = []
+
+    def write_packet(self, payload: bytes) -> None:
+        self.written.append(payload)
+
+    def _read_packet(self) -> str:
+        return "the answer"
+
+
+def test_a_password_goes_out_as_it_is_only_where_nobody_else_can_read_it() -> None:
+    secure, open_to_all = LoginSession(secure=True), LoginSession(secure=False)
+    assert SecureCleartext(secure).authenticate(None) == "the answer"
+    assert secure.written == [b"open-sesame\0"]
+    with pytest.raises(RuntimeError, match="not encrypted"):
+        SecureCleartext(open_to_all).authenticate(None)
+    assert open_to_all.written == []

@@ -11,8 +11,12 @@ options       where the server is and who asks: values only
 gather        the same out of arguments, an option file, the environment, a prompt
 connect       a connection, and the server's errors as binspark's
 facts         what a server says of itself: version, logs, GTIDs, settings
+checks        what must hold on a server before it is read
 commands      the commands of the protocol, as values and as bytes
-stream        one connection's events as they come
-start         where to start
-follow        events for good: over lost connections and to other servers
+settings      how a stream is asked for, and how it is followed
+start         where to start, and its text; `resolve` finds it on a server
+resume        where to go on, a value to be stored
+dump, stream  one connection's events as they come
+follow        whole transactions for good: over lost connections and to other servers
+follow_files  the bytes of a server's files for good, for a copy of them
 """

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from binspark.client.advice import explained
 from binspark.client.options import Address, ConnectionOptions, Tls, TlsMode
-from binspark.client.wire_access import set_read_seconds
+from binspark.client.wire_access import SecureCleartext, set_read_seconds
 from binspark.errors import Authentication, ConnectionLost, OptionError, Server, SourceError
 from binspark.position import Position
 
@@ -102,6 +102,7 @@ def _connect(options: ConnectionOptions, address: Address) -> Connection:
             connect_timeout=options.connect_seconds,
             read_timeout=options.connect_seconds,
             program_name="binspark",
+            auth_plugin_map={"mysql_clear_password": SecureCleartext},
             **_tls_arguments(options.tls),
         )
     set_read_seconds(session, max(options.connect_seconds, _QUERY_SECONDS))

@@ -1,8 +1,9 @@
 """The one place that touches what PyMySQL does not offer: commands of one's own, packets as they come, time limits.
 
-Of PyMySQL's connection it needs the socket (`_sock`), the limit for reading (`_read_timeout`) and the sending of a
-command (`_execute_command`). Once a command is sent, PyMySQL has read all that came before, so that the socket is free
-to be read here: without copies of copies, and in a way that can be stopped from another thread.
+Of PyMySQL's connection it needs the socket (`_sock`), the limit for reading (`_read_timeout`), the sending of a command
+(`_execute_command`), and at login whether others can read it (`_secure`) and its answer (`_read_packet`). Once a command
+is sent, PyMySQL has read all that came before, so that the socket is free to be read here: without copies of copies, and
+in a way that can be stopped from another thread.
 """
 
 from __future__ import annotations
@@ -24,6 +25,23 @@ _CHUNK = 1 << 18
 def set_read_seconds(session: Any, seconds: float) -> None:
     """Limit how long PyMySQL waits for an answer."""
     session._read_timeout = seconds
+
+
+class SecureCleartext:
+    """Answers a server that asks for the password as it is: only where nobody else can read it.
+
+    PyMySQL would send it over any connection, to any server that asks.
+    """
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def authenticate(self, _request: Any) -> Any:
+        """Send the password over TLS or a socket; refuse otherwise."""
+        if not self._session._secure:
+            raise RuntimeError("the server asks for the password in clear text, and the connection is not encrypted")
+        self._session.write_packet(self._session.password + b"\0")
+        return self._session._read_packet()
 
 
 class PacketChannel:
