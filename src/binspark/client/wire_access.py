@@ -1,9 +1,9 @@
 """The one place that touches what PyMySQL does not offer: commands of one's own, packets as they come, time limits.
 
 Of PyMySQL's connection it needs the socket (`_sock`), the limit for reading (`_read_timeout`), the sending of a command
-(`_execute_command`), and at login whether others can read it (`_secure`) and its answer (`_read_packet`). Once a command
-is sent, PyMySQL has read all that came before, so that the socket is free to be read here: without copies of copies, and
-in a way that can be stopped from another thread.
+(`_execute_command`), and at login whether others can read it (`_secure`) and its answer (`_read_packet`). Once a
+command is sent, PyMySQL has read all that came before, so that the socket is free to be read here: without copies of
+copies, and in a way that can be stopped from another thread.
 """
 
 from __future__ import annotations
