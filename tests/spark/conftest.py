@@ -1,0 +1,59 @@
+"""One Spark for all tests of this folder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from spark_reading import ReadLogs, read_logs
+
+from binspark.spark.session import LOOPBACK, local_session
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep these tests in one process of xdist, so that only one Java machine runs; slow ones have their own."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            group = "spark-clusters" if item.get_closest_marker("slow") else "spark"
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.fixture(scope="session")
+def spark_environment() -> Iterator[None]:
+    """What Java and the workers of Spark inherit: this Python, loopback as the only address, no word about pandas."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYSPARK_PYTHON", sys.executable)
+        environment.setenv("SPARK_LOCAL_IP", LOOPBACK)
+        environment.setenv("PYTHONWARNINGS", "ignore::FutureWarning")
+        environment.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        yield
+
+
+@pytest.fixture(scope="session")
+def spark(spark_environment: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A Spark of two workers on this machine. The data source is not registered: Spark finds it."""
+    folder = tmp_path_factory.mktemp("spark")
+    settings = {
+        "spark.master": "local[2]",
+        "spark.local.dir": str(folder),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    session = local_session("binspark tests", settings)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def read(spark: SparkSession) -> ReadLogs:
+    """A function that reads logs: `read(path, view="events")`, `read([path, path], table="shop.orders")`."""
+
+    def read_them(paths: object, schema: str | None = None, **options: object) -> DataFrame:
+        return read_logs(spark, paths, schema, **options)
+
+    return read_them

@@ -1,0 +1,107 @@
+"""The views `events` and `transactions`: what the commands of the same names print."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpus.cases import case_logs, corpus_logs, log_id
+from spark_reading import ReadLogs, Record, records
+
+import binspark
+from binspark.render.event_records import event_record
+from binspark.render.transaction_records import transaction_record
+from binspark.transactions import Assembler
+
+FEW_CASES = (
+    "mysql/compressed",
+    "mysql/gtid-tagged",
+    "mysql/replica",
+    "mysql/session-context",
+    "mysql/user-variables",
+    "mysql/xa",
+    "mariadb/gtid-domains",
+    "mariadb/alter-two-phase",
+    "mariadb/restart-after-crash",
+)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SECOND, MICROSECOND = timedelta(seconds=1), timedelta(microseconds=1)
+
+
+def since_1970(moment: datetime | None, unit: timedelta) -> int | None:
+    return None if moment is None else (moment - EPOCH) // unit
+
+
+def events_of(frame: Any) -> list[Record]:
+    """Return events as the records of the command; what is not inside a payload has no number there."""
+    found = []
+    for row in records(frame.selectExpr("* EXCEPT (body)", "to_json(body) AS body")):
+        row["timestamp"] = since_1970(row["timestamp"], SECOND)
+        row["body"] = json.loads(row["body"])
+        found.append({name: value for name, value in row.items() if (name, value) != ("inner", None)})
+    return found
+
+
+def transactions_of(frame: Any) -> list[Record]:
+    """Return transactions as the records of the command."""
+    found = records(frame)
+    for row in found:
+        row["timestamp"] = since_1970(row["timestamp"], SECOND)
+        for name in ("immediate_commit_timestamp", "original_commit_timestamp"):
+            row[name] = since_1970(row[name], MICROSECOND)
+    return found
+
+
+def event_lines(logs: object) -> list[Record]:
+    return [json.loads(json.dumps(event_record(event))) for event in binspark.events(logs)]
+
+
+def transaction_lines(logs: object) -> list[Record]:
+    assembler = Assembler()
+    found = [transaction for event in binspark.events(logs) for transaction in assembler.feed(event)]
+    return [transaction_record(transaction) for transaction in (*found, *assembler.finish())]
+
+
+@pytest.mark.parametrize("case", FEW_CASES)
+def test_both_views_hold_what_the_commands_print(case: str, read: ReadLogs) -> None:
+    logs = case_logs(case)
+    assert events_of(read(logs, view="events")) == event_lines(logs)
+    assert transactions_of(read(logs, view="transactions")) == transaction_lines(logs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
+def test_both_views_of_every_log_hold_what_the_commands_print(log: Path, read: ReadLogs) -> None:
+    assert events_of(read(log, view="events")) == event_lines(log)
+    assert transactions_of(read(log, view="transactions")) == transaction_lines(log)
+
+
+def test_bodies_of_events_are_asked_by_their_fields(read: ReadLogs) -> None:
+    logs = case_logs("mysql/format-row")
+    events = read(logs, view="events")
+    assert events.schema["body"].dataType.simpleString() == "variant"
+    maps = events.where("type = 'TABLE_MAP'").selectExpr("variant_get(body, '$.table', 'string') AS name").distinct()
+    assert {row.name for row in maps.collect()} == {
+        change.table for change in binspark.rows(case_logs("mysql/format-row"))
+    }
+
+
+def test_payloads_are_left_closed_when_asked_for(read: ReadLogs) -> None:
+    logs = case_logs("mysql/compressed")
+    closed = read(logs, view="events", expandPayloads=False)
+    assert closed.where("inner IS NOT NULL").count() == 0
+    assert closed.count() == len([event for event in binspark.events(logs) if event.inner is None])
+
+
+def test_fewer_columns_of_a_view_may_be_asked_for(read: ReadLogs) -> None:
+    logs = case_logs("mysql/format-row")
+    events = read(logs, "type string, pos bigint", view="events")
+    assert events.columns == ["type", "pos"]
+    assert [(row.type, row.pos) for row in events.collect()] == [
+        (event.type, event.offset) for event in binspark.events(logs)
+    ]
+    transactions = read(logs, "gtid string, xid decimal(20,0)", view="transactions")
+    assert records(transactions) == [{"gtid": row["gtid"], "xid": row["xid"]} for row in transaction_lines(logs)]

@@ -1,0 +1,65 @@
+"""Logs cut into splits of any size hold the same rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from corpus.cases import case_logs
+from spark_reading import ReadLogs, batch_records, ordered, records
+
+from binspark.cli.demo import SHOP
+
+CASES = {
+    "shop": [SHOP / "mysql"],
+    "shop of mariadb": [SHOP / "mariadb"],
+    "compressed": case_logs("mysql/compressed"),
+    "crash": case_logs("mysql/restart-after-crash"),
+    "crash of mariadb": case_logs("mariadb/restart-after-crash"),
+    "xa": case_logs("mysql/xa"),
+    "relay logs": case_logs("mysql/replica"),
+}
+LARGE = ("shop", "shop of mariadb")
+
+
+def contents(frame: Any) -> list[str]:
+    """Return the rows of a DataFrame as texts, in an order of their own."""
+    texts = frame.selectExpr("to_json(struct(*)) AS row").collect()
+    return sorted(row.row for row in texts)
+
+
+@pytest.mark.parametrize("view", ["changes", "transactions", "events"])
+@pytest.mark.parametrize("case", CASES)
+def test_small_splits_hold_what_the_whole_holds(case: str, view: str, read: ReadLogs) -> None:
+    whole = read(CASES[case], view=view)
+    parts = read(CASES[case], view=view, maxSplitBytes="24k" if case in LARGE else "1k")
+    assert parts.rdd.getNumPartitions() >= (1 if case == "relay logs" else 3)
+    assert contents(parts) == contents(whole)
+
+
+def test_the_rows_of_a_typed_table_are_the_same(read: ReadLogs) -> None:
+    parts = read(SHOP / "mysql", table="shop.orders", maxSplitBytes="8k")
+    assert parts.rdd.getNumPartitions() > 20
+    assert ordered(records(parts)) == batch_records(SHOP / "mysql", "shop.orders")
+
+
+def test_sums_over_tables_are_the_same(read: ReadLogs) -> None:
+    sums = "schema", "table", "operation"
+    parts = read(SHOP / "mysql", view="tables", maxSplitBytes="24k").groupBy(*sums).sum("rows", "bytes")
+    whole = read(SHOP / "mysql", view="tables").groupBy(*sums).sum("rows", "bytes")
+    assert contents(parts) == contents(whole)
+
+
+@pytest.mark.parametrize(("size", "count"), [("1g", 1), ("200k", 2), ("100k", 4), ("64 KiB", 6), ("10000", 24)])
+def test_there_are_as_many_partitions_as_the_size_asks_for(size: str, count: int, read: ReadLogs) -> None:
+    """The logs have 77,851, 148,372 and 7,780 bytes; small ones that follow each other make one split together."""
+    assert read(SHOP / "mysql", maxSplitBytes=size).rdd.getNumPartitions() == count
+
+
+def test_splits_may_be_smaller_than_any_event(
+    read: ReadLogs,
+) -> None:
+    logs = case_logs("mysql/compressed")
+    parts = read(logs, "_gtid string", maxSplitBytes=100)
+    assert parts.rdd.getNumPartitions() == -(-logs[0].stat().st_size // 100)
+    assert contents(parts) == contents(read(logs, "_gtid string"))

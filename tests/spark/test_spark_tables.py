@@ -1,0 +1,72 @@
+"""`binspark.tables`: what is in the logs, and each table as a DataFrame."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from pyspark.sql import SparkSession
+from spark_reading import batch_records, ordered, records
+
+import binspark
+from binspark import OptionError
+from binspark.cli.demo import SHOP
+
+LOGS = SHOP / "mysql"
+OPERATIONS = ("insert", "update", "delete")
+
+
+def test_the_summary_counts_rows_and_bytes(spark: SparkSession) -> None:
+    found = records(binspark.tables(spark, LOGS).summary)
+    counted = Counter((change.schema, change.table, change.op.value) for change in binspark.rows(LOGS))
+    summed = {(row["schema"], row["table"], op): row[f"{op}_rows"] for row in found for op in OPERATIONS}
+    assert {key: count for key, count in summed.items() if count} == counted
+    assert all(row["rows"] == row["insert_rows"] + row["update_rows"] + row["delete_rows"] for row in found)
+    assert [row["bytes"] for row in found] == sorted((row["bytes"] for row in found), reverse=True)
+    rows_events = [event for event in binspark.events(LOGS) if event.type.endswith("_ROWS")]
+    assert sum(row["bytes"] for row in found) == sum(event.header.event_size for event in rows_events)
+
+
+def test_tables_are_a_mapping_of_typed_frames(spark: SparkSession) -> None:
+    tables = binspark.tables(spark, LOGS)
+    assert list(tables) == ["shop.customers", "shop.order_lines", "shop.orders", "shop.products"]
+    assert len(tables) == 4
+    assert "shop.orders" in tables
+    assert ordered(records(tables["shop.customers"])) == batch_records(LOGS, "shop.customers")
+
+
+@pytest.mark.parametrize("name", ["shop.order", "orders", "*"])
+def test_a_table_that_is_not_there_is_a_key_error(name: str, spark: SparkSession) -> None:
+    with pytest.raises(KeyError, match=r"'.+'"):
+        binspark.tables(spark, LOGS)[name]
+
+
+def test_options_of_the_data_source_narrow_tables(spark: SparkSession) -> None:
+    tables = binspark.tables(spark, LOGS, tables="shop.o*", operations=["insert", "delete"])
+    assert list(tables) == ["shop.order_lines", "shop.orders"]
+    (orders,) = [row for row in tables.summary.collect() if row["table"] == "orders"]
+    assert (orders["insert_rows"], orders["update_rows"], orders["delete_rows"]) == (151, 0, 150)
+
+
+def test_several_logs_may_be_named(spark: SparkSession) -> None:
+    logs = [LOGS / f"binlog.00000{number}" for number in (1, 2)]
+    expected = Counter(change.table for change in binspark.rows(logs))
+    found = binspark.tables(spark, logs).summary.collect()
+    assert {row["table"]: row["rows"] for row in found} == expected
+
+
+@pytest.mark.parametrize("option", ["view", "table"])
+def test_what_tables_are_for_is_not_an_option(option: str, spark: SparkSession) -> None:
+    with pytest.raises(OptionError, match=f"^{option}: "):
+        binspark.tables(spark, LOGS, **{option: "changes"})
+
+
+def test_a_misspelt_option_is_named(spark: SparkSession) -> None:
+    with pytest.raises(OptionError, match=r"no option operation; did you mean operations\?"):
+        binspark.tables(spark, LOGS, operation="insert")
+
+
+def test_frames_are_found_by_name_without_registering(spark: SparkSession) -> None:
+    assert spark.newSession().read.format("binlog").load(str(LOGS)).columns[0] == "_schema"
+    binspark.register(spark)
+    assert spark.read.format("binlog").option("table", "shop.customers").load(str(LOGS)).count() == 7
