@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -75,16 +75,12 @@ def whole_rows(
 ) -> Rows:
     """Read all rows of a log without splits."""
     reader = small_reader(selection, history)
-    return _rows([lambda: reader.read(io.BytesIO(content).readinto, name)])
+    return rows_of_reads([reader.read(io.BytesIO(content).readinto, name)])
 
 
 def split_rows(splits: Sequence[Split], reader: SplitReader, selection: Selection = EVERYTHING) -> Rows:
     """Read the rows of splits, one after the other, each with readers of its own, up to the first error."""
-    return _rows([_batches(split, reader, selection) for split in splits])
-
-
-def _batches(split: Split, reader: SplitReader, selection: Selection) -> Callable[[], Iterator[TableBatch]]:
-    return lambda: reader.batches(split, lambda history: small_reader(selection, history))
+    return rows_of_reads(reader.batches(split, lambda history: small_reader(selection, history)) for split in splits)
 
 
 def small_reader(selection: Selection, history: SchemaHistory | None = None) -> BatchReader:
@@ -97,12 +93,12 @@ def small_reader(selection: Selection, history: SchemaHistory | None = None) -> 
         return BatchReader(selection, history)
 
 
-def _rows(reads: Iterable[Callable[[], Iterator[TableBatch]]]) -> Rows:
+def rows_of_reads(reads: Iterable[Iterator[TableBatch]]) -> Rows:
+    """Return the rows of reads, one after the other, up to the first error."""
     tables: dict[str, list[Row]] = {}
     try:
-        for read in reads:
-            for found in read():
-                tables.setdefault(found.table.name, []).extend(rows_in(found))
+        for found in chain.from_iterable(reads):
+            tables.setdefault(found.table.name, []).extend(rows_in(found))
     except BinlogError as error:
         return Rows(tables, refusal_of(error))
     return Rows(tables)
@@ -138,7 +134,7 @@ def plain(array: pa.Array) -> list[Any]:
 
 def whole_events(content: bytes, name: str) -> Events:
     """Read all events of a log without splits, those inside payloads too."""
-    return _events([lambda: _decoded(content, name)])
+    return _events([_decoded(content, name)])
 
 
 def _decoded(content: bytes, name: str) -> Iterator[Event]:
@@ -156,20 +152,16 @@ def _decoded(content: bytes, name: str) -> Iterator[Event]:
 
 def split_events(splits: Sequence[Split], reader: SplitReader) -> Events:
     """Read the events of splits, one after the other, up to the first error; each has an assembler of its own."""
-    return _events([_event_read(split, reader) for split in splits])
+    return _events(map(reader.events, splits))
 
 
-def _event_read(split: Split, reader: SplitReader) -> Callable[[], Iterator[Event]]:
-    return lambda: reader.events(split)
-
-
-def _events(reads: Iterable[Callable[[], Iterator[Event]]]) -> Events:
+def _events(reads: Iterable[Iterator[Event]]) -> Events:
     events: list[Event] = []
     transactions: list[Transaction] = []
     try:
         for read in reads:
             assembler = Assembler()
-            for event in read():
+            for event in read:
                 events.append(event)
                 transactions += map(unnumbered, assembler.feed(event))
             transactions += map(unnumbered, assembler.finish())

@@ -141,6 +141,7 @@ class Tables:
         projection = selection.columns if wanted else ()
         plan = compile_plan(schema, selection.options, projection, every_shape=selection.every_shape)
         number = len(self.slots)
+        self.numbers[number] = 0
         kernel = self._kernel_builder(plan, number, wanted=wanted) if plan.by_kernel else None
         images = ImageTable(len(plan.columns), self.numbers[number])
         self.slots.append(Slot(plan, kernel, ReferenceBuilder(plan, before=selection.before), images))
@@ -152,7 +153,6 @@ class Tables:
         first = self._columns_used
         self._columns_used += count * (2 if wanted and selection.before else 1)
         table = self.numbers[number]
-        table[:] = 0
         table[T.FIRST_COLUMN], table[T.COLUMN_COUNT] = first, count
         table[T.WANTED], table[T.BEFORE], table[T.OPS] = wanted, wanted and selection.before, selection.operations
         columns = self.columns[first : self._columns_used]
