@@ -16,6 +16,7 @@ from binspark.files.splits import DEFAULT_SPLIT_BYTES
 from binspark.files.storage import Storage
 
 STORAGE_PREFIX = "fs."
+_ABOUT_ROWS = frozenset({"tables", "exclude_tables", "operations"})
 _Named = TypeVar("_Named", bound=StrEnum)
 
 
@@ -159,9 +160,12 @@ def _value(option: _Option, value: str) -> Any:
 
 def _check(options: SourceOptions) -> None:
     if options.table is not None and options.view is not View.CHANGES:
-        raise OptionError(f"table: the view {options.view} has columns of its own; tables=… narrows it")
+        raise OptionError(f"table: the view {options.view} has columns of its own")
     if options.table is not None and "tables" in options.choice:
         raise OptionError("either table or tables, not both")
+    about_rows = [option.name for option in _OPTIONS.values() if option.target in _ABOUT_ROWS & options.choice.keys()]
+    if about_rows and options.view is View.EVENTS:
+        raise OptionError(f"{about_rows[0]}: the view events holds events of every kind; the view changes knows tables")
 
 
 def _unknown(given: str) -> str:
@@ -238,7 +242,10 @@ def _table(value: str) -> str:
 
 def _position(value: str) -> LogPosition:
     file, colon, offset = value.rpartition(":")
-    return LogPosition(file if colon else None, _number(offset))
+    number = _number(offset)
+    if number < 0:
+        raise OptionError(f"{value!r} lies before the log")
+    return LogPosition(file if colon else None, number)
 
 
 def _one_of(kind: type[_Named]) -> Callable[[str], _Named]:

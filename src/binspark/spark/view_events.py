@@ -9,9 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from binspark.columns.selection import Selection
+from binspark.columns.selection import Operations, Selection
 from binspark.columns.variant import VARIANT, variant_documents
 from binspark.event import Event, GtidEvent, GtidTagged, MariadbGtidEvent
+from binspark.frames import EventCode as E
 from binspark.render.event_records import event_record
 from binspark.render.transaction_records import transaction_record
 from binspark.spark.log_reader import LogReader
@@ -21,6 +22,19 @@ from binspark.transactions import Assembler, Transaction
 _MICROSECONDS = 1_000_000
 _MOST_ROWS = 10_000
 _MOST_BYTES = 8 << 20
+_OF_NO_TRANSACTION = frozenset(
+    {
+        E.FORMAT_DESCRIPTION,
+        E.PREVIOUS_GTIDS,
+        E.GTID_LIST,
+        E.BINLOG_CHECKPOINT,
+        E.START_ENCRYPTION,
+        E.HEARTBEAT,
+        E.HEARTBEAT_V2,
+        E.ROTATE,
+        E.STOP,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -77,6 +91,8 @@ class WantedEvents:
 
     def wants(self, event: Event) -> bool:
         """Tell whether an event is asked for; events come in the order of the log."""
+        if event.type_code in _OF_NO_TRANSACTION:
+            return self._selection.wants_gtid(None) and self._selection.wants_event(event, committed=True)
         body = event.body
         if isinstance(body, GtidEvent | GtidTagged | MariadbGtidEvent):
             self._is_known = True
@@ -97,7 +113,14 @@ def _wants_transaction(selection: Selection, transaction: Transaction) -> bool:
     moment = transaction.immediate_commit_timestamp or transaction.timestamp * _MICROSECONDS
     if selection.server_id not in (None, transaction.server_id):
         return False
-    return selection.wants_commit(moment) and selection.wants_gtid_text(transaction.gtid)
+    if not selection.wants_commit(moment) or not selection.wants_gtid_text(transaction.gtid):
+        return False
+    if selection.tables is None and not selection.excluded and selection.operations is Operations.ALL:
+        return True
+    return any(
+        selection.wants(f"{changes.schema}.{changes.table}") and selection.wants_operation(changes.operation)
+        for changes in transaction.changes
+    )
 
 
 class _Batch:
