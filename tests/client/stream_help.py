@@ -15,6 +15,7 @@ from binspark.client.resolve import resolve_start
 from binspark.client.resume import ResumePoint
 from binspark.client.start import AtFile, AtGtids, StartFrom
 from binspark.client.stream import BinlogStream, StreamEvent
+from binspark.frames import EventCode
 from binspark.testing.servers import Server
 
 
@@ -31,6 +32,16 @@ def to_the_end(server: Server, start: AtFile | AtGtids) -> list[StreamEvent]:
 
 def until_heartbeat(stream: BinlogStream) -> list[StreamEvent]:
     return list(takewhile(lambda event: not event.heartbeat, stream))
+
+
+def until_commit(stream: BinlogStream) -> list[StreamEvent]:
+    """Read up to the end of the next transaction."""
+    events = []
+    for event in stream:
+        events.append(event)
+        if event.type_code == EventCode.XID:
+            break
+    return events
 
 
 def streamed_files(events: list[StreamEvent]) -> dict[str, bytes]:

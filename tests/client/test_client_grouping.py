@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import pickle
 import random
+from typing import Literal
 
 import pytest
 from client_help import options_of, quick
@@ -62,6 +63,14 @@ def test_every_event_is_in_exactly_one_group(kind: ServerKind, identity: ServerI
     assert [event.frame.data for _, group in groups for event in group] == [event.data for event in events]
     endings = [transaction.ending for transaction, _ in groups if transaction]
     assert endings == [endings[0], "xid", endings[2], "xa_prepare"]
+
+
+@pytest.mark.parametrize("compress", [None, True], ids=["plain", "compressed"])
+def test_a_transaction_is_whole_with_its_last_event_not_with_the_next_one(compress: Literal[True] | None) -> None:
+    log = BinlogBuilder()
+    log.transaction(insert(ORDERS, (1,)), compress=compress)
+    last = grouped(Grouper(1 << 20), streamed(log))[-1]
+    assert last[0] is not None
 
 
 def test_a_transaction_that_a_crash_cut_short_is_left_out_and_told() -> None:
