@@ -24,6 +24,17 @@ def true_before(today: Catalog, changes: Iterable[Change]) -> Catalog:
     return earlier
 
 
+def as_hints(today: Catalog) -> Catalog:
+    """Return the tables as what they may have been: where a log says otherwise, the log counts."""
+    hints = today.copy()
+    for name, definition in today.tables.items():
+        if definition is not None:
+            hints.tables[name] = replace(definition, certain=False)
+    for schema, database in today.databases.items():
+        hints.databases[schema] = replace(database, complete=False)
+    return hints
+
+
 def _leave_out(catalog: Catalog, names: Iterable[TableName]) -> None:
     for name in names:
         catalog.tables.pop(name, None)

@@ -23,7 +23,7 @@ from binspark.schema.catalog import Catalog
 from binspark.schema.ddl import may_define
 from binspark.schema.history import SchemaHistory
 from binspark.schema.server import from_server
-from binspark.schema.today import true_before
+from binspark.schema.today import as_hints, true_before
 from binspark.spark.live_reader import LiveRange
 from binspark.spark.options import SourceOptions
 from binspark.spark.server_schema import connection_arguments
@@ -131,17 +131,21 @@ class LiveServer:
         threading.Thread(target=self._run, args=(self._follower,), daemon=True, name="binspark-follower").start()
 
     def _learn(self, start: StreamOffset) -> None:
-        """Ask the server for its tables; leave out those that statements between the start and now are about."""
+        """Ask the server for its tables, as far as what it says can be true of the start.
+
+        A log that names its columns needs no more than a hint. For others, the statements between the start and now
+        are looked for, and the tables that they are about are left out.
+        """
         with connect(self._connection) as connection:
             facts, today = server_facts(connection), from_server(connection.rows)
-        self._known = today
-        if facts.row_metadata != "FULL":
-            history = SchemaHistory()
-            settings = FollowSettings(stream=StreamSettings(until_end=True))
-            for group in follow(self._connection, start.point, settings):
-                for event in _definitions(group):
-                    history.feed(event)
-            self._known = true_before(today, (entry.change for entry in history.entries))
+        if facts.row_metadata == "FULL":
+            self._known = as_hints(today)
+            return
+        history = SchemaHistory()
+        for group in follow(self._connection, start.point, FollowSettings(stream=StreamSettings(until_end=True))):
+            for event in _definitions(group):
+                history.feed(event)
+        self._known = true_before(today, (entry.change for entry in history.entries))
 
     def _run(self, follower: Follower) -> None:
         try:
@@ -175,7 +179,11 @@ class LiveServer:
 
         def ready() -> bool:
             self._forget_until(start)
-            return self._failure is not None or bool(self._points) or (target is not None and self._reached(target))
+            return (
+                self._failure is not None
+                or bool(self._points)
+                or (target is not None and self._seen.offset.reaches(target))
+            )
 
         self._lock.wait_for(ready, _POLL_SECONDS if target is None else _TARGET_SECONDS)
 
@@ -186,12 +194,6 @@ class LiveServer:
             self._base = self._points.popleft()
         while self._points and self._points[0].offset.is_before(start):
             self._base = self._points.popleft()
-
-    def _reached(self, target: StreamOffset) -> bool:
-        seen = self._seen.offset
-        if seen.server == target.server:
-            return not seen.is_before(target)
-        return seen.gtid is not None and target.gtid is not None and target.point.gtids <= seen.point.gtids  # type: ignore[operator]
 
     def _cut(self, start: StreamOffset, limit: Limit, target: StreamOffset | None) -> StreamOffset:
         """Return the last place that the limit allows: the first one behind the start, if no other."""

@@ -62,6 +62,18 @@ class StreamOffset:
 
     def is_before(self, other: StreamOffset) -> bool:
         """Tell whether a place comes before another, as far as that can be told: in the logs of one server."""
-        if self.server != other.server or not (self.by_file and other.by_file):
-            return False
-        return (log_order(self.file), self.pos) < (log_order(other.file), other.pos)
+        return self._is_beside(other) and self._order < other._order
+
+    def reaches(self, other: StreamOffset) -> bool:
+        """Tell whether all that comes before another place comes before this one: by file, or by GTIDs."""
+        if self._is_beside(other):
+            return self._order >= other._order
+        gtids, theirs = self.point.gtids, other.point.gtids
+        return gtids is not None and theirs is not None and type(gtids) is type(theirs) and bool(theirs <= gtids)  # type: ignore[operator]
+
+    def _is_beside(self, other: StreamOffset) -> bool:
+        return self.server == other.server and self.by_file and other.by_file
+
+    @property
+    def _order(self) -> tuple[tuple[str, int], int]:
+        return log_order(self.file), self.pos
