@@ -21,6 +21,7 @@ COMMANDS = {
     "gtid": ("binspark.cli.gtid", "gtid_command"),
     "stat": ("binspark.cli.stat", "stat_command"),
     "export": ("binspark.cli.export", "export_command"),
+    "archive": ("binspark.cli.archive", "archive_command"),
     "doctor": ("binspark.cli.doctor", "doctor_command"),
     "demo": ("binspark.cli.demo", "demo_command"),
 }

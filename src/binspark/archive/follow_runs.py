@@ -1,0 +1,46 @@
+"""A server's log files for good, as runs of bytes: `client.follow_files`, many events at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from binspark.archive.runs import EventRuns, Run
+from binspark.client.following import Following
+from binspark.client.options import ConnectionOptions
+from binspark.client.reopen import Reopened
+from binspark.client.resume import ResumePoint
+from binspark.client.settings import FollowSettings
+from binspark.client.stream import StreamEvent
+from binspark.client.watch import ResetWatch
+from binspark.frames import EventCode
+
+
+class RunFollower(Following[Run]):
+    """Runs of a server's files from a place on, as an iterator. A lost connection goes on behind the last run."""
+
+    def __init__(
+        self, options: ConnectionOptions, start: ResumePoint, settings: FollowSettings, tick_seconds: float = 0.5
+    ) -> None:
+        super().__init__(options, start, settings, None)
+        self._tick_seconds = tick_seconds
+
+    def _read(self, reopened: Reopened, watch: ResetWatch) -> Iterator[Run]:
+        created = reopened.point.created
+        for run in EventRuns(reopened, self._tick_seconds):
+            if run.event is not None:
+                created = created_after(run.event, created, reopened.point.file)
+                if run.event.heartbeat:
+                    watch.heartbeat(reopened.stream)
+            if run.data or (run.event is not None and run.event.heartbeat):
+                self._reconnector.progressed()
+            self._point = ResumePoint(run.file, run.end, None, reopened.identity.uuid, created)
+            yield run
+
+
+def created_after(event: StreamEvent, created: int, first_file: str) -> int:
+    """Return when the file behind an event was made, as far as that is known; 0 if not."""
+    if event.type_code == EventCode.FORMAT_DESCRIPTION:
+        return event.frame.header.timestamp
+    if event.type_code == EventCode.ROTATE and not event.in_file:
+        return created if event.file == first_file else 0
+    return created

@@ -1,0 +1,145 @@
+"""A server's stream as runs of bytes: many events at a time, in the order of its files, every byte checked.
+
+A run is what the kernel has copied out of the packets that came, or a single event that the stream itself has read.
+This is the one place that reaches into a stream.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binspark.archive.packet_buffer import SLACK, PacketBuffer
+from binspark.archive.packets_kernel import Outcome, Unpack, unpack
+from binspark.archive.roles import AFTER_TABLE, PART_TABLE, Open, open_after
+from binspark.client.reopen import Reopened
+from binspark.client.stream import StreamEvent
+from binspark.columns.crc import crc32_address
+from binspark.errors import ConnectionLost, DecodeError
+from binspark.frames import EventCode
+from binspark.frames.header import HEADER_LENGTH
+
+_FIRST_OUTPUT = 1 << 18
+_NOTHING = memoryview(b"")
+
+
+class Run(NamedTuple):
+    """Events that follow each other in one file.
+
+    file, offset  where the first of them stands
+    data          their bytes, good until the next run is asked for; empty if nothing came for a while
+    whole_end     the offset behind the last of them behind which no transaction was open; None if there is none
+    last          the offset of the last event
+    time          of the last event, in seconds since 1970; 0 if it has none
+    event         the event, where it is a single one; one that stands in no file brings no bytes
+    """
+
+    file: str
+    offset: int
+    data: memoryview
+    whole_end: int | None
+    last: int
+    time: int
+    event: StreamEvent | None = None
+
+    @property
+    def end(self) -> int:
+        """The offset behind the last event."""
+        return self.offset + len(self.data)
+
+
+class EventRuns:
+    """The runs of one stream, as an iterator. Once it has begun, a run that holds nothing comes at the latest after
+    `tick_seconds`, so that whoever iterates can look after other things.
+    """
+
+    def __init__(self, reopened: Reopened, tick_seconds: float) -> None:
+        self._stream: Any = reopened.stream
+        self._events = iter(reopened)
+        self._packets = PacketBuffer(self._stream._channel, tick_seconds)
+        self._tables = [np.frombuffer(table, dtype=np.uint8) for table in (PART_TABLE, AFTER_TABLE)]
+        self._numbers = self._packets.numbers
+        self._numbers[Unpack.CRC_FUNCTION] = crc32_address()
+        self._numbers[[Unpack.PARTS, Unpack.AFTER]] = [table.ctypes.data for table in self._tables]
+        self._heard = time.monotonic()
+        self._make_output(_FIRST_OUTPUT)
+
+    def __iter__(self) -> Iterator[Run]:
+        return self
+
+    def __next__(self) -> Run:
+        while self._is_bulk:
+            outcome = self._unpack()
+            if self._numbers[Unpack.OUT_AT] != self._address:
+                return self._copied()
+            if outcome == Outcome.PYTHON:
+                break
+            if outcome == Outcome.FULL:
+                self._make_output(int(self._numbers[Unpack.NEEDED]))
+            elif not self._receive():
+                return Run(self._stream.file, self._stream.offset, _NOTHING, None, self._stream.offset, 0)
+        return self._single()
+
+    @property
+    def _is_bulk(self) -> bool:
+        """Whether the stream is one whose packets a kernel knows, and has begun."""
+        stream, log_format = self._stream, self._stream._framer.format
+        if not stream.file or stream._skip_to or stream.session.semi_sync:
+            return False
+        return log_format.header_length == HEADER_LENGTH and log_format.event_codes is None
+
+    def _unpack(self) -> Outcome:
+        numbers = self._numbers
+        numbers[Unpack.OFFSET] = self._stream.offset
+        numbers[Unpack.CHECKSUM] = bool(self._stream._framer.format.checksum_length)
+        numbers[Unpack.OUT_AT], numbers[Unpack.WHOLE] = self._address, 0
+        return Outcome(unpack(numbers))
+
+    def _copied(self) -> Run:
+        """Return what the kernel has copied."""
+        numbers, start = self._numbers, self._stream.offset
+        self._stream._tracker.advance(int(numbers[Unpack.OFFSET]))
+        length, last = (int(numbers[number]) - self._address for number in (Unpack.OUT_AT, Unpack.LAST))
+        whole = int(numbers[Unpack.WHOLE])
+        seconds = int.from_bytes(self._view[last : last + 4], "little")
+        whole_end = start + whole - self._address if whole else None
+        return Run(self._stream.file, start, self._view[:length], whole_end, start + last, seconds)
+
+    def _single(self) -> Run:
+        """Let the stream read one event."""
+        self._packets.give_back()
+        event = next(self._events)
+        self._packets.take_over()
+        self._heard = time.monotonic()
+        self._note(event)
+        whole_end = event.end_offset if self._numbers[Unpack.OPEN] == Open.NOTHING and event.in_file else None
+        data = memoryview(event.data) if event.in_file else _NOTHING
+        return Run(event.file, event.offset, data, whole_end, event.offset, event.frame.header.timestamp, event)
+
+    def _note(self, event: StreamEvent) -> None:
+        """Note what is open behind an event. Whether its body is sound is for those to say who decode it."""
+        if event.in_file:
+            with suppress(DecodeError):
+                self._numbers[Unpack.OPEN] = open_after(event.decode(), Open(int(self._numbers[Unpack.OPEN])))
+        elif event.type_code == EventCode.ROTATE:
+            self._numbers[Unpack.OPEN] = Open.NOTHING
+
+    def _receive(self) -> bool:
+        if self._packets.receive(self._stream.position):
+            self._heard = time.monotonic()
+            return True
+        silence_seconds = self._stream._settings.silence_seconds
+        if time.monotonic() - self._heard > silence_seconds:
+            message = f"nothing came for {silence_seconds:g} seconds, not even a heartbeat"
+            raise ConnectionLost(message, self._stream.position)
+        return False
+
+    def _make_output(self, size: int) -> None:
+        self._out = np.zeros(size + SLACK, dtype=np.uint8)
+        self._view = memoryview(self._out.data)
+        self._address = int(self._out.ctypes.data)
+        self._numbers[Unpack.OUT_END] = self._address + size

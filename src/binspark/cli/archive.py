@@ -1,0 +1,158 @@
+"""`binspark archive`: a live copy of a server's logs."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from binspark.cli.connecting import connecting_options
+from binspark.cli.output import json_line
+
+if TYPE_CHECKING:
+    from binspark.archive.meter import Report
+    from binspark.client.options import ConnectionOptions
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+class Size(click.ParamType[int]):
+    """A number of bytes: 500000, 500K, 20M, 100G, 2T."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        match = re.fullmatch(r"(\d+)([KMGT]?)B?", str(value).upper())
+        if match is None or int(match[1]) == 0:
+            self.fail(f"{value!r} is not a size such as 500M or 100G", param, ctx)
+        return int(match[1]) * _UNITS[match[2]]
+
+
+@click.command("archive")
+@click.option("-o", "--output", "target", required=True, metavar="DIR", help="The folder to copy to.")
+@connecting_options
+@click.option(
+    "--start",
+    default="earliest",
+    show_default=True,
+    help="Where a new archive begins: earliest, latest, a file, timestamp:2026-11-15T09:30:00Z. Logs are copied whole.",
+)
+@click.option("--until-end", is_flag=True, help="Copy what is there now, then end.")
+@click.option("--keep-days", type=click.FloatRange(min=0, min_open=True), help="Drop logs that ended longer ago.")
+@click.option("--keep-bytes", type=Size(), metavar="SIZE", help="Drop the oldest logs while all are larger: 500M, 2T.")
+@click.option(
+    "--sync-seconds",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    help="How long a transaction may be copied and not be on disk yet.",
+)
+@click.option("--server-id", type=click.IntRange(1, 0xFFFFFFFF), help="The server id of this reader. [default: random]")
+@click.option(
+    "--heartbeat-seconds",
+    type=click.FloatRange(min=0.001),
+    default=10.0,
+    show_default=True,
+    help="How often a server that has nothing to send says so; after three that did not come, connect again.",
+)
+@click.option(
+    "--progress-seconds",
+    type=click.FloatRange(min=0),
+    default=10.0,
+    show_default=True,
+    help="How often rate and lag are shown, on standard error; 0 for never.",
+)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "jsonl"]),
+    default="text",
+    show_default=True,
+    help="How: text for people, jsonl (one JSON object a line) for programs.",
+)
+def archive_command(connection: ConnectionOptions, target: str, output_format: str, **options: Any) -> int:
+    """Copy the logs of a server as it writes them: byte for byte the same files, with an index that lists them.
+
+    It may be interrupted at any moment, even killed: the next run goes on with the last event that is whole. Every
+    checksum is verified on the way. Only one archiver writes to a folder.
+    """
+    from binspark.archive.open import open_archiver
+
+    show = _PRINTERS[output_format]
+    archiver = open_archiver(connection, target, _settings(options), lambda report: show(report, False))
+    with stopping(archiver.stop):
+        summary = archiver.run()
+    show(summary, True)
+    return 0
+
+
+def _settings(options: dict[str, Any]) -> Any:
+    from binspark.archive.retention import Retention
+    from binspark.archive.settings import ArchiveSettings
+    from binspark.client.settings import StreamSettings
+
+    stream = {"until_end": options["until_end"], "heartbeat_seconds": options["heartbeat_seconds"]}
+    if options["server_id"] is not None:
+        stream["server_id"] = options["server_id"]
+    return ArchiveSettings(
+        start=options["start"],
+        stream=StreamSettings(**stream),
+        keep=Retention(options["keep_days"], options["keep_bytes"]),
+        sync_seconds=options["sync_seconds"],
+        report_seconds=options["progress_seconds"],
+    )
+
+
+@contextmanager
+def stopping(stop: Callable[[], None]) -> Iterator[None]:
+    """Let an interrupt or the wish to terminate end the work in order; a second one ends it at once."""
+
+    def ask(number: int, _frame: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        stop()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _print_text(report: Report, is_last: bool) -> None:
+    place = f"{report.file}:{report.offset}" if report.file else "nothing was there to copy"
+    parts = [place, f"{_size(report.bytes)} copied", f"{_size(report.rate)}/s"]
+    if not is_last:
+        behind = "an unknown size" if report.lag_bytes is None else _size(report.lag_bytes)
+        age = "" if report.lag_seconds is None else f", {report.lag_seconds:.0f} s"
+        parts.append(f"behind by {behind}{age}")
+    click.echo("  ".join(parts), err=True)
+
+
+def _print_json(report: Report, is_last: bool) -> None:
+    record = {
+        "file": report.file,
+        "offset": report.offset,
+        "bytes": report.bytes,
+        "bytes_per_second": round(report.rate),
+        "lag_bytes": report.lag_bytes,
+        "lag_seconds": None if report.lag_seconds is None else round(report.lag_seconds, 3),
+        "ended": is_last,
+    }
+    click.echo(json_line(record), err=True)
+
+
+_PRINTERS = {"text": _print_text, "jsonl": _print_json}
+
+
+def _size(count: float) -> str:
+    units = ["TB", "GB", "MB", "kB"]
+    if count < 1000:
+        return f"{count:.0f} B"
+    while count >= 1000 and units:
+        count, unit = count / 1000, units.pop()
+    return f"{count:.1f} {unit}"
