@@ -29,7 +29,7 @@ class LocalPlace:
         try:
             found = os.stat(self._path(name))
         except PermissionError as error:
-            raise SourceError(error.strerror, Position(file=name)) from None
+            raise SourceError(error.strerror or str(error), Position(file=name)) from None
         except (OSError, ValueError):
             return None
         return Entry(name, _kind(found.st_mode), found.st_size)
