@@ -8,12 +8,13 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_logs import RandomLog, logs
+from random_logs import FIRST_TIME, UUID, RandomLog, logs
 
 from binspark.columns.reader import TableBatch
 from binspark.columns.selection import Selection
 from binspark.files.split_reader import SplitReader
 from binspark.files.splits import Split
+from binspark.gtid import GtidSet, MariadbPosition
 from binspark.schema.history import SchemaHistory
 from files.split_reading import Rows, plan, small_reader, splits_at, whole_rows
 from files.split_reading import rows_of_reads as rows_of
@@ -25,6 +26,8 @@ _selections = st.sampled_from(
         Selection(before=True, tx_rows=True, images=True),
         Selection(tables=frozenset({"shop.b"}), max_rows=2),
         Selection(excluded=frozenset({"shop.b"}), tx_rows=True),
+        Selection(include_gtids=GtidSet(f"{UUID}:1-2")),
+        Selection(exclude_gtids=MariadbPosition("0-1-2"), committed_from=(FIRST_TIME + 2) * 1_000_000),
     )
 )
 _SOME = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))

@@ -12,10 +12,23 @@ from split_logs import DOCUMENTS, ITEMS, KINDS, ORDERS, MadeLog, flipped, made_l
 from split_reading import Rows, history_of, plan, split_events, split_rows, splits_at, whole_events, whole_rows
 
 from binspark.files.split_reader import SplitReader
-from binspark.files.splits import Split
-from binspark.testing.builder import MYSQL_5_6, MYSQL_9_7, BinlogBuilder, delete, insert, update
+from binspark.files.splits import Split, cut
+from binspark.testing.builder import (
+    MYSQL_3_23,
+    MYSQL_4_1,
+    MYSQL_5_0,
+    MYSQL_5_1_PRE_RELEASE,
+    MYSQL_5_6,
+    MYSQL_9_7,
+    BinlogBuilder,
+    ServerKind,
+    delete,
+    insert,
+    update,
+)
 
 kinds = pytest.mark.parametrize("kind", KINDS)
+OLD_SERVERS = [MYSQL_3_23, MYSQL_4_1, MYSQL_5_0, MYSQL_5_1_PRE_RELEASE]
 FOUR_GIB = 1 << 32
 
 
@@ -118,8 +131,8 @@ def test_a_log_past_4_gib_is_split_where_its_positions_wrap(named: bool, tmp_pat
     [path] = writer.log.save(tmp_path)
     planned = plan(path)
     assert planned.size > FOUR_GIB
-    for cut in range(FOUR_GIB - 500, planned.size, 61):
-        splits = [Split((planned,), FOUR_GIB - 500, cut), Split((planned,), cut, None)]
+    for border in range(FOUR_GIB - 500, planned.size, 61):
+        splits = [Split((planned,), FOUR_GIB - 500, border), Split((planned,), border, None)]
         rows = split_rows(splits, SplitReader(history_of()))
         assert [row[9] for row in rows.tables["shop.items"]] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
 
@@ -137,8 +150,8 @@ def test_a_begin_behind_what_looks_like_a_gtid_is_nobodys_start_and_nothing_is_l
     path = saved(log.content, tmp_path)
     whole = whole_rows(log.content, str(path))
     assert len(whole.tables["shop.items"]) == 3
-    for cut in range(1, len(log.content), 5):
-        assert rows_in_splits(path, [cut]) == whole
+    for border in range(1, len(log.content), 5):
+        assert rows_in_splits(path, [border]) == whole
 
 
 @kinds
@@ -165,3 +178,20 @@ def test_a_value_that_holds_a_log_is_not_read_as_that_log(tmp_path: Path) -> Non
     rows = rows_in_splits(path, list(range(0, len(log.content), 97)))
     assert list(rows.tables) == ["shop.documents"]
     assert rows == whole_rows(log.content, str(path))
+
+
+@pytest.mark.parametrize("server", OLD_SERVERS, ids=lambda kind: kind.server_version)
+def test_logs_of_old_servers_are_read_as_without_splits(server: ServerKind, tmp_path: Path) -> None:
+    """Those before version 4, and those whose types have other numbers, are never parted."""
+    log = BinlogBuilder(server)
+    for number in range(5):
+        log.ddl(f"CREATE TABLE t{number} (id INT)", "shop")
+        log.transaction(f"INSERT INTO t{number} VALUES (1)")
+    log.stop()
+    path = saved(log.content, tmp_path)
+    planned = plan(path)
+    splits = cut([planned], 100)
+    assert (len(splits) == 1) == (server is not MYSQL_5_0)
+    reader = SplitReader(history_of(planned))
+    assert split_events(splits, reader) == whole_events(log.content, str(path))
+    assert split_rows(splits, reader) == whole_rows(log.content, str(path))

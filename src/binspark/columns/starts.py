@@ -61,8 +61,8 @@ class LogBytes:
 
     def _in_window(self, window: np.ndarray, window_start: int) -> int | None:
         address, length, index = int(window.ctypes.data), len(window) - 8, 0
-        unnamed = self.may_begin_unnamed
-        while (index := find_start_header(address, length, index, window_start, unnamed)) >= 0:
+        layout = (self.format.checksum_length, self.may_begin_unnamed)
+        while (index := find_start_header(address, length, index, window_start, *layout)) >= 0:
             if self.is_start(window_start + index):
                 return window_start + index
             index += 1

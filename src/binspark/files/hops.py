@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from binspark.columns.arena import Block
 from binspark.columns.kernels.hop import Look, Met, Walk, hop
 from binspark.columns.starts import LogBytes
 from binspark.errors import DecodeError, SourceError
@@ -22,7 +21,6 @@ from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.position import Position
 
 _WINDOW = 1 << 20
-_Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +40,10 @@ class Hopper:
         reports it.
         """
         decoder = EventDecoder(self.log.name)
-        for offset in self._offsets(looks, start, self.log.size if end is None else end, name):
-            size = int.from_bytes(self.file.read_at(offset + 9, 4), "little")
-            framer = Framer(self.head.format, offset)
-            try:
-                for frame in framer.feed(self.file.read_at(offset, min(size, self.log.size - offset))):
+        for stop in self._sought(looks, start, self.log.size if end is None else end, name):
+            with suppress(DecodeError):
+                for frame in Framer(self.head.format, stop.offset).feed(stop.data):
                     yield decoder.decode(frame)
-            except DecodeError:
-                continue
 
     def sound_end(self, start: int, stop: int) -> int:
         """Return the offset behind the last event between two offsets that tells its true position.
@@ -57,22 +51,22 @@ class Hopper:
         What is found damaged at `stop` may be damaged from there on: a wrong size leads somewhere else, and without
         checksums that is noticed only when what stands there is no event.
         """
-        walk = _new_walk(start)
-        for _ in self._hops(walk, start, stop, 0, b""):
+        way = _Way(self, 0, b"")
+        for _ in way.go(start, stop):
             pass
-        return int(walk[Walk.SOUND])
+        return way.sound_end
 
-    def _offsets(self, looks: int, start: int, end: int, name: bytes) -> Iterator[int]:
-        """Yield where such events begin. Where the way through the log was wrong, it is gone again."""
+    def _sought(self, looks: int, start: int, end: int, name: bytes) -> Iterator[_Stop]:
+        """Yield where such events are. Where the way through the log was wrong, it is gone again."""
+        way = _Way(self, looks, name)
         offset: int | None = start
         while offset is not None:
-            walk = _new_walk(offset)
-            hops, offset = self._hops(walk, offset, end, looks, name), None
-            for at, met in hops:
-                if met == Met.EVENT:
-                    yield at
+            stops, offset = way.go(offset, end), None
+            for stop in stops:
+                if stop.met == Met.EVENT:
+                    yield stop
                 else:
-                    offset = self._stepped_over(int(walk[Walk.SOUND]), end if met == Met.BROKEN else at)
+                    offset = self._stepped_over(way.sound_end, end if stop.met == Met.BROKEN else stop.offset)
                 if offset is not None:
                     break
 
@@ -81,44 +75,72 @@ class Hopper:
         log = LogBytes(self.file.read_at, self.log.size, self.head.format)
         return log.find_start(sound_end + 1, end)
 
-    def _hops(self, walk: _Numbers, start: int, end: int, looks: int, name: bytes) -> Iterator[tuple[int, Met]]:
-        """Go from event to event; yield what is met on the way, and at which offset."""
-        window = np.zeros(_WINDOW + 64, dtype=np.uint8)
-        sought = np.frombuffer(name + bytes(8), dtype=np.uint8)
-        base, offset = int(window.ctypes.data), start
-        checksum = self.head.format.checksum_length
-        while offset < end:
-            length = self._read(window, offset, end)
-            walk[Walk.AT] = base
-            seek = (base + length, offset - base, checksum, looks, int(sought.ctypes.data), len(name))
-            while (met := Met(hop(walk, *seek))) != Met.END:
-                at = int(walk[Walk.AT]) - base
-                yield offset + at, met
-                if met == Met.BROKEN:
-                    return
-                if met == Met.EVENT:
-                    walk[Walk.AT] += int.from_bytes(window[at + 9 : at + 13].tobytes(), "little")
-                else:
-                    walk[Walk.DOUBT] = 0
-            offset += int(walk[Walk.AT]) - base
-            if length < _WINDOW:
-                break
-        if offset != end:
-            yield end, Met.BROKEN
 
-    def _read(self, window: Block, offset: int, end: int) -> int:
-        self.file.seek(offset)
-        view = memoryview(window.data)[: min(_WINDOW, end - offset)]
+class _Stop(NamedTuple):
+    """What is met on the way through a log; of an event that is looked for, also its bytes."""
+
+    offset: int
+    met: Met
+    data: bytes = b""
+
+
+class _Way:
+    """The way through a log from event to event, a window at a time."""
+
+    def __init__(self, hopper: Hopper, looks: int, name: bytes) -> None:
+        self._file, self._size = hopper.file, hopper.log.size
+        self._window = np.zeros(_WINDOW + 64, dtype=np.uint8)
+        self._base = int(self._window.ctypes.data)
+        self._walk = np.zeros(Walk.WIDTH, dtype=np.int64)
+        self._name = np.frombuffer(name + bytes(8), dtype=np.uint8)
+        self._sought = (hopper.head.format.checksum_length, looks, int(self._name.ctypes.data), len(name))
+
+    @property
+    def sound_end(self) -> int:
+        """The offset behind the last event that told its true position."""
+        return int(self._walk[Walk.SOUND])
+
+    def go(self, start: int, end: int) -> Iterator[_Stop]:
+        """Yield what is met between two offsets, and at last that the way is broken, unless it led to the end."""
+        self._walk[Walk.SOUND], self._walk[Walk.DOUBT] = start, 0
+        offset, before = start, -1
+        while before < offset < end:
+            before, offset = offset, (yield from self._in_window(offset, end))
+        if offset != end:
+            yield _Stop(end, Met.BROKEN)
+
+    def _in_window(self, offset: int, end: int) -> Generator[_Stop, None, int]:
+        """Yield what is met in a window that begins at an offset; return how far the way led."""
+        walk, base = self._walk, self._base
+        length = self._read(offset, end)
+        walk[Walk.AT] = base
+        while (met := Met(hop(walk, base + length, offset - base, *self._sought))) not in (Met.END, Met.BROKEN):
+            at = int(walk[Walk.AT]) - base
+            if met == Met.EVENT:
+                yield _Stop(offset + at, met, self._event(offset, at, length))
+                walk[Walk.AT] += self._event_size(at)
+            else:
+                yield _Stop(offset + at, met)
+                walk[Walk.DOUBT] = 0
+        return offset + int(walk[Walk.AT]) - base
+
+    def _event_size(self, at: int) -> int:
+        return int.from_bytes(self._window[at + 9 : at + 13].tobytes(), "little")
+
+    def _event(self, offset: int, at: int, length: int) -> bytes:
+        """Return the bytes of an event; those behind the window are read for it alone."""
+        size = self._event_size(at)
+        if at + size <= length:
+            return self._window[at : at + size].tobytes()
+        return self._file.read_at(offset + at, min(size, self._size - offset - at))
+
+    def _read(self, offset: int, end: int) -> int:
+        self._file.seek(offset)
+        view = memoryview(self._window.data)[: min(_WINDOW, end - offset)]
         filled = 0
-        while filled < len(view) and (count := self.file.readinto(view[filled:])):
+        while filled < len(view) and (count := self._file.readinto(view[filled:])):
             filled += count
         return filled
-
-
-def _new_walk(start: int) -> _Numbers:
-    walk = np.zeros(Walk.WIDTH, dtype=np.int64)
-    walk[Walk.SOUND] = start
-    return walk
 
 
 @contextmanager
