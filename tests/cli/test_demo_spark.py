@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from binspark.cli.demo_spark import QUICK_START
 from binspark.cli.demo_steps import STEPS
 
 pytestmark = pytest.mark.xdist_group("spark-examples")
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("spark-examples")
 
 def test_the_tour_shows_its_code_and_what_it_found_and_nothing_else(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "binspark", "demo", "--output", str(tmp_path)]
-    environment = os.environ | {"JAVA_TOOL_OPTIONS": "-Dbinspark.demo=true", "COLUMNS": "120"}
+    environment = os.environ | {"JAVA_TOOL_OPTIONS": QUICK_START, "COLUMNS": "120"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     shown = [line.rstrip() for line in done.stdout.splitlines()]

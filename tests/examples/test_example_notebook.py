@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from binspark.cli.demo_spark import QUICK_START
 from binspark.cli.demo_steps import STEPS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -27,5 +28,6 @@ def test_the_notebook_holds_the_steps_of_the_demo() -> None:
 def test_a_new_run_shows_what_the_notebook_shows(tmp_path: Path) -> None:
     made = tmp_path / "tour.ipynb"
     command = [sys.executable, str(EXAMPLES / "record_notebook.py"), str(made)]
-    subprocess.run(command, check=True, capture_output=True, env=os.environ | {"TMPDIR": str(tmp_path)})
+    environment = os.environ | {"JAVA_TOOL_OPTIONS": QUICK_START, "TMPDIR": str(tmp_path)}
+    subprocess.run(command, check=True, capture_output=True, env=environment)
     assert json.loads(made.read_text()) == json.loads((EXAMPLES / "tour.ipynb").read_text())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+
+from binspark.cli.demo_spark import QUICK_START
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MARIADB = Path(__file__).parents[2] / "src" / "binspark" / "data" / "shop" / "mariadb"
@@ -18,7 +21,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark-examples")]
 def run_example(name: str, folder: Path, *arguments: str) -> list[str]:
     """Run a script in an empty folder; return its lines. It may say nothing on standard error."""
     command = [sys.executable, str(EXAMPLES / name), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    environment = os.environ | {"JAVA_TOOL_OPTIONS": QUICK_START}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     return [line.rstrip() for line in done.stdout.splitlines()]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from typing import Any
 
@@ -10,6 +11,9 @@ from rich.rule import Rule
 from rich.syntax import Syntax
 
 from binspark.cli.demo_steps import STEPS, Step
+
+QUICK_START = "-XX:TieredStopAtLevel=1"
+"""For Java: compile quickly rather than well. No query of the tour lives long enough to gain from more."""
 
 
 def what_spark_lacks() -> str | None:
@@ -24,6 +28,7 @@ def what_spark_lacks() -> str | None:
 def spark_tour(console: Console, shop: str, output: str) -> None:
     """Run all steps, in one session that ends with them."""
     console.print(f'shop = "{shop}"\noutput = "{output}"\n', style="dim", soft_wrap=True)
+    os.environ.setdefault("JAVA_TOOL_OPTIONS", QUICK_START)
     names: dict[str, Any] = {"shop": shop, "output": output}
     try:
         for step in STEPS:
