@@ -1,0 +1,104 @@
+"""Logs of running servers, which also tell what their logs do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+
+import pytest
+from spark_reading import ReadLogs, column_types, failure, records, values
+
+from binspark.errors import Authentication, SourceError
+from binspark.testing.servers import Server
+
+DATABASE = "spark_servers"
+FAMILIES = [
+    pytest.param("mysql", marks=pytest.mark.mysql),
+    pytest.param("mariadb", marks=pytest.mark.mariadb),
+]
+
+
+@pytest.fixture(params=FAMILIES)
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server with a database of our own, in a log of our own."""
+    found: Server = request.getfixturevalue(request.param)
+    found.query(f"CREATE DATABASE {DATABASE}")
+    found.query("FLUSH BINARY LOGS")
+    yield found
+    found.query(f"DROP DATABASE {DATABASE}")
+
+
+@contextmanager
+def little_metadata(server: Server) -> Iterator[None]:
+    """Let a server log no more of its tables than it must."""
+    least = "MINIMAL" if server.family.name == "mysql" else "NO_LOG"
+    server.query(f"SET GLOBAL binlog_row_metadata = {least}")
+    try:
+        yield
+    finally:
+        server.query("SET GLOBAL binlog_row_metadata = FULL")
+
+
+def options(server: Server, **others: str) -> dict[str, str]:
+    return {"host": "127.0.0.1", "port": str(server.port), "user": "root", **others}
+
+
+def test_a_server_names_what_its_log_does_not(server: Server, read: ReadLogs) -> None:
+    server.query(
+        f"CREATE TABLE {DATABASE}.items (id INT UNSIGNED PRIMARY KEY, size ENUM('s', 'l'), tags SET('a', 'b'))"
+    )
+    server.query("FLUSH BINARY LOGS")
+    log = server.log_files()[-1]
+    with little_metadata(server):
+        server.query(f"INSERT INTO {DATABASE}.items VALUES (4000000000, 'l', 'a,b'), (2, NULL, '')")
+    frame = read(log, table=f"{DATABASE}.items", **options(server))
+    assert column_types(frame) == "id bigint, size string, tags array<string>"
+    assert values(records(frame)) == [
+        {"id": 4_000_000_000, "size": "l", "tags": ["a", "b"]},
+        {"id": 2, "size": None, "tags": []},
+    ]
+    unnamed = read(log, table=f"{DATABASE}.items")
+    assert column_types(unnamed).startswith("@1 ")
+
+
+def test_a_table_that_changed_since_is_read_in_the_shape_of_its_time(server: Server, read: ReadLogs) -> None:
+    """The server knows only what became of the table; the statement in the log tells that it was another before."""
+    table = f"{DATABASE}.items"
+    server.query(f"CREATE TABLE {table} (id INT PRIMARY KEY, name VARCHAR(10))")
+    server.query("FLUSH BINARY LOGS")
+    server.query(f"INSERT INTO {table} VALUES (1, 'first')")
+    server.query(f"ALTER TABLE {table} ADD COLUMN price DECIMAL(8,2) AFTER id, MODIFY id BIGINT")
+    server.query(f"INSERT INTO {table} VALUES (2, 1.50, 'second')")
+    frame = read(server.log_files()[-1], table=table, **options(server)).select("id", "name", "price")
+    assert [(row.id, row.name, str(row.price)) for row in frame.collect()] == [
+        (1, "first", "None"),
+        (2, "second", "1.50"),
+    ]
+
+
+def test_the_log_that_a_server_is_writing_is_read(server: Server, read: ReadLogs) -> None:
+    server.query(f"CREATE TABLE {DATABASE}.items (id INT PRIMARY KEY)")
+    log = server.log_files()[-1]
+    for number in range(3):
+        server.query(f"INSERT INTO {DATABASE}.items VALUES ({number})")
+        assert read(log, table=f"{DATABASE}.items").count() == number + 1
+
+
+def test_a_server_that_refuses_is_told_without_the_password(server: Server, read: ReadLogs) -> None:
+    asked = options(server, password="tell-nobody")
+    error = failure(lambda: read(server.log_files()[-1], table=f"{DATABASE}.items", **asked))
+    assert isinstance(error, Authentication)
+    assert "tell-nobody" not in str(error)
+
+
+def test_a_server_that_is_not_there_is_told(server: Server, read: ReadLogs) -> None:
+    nowhere = {"host": "127.0.0.1", "port": "1", "user": "root"}
+    error = failure(lambda: read(server.log_files()[-1], table=f"{DATABASE}.items", **nowhere))
+    assert isinstance(error, SourceError)
+    assert "127.0.0.1" in str(error)
+
+
+def test_a_file_and_a_server_are_not_both_asked(server: Server, read: ReadLogs) -> None:
+    error = failure(lambda: read(server.log_files()[-1], table="a.b", schemaFile="dump.sql", **options(server)))
+    assert error.message.startswith("schemaFile: ")
