@@ -70,11 +70,8 @@ def test_a_table_that_changed_since_is_read_in_the_shape_of_its_time(server: Ser
     server.query(f"INSERT INTO {table} VALUES (1, 'first')")
     server.query(f"ALTER TABLE {table} ADD COLUMN price DECIMAL(8,2) AFTER id, MODIFY id BIGINT")
     server.query(f"INSERT INTO {table} VALUES (2, 1.50, 'second')")
-    frame = read(server.log_files()[-1], table=table, **options(server)).select("id", "name", "price")
-    assert [(row.id, row.name, str(row.price)) for row in frame.collect()] == [
-        (1, "first", "None"),
-        (2, "second", "1.50"),
-    ]
+    rows = read(server.log_files()[-1], table=table, **options(server)).collect()
+    assert [(row.id, row.name, row.price) for row in rows] == [(1, "first", None), (2, "second", Decimal("1.50"))]
 
 
 def test_the_log_that_a_server_is_writing_is_read(server: Server, read: ReadLogs) -> None:
