@@ -1,29 +1,19 @@
-"""The hot loops: Python that Numba compiles, and keeps compiled on disk.
+"""The hot loops: Python that Numba compiles, and keeps compiled on disk: see `columns.kernel_cache`.
 
-Numba notices a change of the file that a kernel stands in, but not of the files that it uses. So compiled kernels are
-kept in a folder that is named after the text of all of them. `NUMBA_CACHE_DIR` is obeyed where it is set.
+`NUMBA_CACHE_DIR` is obeyed where it is set.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-from pathlib import Path
 
 import numba
 
+from binspark.columns.kernel_cache import cache_folder, kernel_sources, written_sources
 
-def _cache_folder() -> str:
-    here = Path(__file__).parent
-    digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted([*here.glob("*.py"), here.parent / "layout.py"]):
-        digest.update(source.read_bytes())
-    base = (
-        os.environ.get("BINSPARK_CACHE")
-        or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "binspark"
-    )
-    return str(Path(base) / "kernels" / digest.hexdigest()[:16])
-
-
+_sources = kernel_sources(__path__)
+_cache = cache_folder(_sources, numba.__version__)
 if not os.environ.get("NUMBA_CACHE_DIR"):
-    vars(numba.config)["CACHE_DIR"] = _cache_folder()
+    vars(numba.config)["CACHE_DIR"] = str(_cache)
+if not os.path.exists(__file__):
+    __path__ = [str(written_sources(_sources, _cache))]
