@@ -50,6 +50,12 @@ def archive(server: Server, folder: Path | str, **changes: Any) -> None:
     open_archiver(options_of(server.port), folder, quick(until_end=True, **changes)).run()
 
 
+def settle(server: Server) -> None:
+    """Wait until a server has written what it writes by itself: MariaDB notes in a log that it needs no older one."""
+    last = server.log_files()[-1]
+    wait_until(lambda: server.family is MySQL or last.name.encode() in last.read_bytes())
+
+
 @contextmanager
 def archiving(server: Server, folder: Path | str, **changes: Any) -> Iterator[Archiver]:
     """Copy in the background; a failure is the test's failure."""

@@ -21,7 +21,6 @@ from binspark.client.connect import connect
 from binspark.client.options import ConnectionOptions
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import FollowSettings
-from binspark.client.start import parse_start
 from binspark.errors import Malformed
 from binspark.frames import EventCode, Family
 from binspark.frames.checksum import checksum_of
@@ -56,7 +55,6 @@ class Archiver:
         self._depot = depot
         self._settings = settings
         self._on_report = on_report
-        self._start = parse_start(settings.start)
         self._meter = Meter(connection, settings.report_seconds if on_report else 0)
         self._syncer = Syncer(settings.sync_seconds, settings.sync_bytes)
         self._follower: RunFollower | None = None
@@ -88,7 +86,7 @@ class Archiver:
         found = self._last_log()
         with connect(self._connection) as connection:
             if found is None:
-                return first_place(connection, self._start)
+                return first_place(connection, self._settings.start_from)
             point = next_place(connection, found, self._folder.server)
         if found.size > found.end:
             log.warning("%s: %d bytes behind the last whole event are copied again", found.name, found.size - found.end)

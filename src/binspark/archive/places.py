@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 
 from binspark.archive.found_log import FoundLog
 from binspark.archive.names import checked_name
@@ -12,7 +12,7 @@ from binspark.client.identity import identify
 from binspark.client.probe import file_created
 from binspark.client.resolve import resolve_start
 from binspark.client.resume import ResumePoint
-from binspark.client.start import AtGtids, AtTime, StartFrom
+from binspark.client.start import AtTime, StartFrom
 from binspark.errors import Authentication, OptionError, Purged, Server
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.position import Position
@@ -20,8 +20,6 @@ from binspark.position import Position
 
 def first_place(connection: Connection, start: StartFrom) -> ResumePoint:
     """Return where to begin: at the beginning of the log that a place is in, for logs are copied whole."""
-    if isinstance(start, AtGtids):
-        raise OptionError("start: logs are copied from earliest, latest, a file or a time on, GTIDs are none of these")
     file = _log_of_time(connection, start) if isinstance(start, AtTime) else resolve_start(connection, start).file
     return ResumePoint(checked_name(file), FIRST_EVENT_OFFSET, None, identify(connection).uuid)
 
@@ -71,9 +69,9 @@ def _known_logs(connection: Connection) -> tuple[ServerLog, ...]:
 
 
 def _log_of_time(connection: Connection, start: AtTime) -> str:
-    """Return the last log that was made before a time."""
+    """Return the last log that was made before a time; times are whole seconds, of which one may be in two logs."""
     logs = server_logs(connection)
     if not logs:
         raise Server("the server writes no binary log: start it with log_bin", connection.position)
-    later = bisect_right(logs, start.seconds, key=lambda log: file_created(connection.options, log.name))
-    return logs[max(later - 1, 0)].name
+    older = bisect_left(logs, start.seconds, key=lambda log: file_created(connection.options, log.name))
+    return logs[max(older - 1, 0)].name

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from binspark.archive.retention import Retention
 from binspark.client.settings import Retry, StreamSettings
+from binspark.client.start import AtGtids, StartFrom, parse_start
 from binspark.errors import OptionError
 
 
@@ -33,12 +34,20 @@ class ArchiveSettings:
     upload_seconds: float = 60.0
 
     def __post_init__(self) -> None:
+        if isinstance(self.start_from, AtGtids):
+            message = "logs are copied from earliest, latest, a file or a time on; GTIDs are none of these"
+            raise OptionError(f"start: {message}")
         if self.sync_seconds < 0:
             raise OptionError(f"sync_seconds: {self.sync_seconds} is not a time to wait")
         if self.report_seconds < 0:
             raise OptionError(f"report_seconds: {self.report_seconds} is not a time to wait")
         if not self.upload_seconds > 0:
             raise OptionError(f"upload_seconds: {self.upload_seconds} is not a time to wait")
+
+    @property
+    def start_from(self) -> StartFrom:
+        """Where a new archive begins, as a value."""
+        return parse_start(self.start)
 
     @property
     def tick_seconds(self) -> float:

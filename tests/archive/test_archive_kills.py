@@ -1,0 +1,107 @@
+"""Archivers that are killed where they stand, again and again, while the server is at work."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from archive_help import (
+    StartServer,
+    archive,
+    big_options,
+    every_family,
+    files_in,
+    files_of_server,
+    make_table,
+    options_of,
+    quick,
+    wait_until,
+)
+
+from binspark.archive.open import open_archiver
+from binspark.testing.servers import Family, Server
+from binspark.verify import verify_logs
+
+pytestmark = pytest.mark.timeout(300)
+
+KILLS = 12
+PADS = (5, 500, 50_000, 3_000_000)
+
+
+def copy_for_good(port: int, folder: str) -> None:
+    open_archiver(options_of(port), folder, quick(sync_seconds=0.05)).run()
+
+
+@contextmanager
+def busy(server: Server) -> Iterator[None]:
+    """Keep a server at work: transactions of all sizes, several rows each, and rotations between them."""
+    done = threading.Event()
+
+    def work() -> None:
+        choose = random.Random(7)
+        with server.connect() as connection, connection.cursor() as cursor:
+            while not done.is_set():
+                pad = choose.choice(PADS)
+                rows = ", ".join([f"(REPEAT('y', {pad}))"] * choose.randint(1, 3))
+                cursor.execute(f"INSERT INTO d.t (pad) VALUES {rows}")
+                cursor.execute(
+                    choose.choice(["DELETE FROM d.t ORDER BY id LIMIT 3", "FLUSH BINARY LOGS", "DO 0", "DO 0"])
+                )
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def bytes_in(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir() if path.suffix[1:].isdecimal())
+
+
+@every_family
+def test_a_copy_that_is_killed_again_and_again_is_the_servers_files(
+    family: Family, start_server: StartServer, tmp_path: Path
+) -> None:
+    server = start_server(family, big_options(family))
+    make_table(server)
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload(["binspark.archive.open"])
+    moments = random.Random(3)
+    with busy(server):
+        for _ in range(KILLS):
+            before = bytes_in(tmp_path)
+            copying = processes.Process(target=copy_for_good, args=(server.port, str(tmp_path)))
+            copying.start()
+            wait_until(lambda before=before: bytes_in(tmp_path) > before)
+            time.sleep(moments.uniform(0, 0.4))
+            copying.kill()
+            copying.join()
+    archive(server, tmp_path)
+    assert files_in(tmp_path) == files_of_server(server)
+    assert verify_logs(tmp_path).ok
+
+
+@every_family
+def test_a_copy_goes_on_wherever_it_was_cut(family: Family, start_server: StartServer, tmp_path: Path) -> None:
+    """In the magic, in the first event, in a header, in a body, between events."""
+    server = start_server(family)
+    make_table(server)
+    server.query("FLUSH BINARY LOGS")
+    for number in range(3):
+        server.query(f"INSERT INTO d.t (pad) VALUES ('{number}')")
+    archive(server, tmp_path)
+    last = tmp_path / server.log_files()[-1].name
+    content = last.read_bytes()
+    for size in (0, 2, 4, 50, 300, 301, 310, len(content) - 1):
+        last.write_bytes(content[:size])
+        archive(server, tmp_path)
+        assert files_in(tmp_path) == files_of_server(server)

@@ -1,0 +1,141 @@
+"""`binspark archive` as a user runs it: what it prints, how it ends, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from binspark.cli.main import exit_code, main
+from binspark.testing.servers import Server
+
+pytestmark = [pytest.mark.mysql, pytest.mark.timeout(120)]
+
+
+def arguments(server: Server, folder: Path, *more: str) -> list[str]:
+    return ["archive", "--host", f"127.0.0.1:{server.port}", "--user", "root", "-o", str(folder), *more]
+
+
+@contextmanager
+def running(server: Server, folder: Path, *more: str, limit: int = 0) -> Iterator[subprocess.Popen[str]]:
+    """Run the command in a process of its own, which may write files up to a limit only."""
+
+    def limited() -> None:
+        if limit:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    command = [sys.executable, "-m", "binspark", *arguments(server, folder, *more)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, preexec_fn=limited, **pipes)  # type: ignore[call-overload]
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_for_copy(server: Server, folder: Path) -> None:
+    deadline = time.monotonic() + 60
+    last = server.log_files()[-1]
+    while not (folder / last.name).exists() or (folder / last.name).read_bytes() != last.read_bytes():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_what_is_there_is_copied_and_told(mysql: Server, tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, arguments(mysql, tmp_path, "--until-end"), standalone_mode=False)
+    assert result.return_value == 0
+    assert result.stdout == ""
+    last = mysql.log_files()[-1]
+    assert result.stderr.startswith(f"{last.name}:{last.stat().st_size}  ")
+    assert "/s" in result.stderr
+    assert (tmp_path / last.name).read_bytes() == last.read_bytes()
+
+
+def test_progress_may_be_json(mysql: Server, tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, arguments(mysql, tmp_path, "--until-end", "--format", "jsonl"))
+    record = json.loads(result.stderr)
+    assert record["file"] == mysql.log_files()[-1].name
+    assert record["bytes"] == sum(path.stat().st_size for path in mysql.log_files())
+    assert record["ended"] is True
+
+
+def test_rate_and_lag_are_shown_while_it_runs(mysql: Server, tmp_path: Path) -> None:
+    with running(mysql, tmp_path, "--progress-seconds", "0.2", "--format", "jsonl") as process:
+        assert process.stderr is not None
+        record = next(record for record in map(json.loads, process.stderr) if record["lag_bytes"] == 0)
+    assert list(record) == ["file", "offset", "bytes", "bytes_per_second", "lag_bytes", "lag_seconds", "ended"]
+    assert record["lag_seconds"] == 0
+    assert record["ended"] is False
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+def test_a_signal_ends_it_in_order(number: signal.Signals, mysql: Server, tmp_path: Path) -> None:
+    with running(mysql, tmp_path) as process:
+        wait_for_copy(mysql, tmp_path)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (0, "")
+    assert "Traceback" not in err
+    assert mysql.log_files()[-1].name in err
+
+
+def test_a_second_archiver_is_refused(mysql: Server, tmp_path: Path) -> None:
+    with running(mysql, tmp_path) as process:
+        wait_for_copy(mysql, tmp_path)
+        second = CliRunner().invoke(main, arguments(mysql, tmp_path, "--until-end"), standalone_mode=False)
+        assert f"another archiver writes to this folder: process {process.pid} on " in str(second.exception)
+        assert exit_code(arguments(mysql, tmp_path, "--until-end")) == 2
+
+
+def test_a_full_disk_is_told_and_the_copy_goes_on_later(mysql: Server, tmp_path: Path) -> None:
+    mysql.run_sql(
+        "CREATE DATABASE full_disk; CREATE TABLE full_disk.t (pad LONGTEXT);"
+        "INSERT INTO full_disk.t VALUES (REPEAT('x', 300000))"
+    )
+    with running(mysql, tmp_path, "--until-end", limit=200_000) as process:
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert err.startswith("binspark: ")
+    assert "File too large" in err
+    assert exit_code(arguments(mysql, tmp_path, "--until-end")) == 0
+    wait_for_copy(mysql, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--keep-bytes", "many"),
+        ("--keep-bytes", "0"),
+        ("--keep-days", "0"),
+        ("--sync-seconds", "-1"),
+        ("--server-id", "0"),
+        ("--start", "yesterday"),
+    ],
+    ids="=".join,
+)
+def test_wrong_options_are_refused(wrong: tuple[str, str], mysql: Server, tmp_path: Path) -> None:
+    assert exit_code(arguments(mysql, tmp_path / "archive", "--until-end", *wrong)) == 2
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(("text", "size"), [("1", 1), ("500K", 512_000), ("20mb", 20 << 20), ("2T", 2 << 40)])
+def test_sizes_have_units(text: str, size: int) -> None:
+    from binspark.cli.archive import Size
+
+    assert Size().convert(text, None, None) == size
+
+
+def test_a_server_that_does_not_answer_is_no_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["archive", "--host", "127.0.0.1:1", "--user", "root", "-o", str(tmp_path)]) == 1
+    assert "no server listens there" in capsys.readouterr().err
