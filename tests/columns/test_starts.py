@@ -165,3 +165,25 @@ def test_what_a_log_has_grown_by_since_it_was_looked_at_is_not_looked_at() -> No
     assert looked_at.find_start(log.starts[2]) == log.starts[2]
     assert looked_at.find_start(log.starts[2] + 1) is None
     assert not looked_at.is_start(log.starts[3])
+
+
+def test_statements_inside_a_transaction_cost_no_read_of_their_own() -> None:
+    """In a store every read is a request."""
+    log = BinlogBuilder(MYSQL_5_6)
+    log.query("BEGIN")
+    inside = log.offset
+    for number in range(200):
+        log.query(f"INSERT INTO t VALUES ({number})")
+    log.xid(1)
+    begin = log.offset
+    log.query("BEGIN")
+    log.stop()
+    asked: list[int] = []
+
+    def read_at(offset: int, length: int) -> bytes:
+        asked.append(offset)
+        return log.content[offset : offset + length]
+
+    found = LogBytes(read_at, len(log.content), log.format).find_start(inside)
+    assert found == begin
+    assert len(asked) < 6

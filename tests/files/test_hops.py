@@ -15,6 +15,7 @@ from binspark.errors import SourceError
 from binspark.event import Event, Query, QueryCompressed, TableMap, TransactionPayload
 from binspark.files import hops
 from binspark.files.hops import Hopper, Look, opened
+from binspark.files.storage_file import LocalFile
 from binspark.frames import Framer
 from binspark.testing.builder import insert
 
@@ -157,6 +158,15 @@ def test_the_sound_part_of_a_log_ends_before_the_event_that_led_astray(tmp_path:
     with hopper_of(content, tmp_path) as hopper:
         assert hopper.sound_end(4, wrong.offset) == wrong.offset
         assert hopper.sound_end(4, wrong.end_offset + 30) == wrong.offset
+
+
+def test_statements_cost_no_read_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a store every read is a request."""
+    asked: list[int] = []
+    with hopper_of(log_of_statements("named-crc32").content, tmp_path) as hopper:
+        monkeypatch.setattr(LocalFile, "read_at", lambda _file, offset, _length: asked.append(offset))
+        assert len(list(hopper.events(Look.STATEMENTS))) == 6
+    assert asked == []
 
 
 def test_a_log_that_is_gone_is_an_error_of_the_source(tmp_path: Path) -> None:
