@@ -18,9 +18,11 @@ from binspark.files.splits import PlannedLog
 from binspark.files.storage_file import LogFile
 from binspark.frames import Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.frames.resync import find_event
 from binspark.position import Position
 
 _WINDOW = 1 << 20
+_NEAR = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,20 @@ class Hopper:
                 if stop.met == Met.EVENT:
                     yield stop
                 else:
-                    offset = self._stepped_over(way.sound_end, end if stop.met == Met.BROKEN else stop.offset)
+                    offset = self._stepped_over(way.sound_end, stop)
                 if offset is not None:
                     break
 
-    def _stepped_over(self, sound_end: int, end: int) -> int | None:
-        """Return where a transaction begins that the way through the log has missed."""
+    def _stepped_over(self, sound_end: int, stop: _Stop) -> int | None:
+        """Return where an event is that the way through the log has missed.
+
+        Where transactions may be unnamed, statements may stand between them, which are looked for too.
+        """
         log = LogBytes(self.file.read_at, self.log.size, self.head.format)
-        return log.find_start(sound_end + 1, end)
+        found = None
+        if stop.met == Met.BROKEN and log.may_begin_unnamed:
+            found = find_event(log.read_at, sound_end + 1, min(stop.offset, sound_end + _NEAR), log.format)
+        return log.find_start(sound_end + 1, stop.offset) if found is None else found
 
 
 class _Stop(NamedTuple):
