@@ -59,7 +59,8 @@ def settle(server: Server) -> None:
 @contextmanager
 def archiving(server: Server, folder: Path | str, **changes: Any) -> Iterator[Archiver]:
     """Copy in the background; a failure is the test's failure."""
-    archiver = open_archiver(options_of(server.port), folder, quick(**changes))
+    where = {name: changes.pop(name) for name in ("storage", "spool") if name in changes}
+    archiver = open_archiver(options_of(server.port), folder, quick(**changes), **where)
     with ThreadPoolExecutor(1) as pool:
         copying = pool.submit(archiver.run)
         _COPYING.append(copying)

@@ -8,7 +8,12 @@ from binspark.archive.archiver import Archiver, OnReport
 from binspark.archive.depot import LocalDepot
 from binspark.archive.folder import ArchiveFolder
 from binspark.archive.settings import ArchiveSettings
+from binspark.archive.spool import default_spool
+from binspark.archive.store import Store
+from binspark.archive.store_depot import StoreDepot
 from binspark.client.options import ConnectionOptions
+from binspark.errors import OptionError
+from binspark.files.storage import Storage
 from binspark.files.storage_uri import parse_uri
 
 
@@ -17,13 +22,26 @@ def open_archiver(
     target: str | Path,
     settings: ArchiveSettings | None = None,
     on_report: OnReport | None = None,
+    *,
+    spool: str | Path | None = None,
+    storage: Storage | None = None,
 ) -> Archiver:
-    """Return an archiver that copies a server's logs to a folder.
+    """Return an archiver that copies a server's logs to a folder of this machine, or to a URI of a store.
 
-    >>> archiver = open_archiver(connection_options(hosts="db1"), "archive/")  # doctest: +SKIP
+    >>> archiver = open_archiver(connection_options(hosts="db1"), "s3://bucket/logs/")  # doctest: +SKIP
     >>> archiver.run()  # doctest: +SKIP
+
+    On their way to a store, logs grow in the folder `spool`. `storage` says how the store is reached, where the URI and
+    the environment do not.
     """
     settings = settings or ArchiveSettings()
     uri = parse_uri(str(target))
-    folder = ArchiveFolder(Path(str(target) if uri is None else uri.local_path()))
-    return Archiver(connection, folder, LocalDepot(folder, settings.keep), settings, on_report)
+    if uri is None or uri.is_local:
+        if spool is not None:
+            raise OptionError("spool: logs that are kept on this machine grow where they are")
+        folder = ArchiveFolder(Path(str(target) if uri is None else uri.local_path()))
+        return Archiver(connection, folder, LocalDepot(folder, settings.keep), settings, on_report)
+    store = Store(str(target), storage)
+    folder = ArchiveFolder(Path(spool) if spool is not None else default_spool(store.uri))
+    depot = StoreDepot(folder, store, settings.keep, settings.upload_seconds)
+    return Archiver(connection, folder, depot, settings, on_report)

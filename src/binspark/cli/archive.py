@@ -33,7 +33,9 @@ class Size(click.ParamType[int]):
 
 
 @click.command("archive")
-@click.option("-o", "--output", "target", required=True, metavar="DIR", help="The folder to copy to.")
+@click.option(
+    "-o", "--output", "target", required=True, metavar="DIR|URI", help="The folder to copy to; or s3://bucket/logs."
+)
 @connecting_options
 @click.option(
     "--start",
@@ -51,6 +53,14 @@ class Size(click.ParamType[int]):
     show_default=True,
     help="How long a transaction may be copied and not be on disk yet.",
 )
+@click.option(
+    "--upload-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="How often the log that grows is uploaded, where the folder is in a store.",
+)
+@click.option("--spool", metavar="DIR", help="Where logs grow that go to a store. [default: a folder of the cache]")
 @click.option("--server-id", type=click.IntRange(1, 0xFFFFFFFF), help="The server id of this reader. [default: random]")
 @click.option(
     "--heartbeat-seconds",
@@ -74,16 +84,22 @@ class Size(click.ParamType[int]):
     show_default=True,
     help="How: text for people, jsonl (one JSON object a line) for programs.",
 )
-def archive_command(connection: ConnectionOptions, target: str, output_format: str, **options: Any) -> int:
+def archive_command(
+    connection: ConnectionOptions, target: str, spool: str | None, output_format: str, **options: Any
+) -> int:
     """Copy the logs of a server as it writes them: byte for byte the same files, with an index that lists them.
 
     It may be interrupted at any moment, even killed: the next run goes on with the last event that is whole. Every
     checksum is verified on the way. Only one archiver writes to a folder.
+
+    A store such as S3 gets each log when it is finished, and the one that grows every --upload-seconds. Its lock is a
+    file that says who is at work: it keeps a second archiver away, but not one that begins in the same moment.
     """
     from binspark.archive.open import open_archiver
 
     show = _PRINTERS[output_format]
-    archiver = open_archiver(connection, target, _settings(options), lambda report: show(report, False))
+    settings = _settings(options)
+    archiver = open_archiver(connection, target, settings, lambda report: show(report, False), spool=spool)
     with stopping(archiver.stop):
         summary = archiver.run()
     show(summary, True)
@@ -104,6 +120,7 @@ def _settings(options: dict[str, Any]) -> Any:
         keep=Retention(options["keep_days"], options["keep_bytes"]),
         sync_seconds=options["sync_seconds"],
         report_seconds=options["progress_seconds"],
+        upload_seconds=options["upload_seconds"],
     )
 
 
