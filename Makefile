@@ -43,7 +43,7 @@ lint: $(READY)
 
 bench: $(READY) servers
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
-	@for benchmark in benchmarks/*/__main__.py; do $(BIN)/python -m $$(dirname $$benchmark | tr / .) || exit 1; done
+	@export $(WITH_JAVA); for benchmark in benchmarks/*/__main__.py; do $(BIN)/python -m $$(dirname $$benchmark | tr / .) || exit 1; done
 
 SECONDS ?= 60
 fuzz: $(READY)
