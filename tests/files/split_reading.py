@@ -54,6 +54,13 @@ class Events(NamedTuple):
     refusal: Refusal | None = None
 
 
+def saved(content: bytes, folder: Path) -> Path:
+    """Write a log into a folder."""
+    path = folder / "binlog.000001"
+    path.write_bytes(content)
+    return path
+
+
 def plan(path: Path | str) -> PlannedLog:
     """Plan one log."""
     [log] = plan_logs([LogSource(str(path))])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from split_logs import DOCUMENTS, ITEMS, KINDS, ORDERS, MadeLog, flipped, made_log, writer_of
-from split_reading import Rows, history_of, plan, split_events, split_rows, splits_at, whole_events, whole_rows
+from split_reading import Rows, history_of, plan, saved, split_events, split_rows, splits_at, whole_events, whole_rows
 
 from binspark.files.split_reader import SplitReader
 from binspark.files.splits import Split, cut
@@ -30,12 +30,6 @@ from binspark.testing.builder import (
 kinds = pytest.mark.parametrize("kind", KINDS)
 OLD_SERVERS = [MYSQL_3_23, MYSQL_4_1, MYSQL_5_0, MYSQL_5_1_PRE_RELEASE]
 FOUR_GIB = 1 << 32
-
-
-def saved(content: bytes, folder: Path) -> Path:
-    path = folder / "binlog.000001"
-    path.write_bytes(content)
-    return path
 
 
 def rows_in_splits(path: Path, cuts: list[int]) -> Rows:
