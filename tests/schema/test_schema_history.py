@@ -306,3 +306,18 @@ def test_a_catalog_goes_through_json_unchanged() -> None:
 def test_a_document_that_is_no_schema_is_refused(document: str) -> None:
     with pytest.raises(SchemaError):
         from_json(document)
+
+
+def test_a_history_that_begins_later_knows_the_temporary_tables_of_then() -> None:
+    story = Story()
+    story.run("CREATE TABLE t (id INT, name VARCHAR(20))")
+    story.run("CREATE TEMPORARY TABLE t (x INT)", thread=2)
+    middle = story.offset
+    later = Story(story.history.until("binlog.000001", middle))
+    later.offset = middle
+    later.run("ALTER TABLE t ADD y INT", thread=2)
+    assert later.map("shop.t", INT, text(80)).column_names == ("id", "name")
+    joined = story.history.then(SchemaHistory()).until("binlog.000001", middle)
+    again = Story(joined)
+    again.run("ALTER TABLE t ADD y INT", thread=2)
+    assert again.map("shop.t", INT, text(80)).column_names == ("id", "name")

@@ -28,8 +28,7 @@ class Arena:
     def take(self, size: int) -> Block:
         """Return a block of at least `size` bytes; its contents are undefined."""
         with self._lock:
-            block = self._take(size)
-        return block
+            return self._take(size)
 
     def _take(self, size: int) -> Block:
         best = -1

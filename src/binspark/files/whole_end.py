@@ -15,18 +15,19 @@ _FIRST_LOOK = 1 << 20
 _CHUNK = 1 << 18
 
 
-def whole_end(file: LogFile, size: int, head: LogHead, name: str) -> int:
+def whole_end(file: LogFile, size: int, head: LogHead, name: str, begin: int = FIRST_EVENT_OFFSET) -> int:
     """Return the offset behind the last transaction that is whole, of the first `size` bytes of a log.
 
-    Bytes that are no events are no reason to end earlier: they are damage, which whoever reads them reports.
+    `begin` is where an event begins, outside any transaction, from which on is looked. Bytes that are no events are no
+    reason to end earlier: they are damage, which whoever reads them reports.
     """
     log = LogBytes(file.read_at, size, head.format)
     look = _FIRST_LOOK
     start: int | None = None
-    while start is None and look < size and head.can_split:
-        start = log.find_start(max(FIRST_EVENT_OFFSET, size - look))
+    while start is None and look < size - begin and head.can_split:
+        start = log.find_start(max(begin, size - look))
         look *= 4
-    return _whole_end(file, FIRST_EVENT_OFFSET if start is None else start, size, head, name)
+    return _whole_end(file, begin if start is None else start, size, head, name)
 
 
 def _whole_end(file: LogFile, start: int, size: int, head: LogHead, name: str) -> int:

@@ -83,7 +83,8 @@ class SchemaHistory:
         self.unreadable: list[UnreadableDdl] = []
         self.entries: list[Entry] = []
         self.files: list[str] = []
-        self._temporary: set[tuple[int, TableName]] = set()
+        self._temporary: frozenset[tuple[int, TableName]] = frozenset()
+        self._temporaries: list[tuple[int, int, frozenset[tuple[int, TableName]]]] = []
         self._format: LogFormat | None = None
         self._mariadb = False
         self._mapped: Event | None = None
@@ -122,6 +123,9 @@ class SchemaHistory:
         for entry in self.entries:
             if (entry.file_number, entry.position.offset or 0) < limit:
                 earlier._record(entry)
+        for file_number, place, temporary in self._temporaries:
+            if (file_number, place) < limit:
+                earlier._temporary = temporary
         earlier.on_unreadable = self.on_unreadable  # what was reported is not reported again
         return earlier
 
@@ -138,6 +142,9 @@ class SchemaHistory:
         both.catalog.tables.update(later.base.tables)
         for entry in later.entries:
             both._record(entry._replace(file_number=entry.file_number + first))
+        moved = [(number + first, offset, tables) for number, offset, tables in later._temporaries]
+        both._temporaries = self._temporaries + moved
+        both._temporary = later._temporary
         both.on_unreadable = self.on_unreadable
         return both
 
@@ -155,7 +162,13 @@ class SchemaHistory:
         session = replace(session_of(query, event.frame.format), lower_case_names=self.lower_case_names)
         text = statement_text(query.query, session.client_collation)
         change = read_ddl(text, query.schema, session)
-        if change is None or self._is_temporary(change, query.thread_id):
+        if change is None:
+            return
+        before = self._temporary
+        is_temporary = self._is_temporary(change, query.thread_id)
+        if self._temporary != before:
+            self._temporaries.append((len(self.files) - 1, event.offset, self._temporary))
+        if is_temporary:
             return
         if query.error_code and isinstance(change, AlterTable | Unreadable):
             names = change.names if isinstance(change, Unreadable) else (change.name,)
