@@ -10,9 +10,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from spark_reading import ReadLogs, read_logs
 
-from binspark.spark.session import LOOPBACK, local_session
+from binspark.spark.session import LOOPBACK, SETTINGS, local_session
 
 HERE = Path(__file__).parent
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Java for many small queries: what it spends on compiling well and collecting in parallel, they do not win back."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -40,6 +42,7 @@ def spark(spark_environment: None, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("spark")
     settings = {
         "spark.master": "local[2]",
+        "spark.driver.extraJavaOptions": f"{SETTINGS['spark.driver.extraJavaOptions']} {QUICK_START}",
         "spark.local.dir": str(folder),
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
