@@ -17,12 +17,12 @@ QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Java for many small queries: what it spends on compiling well and collecting in parallel, they do not win back."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep these tests in one process of xdist, so that only one Java machine runs; slow ones have their own."""
+    """Keep these tests in one process of xdist, so that they share one Spark, unless they say otherwise."""
     for item in items:
-        if item.path.is_relative_to(HERE):
-            group = "spark-clusters" if item.get_closest_marker("slow") else "spark"
-            item.add_marker(pytest.mark.xdist_group(group))
+        if item.path.is_relative_to(HERE) and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")
