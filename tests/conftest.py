@@ -1,10 +1,11 @@
-"""Fixtures every test may ask for: real servers, started when the first test asks."""
+"""Fixtures every test may ask for: real servers, started when the first test asks; and which tests share a process."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,25 @@ ServerFactory = Callable[..., Server]
 
 SHARED_OPTIONS: Mapping[str, str | int | None] = {"binlog-row-metadata": "FULL"}
 """Whoever needs other options asks `start_server` for a server of its own."""
+
+
+SHARED_PROCESSES = {"tests/spark/test_spark_clusters.py": "clusters", "tests/spark/": "spark"}
+"""Tests that share something costly, one Spark, run in one process: how their names begin, and the process."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand out tests one by one, but those of a shared process together.
+
+    The marks for xdist's own `loadgroup` do not reach it: this pytest no longer keeps names where it writes them.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByProcess(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((name for start, name in SHARED_PROCESSES.items() if nodeid.startswith(start)), nodeid)
+
+    return ByProcess(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -12,17 +11,8 @@ from spark_reading import ReadLogs, read_logs
 
 from binspark.spark.session import LOOPBACK, SETTINGS, local_session
 
-HERE = Path(__file__).parent
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Java for many small queries: what it spends on compiling well and collecting in parallel, they do not win back."""
-
-
-@pytest.hookimpl(tryfirst=True)  # before xdist looks at the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep these tests in one process of xdist, so that they share one Spark, unless they say otherwise."""
-    for item in items:
-        if item.path.is_relative_to(HERE) and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ import spark_processes as processes
 import binspark
 from binspark.cli.demo import SHOP
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("spark-clusters")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 DRIVER = Path(__file__).with_name("cluster_driver.py")
 LOGS = str(SHOP / "mysql")
