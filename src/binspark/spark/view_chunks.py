@@ -8,9 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from binspark.columns.reader import BatchReader, TableBatch
+from binspark.columns.reader import TableBatch
 from binspark.position import Position
 from binspark.schema.table import TableSchema
+from binspark.spark.batch_readers import batch_readers
 from binspark.spark.conform import Conformer
 from binspark.spark.log_reader import LogReader
 from binspark.spark.options import SourceOptions
@@ -32,7 +33,7 @@ class ChunksView:
         packers: dict[TableSchema, _Packer] = {}
         selection = self.options.selection
         selection = replace(selection, max_bytes=min(selection.max_bytes, _CHUNK_BYTES))
-        for found in reader.batches(part, lambda history: BatchReader(selection, history)):
+        for found in reader.batches(part, batch_readers(selection, self.options)):
             packer = packers.get(found.table)
             if packer is None:
                 packer = packers[found.table] = _Packer(found.table, self.options)
