@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from corpus.cases import case_logs
 from pyspark.sql import SparkSession
-from spark_reading import ReadLogs, batch_records, column_types, failure, records, values
+from spark_reading import ReadLogs, batch_records, column_types, failure, read_logs, records, values
 
 from binspark import Malformed, OptionError
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, varchar
@@ -64,6 +64,16 @@ def test_intervals_say_how_long_they_are_in_sql(read: ReadLogs) -> None:
     )
     assert row.longest == "INTERVAL '838:59:59' HOUR TO SECOND"
     assert row.shortest == "INTERVAL '-838:59:59' HOUR TO SECOND"
+
+
+def test_times_are_the_same_wherever_the_session_is(spark: SparkSession) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    frame = read_logs(session, MYSQL, table="shop.moments").where("id = 3 AND _op = 'insert'")
+    (row,) = frame.selectExpr("unix_micros(ts6) AS instant", "string(ts0) AS shown", "string(dt6) AS clock").collect()
+    assert row.instant == 1_772_323_198_987_654
+    assert (row.shown, row.clock) == ("2026-03-01 08:59:59", "2026-02-28 23:59:58.987654")
+    assert "2026-11-15" in {str(row._commit_time.date()) for row in frame.select("_commit_time").collect()}
 
 
 def test_json_becomes_variant_when_asked_for(read: ReadLogs, spark: SparkSession, tmp_path: Path) -> None:
