@@ -1,8 +1,27 @@
-"""The rim towards copies: a server's log files, byte for byte, as they are written.
+"""The rim towards copies: a server's log files, byte for byte, as they are written; and its changes as they happen.
 
-module          what it holds
-packets_kernel  the hot loop: packets of a replication stream into the bytes of a log
-roles           what each type of event means for the transaction around it, as a table of bytes
-runs            a stream as runs of bytes, many events at a time
-follow_runs     the same for good, over lost connections
+>>> from binspark.archive.open import open_archiver
+>>> from binspark.client.gather import connection_options
+>>> open_archiver(connection_options(hosts="db1"), "archive/").run()  # doctest: +SKIP
+
+The bytes of a stream
+packets_kernel, sound_kernel   the hot loops: packets into bytes of a log, and whether those are sound
+roles                          what each type of event means for the transaction around it, as tables of bytes
+packet_buffer, runs            a stream as runs of bytes, many events at a time
+follow_runs                    the same for good, over lost connections
+
+Copies
+open, settings, archiver       the copy itself
+names, folder, lock, disk      where it is written
+growing_log, found_log         a log that grows, and what is there of one that was interrupted
+places                         where a copy begins and goes on
+syncing, retention, meter      how often it is on disk, how much of it is kept, how fast it is
+depot, store_depot             what happens to logs: here, and in a store
+store, store_lock, spool       stores, and the folder in which logs grow before they go there
+
+Changes
+tail, until                    changes from one place to another, as lines
+held_run, pieces, follow_whole whole transactions, in pieces
+tables_then                    what a server says of its tables, as far as it was true
+change_printer, change_lines, lines_kernel   pieces into lines
 """

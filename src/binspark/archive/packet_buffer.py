@@ -24,13 +24,14 @@ class PacketBuffer:
     """Reads what a channel would read, many packets at a time. `numbers` are those of the kernel.
 
     Of the channel it takes the socket, and what the channel has read from it in advance. `give_back` and `take_over`
-    let the channel read a packet in between.
+    let the channel read a packet in between. `is_drained` says whether the socket had no more when it was last read.
     """
 
     def __init__(self, channel: PacketChannel, wait_seconds: float) -> None:
         self.numbers = np.zeros(Unpack.WIDTH, dtype=np.int64)
         self._channel: Any = channel
         self._wait_seconds = wait_seconds
+        self.is_drained = True
         self._poll = select.poll()
         self._poll.register(self._socket, select.POLLIN)
         self._make(_FIRST_SIZE)
@@ -43,6 +44,7 @@ class PacketBuffer:
         room = len(self._view) - SLACK
         while filled < room and (count := self._read(filled, room, wait=filled == first, place=place)):
             filled += count
+        self.is_drained = filled < room
         self._set(0, filled)
         return filled > first
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from binspark.archive.roles import Part
+from binspark.archive.roles import ODD_CODES, Part
 from binspark.columns.kernels.crc32 import crc32_of_event
 from binspark.columns.kernels.memory import copy_bytes, load8, load16, load32
 
@@ -53,7 +53,10 @@ class Unpack(IntEnum):
     WHOLE = 11  # address behind the last event behind which nothing was open; 0 for none
     LAST = 12  # address of the last event that was copied
     NEEDED = 13  # bytes of the next packet
-    WIDTH = 14
+    STOP = 14  # the first transaction that ends at this offset or later is the last, 0 for none
+    STOP_TIME = 15  # no transaction is taken that begins at this time or later, in seconds, 0 for none
+    ODD = 16  # events so far that bulk readers of rows do not tell enough of
+    WIDTH = 17
 
 
 class Outcome(IntEnum):
@@ -62,12 +65,15 @@ class Outcome(IntEnum):
     MORE = 1  # the next packet is not complete
     FULL = 2  # there is no room for the next event
     PYTHON = 3  # the next packet is for Python
+    STOPPED = 4  # the place or the time to stop at is reached
 
 
 @njit(cache=True, nogil=True)
 def unpack(numbers: Numbers) -> int:
     """Copy the events of packets one behind the other; return why it ended."""
     while True:
+        if numbers[Unpack.OPEN] == 0 and numbers[Unpack.STOP] and numbers[Unpack.OFFSET] >= numbers[Unpack.STOP]:
+            return Outcome.STOPPED
         at = numbers[Unpack.IN_AT]
         available = numbers[Unpack.IN_END] - at
         numbers[Unpack.NEEDED] = _PACKET_HEADER
@@ -82,6 +88,8 @@ def unpack(numbers: Numbers) -> int:
         event, size = at + _PACKET_HEADER + 1, length - 1
         if size < _HEADER + _CHECKSUM * numbers[Unpack.CHECKSUM] or not is_plain(numbers, event, size):
             return Outcome.PYTHON
+        if numbers[Unpack.OPEN] == 0 and numbers[Unpack.STOP_TIME] and load32(event) >= numbers[Unpack.STOP_TIME]:
+            return Outcome.STOPPED
         part = part_of(numbers, event, size)
         if part == Part.FOR_PYTHON:
             return Outcome.PYTHON
@@ -95,6 +103,7 @@ def unpack(numbers: Numbers) -> int:
         numbers[Unpack.OFFSET] += size
         numbers[Unpack.IN_AT] = event + size
         numbers[Unpack.SEQUENCE] = (numbers[Unpack.SEQUENCE] + 1) & 0xFF
+        numbers[Unpack.ODD] += load8(event + 4) in ODD_CODES
         numbers[Unpack.OPEN] = load8(numbers[Unpack.AFTER] + 4 * part + numbers[Unpack.OPEN])
         if numbers[Unpack.OPEN] == 0:
             numbers[Unpack.WHOLE] = numbers[Unpack.OUT_AT]

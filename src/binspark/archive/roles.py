@@ -56,6 +56,9 @@ AFTER: dict[Part, tuple[Open, Open, Open, Open]] = {
 }
 """What is open behind an event of each part, by what was open before it."""
 
+ODD_CODES = (int(E.PARTIAL_UPDATE_ROWS), int(E.TRANSACTION_PAYLOAD), int(E.PARTIAL_ROW_DATA))
+"""Events of which the offset does not tell all that must be known of the rows in them."""
+
 AFTER_TABLE = bytes(after for part in sorted(AFTER) for after in AFTER[part])
 
 _PARTS: dict[int, Part] = {

@@ -15,12 +15,12 @@ import numpy as np
 
 from binspark.archive.packet_buffer import SLACK, PacketBuffer
 from binspark.archive.packets_kernel import Outcome, Unpack, unpack
-from binspark.archive.roles import AFTER_TABLE, PART_TABLE, Open, open_after
+from binspark.archive.roles import AFTER_TABLE, ODD_CODES, PART_TABLE, Open, open_after
 from binspark.client.reopen import Reopened
 from binspark.client.stream import StreamEvent
 from binspark.columns.crc import crc32_address
 from binspark.errors import ConnectionLost, DecodeError
-from binspark.frames import EventCode
+from binspark.frames import EventCode, LogFormat
 from binspark.frames.header import HEADER_LENGTH
 
 _FIRST_OUTPUT = 1 << 18
@@ -35,6 +35,8 @@ class Run(NamedTuple):
     whole_end     the offset behind the last of them behind which no transaction was open; None if there is none
     last          the offset of the last event
     time          of the last event, in seconds since 1970; 0 if it has none
+    format        how they are laid out
+    is_odd        whether one of them is such that its offset does not tell all of the rows in it
     event         the event, where it is a single one; one that stands in no file brings no bytes
     """
 
@@ -44,6 +46,8 @@ class Run(NamedTuple):
     whole_end: int | None
     last: int
     time: int
+    format: LogFormat
+    is_odd: bool = False
     event: StreamEvent | None = None
 
     @property
@@ -52,12 +56,25 @@ class Run(NamedTuple):
         return self.offset + len(self.data)
 
 
+class Stop(NamedTuple):
+    """Where runs end: behind the first transaction that ends at an offset of a file or later, or before the first one
+    that begins at a time or later. 0 is no such place or time.
+    """
+
+    file: str = ""
+    offset: int = 0
+    seconds: int = 0
+
+
 class EventRuns:
     """The runs of one stream, as an iterator. Once it has begun, a run that holds nothing comes at the latest after
     `tick_seconds`, so that whoever iterates can look after other things.
+
+    is_stopped  whether the place or time to stop at is reached: the run that came last is the last
+    is_drained  whether nothing more is there for the moment
     """
 
-    def __init__(self, reopened: Reopened, tick_seconds: float) -> None:
+    def __init__(self, reopened: Reopened, tick_seconds: float, stop: Stop | None = None) -> None:
         self._stream: Any = reopened.stream
         self._events = iter(reopened)
         self._packets = PacketBuffer(self._stream._channel, tick_seconds)
@@ -66,37 +83,53 @@ class EventRuns:
         self._numbers[Unpack.CRC_FUNCTION] = crc32_address()
         self._numbers[[Unpack.PARTS, Unpack.AFTER]] = [table.ctypes.data for table in self._tables]
         self._heard = time.monotonic()
+        self._stop = stop or Stop()
+        self._numbers[Unpack.STOP_TIME] = self._stop.seconds
+        self._outcome = Outcome.MORE
+        self.is_stopped = False
         self._make_output(_FIRST_OUTPUT)
+
+    @property
+    def is_drained(self) -> bool:
+        return self._outcome == Outcome.MORE and self._packets.is_drained
 
     def __iter__(self) -> Iterator[Run]:
         return self
 
     def __next__(self) -> Run:
-        while self._is_bulk:
-            outcome = self._unpack()
+        while self._is_bulk and not self.is_stopped:
+            self._outcome = outcome = self._unpack()
+            self.is_stopped = outcome == Outcome.STOPPED
             if self._numbers[Unpack.OUT_AT] != self._address:
                 return self._copied()
             if outcome == Outcome.PYTHON:
                 break
             if outcome == Outcome.FULL:
                 self._make_output(int(self._numbers[Unpack.NEEDED]))
-            elif not self._receive():
-                return Run(self._stream.file, self._stream.offset, _NOTHING, None, self._stream.offset, 0)
-        return self._single()
+            elif outcome == Outcome.MORE and not self._receive():
+                return self._nothing()
+        return self._nothing() if self.is_stopped else self._single()
 
     @property
     def _is_bulk(self) -> bool:
         """Whether the stream is one whose packets a kernel knows, and has begun."""
-        stream, log_format = self._stream, self._stream._framer.format
+        stream, log_format = self._stream, self._format
         if not stream.file or stream._skip_to or stream.session.semi_sync:
             return False
         return log_format.header_length == HEADER_LENGTH and log_format.event_codes is None
 
+    @property
+    def _format(self) -> LogFormat:
+        log_format: LogFormat = self._stream._framer.format
+        return log_format
+
     def _unpack(self) -> Outcome:
         numbers = self._numbers
         numbers[Unpack.OFFSET] = self._stream.offset
-        numbers[Unpack.CHECKSUM] = bool(self._stream._framer.format.checksum_length)
-        numbers[Unpack.OUT_AT], numbers[Unpack.WHOLE] = self._address, 0
+        numbers[Unpack.CHECKSUM] = bool(self._format.checksum_length)
+        numbers[Unpack.OUT_AT] = self._address
+        numbers[Unpack.WHOLE] = numbers[Unpack.ODD] = 0
+        numbers[Unpack.STOP] = self._stop.offset if self._stream.file == self._stop.file else 0
         return Outcome(unpack(numbers))
 
     def _copied(self) -> Run:
@@ -107,18 +140,25 @@ class EventRuns:
         whole = int(numbers[Unpack.WHOLE])
         seconds = int.from_bytes(self._view[last : last + 4], "little")
         whole_end = start + whole - self._address if whole else None
-        return Run(self._stream.file, start, self._view[:length], whole_end, start + last, seconds)
+        data, is_odd = self._view[:length], bool(numbers[Unpack.ODD])
+        return Run(self._stream.file, start, data, whole_end, start + last, seconds, self._format, is_odd)
+
+    def _nothing(self) -> Run:
+        offset = self._stream.offset
+        return Run(self._stream.file, offset, _NOTHING, None, offset, 0, self._format)
 
     def _single(self) -> Run:
         """Let the stream read one event."""
         self._packets.give_back()
         event = next(self._events)
         self._packets.take_over()
+        self._outcome = Outcome.PYTHON
         self._heard = time.monotonic()
         self._note(event)
         whole_end = event.end_offset if self._numbers[Unpack.OPEN] == Open.NOTHING and event.in_file else None
         data = memoryview(event.data) if event.in_file else _NOTHING
-        return Run(event.file, event.offset, data, whole_end, event.offset, event.frame.header.timestamp, event)
+        seconds, is_odd = event.frame.header.timestamp, event.type_code in ODD_CODES
+        return Run(event.file, event.offset, data, whole_end, event.offset, seconds, event.frame.format, is_odd, event)
 
     def _note(self, event: StreamEvent) -> None:
         """Note what is open behind an event. Whether its body is sound is for those to say who decode it."""

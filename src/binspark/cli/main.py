@@ -22,6 +22,7 @@ COMMANDS = {
     "stat": ("binspark.cli.stat", "stat_command"),
     "export": ("binspark.cli.export", "export_command"),
     "archive": ("binspark.cli.archive", "archive_command"),
+    "tail": ("binspark.cli.tail", "tail_command"),
     "doctor": ("binspark.cli.doctor", "doctor_command"),
     "demo": ("binspark.cli.demo", "demo_command"),
 }

@@ -1,0 +1,137 @@
+"""A server's whole transactions for good: in bulk from one server, event by event where GTIDs lead the way."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+from binspark.archive.follow_runs import created_after
+from binspark.archive.held_run import HeldRun
+from binspark.archive.pieces import BytesPiece, GroupPiece
+from binspark.archive.runs import EventRuns, Run
+from binspark.archive.until import Until
+from binspark.client.follow import Follower
+from binspark.client.following import Following
+from binspark.client.gtid_memory import remember
+from binspark.client.options import ConnectionOptions
+from binspark.client.reopen import Reopened
+from binspark.client.resume import ResumePoint
+from binspark.client.settings import FollowSettings
+from binspark.client.stream import StreamEvent
+from binspark.client.watch import ResetWatch
+from binspark.files.sources import log_order
+from binspark.frames import EventCode
+from binspark.frames.format import Family
+from binspark.gtid import GtidSet
+
+_ENOUGH_BYTES = 8 << 20
+_TICK_SECONDS = 0.5
+
+log = logging.getLogger("binspark.archive")
+
+
+class BytesFollower(Following[BytesPiece]):
+    """Pieces of one server's log, as large as what has come: every transaction once, over lost connections.
+
+    What is not whole is held back; after a lost connection it comes again.
+    """
+
+    def __init__(self, options: ConnectionOptions, start: ResumePoint, settings: FollowSettings, until: Until) -> None:
+        super().__init__(options, start, settings, None)
+        self._until = until
+
+    def _read(self, reopened: Reopened, watch: ResetWatch) -> Iterator[BytesPiece]:
+        if self._until.is_behind(reopened.point):
+            return
+        runs = EventRuns(reopened, _TICK_SECONDS, self._until.stop)
+        holding = _Holding(reopened.point, reopened.identity.uuid, self._settings.memory_bytes)
+        for run in runs:
+            if run.event is not None and run.event.heartbeat:
+                watch.heartbeat(reopened.stream)
+            if holding.add(run):
+                self._reconnector.progressed()
+            if holding.is_whole and (runs.is_drained or runs.is_stopped or holding.has_enough or _turns(run.event)):
+                piece = holding.take(run)
+                self._point = piece.resume
+                yield piece
+            if runs.is_stopped or self._ends(run.event):
+                return
+
+    def _ends(self, event: StreamEvent | None) -> bool:
+        """Tell whether an event says that the end is behind."""
+        until = self._until
+        if event is not None and event.heartbeat:
+            return until.is_over()
+        return _turns(event) and bool(until.file) and log_order(event.file) > log_order(until.file)  # type: ignore[union-attr]
+
+
+def _turns(event: StreamEvent | None) -> bool:
+    """Tell whether the stream goes on in a file, be it another one or the same."""
+    return event is not None and event.type_code == EventCode.ROTATE and not event.in_file
+
+
+class _Holding:
+    """Runs that came and were not given out yet."""
+
+    def __init__(self, point: ResumePoint, server: str, memory_bytes: int) -> None:
+        self._first_file = point.file
+        self._created = point.created
+        self._server = server
+        self._memory_bytes = memory_bytes
+        self._held: HeldRun | None = None
+        self._whole_end = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is a whole transaction, or something that is none."""
+        return self._held is not None and self._whole_end > self._held.offset
+
+    @property
+    def has_enough(self) -> bool:
+        return self._held is not None and self._held.end - self._held.offset >= _ENOUGH_BYTES
+
+    def add(self, run: Run) -> bool:
+        """Hold a run; tell whether it says that the connection is of use."""
+        event = run.event
+        if event is not None:
+            self._created = created_after(event, self._created, self._first_file)
+        if run.data:
+            if self._held is None or self._held.file != run.file:
+                self._turn_to(run)
+            assert self._held is not None
+            self._held.add(run.data, is_odd=run.is_odd)
+            self._whole_end = run.whole_end or self._whole_end
+        return bool(run.data) or (event is not None and event.heartbeat)
+
+    def take(self, run: Run) -> BytesPiece:
+        """Give out what is whole. `run` is the one that came last."""
+        held = self._held
+        assert held is not None
+        data, self._held = held.cut(self._whole_end, run.format)
+        resume = ResumePoint(held.file, self._whole_end, None, self._server, self._created)
+        return BytesPiece(held.file, held.offset, held.format, data, held.is_odd, resume)
+
+    def _turn_to(self, run: Run) -> None:
+        """Begin another file. A transaction that the last one does not end was cut short by a crash."""
+        if self._held is not None and self._held.end > self._held.offset:
+            place = f"{self._held.file}:{self._held.offset}"
+            log.warning("%s: a transaction that a crash cut short is left out: it was not committed", place)
+        self._held = HeldRun(run.file, run.offset, run.format, self._memory_bytes)
+        self._whole_end = 0
+
+
+def group_pieces(follower: Follower, until: Until, family: Family) -> Iterator[GroupPiece]:
+    """Yield the transactions of a server, or of the next one that holds the same data, up to an end."""
+    seen = remember(GtidSet(), family)
+    for group in follower:
+        transaction = group.transaction
+        if transaction is not None:
+            if until.seconds and transaction.timestamp >= until.seconds:
+                return
+            yield GroupPiece(group)
+            if until.gtids is not None and transaction.gtid is not None:
+                seen.add(transaction.gtid)
+        if until.is_behind(group.resume) or (transaction is None and until.is_over()):
+            return
+        if until.gtids is not None and until.gtids <= seen.freeze():  # type: ignore[operator]
+            return

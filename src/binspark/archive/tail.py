@@ -1,0 +1,97 @@
+"""A server's changes as they happen, as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from binspark.archive.change_printer import ChangePrinter, Text
+from binspark.archive.follow_whole import BytesFollower, group_pieces
+from binspark.archive.pieces import Piece
+from binspark.archive.tables_then import history_at
+from binspark.archive.until import Until, find_until
+from binspark.changes import Change
+from binspark.client.connect import connect
+from binspark.client.facts import server_family
+from binspark.client.follow import Follower, follow
+from binspark.client.options import ConnectionOptions
+from binspark.client.resolve import resolve_start
+from binspark.client.resume import ResumePoint
+from binspark.client.settings import FollowSettings, Retry, StreamSettings
+from binspark.client.start import parse_start
+from binspark.columns.selection import Selection
+from binspark.frames.format import Family
+from binspark.schema.history import SchemaHistory, UnreadableDdl
+
+
+@dataclass(frozen=True, slots=True)
+class TailSettings:
+    """What is followed, and how.
+
+    start    where to begin: latest, earliest, a file and position, GTIDs, timestamp:…
+    until    where to end: end, a file and position, GTIDs, a time; None for never
+    stream   how the stream is asked for
+    retry    how often to connect again once a connection was lost
+    """
+
+    start: str = "latest"
+    until: str | None = None
+    stream: StreamSettings = field(default_factory=StreamSettings)
+    retry: Retry = field(default_factory=lambda: Retry(limit=None))
+
+
+class Tail:
+    """Follows a server from one place to another. What it reads is given out in whole transactions."""
+
+    def __init__(
+        self,
+        connection: ConnectionOptions,
+        settings: TailSettings,
+        history: SchemaHistory | None = None,
+        on_unreadable: Callable[[UnreadableDdl], None] | None = None,
+    ) -> None:
+        """Find both places. Without a history, the server is asked for its tables."""
+        self._connection = connection
+        self._settings = settings
+        start = parse_start(settings.start)
+        with connect(connection) as session:
+            self._family: Family = server_family(session)
+            self._point: ResumePoint = resolve_start(session, start)
+            self._until: Until = find_until(session, settings.until)
+            self.history = history or history_at(session, self._point, on_unreadable)
+        self._follower: BytesFollower | Follower | None = None
+        self._is_stopped = False
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that are known to begin with."""
+        return sorted(f"{name.schema}.{name.table}" for name in self.history.catalog.tables)
+
+    def lines(self, selection: Selection, form: Callable[[Change], str], *, is_json: bool) -> Iterator[list[Text]]:
+        """Yield the changes of one piece of the log after the other as lines; see `ChangePrinter`."""
+        printer = ChangePrinter(selection, self.history, form, is_json=is_json)
+        for piece in self._pieces():
+            yield list(printer.lines(piece))
+
+    def stop(self) -> None:
+        """End in order, from a signal or any thread."""
+        self._is_stopped = True
+        if self._follower is not None:
+            self._follower.stop()
+
+    def _pieces(self) -> Iterator[Piece]:
+        """Yield what is whole. Several servers, and GTIDs to begin or to end with, are followed event by event."""
+        settings = FollowSettings(stream=self._settings.stream, retry=self._settings.retry)
+        by_gtids = not self._point.by_file or (self._until.gtids is not None and not self._until.file)
+        if by_gtids or len(self._connection.addresses) > 1:
+            follower = follow(self._connection, self._point, settings)
+            pieces: Iterator[Piece] = group_pieces(follower, self._until, self._family)
+            self._follower = follower
+        else:
+            pieces = self._follower = BytesFollower(self._connection, self._point, settings, self._until)
+        if self._is_stopped:
+            return
+        try:
+            yield from pieces
+        finally:
+            self._follower.close()

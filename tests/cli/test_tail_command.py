@@ -1,0 +1,129 @@
+"""`binspark tail` as a user runs it: what it prints and when, how it ends, what it refuses."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from binspark.cli.main import exit_code
+from binspark.testing.servers import Server
+
+pytestmark = [pytest.mark.mysql, pytest.mark.timeout(120)]
+_NUMBERS = itertools.count(1)
+KEYS = ["file", "pos", "row", "gtid", "timestamp", "schema", "table", "op", "before", "after", "key"]
+
+
+@pytest.fixture
+def database(mysql: Server) -> str:
+    """A database of one's own, with a table."""
+    name = f"tail_{next(_NUMBERS)}"
+    mysql.run_sql(f"CREATE DATABASE {name}; CREATE TABLE {name}.t (id INT PRIMARY KEY, note VARCHAR(40))")
+    return name
+
+
+def arguments(server: Server, *more: str) -> list[str]:
+    return ["tail", "--host", f"127.0.0.1:{server.port}", "--user", "root", *more]
+
+
+@contextmanager
+def running(server: Server, *more: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "binspark", *arguments(server, *more)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_for_reader(server: Server, number: int) -> None:
+    """Wait until a reader with this server id is connected."""
+    deadline = time.monotonic() + 60
+    while number not in [row[0] for row in server.query("SHOW REPLICAS")]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_change_is_shown_at_once(mysql: Server, database: str) -> None:
+    with running(mysql, "--format", "jsonl", "--reader-id", "4100000001") as process:
+        assert process.stdout is not None
+        wait_for_reader(mysql, 4100000001)
+        for number in (1, 2):
+            mysql.query(f"INSERT INTO {database}.t VALUES ({number}, 'first')")
+            record = json.loads(process.stdout.readline())
+            assert list(record) == KEYS
+            assert (record["table"], record["after"]) == ("t", {"id": number, "note": "first"})
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_an_interrupt_ends_it_in_order(number: signal.Signals, mysql: Server) -> None:
+    reader_id = 4100000010 + number
+    with running(mysql, "--reader-id", str(reader_id)) as process:
+        wait_for_reader(mysql, reader_id)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (0, "", "")
+
+
+def test_who_has_seen_enough_may_close_the_pipe(mysql: Server, database: str) -> None:
+    rows = ", ".join(f"({number}, 'note')" for number in range(3000))
+    mysql.query(f"INSERT INTO {database}.t VALUES {rows}")
+    with running(mysql, "--start", "earliest", "--format", "jsonl", "--table", f"{database}.t") as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["after"]["id"] == 0
+        process.stdout.close()
+        mysql.query(f"DELETE FROM {database}.t")
+        assert process.wait(60) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+def test_text_is_for_people(mysql: Server, database: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    mysql.run_sql(f"INSERT INTO {database}.t VALUES (1, 'old'); UPDATE {database}.t SET note = 'new'")
+    shown = ("--start", "earliest", "--until", "end", "--table", f"{database}.t")
+    assert exit_code(arguments(mysql, *shown)) == 0
+    lines = capsysbinary.readouterr().out.decode().splitlines()
+    assert lines[0].endswith(f'insert  {database}.t  id=1 note="old"')
+    assert lines[1].endswith(f'update  {database}.t  id=1 note: "old" → "new"')
+
+
+def test_a_table_that_is_not_there_is_told(
+    mysql: Server, database: str, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert exit_code(arguments(mysql, "--until", "end", "--table", f"{database}.tt")) == 0
+    told = capsysbinary.readouterr().err.decode()
+    assert told == f"binspark: there is no table {database}.tt yet; did you mean {database}.t?\n"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--start", "yesterday"),
+        ("--until", "tomorrow"),
+        ("--until", "latest"),
+        ("--reader-id", "0"),
+        ("--table", "orders"),
+        ("--start-datetime", "noon"),
+    ],
+    ids="=".join,
+)
+def test_wrong_options_are_refused(wrong: tuple[str, str], mysql: Server) -> None:
+    assert exit_code(arguments(mysql, *wrong)) == 2
+
+
+def test_a_place_that_is_not_there_is_told(mysql: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(arguments(mysql, "--start", "binlog.999999:4")) == 1
+    assert "binlog.999999" in capsys.readouterr().err
+
+
+def test_a_server_that_does_not_answer_is_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["tail", "--host", "127.0.0.1:1", "--user", "root"]) == 1
+    assert "no server listens there" in capsys.readouterr().err
