@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 
-from binspark.archive.runs import EventRuns
+from binspark.archive.runs import EventRuns, Stop
 from binspark.client.identity import ServerIdentity
 from binspark.client.reopen import Reopened
 from binspark.client.resume import ResumePoint
@@ -80,10 +80,10 @@ def streamed(
     sent: bytes,
     *,
     chunk: int = 1 << 20,
-    checksum: ChecksumAlgorithm = ChecksumAlgorithm.CRC32,
     server_version: str = "9.7.4",
     hang: bool = False,
     settings: StreamSettings | None = None,
+    stop: Stop | None = None,
 ) -> Iterator[EventRuns]:
     """Run a server that sends these bytes and then ends the connection, or hangs."""
     ours, theirs = socket.socketpair()
@@ -98,7 +98,7 @@ def streamed(
     thread = threading.Thread(target=play)
     thread.start()
     try:
-        yield _runs(ours, checksum, server_version, settings or StreamSettings(until_end=True))
+        yield _runs(ours, server_version, settings or StreamSettings(until_end=True), stop)
     finally:
         with suppress(OSError):
             ours.shutdown(socket.SHUT_RDWR)
@@ -107,10 +107,10 @@ def streamed(
         theirs.close()
 
 
-def _runs(ours: socket.socket, checksum: ChecksumAlgorithm, version: str, settings: StreamSettings) -> EventRuns:
+def _runs(ours: socket.socket, version: str, settings: StreamSettings, stop: Stop | None) -> EventRuns:
     channel = PacketChannel(SimpleNamespace(_sock=ours), Position(source="db1:3306"))
     channel._sequence = 1
-    session = Session(Family.MYSQL, version, checksum, semi_sync=False, gtids_enabled=True)
+    session = Session(Family.MYSQL, version, ChecksumAlgorithm.CRC32, semi_sync=False, gtids_enabled=True)
     stream = BinlogStream(channel, session, settings, place=Position(FILE, 4), gaps=False)
     identity = ServerIdentity(Family.MYSQL, "server", 1, gtids_enabled=True)
-    return EventRuns(Reopened(stream, identity, ResumePoint(FILE, 4), by_file=True), tick_seconds=0.05)
+    return EventRuns(Reopened(stream, identity, ResumePoint(FILE, 4), by_file=True), tick_seconds=0.05, stop=stop)

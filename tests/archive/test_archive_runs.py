@@ -14,7 +14,7 @@ from stream_script import END, FILE, closed, event_packets, events_of, heartbeat
 
 from binspark.archive.packets_kernel import Outcome, Unpack, unpack
 from binspark.archive.roles import AFTER_TABLE, PART_TABLE, Open, open_after
-from binspark.archive.runs import EventRuns, Run
+from binspark.archive.runs import EventRuns, Run, Stop
 from binspark.client.settings import StreamSettings
 from binspark.columns.crc import crc32_address
 from binspark.errors import BinlogError, Checksum, ConnectionLost, Malformed, Purged
@@ -215,3 +215,64 @@ def test_silence_is_a_lost_connection() -> None:
 def test_a_dump_that_ends_ends_the_runs() -> None:
     with streamed(packets([b"\0" + rotate(FILE), END]) + b"unread") as stream:
         assert [run.event.type_code for run in stream if run.event] == [4]
+
+
+def test_runs_stop_behind_the_transaction_that_reaches_a_place() -> None:
+    log = small_log(4)
+    whole = whole_ends(log)
+    for place in (whole[2], whole[1] + 1, whole[2] - 1):
+        with streamed(event_packets([rotate(FILE), *events_of(log)]), stop=Stop(FILE, place)) as stream:
+            runs = take_until_stopped(stream)
+        assert runs[-1][0].end == whole[2]
+
+
+def test_a_place_is_reached_without_another_event() -> None:
+    log = small_log(1)
+    sent = packets([b"\0" + event for event in (rotate(FILE), *events_of(log))])
+    with streamed(sent, hang=True, stop=Stop(FILE, len(log))) as stream:
+        assert bytes_of(take_until_stopped(stream)) == log
+
+
+def test_runs_stop_before_the_first_transaction_of_a_time() -> None:
+    log = BinlogBuilder()
+    began = log.timestamp
+    for number in range(4):
+        log.timestamp = began + 10 * number
+        log.transaction(insert(ORDERS, (number, b"")))
+    content = log.files[0].content
+    whole = whole_ends(content)
+    with streamed(event_packets([rotate(FILE), *events_of(content)]), stop=Stop(seconds=began + 15)) as stream:
+        runs = take_until_stopped(stream)
+    assert runs[-1][0].end == whole[-3]
+
+
+def take_until_stopped(runs: EventRuns) -> list[tuple[Run, bytes]]:
+    came = []
+    for run in runs:
+        came.append((run, bytes(run.data)))
+        if runs.is_stopped:
+            break
+    assert runs.is_stopped
+    return [(run, data) for run, data in came if data]
+
+
+def whole_ends(log: bytes) -> list[int]:
+    """Return where transactions end, and what stands before the first of them."""
+    decoder, assembler = EventDecoder(), Assembler()
+    ends = []
+    for frame in Framer().feed(log):
+        assembler.feed(decoder.decode(frame))
+        if not assembler.is_open:
+            ends.append(frame.end_offset)
+    return ends
+
+
+def test_what_stands_in_payloads_is_odd() -> None:
+    log = BinlogBuilder()
+    log.transaction(insert(ORDERS, (1, b"")), compress=True)
+    plain = small_log()
+    found = []
+    for content in (log.files[0].content, plain):
+        with streamed(event_packets([rotate(FILE), *events_of(content)])) as stream:
+            found.append(any(run.is_odd for run in stream))
+    assert found == [True, False]

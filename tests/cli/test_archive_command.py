@@ -9,15 +9,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from binspark.cli.archive import bytes_of
 from binspark.cli.main import exit_code, main
-from binspark.testing.servers import Server
+from binspark.testing.servers import MySQL, Server
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(120)]
 
@@ -90,6 +91,18 @@ def test_a_signal_ends_it_in_order(number: signal.Signals, mysql: Server, tmp_pa
     assert mysql.log_files()[-1].name in err
 
 
+def test_a_lost_connection_is_told(start_server: Callable[..., Server], tmp_path: Path) -> None:
+    server = start_server(MySQL)
+    with running(server, tmp_path, "--format", "jsonl") as process:
+        wait_for_copy(server, tmp_path)
+        server.restart()
+        wait_for_copy(server, tmp_path)
+        process.terminate()
+        records = [json.loads(line) for line in process.communicate(timeout=30)[1].splitlines()]
+    assert "connecting again" in records[0]["warning"]
+    assert records[-1]["ended"] is True
+
+
 def test_a_second_archiver_is_refused(mysql: Server, tmp_path: Path) -> None:
     with running(mysql, tmp_path) as process:
         wait_for_copy(mysql, tmp_path)
@@ -131,9 +144,7 @@ def test_wrong_options_are_refused(wrong: tuple[str, str], mysql: Server, tmp_pa
 
 @pytest.mark.parametrize(("text", "size"), [("1", 1), ("500K", 512_000), ("20mb", 20 << 20), ("2T", 2 << 40)])
 def test_sizes_have_units(text: str, size: int) -> None:
-    from binspark.cli.archive import Size
-
-    assert Size().convert(text, None, None) == size
+    assert bytes_of(None, None, text) == size
 
 
 def test_a_server_that_does_not_answer_is_no_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,11 +88,11 @@ def unpack(numbers: Numbers) -> int:
         event, size = at + _PACKET_HEADER + 1, length - 1
         if size < _HEADER + _CHECKSUM * numbers[Unpack.CHECKSUM] or not is_plain(numbers, event, size):
             return Outcome.PYTHON
-        if numbers[Unpack.OPEN] == 0 and numbers[Unpack.STOP_TIME] and load32(event) >= numbers[Unpack.STOP_TIME]:
-            return Outcome.STOPPED
         part = part_of(numbers, event, size)
         if part == Part.FOR_PYTHON:
             return Outcome.PYTHON
+        if part != Part.NONE and is_too_late(numbers, load32(event)):
+            return Outcome.STOPPED
         if numbers[Unpack.OUT_END] - numbers[Unpack.OUT_AT] < size:
             return Outcome.FULL
         if numbers[Unpack.CHECKSUM] and crc32_of_event(numbers[Unpack.CRC_FUNCTION], event, size) != _RESIDUE:
@@ -107,6 +107,13 @@ def unpack(numbers: Numbers) -> int:
         numbers[Unpack.OPEN] = load8(numbers[Unpack.AFTER] + 4 * part + numbers[Unpack.OPEN])
         if numbers[Unpack.OPEN] == 0:
             numbers[Unpack.WHOLE] = numbers[Unpack.OUT_AT]
+
+
+@njit(cache=True, nogil=True)
+def is_too_late(numbers: Numbers, timestamp: int) -> bool:
+    """Tell whether a transaction begins here that is not wanted any more."""
+    stop_time = numbers[Unpack.STOP_TIME]
+    return bool(numbers[Unpack.OPEN] == 0 and stop_time != 0 and timestamp >= stop_time)
 
 
 @njit(cache=True, nogil=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from binspark.archive.change_printer import ChangePrinter, Text
 from binspark.archive.follow_whole import BytesFollower, group_pieces
@@ -88,7 +88,8 @@ class Tail:
             pieces: Iterator[Piece] = group_pieces(follower, self._until, self._family)
             self._follower = follower
         else:
-            pieces = self._follower = BytesFollower(self._connection, self._point, settings, self._until)
+            by_file = replace(self._point, gtids=None)
+            pieces = self._follower = BytesFollower(self._connection, by_file, settings, self._until)
         if self._is_stopped:
             return
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import signal
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from binspark.cli.connecting import connecting_options
-from binspark.cli.output import json_line
+from binspark.cli.output import json_line, tell
 
 if TYPE_CHECKING:
     from binspark.archive.meter import Report
@@ -20,16 +21,14 @@ if TYPE_CHECKING:
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-class Size(click.ParamType[int]):
-    """A number of bytes: 500000, 500K, 20M, 100G, 2T."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        match = re.fullmatch(r"(\d+)([KMGT]?)B?", str(value).upper())
-        if match is None or int(match[1]) == 0:
-            self.fail(f"{value!r} is not a size such as 500M or 100G", param, ctx)
-        return int(match[1]) * _UNITS[match[2]]
+def bytes_of(_context: click.Context | None, _option: click.Parameter | None, text: str | None) -> int | None:
+    """Return the number of bytes that 500000, 500K, 20M, 100G or 2T means."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+)([KMGT]?)B?", text.upper())
+    if match is None or int(match[1]) == 0:
+        raise click.BadParameter(f"{text!r} is not a size such as 500M or 100G")
+    return int(match[1]) * _UNITS[match[2]]
 
 
 @click.command("archive")
@@ -45,7 +44,9 @@ class Size(click.ParamType[int]):
 )
 @click.option("--until-end", is_flag=True, help="Copy what is there now, then end.")
 @click.option("--keep-days", type=click.FloatRange(min=0, min_open=True), help="Drop logs that ended longer ago.")
-@click.option("--keep-bytes", type=Size(), metavar="SIZE", help="Drop the oldest logs while all are larger: 500M, 2T.")
+@click.option(
+    "--keep-bytes", callback=bytes_of, metavar="SIZE", help="Drop the oldest logs while all are larger: 500M, 2T."
+)
 @click.option(
     "--sync-seconds",
     type=click.FloatRange(min=0),
@@ -100,7 +101,7 @@ def archive_command(
     show = _PRINTERS[output_format]
     settings = _settings(options)
     archiver = open_archiver(connection, target, settings, lambda report: show(report, False), spool=spool)
-    with stopping(archiver.stop):
+    with stopping(archiver.stop), warnings_told(_WARNERS[output_format]):
         summary = archiver.run()
     show(summary, True)
     return 0
@@ -140,6 +141,28 @@ def stopping(stop: Callable[[], None]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+@contextmanager
+def warnings_told(say: Callable[[str], None]) -> Iterator[None]:
+    """Let a person know of lost connections and alike."""
+    logger, teller = logging.getLogger("binspark"), _Teller(say)
+    logger.addHandler(teller)
+    try:
+        yield
+    finally:
+        logger.removeHandler(teller)
+
+
+class _Teller(logging.Handler):
+    """Passes warnings on as text."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._say(record.getMessage())
+
+
 def _print_text(report: Report, is_last: bool) -> None:
     place = f"{report.file}:{report.offset}" if report.file else "nothing was there to copy"
     parts = [place, f"{_size(report.bytes)} copied", f"{_size(report.rate)}/s"]
@@ -164,6 +187,10 @@ def _print_json(report: Report, is_last: bool) -> None:
 
 
 _PRINTERS = {"text": _print_text, "jsonl": _print_json}
+_WARNERS: dict[str, Callable[[str], None]] = {
+    "text": tell,
+    "jsonl": lambda message: click.echo(json_line({"warning": message}), err=True),
+}
 
 
 def _size(count: float) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from binspark.cli.archive import stopping
+from binspark.cli.archive import stopping, warnings_told
 from binspark.cli.connecting import connecting_options
 from binspark.cli.output import format_option, tell
 from binspark.cli.selecting import history_from, selecting_options, selection_from
@@ -70,7 +70,7 @@ def tail_command(
     history = history_from(schema_file)
     tail = Tail(connection, settings, None if schema_file is None else history, history.on_unreadable)
     _tell_unknown(selection, tail.tables)
-    with stopping(tail.stop):
+    with stopping(tail.stop), warnings_told(tell):
         try:
             _print(tail, selection, output_format)
         except BrokenPipeError:
