@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 from corpus.cases import case_logs, corpus_logs, log_id
 
 from binspark.archive import change_printer
+from binspark.archive.change_lines import lines_of
 from binspark.archive.change_printer import ChangePrinter
 from binspark.archive.pieces import BytesPiece
 from binspark.archive.roles import ODD_CODES
@@ -20,7 +21,7 @@ from binspark.changes import ChangeReader, change_json
 from binspark.changes.choice import selection_of
 from binspark.client.resume import ResumePoint
 from binspark.columns.selection import Selection
-from binspark.errors import DecodeError
+from binspark.errors import DecodeError, Malformed
 from binspark.files import read_events
 from binspark.frames import Framer
 from binspark.schema.history import SchemaHistory
@@ -114,19 +115,16 @@ def renamed_log() -> tuple[bytes, list[int]]:
     log, starts = BinlogBuilder(), []
     log.full_metadata = False
     log.ddl("CREATE TABLE shop.orders (id INT PRIMARY KEY, item INT)")
-    for number in range(4):
+    for number, name in enumerate(("item", "item1", "item2", "item3")):
         starts.append(len(log.files[0].content))
         log.transaction(insert(ORDERS, (number, number)))
-        log.ddl(
-            f"ALTER TABLE shop.orders RENAME COLUMN {'item' if not number else f'item{number}'} TO item{number + 1}"
-        )
+        starts.append(len(log.files[0].content))
+        log.ddl(f"ALTER TABLE shop.orders RENAME COLUMN {name} TO item{number + 1}")
     return log.files[0].content, starts
 
 
-@pytest.mark.parametrize("bulk", [(), (0,), (1,), (0, 1, 2, 3, 4), (0, 2), (1, 3), (0, 1, 4)], ids=str)
-def test_readers_in_bulk_and_by_row_share_what_they_learn(
-    bulk: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("bulk", [(), range(9), (1, 3, 5, 7), (2, 4, 6, 8), (1, 4, 5, 8), (0, 1, 7)], ids=str)
+def test_readers_in_bulk_and_by_row_share_what_they_learn(bulk: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
     content, starts = renamed_log()
     cuts = [4, *starts, len(content)]
     printer = ChangePrinter(Selection(), SchemaHistory(), change_json, is_json=True)
@@ -167,3 +165,20 @@ def test_other_forms_are_written_row_by_row() -> None:
     log.transaction(insert(ORDERS, (1, 2), (3, 4)))
     printer = ChangePrinter(Selection(), SchemaHistory(), lambda change: f"{change.row}", is_json=False)
     assert b"".join(map(bytes, printer.lines(piece_of(log.files[0].content)))) == b"0\n1\n"
+
+
+@pytest.mark.usefixtures("in_bulk")
+def test_a_piece_that_kernels_refuse_is_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Statements that the first reading took notice of are not taken for others when they are read again."""
+    content, starts = renamed_log()
+
+    def refuse(*_arguments: object) -> None:
+        raise Malformed("0000-00-00 is not a date in the calendar")
+
+    printer = ChangePrinter(Selection(), SchemaHistory(), change_json, is_json=True)
+    lines: list[str] = []
+    for start, end in pairwise((4, starts[3], len(content))):
+        monkeypatch.setattr(change_printer, "lines_of", refuse if start == 4 else lines_of)
+        for text in printer.lines(piece_of(content, start=start, end=end)):
+            lines += bytes(text).decode().splitlines()
+    assert [list(_parsed(line)["after"])[1] for line in lines] == ["item", "item1", "item2", "item3"]
