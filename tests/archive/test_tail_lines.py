@@ -177,8 +177,8 @@ def test_a_piece_that_kernels_refuse_is_read_once_more(monkeypatch: pytest.Monke
 
     printer = ChangePrinter(Selection(), SchemaHistory(), change_json, is_json=True)
     lines: list[str] = []
-    for start, end in pairwise((4, starts[3], len(content))):
-        monkeypatch.setattr(change_printer, "lines_of", refuse if start == 4 else lines_of)
+    for start, end in pairwise((4, starts[0], starts[4], len(content))):
+        monkeypatch.setattr(change_printer, "lines_of", refuse if start == starts[0] else lines_of)
         for text in printer.lines(piece_of(content, start=start, end=end)):
             lines += bytes(text).decode().splitlines()
     assert [list(_parsed(line)["after"])[1] for line in lines] == ["item", "item1", "item2", "item3"]
