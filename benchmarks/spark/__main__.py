@@ -2,6 +2,7 @@
 
     --megabytes N   size of the log (default 600: about 5.8 million rows of 10 columns)
     --no-peers      only binspark and the ceiling
+    --sink S        only this sink; may be repeated
     --cores N       how many cores Spark has (default 2); what one core takes is measured in a process of its own
 
 The ceiling is the same source that yields the same batches, decoded beforehand. The log is written by a real MySQL
@@ -43,8 +44,9 @@ TERABYTE = 1e12
 @click.option("--megabytes", type=float, default=600.0)
 @click.option("--no-peers", is_flag=True)
 @click.option("--cores", type=int, default=2)
+@click.option("--sink", "sinks", type=click.Choice(list(SINKS)), multiple=True, default=tuple(SINKS))
 @click.option("--only-noop", is_flag=True, hidden=True)
-def main(megabytes: float, no_peers: bool, cores: int, only_noop: bool) -> None:
+def main(megabytes: float, no_peers: bool, cores: int, sinks: tuple[str, ...], only_noop: bool) -> None:
     log = get_log(SALES, megabytes)
     bench_folder().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=bench_folder()) as name:
@@ -54,7 +56,7 @@ def main(megabytes: float, no_peers: bool, cores: int, only_noop: bool) -> None:
                 ours = binspark_source(spark, options_of(log, Path(name)))
                 print(best_seconds(lambda: SINKS["noop"](ours(), Path(name))))
             else:
-                measure(spark, log, Path(name), peers=not no_peers)
+                measure(spark, log, Path(name), sinks, peers=not no_peers)
         finally:
             spark.stop()
     if not only_noop:
@@ -66,7 +68,7 @@ def _one_core(megabytes: float) -> list[str]:
     return [sys.executable, "-m", "benchmarks.spark", "--megabytes", str(megabytes), "--cores", "1", "--only-noop"]
 
 
-def measure(spark: SparkSession, log: Log, folder: Path, *, peers: bool) -> None:
+def measure(spark: SparkSession, log: Log, folder: Path, sinks: tuple[str, ...], *, peers: bool) -> None:
     """Measure every way to every sink, and print the table."""
     print(f"{log.rows:,} rows of 10 columns, {log.size / 1e6:.0f} MB of log, spark {spark.version}")
     options = options_of(log, folder)
@@ -76,7 +78,7 @@ def measure(spark: SparkSession, log: Log, folder: Path, *, peers: bool) -> None
         ways |= {kind: text_source(spark, kind, ours(), folder) for kind in ("csv", "json")}
     rate = peer_rate(spark, log, ours().schema, folder) if peers and has_peer() else None
     print("sink      binspark            " + "".join(f"{name:<24}" for name in ways))
-    for sink in SINKS:
+    for sink in sinks:
         seconds = best_seconds(lambda sink=sink: SINKS[sink](ours(), folder))
         line = f"{sink:<9} {seconds:5.2f} s {log.rows / seconds / 1e6:5.2f} M/s  "
         for read in ways.values():

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from pyspark.sql.datasource import CaseInsensitiveDict
 
 from binspark.columns.selection import Operations
 from binspark.errors import OptionError
 from binspark.files.splits import DEFAULT_SPLIT_BYTES
 from binspark.gtid import GtidSet, MariadbPosition
-from binspark.spark.options import JsonAs, LogPosition, Mode, RowsAs, SourceOptions, View, read_options
+from binspark.spark.options import (
+    STREAM_OPTIONS,
+    JsonAs,
+    LogPosition,
+    Mode,
+    RowsAs,
+    SourceOptions,
+    View,
+    read_options,
+)
+from binspark.spark.source import BinlogDataSource
 
 UUID = "3cee9212-e0d2-11f1-9b8b-02fc00000001"
 NOT_ONE = "is not one table; it is written as schema.table, and tables takes patterns"
@@ -174,3 +187,11 @@ def test_no_secret_is_shown() -> None:
     assert "tell-nobody" not in repr(options)
     assert options.file_storage is not None
     assert "tell-nobody" not in repr(options.file_storage)
+
+
+@pytest.mark.parametrize("name", STREAM_OPTIONS)
+def test_a_batch_read_refuses_what_only_a_stream_takes(name: str, tmp_path: Path) -> None:
+    value = {"schemaEvolution": "fail", "failOnDataLoss": "true"}.get(name, "5")
+    source = BinlogDataSource(CaseInsensitiveDict({"path": str(tmp_path), "view": "events", name.lower(): value}))  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match=f"^{name}: only a stream"):
+        source.reader(source.schema())

@@ -33,7 +33,8 @@ def expand(chunks: DataFrame, table: str, schema: StructType | None = None) -> D
     """
     own = chunks.where(F.col("_table") == table)
     if schema is None:
-        newest = own.orderBy(F.desc("_file"), F.desc("_pos"), F.desc("_row")).select("_schema").first()
+        by_place = (F.desc(F.length("_file")), F.desc("_file"), F.desc("_pos"), F.desc("_row"))
+        newest = own.orderBy(*by_place).select("_schema").first()
         if newest is None:
             return None
         schema = StructType.fromJson(json.loads(newest["_schema"]))

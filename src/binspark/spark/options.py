@@ -278,6 +278,13 @@ def _chosen(name: str, read: Callable[[str], Any], target: str) -> _Option:
     return _Option(name, read, target, "choice")
 
 
+STREAM_OPTIONS = (
+    "startingOffsets",
+    "maxBytesPerTrigger",
+    "maxTransactionsPerTrigger",
+    "failOnDataLoss",
+    "schemaEvolution",
+)
 SERVER_OPTIONS = (
     "host",
     "port",

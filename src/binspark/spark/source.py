@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
@@ -9,7 +10,7 @@ from pyspark.sql.types import StructType
 
 from binspark.errors import OptionError
 from binspark.spark import schemas
-from binspark.spark.options import SourceOptions, View, read_options
+from binspark.spark.options import STREAM_OPTIONS, SourceOptions, View, read_options
 from binspark.spark.plan import make_plan
 from binspark.spark.read_plan import ReadPlan, Shape
 from binspark.spark.reader import BinlogReader
@@ -47,6 +48,7 @@ class BinlogDataSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return a reader of these columns, which may be fewer than there are."""
         asked = self._asked
+        _check_batch(self.options)
         if asked.table is None:
             _check_view(schema, asked)
         else:
@@ -95,6 +97,13 @@ def view_schema(options: SourceOptions) -> StructType:
             return schemas.spark_schema(schemas.CORRUPT_FIELDS)
         case _:
             return schemas.changes_schema(options)
+
+
+def _check_batch(given: Mapping[str, str]) -> None:
+    """Refuse options that mean nothing for logs that are there already."""
+    for name in STREAM_OPTIONS:
+        if name in given:
+            raise OptionError(f"{name}: only a stream takes it; startPosition and stopPosition narrow a batch read")
 
 
 def _check_stream(options: SourceOptions) -> None:
