@@ -40,6 +40,7 @@ def test_an_archive_is_the_servers_files(
     archive(server, tmp_path)
     assert files_in(tmp_path) == files_of_server(server)
     assert verify_logs(tmp_path).ok
+    assert verify_logs(tmp_path / "binlog.index").ok
 
 
 @every_family

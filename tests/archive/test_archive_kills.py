@@ -101,7 +101,8 @@ def test_a_copy_goes_on_wherever_it_was_cut(family: Family, start_server: StartS
     archive(server, tmp_path)
     last = tmp_path / server.log_files()[-1].name
     content = last.read_bytes()
-    for size in (0, 2, 4, 50, 300, 301, 310, len(content) - 1):
+    first_event = int.from_bytes(content[13:17], "little")
+    for size in (0, 2, 4, 50, 4 + first_event, 300, 301, 310, len(content) - 1, len(content)):
         last.write_bytes(content[:size])
         archive(server, tmp_path)
         assert files_in(tmp_path) == files_of_server(server)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -127,11 +128,14 @@ def _settings(options: dict[str, Any]) -> Any:
 
 @contextmanager
 def stopping(stop: Callable[[], None]) -> Iterator[None]:
-    """Let an interrupt or the wish to terminate end the work in order; a second one ends it at once."""
+    """Let an interrupt or the wish to terminate end the work in order; a second one ends it at once.
+
+    Another thread says so: the one that is interrupted may hold what is needed for it.
+    """
 
     def ask(number: int, _frame: object) -> None:
         signal.signal(number, signal.SIG_DFL)
-        stop()
+        threading.Thread(target=stop, name="binspark-stop").start()
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
