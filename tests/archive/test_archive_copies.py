@@ -16,6 +16,7 @@ from archive_help import (
     insert,
     is_same,
     make_table,
+    settle,
     wait_until,
 )
 
@@ -81,4 +82,17 @@ def test_restarts_and_crashes_of_a_server_are_followed(
             server.launch()
             insert(server, 5)
             wait_until(lambda: is_same(server, tmp_path))
+    assert len(files_in(tmp_path)) == 5
+
+
+@every_family
+def test_checksums_may_change_from_log_to_log(family: Family, start_server: StartServer, tmp_path: Path) -> None:
+    server = start_server(family)
+    make_table(server)
+    for checksum in ("NONE", "CRC32", "NONE", "CRC32"):
+        server.query(f"SET GLOBAL binlog_checksum = {checksum}")
+        insert(server, 5)
+    settle(server)
+    archive(server, tmp_path)
+    assert files_in(tmp_path) == files_of_server(server)
     assert len(files_in(tmp_path)) == 5

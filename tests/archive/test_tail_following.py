@@ -322,3 +322,14 @@ def test_a_place_is_behind_an_end_by_gtids_or_by_file() -> None:
     assert both.is_behind(ResumePoint("binlog.000001", 4, GtidSet(f"{UUID}:1-9")))
     assert not both.is_behind(ResumePoint("binlog.000009", 4, GtidSet(f"{UUID}:1-4")))
     assert not Until().is_behind(ResumePoint("binlog.000009", 4))
+
+
+@pytest.mark.mysql
+def test_transactions_without_names_are_shown(start_server: StartServer) -> None:
+    server = start_server(MySQL, {"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"})
+    make_table(server)
+    with following(server) as seen:
+        insert(server, *range(300), pad=500)
+        wait_until(lambda: len(seen.ids) >= 300)
+    assert seen.ids == list(range(300))
+    assert {record["gtid"] for record in seen.records} == {None}
