@@ -63,7 +63,7 @@ class SplitReader:
         for log in split.logs:
             for part in self._parts(log, split):
                 if reader is None or part.begins_anew:
-                    reader = make_reader(self.history_at(log, part.start))
+                    reader = make_reader(self.history.at(log.name, part.start))
                 yield from part.run(reader.read(part.read_into(), log.name, part.span))
 
     def events(self, split: Split, *, expand: bool = True) -> Iterator[Event]:
@@ -71,12 +71,6 @@ class SplitReader:
         for log in split.logs:
             for part in self._parts(log, split):
                 yield from part.run(_events(part, expand=expand))
-
-    def history_at(self, log: PlannedLog, offset: int) -> SchemaHistory:
-        """Return what is known of tables at an offset of a log."""
-        if log.name in self.history.files:
-            return self.history.until(log.name, offset)
-        return SchemaHistory(self.history.catalog, lower_case_names=self.history.lower_case_names)
 
     def _parts(self, log: PlannedLog, split: Split) -> Iterator[_Part]:
         """Yield the parts of a log to read: one, unless damage is stepped over."""

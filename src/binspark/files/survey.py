@@ -25,7 +25,10 @@ _LONGEST_NAME = 255
 
 
 def read_history(logs: Sequence[PlannedLog], history: SchemaHistory) -> SchemaHistory:
-    """Feed a history with all that logs say about tables, and return it. Rows are stepped over."""
+    """Feed a history with all that logs say about tables, and return it. Rows are stepped over.
+
+    Of a log that is narrowed, what stands before its first offset is left out; an event must begin there.
+    """
     with ThreadPoolExecutor(_READERS) as pool:
         for events in pool.map(_definitions, logs):
             for event in events:
@@ -38,16 +41,10 @@ def newest_shape(logs: Sequence[PlannedLog], table: str, history: SchemaHistory)
     for log in reversed(logs):
         event = _last_map(log, table)
         if event is not None:
-            then = _history_at(history, event)
+            then = history.at(event.file, event.offset)
             then.feed(event)
             return then.table_schema(event.body, event.position), event
     return None
-
-
-def _history_at(history: SchemaHistory, event: Event) -> SchemaHistory:
-    if event.file in history.files:
-        return history.until(event.file, event.offset)
-    return SchemaHistory(history.catalog, lower_case_names=history.lower_case_names)
 
 
 def _definitions(log: PlannedLog) -> list[Event]:
@@ -61,7 +58,7 @@ def _statements(log: PlannedLog) -> Iterator[Event]:
         return
     with opened(log) as hopper:
         yield EventDecoder(log.name).decode(hopper.head.frame)
-        yield from hopper.events(Look.STATEMENTS)
+        yield from hopper.events(Look.STATEMENTS, max(log.first, FIRST_EVENT_OFFSET))
 
 
 def _sound(events: Iterator[Event]) -> Iterator[Event]:

@@ -129,6 +129,12 @@ class SchemaHistory:
         earlier.on_unreadable = self.on_unreadable  # what was reported is not reported again
         return earlier
 
+    def at(self, file: str, offset: int) -> SchemaHistory:
+        """Return a history of its own for a reader that begins there; of a file that was not seen, all is known."""
+        if file in self.files:
+            return self.until(file, offset)
+        return SchemaHistory(self.catalog, lower_case_names=self.lower_case_names)
+
     def then(self, later: SchemaHistory) -> SchemaHistory:
         """Return this history with all that a later part of the log adds to it."""
         both = SchemaHistory(self.base, lower_case_names=self.lower_case_names)

@@ -21,15 +21,20 @@ def make_plan(options: SourceOptions) -> ReadPlan:
     if not options.paths:
         raise OptionError("path: no log was named")
     logs = plan_logs(find_logs(options.paths, options.file_storage))
-    history = _history(options, logs)
+    history = history_over(options, logs)
     narrowed = _narrowed(logs, options.start_position, options.stop_position)
     return ReadPlan(tuple(narrowed), history, tuple(cut(narrowed, options.max_split_bytes)))
 
 
-def _history(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistory:
+def reads_ddl(options: SourceOptions) -> bool:
+    """Tell whether the statements of the logs are looked for: views that show no rows need no shapes of tables."""
+    return options.ddl is Ddl.READ and options.view in _NEED_SHAPES
+
+
+def history_over(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistory:
     """Return what is known of tables over all the logs."""
-    history = known_before(options)
-    if options.ddl is Ddl.READ and options.view in _NEED_SHAPES:
+    history = _known_before(options)
+    if reads_ddl(options):
         from binspark.files.survey import read_history  # loads kernels, which the rest of planning need not wait for
 
         read_history(logs, history)
@@ -39,7 +44,7 @@ def _history(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistory:
     return history
 
 
-def known_before(options: SourceOptions) -> SchemaHistory:
+def _known_before(options: SourceOptions) -> SchemaHistory:
     """Return what a dump tells of tables."""
     if options.schema_file is not None and options.server:
         raise OptionError("schemaFile: the shapes of tables come from a file or from a server, not from both")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from binspark.columns.kernels.hop import Look
 from binspark.errors import OptionError, Purged
-from binspark.event import Event, EventDecoder
-from binspark.files.hops import opened
-from binspark.files.log_head import fingerprint
+from binspark.files.log_head import fingerprint, read_head
+from binspark.files.planned_logs import plan_logs
 from binspark.files.sources import LogSource, find_logs
 from binspark.files.splits import PlannedLog, Split, cut
+from binspark.files.survey import read_history
 from binspark.files.whole_end import whole_end
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.schema.history import SchemaHistory
 from binspark.spark.options import SourceOptions
+from binspark.spark.plan import history_over, reads_ddl
 from binspark.spark.stream_limit import Limit
 from binspark.spark.stream_offset import StreamOffset
 
@@ -106,26 +106,19 @@ class Archive:
         self, sources: Sequence[LogSource], start: StreamOffset, end: StreamOffset, logs: Sequence[PlannedLog]
     ) -> SchemaHistory:
         """Return what is known of tables at the start, and the statements of the range, which readers cut off."""
-        catalog = self._known_at(sources, start).catalog
-        history = SchemaHistory(catalog)
-        for log in logs:
-            for event in _statements(log, log.first or FIRST_EVENT_OFFSET):
-                history.feed(event)
+        history = SchemaHistory(self._known_at(sources, start).catalog)
+        if reads_ddl(self.options):
+            read_history(logs, history)
         self._known = (end, history)
         return history
 
     def _known_at(self, sources: Sequence[LogSource], start: StreamOffset) -> SchemaHistory:
-        """Return the history at the start of a range: kept from the range before, or read from all logs before it."""
+        """Return the history at the start of a range: kept from the range before, or read from the whole archive."""
         if self._known is not None and self._known[0] == start:
             return self._known[1]
-        from binspark.spark.plan import known_before
-
-        history = known_before(self.options)
-        for source in sources[: self._first(sources, start) + 1]:
-            size = start.pos if _base(source) == start.file else None
-            for event in _statements(_planned(source, size), FIRST_EVENT_OFFSET):
-                history.feed(event)
-        return history
+        source = sources[self._first(sources, start)]
+        offset = start.pos if _base(source) == start.file else FIRST_EVENT_OFFSET
+        return history_over(self.options, plan_logs(sources)).at(source.name, offset)
 
 
 _ADVICE = "failOnDataLoss=false goes on with the oldest log that is there"
@@ -140,24 +133,13 @@ def _end(source: LogSource, begin: int, *, last: bool) -> int:
     with source.open() as file:
         if not last:
             return file.size
-        with opened(PlannedLog(source, file.size, 0)) as hopper:
-            return max(begin, whole_end(file, file.size, hopper.head, source.name, begin))
+        return max(begin, whole_end(file, file.size, read_head(file, source.name), source.name, begin))
 
 
 def _planned(source: LogSource, size: int | None) -> PlannedLog:
     with source.open() as file:
-        whole = file.size
-        mark = fingerprint(file)
-    log = PlannedLog(source, whole, mark)
-    with opened(log) as hopper:
-        can_split, relay = hopper.head.can_split, hopper.head.relay
-    if size is not None and size > whole:
-        raise Purged(f"{source.name} had {size} bytes when it was read, now it has {whole}")
-    return replace(log, size=whole if size is None else size, relay=relay, can_split=can_split)
-
-
-def _statements(log: PlannedLog, start: int) -> list[Event]:
-    """Return the first event of a log, and the statements behind an offset that may define tables."""
-    with opened(log) as hopper:
-        first = EventDecoder(log.name).decode(hopper.head.frame)
-        return [first, *hopper.events(Look.STATEMENTS, start)]
+        if size is not None and size > file.size:
+            raise Purged(f"{source.name} had {size} bytes when it was read, now it has {file.size}")
+        head = read_head(file, source.name)
+        whole = file.size if size is None else size
+        return PlannedLog(source, whole, fingerprint(file), head.relay, head.can_split)
