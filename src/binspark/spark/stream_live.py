@@ -7,8 +7,9 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
+from binspark.archive.tables_then import history_at
 from binspark.client.connect import connect
-from binspark.client.facts import log_end, server_facts
+from binspark.client.facts import log_end
 from binspark.client.follow import Follower, follow
 from binspark.client.gather import connection_options
 from binspark.client.group import Group, GroupKind
@@ -19,11 +20,8 @@ from binspark.client.settings import FollowSettings, StreamSettings
 from binspark.client.start import parse_start
 from binspark.errors import BinlogError
 from binspark.event import Event, Query, QueryCompressed
-from binspark.schema.catalog import Catalog
 from binspark.schema.ddl import may_define
 from binspark.schema.history import SchemaHistory
-from binspark.schema.server import from_server
-from binspark.schema.today import as_hints, true_before
 from binspark.spark.live_reader import LiveRange
 from binspark.spark.options import SourceOptions
 from binspark.spark.server_schema import connection_arguments
@@ -59,7 +57,7 @@ class LiveServer:
         self._failure: BinlogError | None = None
         self._follower: Follower | None = None
         self._begun: StreamOffset | None = None
-        self._known: Catalog | None = None
+        self._known: SchemaHistory | None = None
         self._seen = self._base = _Point(StreamOffset("", 0), 0, 0)
         self._asked: tuple[float, StreamOffset] | None = None
 
@@ -97,7 +95,7 @@ class LiveServer:
         """Return what is known of tables at a place: what the server says, if no statement has changed it since."""
         self._follow(start)
         assert self._known is not None
-        history = SchemaHistory(self._known)
+        history = SchemaHistory(self._known.catalog, lower_case_names=self._known.lower_case_names)
         with self._lock:
             statements = [event for place, event in self._statements if not start.is_before(place)]
         for event in statements:
@@ -119,7 +117,8 @@ class LiveServer:
             if self._begun is not None and self._failure is None and not start.is_before(self._begun):
                 return
         self.stop()
-        self._learn(start)
+        with connect(self._connection) as connection:
+            self._known = history_at(connection, start.point)
         with self._lock:
             self._points.clear()
             self._statements.clear()
@@ -129,23 +128,6 @@ class LiveServer:
         settings = FollowSettings(stream=StreamSettings(heartbeat_seconds=_HEARTBEAT_SECONDS))
         self._follower = follow(self._connection, start.point, settings)
         threading.Thread(target=self._run, args=(self._follower,), daemon=True, name="binspark-follower").start()
-
-    def _learn(self, start: StreamOffset) -> None:
-        """Ask the server for its tables, as far as what it says can be true of the start.
-
-        A log that names its columns needs no more than a hint. For others, the statements between the start and now
-        are looked for, and the tables that they are about are left out.
-        """
-        with connect(self._connection) as connection:
-            facts, today = server_facts(connection), from_server(connection.rows)
-        if facts.row_metadata == "FULL":
-            self._known = as_hints(today)
-            return
-        history = SchemaHistory()
-        for group in follow(self._connection, start.point, FollowSettings(stream=StreamSettings(until_end=True))):
-            for event in _definitions(group):
-                history.feed(event)
-        self._known = true_before(today, (entry.change for entry in history.entries))
 
     def _run(self, follower: Follower) -> None:
         try:
