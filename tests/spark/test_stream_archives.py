@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from stream_help import Stream, copy_logs
+from stream_queries import Stream, copy_logs
 
 import binspark
 from binspark.testing.servers import MySQL, Server

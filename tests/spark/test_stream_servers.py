@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from stream_help import Stream, live_options
+from stream_queries import Stream, live_options
 
 import binspark
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
