@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 
-from binspark.archive.runs import EventRuns, Stop
+from binspark.client.bulk.runs import EventRuns, Stop
 from binspark.client.identity import ServerIdentity
 from binspark.client.reopen import Reopened
 from binspark.client.resume import ResumePoint

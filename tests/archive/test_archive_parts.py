@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from stream_script import FORMAT
 
-from binspark.archive.follow_whole import _Holding
 from binspark.archive.growing_log import GrowingLog
-from binspark.archive.held_run import HeldRun
 from binspark.archive.meter import bytes_behind
-from binspark.archive.runs import Run
 from binspark.archive.settings import ArchiveSettings
 from binspark.archive.syncing import Syncer
+from binspark.client.bulk.follow_pieces import _Holding
+from binspark.client.bulk.held_run import HeldRun
+from binspark.client.bulk.runs import Run
 from binspark.client.facts import ServerLog
 from binspark.client.resume import ResumePoint
 from binspark.errors import OptionError, SourceError

@@ -29,7 +29,7 @@ from binspark import rows
 from binspark.archive.archiver import Archiver
 from binspark.archive.open import open_archiver
 from binspark.archive.retention import Retention
-from binspark.archive.runs import EventRuns
+from binspark.client.bulk.runs import EventRuns
 from binspark.errors import ConnectionLost, Malformed, OptionError, Purged
 from binspark.testing.builder import BinlogBuilder
 from binspark.testing.servers import Family, MariaDB, MySQL, Server

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stream_script import END, FILE, closed, event_packets, events_of, heartbeat, packets, rotate, streamed
 
-from binspark.archive.packets_kernel import Outcome, Unpack, unpack
-from binspark.archive.roles import AFTER_TABLE, PART_TABLE, Open, open_after
-from binspark.archive.runs import EventRuns, Run, Stop
+from binspark.client.bulk.parts import AFTER_TABLE, PART_TABLE, Open, open_after
+from binspark.client.bulk.runs import EventRuns, Run, Stop
 from binspark.client.settings import StreamSettings
 from binspark.columns.crc import crc32_address
+from binspark.columns.kernels.packets import Outcome, Unpack, unpack
 from binspark.errors import BinlogError, Checksum, ConnectionLost, Malformed, Purged
 from binspark.event import EventDecoder
 from binspark.frames import Frame, Framer

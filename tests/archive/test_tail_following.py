@@ -15,7 +15,6 @@ import pytest
 from archive_help import LONGEST_WAIT, StartServer, every_family, options_of, wait_until
 
 from binspark.archive.tail import Tail, TailSettings
-from binspark.archive.until import Until, parse_until
 from binspark.changes import ChangeReader, change_json
 from binspark.changes.choice import selection_of
 from binspark.client.connect import connect
@@ -23,6 +22,7 @@ from binspark.client.facts import log_end
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import Retry, StreamSettings
 from binspark.client.start import AtFile, AtGtids, AtTime
+from binspark.client.until import Until, parse_until
 from binspark.columns.selection import Selection
 from binspark.errors import ConnectionLost, OptionError
 from binspark.files import read_events

@@ -15,11 +15,11 @@ from corpus.cases import case_logs, corpus_logs, log_id
 from binspark.archive import change_printer
 from binspark.archive.change_lines import lines_of
 from binspark.archive.change_printer import ChangePrinter
-from binspark.archive.pieces import BytesPiece
-from binspark.archive.roles import ODD_CODES
 from binspark.changes import ChangeReader, change_json
 from binspark.changes.choice import selection_of
+from binspark.client.bulk.pieces import BytesPiece
 from binspark.client.resume import ResumePoint
+from binspark.columns.kernels.packets import ODD_CODES
 from binspark.columns.selection import Selection
 from binspark.errors import DecodeError, Malformed
 from binspark.files import read_events

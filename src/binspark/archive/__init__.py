@@ -4,12 +4,6 @@
 >>> from binspark.client.gather import connection_options
 >>> open_archiver(connection_options(hosts="db1"), "archive/").run()  # doctest: +SKIP
 
-The bytes of a stream
-packets_kernel, sound_kernel   the hot loops: packets into bytes of a log, and whether those are sound
-roles                          what each type of event means for the transaction around it, as tables of bytes
-packet_buffer, runs            a stream as runs of bytes, many events at a time
-follow_runs                    the same for good, over lost connections
-
 Copies
 open, settings, archiver       the copy itself
 names, folder, lock, disk      where it is written
@@ -20,8 +14,7 @@ depot, store_depot             what happens to logs: here, and in a store
 store, store_lock, spool       stores, and the folder in which logs grow before they go there
 
 Changes
-tail, until                    changes from one place to another, as lines
-held_run, pieces, follow_whole whole transactions, in pieces
+tail                           changes from one place to another, as lines
 tables_then                    what a server says of its tables, as far as it was true
-change_printer, change_lines, lines_kernel   pieces into lines
+change_printer, change_lines   pieces into lines
 """

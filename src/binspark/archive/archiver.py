@@ -7,16 +7,16 @@ from collections.abc import Callable
 
 from binspark.archive.depot import Depot
 from binspark.archive.folder import ArchiveFolder
-from binspark.archive.follow_runs import RunFollower
 from binspark.archive.found_log import FoundLog, look_at
 from binspark.archive.growing_log import GrowingLog
 from binspark.archive.lock import FolderLock
 from binspark.archive.meter import Meter, Report
 from binspark.archive.names import checked_name
 from binspark.archive.places import first_place, next_place
-from binspark.archive.runs import Run
 from binspark.archive.settings import ArchiveSettings
 from binspark.archive.syncing import Syncer
+from binspark.client.bulk.follow_runs import RunFollower
+from binspark.client.bulk.runs import Run
 from binspark.client.connect import connect
 from binspark.client.options import ConnectionOptions
 from binspark.client.resume import ResumePoint

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from binspark.archive.lines_kernel import Line, Word, gather, write_lines
+from binspark.columns.kernels.lines import Line, Word, gather, write_lines
 from binspark.columns.metadata_fields import METADATA_FIELDS
 from binspark.columns.reader import TableBatch
 from binspark.columns.row_objects import RowImages, json_rows

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from binspark.archive.change_lines import in_order, lines_of, selection_of_lines
-from binspark.archive.pieces import BytesPiece, Piece
 from binspark.changes import Change, ChangeReader
+from binspark.client.bulk.pieces import BytesPiece, Piece
 from binspark.columns.reader import BatchReader, Span
 from binspark.columns.selection import Selection
 from binspark.errors import BinlogError, SchemaError

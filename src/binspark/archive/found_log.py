@@ -10,8 +10,8 @@ import numpy as np
 
 from binspark.archive.disk import disk_errors
 from binspark.archive.names import checked_name, next_name
-from binspark.archive.sound_kernel import walk_sound
 from binspark.columns.crc import crc32_address
+from binspark.columns.kernels.sound import walk_sound
 from binspark.errors import DecodeError, Truncated
 from binspark.event import EventDecoder
 from binspark.files.log_head import LogHead, read_head

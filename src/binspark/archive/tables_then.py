@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from binspark.archive.follow_runs import RunFollower
-from binspark.archive.runs import Run
+from binspark.client.bulk.follow_runs import RunFollower
+from binspark.client.bulk.runs import Run
 from binspark.client.connect import Connection
 from binspark.client.facts import server_variables
 from binspark.client.follow import follow

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from binspark.archive.change_printer import ChangePrinter, Text
-from binspark.archive.follow_whole import BytesFollower, group_pieces
-from binspark.archive.pieces import Piece
 from binspark.archive.tables_then import history_at
-from binspark.archive.until import Until, find_until
 from binspark.changes import Change
+from binspark.client.bulk.follow_pieces import BytesFollower, group_pieces
+from binspark.client.bulk.pieces import Piece
 from binspark.client.connect import connect
 from binspark.client.facts import server_family
 from binspark.client.follow import Follower, follow
@@ -19,6 +18,7 @@ from binspark.client.resolve import resolve_start
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import FollowSettings, Retry, StreamSettings
 from binspark.client.start import parse_start
+from binspark.client.until import Until, find_until
 from binspark.columns.selection import Selection
 from binspark.frames.format import Family
 from binspark.schema.history import SchemaHistory, UnreadableDdl

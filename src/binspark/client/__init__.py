@@ -15,8 +15,10 @@ checks        what must hold on a server before it is read
 commands      the commands of the protocol, as values and as bytes
 settings      how a stream is asked for, and how it is followed
 start         where to start, and its text; `resolve` finds it on a server
+until         where to end
 resume        where to go on, a value to be stored
 dump, stream  one connection's events as they come
 follow        whole transactions for good: over lost connections and to other servers
 follow_files  the bytes of a server's files for good, for a copy of them
+bulk          the same two in bulk: runs of bytes instead of single events
 """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from binspark.columns.kernels.packets import Part
 from binspark.event import Event, MariadbGtidEvent, Rows
 from binspark.frames import EventCode as E
 from binspark.transactions.boundaries import boundary_of
@@ -29,22 +30,6 @@ class Open(IntEnum):
     BEGUN = 3
 
 
-class Part(IntEnum):
-    """The part that an event plays. Kernels find that of the last four only with a look into the event."""
-
-    NONE = 0
-    IDENTIFIES = 1
-    BEGINS = 2
-    PREPARES = 3
-    STATEMENT = 4
-    ROWS = 5
-    ENDS = 6
-    FOR_PYTHON = 7
-    ROWS_EVENT = 8
-    QUERY_EVENT = 9
-    MARIADB_GTID = 10
-
-
 AFTER: dict[Part, tuple[Open, Open, Open, Open]] = {
     Part.NONE: (Open.NOTHING, Open.PREPARED, Open.IDENTIFIED, Open.BEGUN),
     Part.IDENTIFIES: (Open.IDENTIFIED,) * 4,
@@ -55,9 +40,6 @@ AFTER: dict[Part, tuple[Open, Open, Open, Open]] = {
     Part.ENDS: (Open.NOTHING,) * 4,
 }
 """What is open behind an event of each part, by what was open before it."""
-
-ODD_CODES = (int(E.PARTIAL_UPDATE_ROWS), int(E.TRANSACTION_PAYLOAD), int(E.PARTIAL_ROW_DATA))
-"""Events of which the offset does not tell all that must be known of the rows in them."""
 
 AFTER_TABLE = bytes(after for part in sorted(AFTER) for after in AFTER[part])
 

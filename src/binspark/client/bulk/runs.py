@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binspark.archive.packet_buffer import SLACK, PacketBuffer
-from binspark.archive.packets_kernel import Outcome, Unpack, unpack
-from binspark.archive.roles import AFTER_TABLE, ODD_CODES, PART_TABLE, Open, open_after
+from binspark.client.bulk.packet_buffer import SLACK, PacketBuffer
+from binspark.client.bulk.parts import AFTER_TABLE, PART_TABLE, Open, open_after
 from binspark.client.reopen import Reopened
 from binspark.client.stream import StreamEvent
 from binspark.columns.crc import crc32_address
+from binspark.columns.kernels.packets import ODD_CODES, Outcome, Unpack, unpack
 from binspark.errors import ConnectionLost, DecodeError
 from binspark.frames import EventCode, LogFormat
 from binspark.frames.header import HEADER_LENGTH

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from binspark.archive.roles import ODD_CODES, Part
 from binspark.columns.kernels.crc32 import crc32_of_event
 from binspark.columns.kernels.memory import copy_bytes, load8, load16, load32
+from binspark.frames.codes import EventCode
 
 _PACKET_HEADER = 4
 _LONGEST_PACKET = 0xFFFFFF
@@ -34,6 +34,26 @@ _WORDS = tuple(int.from_bytes(word, "little") for word in (b"be", b"st", b"sa", 
 _LOWER_CASE = 0x2020
 
 Numbers = npt.NDArray[np.int64]
+
+
+ODD_CODES = (int(EventCode.PARTIAL_UPDATE_ROWS), int(EventCode.TRANSACTION_PAYLOAD), int(EventCode.PARTIAL_ROW_DATA))
+"""Events of which the offset does not tell all that must be known of the rows in them."""
+
+
+class Part(IntEnum):
+    """The part that an event plays. Kernels find that of the last four only with a look into the event."""
+
+    NONE = 0
+    IDENTIFIES = 1
+    BEGINS = 2
+    PREPARES = 3
+    STATEMENT = 4
+    ROWS = 5
+    ENDS = 6
+    FOR_PYTHON = 7
+    ROWS_EVENT = 8
+    QUERY_EVENT = 9
+    MARIADB_GTID = 10
 
 
 class Unpack(IntEnum):

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from binspark.archive.packets_kernel import Unpack
 from binspark.client.wire_access import PacketChannel
+from binspark.columns.kernels.packets import Unpack
 from binspark.errors import ConnectionLost
 from binspark.position import Position
 

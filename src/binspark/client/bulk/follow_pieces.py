@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
-from binspark.archive.follow_runs import created_after
-from binspark.archive.held_run import HeldRun
-from binspark.archive.pieces import BytesPiece, GroupPiece
-from binspark.archive.runs import EventRuns, Run
-from binspark.archive.until import Until
+from binspark.client.bulk.follow_runs import created_after
+from binspark.client.bulk.held_run import HeldRun
+from binspark.client.bulk.pieces import BytesPiece, GroupPiece
+from binspark.client.bulk.runs import EventRuns, Run
 from binspark.client.follow import Follower
 from binspark.client.following import Following
 from binspark.client.gtid_memory import remember
@@ -18,6 +17,7 @@ from binspark.client.reopen import Reopened
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import FollowSettings
 from binspark.client.stream import StreamEvent
+from binspark.client.until import Until
 from binspark.client.watch import ResetWatch
 from binspark.files.sources import log_order
 from binspark.frames import EventCode

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 
-from binspark.archive.runs import Stop
+from binspark.client.bulk.runs import Stop
 from binspark.client.connect import Connection
 from binspark.client.facts import Gtids, log_end
 from binspark.client.identity import identify

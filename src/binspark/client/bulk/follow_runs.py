@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from binspark.archive.runs import EventRuns, Run
+from binspark.client.bulk.runs import EventRuns, Run
 from binspark.client.following import Following
 from binspark.client.options import ConnectionOptions
 from binspark.client.reopen import Reopened
