@@ -17,6 +17,7 @@ from binspark.client.bulk.follow_pieces import _Holding
 from binspark.client.bulk.held_run import HeldRun
 from binspark.client.bulk.runs import Run
 from binspark.client.facts import ServerLog
+from binspark.client.identity import ServerIdentity
 from binspark.client.resume import ResumePoint
 from binspark.errors import OptionError, SourceError
 
@@ -116,12 +117,15 @@ def test_bytes_are_held_in_memory_or_in_a_file(memory_bytes: int) -> None:
     assert (nothing.offset, nothing.end, nothing.is_odd) == (2024, 2024, False)
 
 
+SERVER = ServerIdentity(FORMAT.family, "server", 1, gtids_enabled=False)
+
+
 def run_of(file: str, offset: int, data: bytes, whole_end: int | None) -> Run:
     return Run(file, offset, memoryview(data), whole_end, offset, 0, FORMAT)
 
 
 def test_what_a_crash_cut_short_is_left_out_and_told(caplog: pytest.LogCaptureFixture) -> None:
-    holding = _Holding(ResumePoint("binlog.000001", 4), "server", 1 << 20)
+    holding = _Holding(ResumePoint("binlog.000001", 4), SERVER, 1 << 20)
     with caplog.at_level(logging.WARNING):
         holding.add(run_of("binlog.000001", 4, b"whole|cut", 10))
         last = run_of("binlog.000001", 13, b"", None)

@@ -23,16 +23,12 @@ from binspark.client.resume import ResumePoint
 from binspark.client.settings import FollowSettings
 from binspark.errors import Malformed
 from binspark.frames import EventCode, Family
-from binspark.frames.checksum import checksum_of
-from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.position import Position
 
 OnReport = Callable[[Report], None]
 
 log = logging.getLogger("binspark.archive")
-
-_TYPE = 4
 
 
 class Archiver:
@@ -128,6 +124,8 @@ class Archiver:
             self._end()
 
     def _write(self, run: Run) -> None:
+        if run.event is not None and run.event.type_code == EventCode.START_ENCRYPTION:
+            log.warning("%s: the server encrypts its logs; their copy is not encrypted", run.file)
         before = 0 if self._log is None else self._log.size
         if self._log is None:
             self._log = self._begin(run)
@@ -136,7 +134,7 @@ class Archiver:
                 f"the server goes from {self._log.name} to another log unasked", Position(run.file, run.offset)
             )
         else:
-            self._log.append(run.offset, _as_written(run))
+            self._log.append(run.offset, run.data)
         new_bytes = self._log.size - before
         self._syncer.written(new_bytes, ends_transaction=run.whole_end is not None)
         self._meter.copied(run.file, run.end, new_bytes, run.time)
@@ -185,20 +183,3 @@ class Archiver:
         self._depot.look(self._log)
         if self._on_report is not None and self._meter.is_due:
             self._on_report(self._meter.report())
-
-
-def _as_written(run: Run) -> memoryview:
-    """Return the bytes of a run as they are to be written.
-
-    MariaDB sends an encrypted log in clear, together with the event that says that it is encrypted. The copy is not: an
-    event that is to be ignored takes that event's place.
-    """
-    event = run.event
-    if event is None or event.type_code != EventCode.START_ENCRYPTION:
-        return run.data
-    log.warning("%s: the server encrypts its logs; their copy is not encrypted", run.file)
-    written = bytearray(run.data)
-    written[_TYPE] = EventCode.IGNORABLE
-    if event.frame.format.checksum_length:
-        written[-CHECKSUM_LENGTH:] = checksum_of(bytes(written[:-CHECKSUM_LENGTH]))
-    return memoryview(written)

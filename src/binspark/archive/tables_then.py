@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
 from binspark.client.bulk.follow_runs import RunFollower
-from binspark.client.bulk.runs import Run
+from binspark.client.bulk.outline import statements
 from binspark.client.connect import Connection
 from binspark.client.facts import server_variables
 from binspark.client.follow import follow
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import FollowSettings, StreamSettings
-from binspark.columns.kernels.hop import Look, Met, Walk, hop
-from binspark.event import Event, EventDecoder
-from binspark.frames import Framer
+from binspark.event import Event
 from binspark.schema.history import SchemaHistory, UnreadableDdl
 from binspark.schema.server import from_server
 from binspark.schema.today import as_hints, true_before
@@ -47,23 +43,9 @@ def _statements(connection: Connection, point: ResumePoint) -> Iterator[Event]:
     """Yield the statements from a place on that are not only the begin or the end of a transaction."""
     if point.by_file:
         for run in RunFollower(connection.options, point, _TO_THE_END):
-            yield from _statements_of(run)
+            if run.data:
+                yield from statements(run.chunk)
         return
     for group in follow(connection.options, point, _TO_THE_END):
         if group.transaction is not None and group.transaction.ddl is not None:
             yield from group.events(expand_payloads=False)
-
-
-def _statements_of(run: Run) -> Iterator[Event]:
-    """Yield the statements of a run."""
-    content = np.frombuffer(bytes(run.data) + bytes(64), dtype=np.uint8)
-    base, decoder = int(content.ctypes.data), EventDecoder(run.file)
-    walk = np.zeros(Walk.WIDTH, dtype=np.int64)
-    walk[Walk.AT] = base
-    end, origin = base + len(run.data), run.offset - base
-    while hop(walk, end, origin, bool(run.format.checksum_length), Look.STATEMENTS, 0, 0) == Met.EVENT:
-        start = int(walk[Walk.AT]) - base
-        size = int.from_bytes(content[start + 9 : start + 13].tobytes(), "little")
-        event = content[start : start + size].tobytes()
-        yield decoder.decode(next(Framer(run.format, run.offset + start).feed(event)))
-        walk[Walk.AT] += size

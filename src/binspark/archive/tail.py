@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from binspark.archive.change_printer import ChangePrinter, Text
 from binspark.archive.tables_then import history_at
 from binspark.changes import Change
-from binspark.client.bulk.follow_pieces import BytesFollower, group_pieces
+from binspark.client.bulk.follow_pieces import PieceFollower
 from binspark.client.bulk.pieces import Piece
 from binspark.client.connect import connect
-from binspark.client.facts import server_family
-from binspark.client.follow import Follower, follow
 from binspark.client.options import ConnectionOptions
 from binspark.client.resolve import resolve_start
 from binspark.client.resume import ResumePoint
@@ -20,7 +18,6 @@ from binspark.client.settings import FollowSettings, Retry, StreamSettings
 from binspark.client.start import parse_start
 from binspark.client.until import Until, find_until
 from binspark.columns.selection import Selection
-from binspark.frames.format import Family
 from binspark.schema.history import SchemaHistory, UnreadableDdl
 
 
@@ -55,11 +52,10 @@ class Tail:
         self._settings = settings
         start = parse_start(settings.start)
         with connect(connection) as session:
-            self._family: Family = server_family(session)
             self._point: ResumePoint = resolve_start(session, start)
             self._until: Until = find_until(session, settings.until)
             self.history = history or history_at(session, self._point, on_unreadable)
-        self._follower: BytesFollower | Follower | None = None
+        self._follower: PieceFollower | None = None
         self._is_stopped = False
 
     @property
@@ -80,19 +76,12 @@ class Tail:
             self._follower.stop()
 
     def _pieces(self) -> Iterator[Piece]:
-        """Yield what is whole. Several servers, and GTIDs to begin or to end with, are followed event by event."""
+        """Yield what is whole."""
         settings = FollowSettings(stream=self._settings.stream, retry=self._settings.retry)
-        by_gtids = not self._point.by_file or (self._until.gtids is not None and not self._until.file)
-        if by_gtids or len(self._connection.addresses) > 1:
-            follower = follow(self._connection, self._point, settings)
-            pieces: Iterator[Piece] = group_pieces(follower, self._until, self._family)
-            self._follower = follower
-        else:
-            by_file = replace(self._point, gtids=None)
-            pieces = self._follower = BytesFollower(self._connection, by_file, settings, self._until)
+        self._follower = PieceFollower(self._connection, self._point, settings, self._until)
         if self._is_stopped:
             return
         try:
-            yield from pieces
+            yield from self._follower
         finally:
             self._follower.close()

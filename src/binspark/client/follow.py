@@ -16,7 +16,7 @@ on, if it stores a group's resume point together with what it made of the group,
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from binspark.client.following import Following, Start
 from binspark.client.group import Group, Grouper, GroupKind
@@ -26,7 +26,7 @@ from binspark.client.reopen import Reopened
 from binspark.client.settings import FollowSettings
 from binspark.client.stream import OnHeartbeat, StreamEvent
 from binspark.client.watch import ResetWatch
-from binspark.event import Event, EventDecoder
+from binspark.event import EventDecoder
 from binspark.transactions import Transaction
 
 log = logging.getLogger("binspark.client")
@@ -52,30 +52,33 @@ class Follower(Following[Group]):
     """Groups of events, as an iterator; made by `follow`."""
 
     def _read(self, reopened: Reopened, watch: ResetWatch) -> Iterator[Group]:
-        progress = Progress(reopened.point, reopened.identity, by_file=reopened.by_file)
-        grouper = Grouper(self._settings.memory_bytes)
-        decoder = EventDecoder()
-        for streamed in reopened:
-            decoder.file = streamed.file
-            event = decoder.decode(streamed.frame)
-            if streamed.heartbeat:
-                watch.heartbeat(reopened.stream)
-            for transaction, held in grouper.feed(event):
-                self._move(progress, streamed, event, transaction, inside=grouper.inside)
-                yield Group(_kind(streamed, transaction), progress.point, transaction, held)
-            for place in grouper.take_dropped():
-                log.warning("%s: a transaction that a crash cut short is left out: it was not committed", place)
+        for group in read_groups(reopened, watch, self._settings.memory_bytes, self._reconnector.progressed):
+            self._point = group.resume
+            yield group
 
-    def _move(
-        self, progress: Progress, streamed: StreamEvent, event: Event, transaction: Transaction | None, *, inside: bool
-    ) -> None:
-        if transaction is not None:
-            progress.delivered(transaction)
-        elif not inside:
-            progress.passed(streamed, event)
-        if transaction is not None or streamed.heartbeat:
-            self._reconnector.progressed()
-        self._point = progress.point
+
+def read_groups(
+    reopened: Reopened, watch: ResetWatch, memory_bytes: int, progressed: Callable[[], None]
+) -> Iterator[Group]:
+    """Yield the groups of one stream; `progressed` is told when the connection is of use."""
+    progress = Progress(reopened.point, reopened.identity, by_file=reopened.by_file)
+    grouper = Grouper(memory_bytes)
+    decoder = EventDecoder()
+    for streamed in reopened:
+        decoder.file = streamed.file
+        event = decoder.decode(streamed.frame)
+        if streamed.heartbeat:
+            watch.heartbeat(reopened.stream)
+        for transaction, held in grouper.feed(event):
+            if transaction is not None:
+                progress.delivered(transaction)
+            elif not grouper.inside:
+                progress.passed(streamed, event)
+            if transaction is not None or streamed.heartbeat:
+                progressed()
+            yield Group(_kind(streamed, transaction), progress.point, transaction, held)
+        for place in grouper.take_dropped():
+            log.warning("%s: a transaction that a crash cut short is left out: it was not committed", place)
 
 
 def _kind(streamed: StreamEvent, transaction: Transaction | None) -> GroupKind:

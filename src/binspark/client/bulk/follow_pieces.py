@@ -1,4 +1,4 @@
-"""A server's whole transactions for good: in bulk from one server, event by event where GTIDs lead the way."""
+"""A server's whole transactions for good: in bulk by the places in its files, one by one where GTIDs lead the way."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 from binspark.client.bulk.follow_runs import created_after
 from binspark.client.bulk.held_run import HeldRun
-from binspark.client.bulk.pieces import BytesPiece, GroupPiece
+from binspark.client.bulk.pieces import BytesPiece, GroupPiece, Piece
 from binspark.client.bulk.runs import EventRuns, Run
-from binspark.client.follow import Follower
+from binspark.client.facts import Gtids
+from binspark.client.follow import read_groups
 from binspark.client.following import Following
-from binspark.client.gtid_memory import remember
+from binspark.client.gtid_memory import GtidMemory, remember
+from binspark.client.identity import ServerIdentity
 from binspark.client.options import ConnectionOptions
 from binspark.client.reopen import Reopened
 from binspark.client.resume import ResumePoint
@@ -23,6 +25,7 @@ from binspark.files.sources import log_order
 from binspark.frames import EventCode
 from binspark.frames.format import Family
 from binspark.gtid import GtidSet
+from binspark.transactions import Transaction
 
 _ENOUGH_BYTES = 8 << 20
 _TICK_SECONDS = 0.5
@@ -30,21 +33,37 @@ _TICK_SECONDS = 0.5
 log = logging.getLogger("binspark.archive")
 
 
-class BytesFollower(Following[BytesPiece]):
-    """Pieces of one server's log, as large as what has come: every transaction once, over lost connections.
+class PieceFollower(Following[Piece]):
+    """Pieces of a server's log, as large as what has come: every transaction once, over lost connections.
 
-    What is not whole is held back; after a lost connection it comes again.
+    What is not whole is held back; after a lost connection it comes again. Where GTIDs lead the way (to another server,
+    or from GTIDs, or to some), pieces are single transactions; so they are if they are not wanted `in_bulk`.
     """
 
-    def __init__(self, options: ConnectionOptions, start: ResumePoint, settings: FollowSettings, until: Until) -> None:
+    def __init__(
+        self,
+        options: ConnectionOptions,
+        start: ResumePoint,
+        settings: FollowSettings,
+        until: Until | None = None,
+        *,
+        in_bulk: bool = True,
+    ) -> None:
         super().__init__(options, start, settings, None)
-        self._until = until
+        self._until = until or Until()
+        self._in_bulk = in_bulk and (self._until.gtids is None or bool(self._until.file))
+        self._seen: GtidMemory | None = None
 
-    def _read(self, reopened: Reopened, watch: ResetWatch) -> Iterator[BytesPiece]:
+    def _read(self, reopened: Reopened, watch: ResetWatch) -> Iterator[Piece]:
         if self._until.is_behind(reopened.point):
-            return
+            return iter(())
+        if self._in_bulk and reopened.by_file:
+            return self._read_bytes(reopened, watch)
+        return self._read_groups(reopened, watch)
+
+    def _read_bytes(self, reopened: Reopened, watch: ResetWatch) -> Iterator[BytesPiece]:
         runs = EventRuns(reopened, _TICK_SECONDS, self._until.stop)
-        holding = _Holding(reopened.point, reopened.identity.uuid, self._settings.memory_bytes)
+        holding = _Holding(reopened.point, reopened.identity, self._settings.memory_bytes)
         for run in runs:
             if run.event is not None and run.event.heartbeat:
                 watch.heartbeat(reopened.stream)
@@ -56,6 +75,27 @@ class BytesFollower(Following[BytesPiece]):
                 yield piece
             if runs.is_stopped or self._ends(run.event):
                 return
+
+    def _read_groups(self, reopened: Reopened, watch: ResetWatch) -> Iterator[GroupPiece]:
+        until = self._until
+        for group in read_groups(reopened, watch, self._settings.memory_bytes, self._reconnector.progressed):
+            transaction = group.transaction
+            if transaction is not None and until.seconds and transaction.timestamp >= until.seconds:
+                return
+            self._point = group.resume
+            yield GroupPiece(group)
+            if until.is_behind(group.resume) or (transaction is None and until.is_over()):
+                return
+            if until.gtids is not None and self._has_seen(until.gtids, transaction, reopened.identity.family):
+                return
+
+    def _has_seen(self, wanted: Gtids, transaction: Transaction | None, family: Family) -> bool:
+        """Tell whether all GTIDs to end with have come."""
+        if self._seen is None:
+            self._seen = remember(GtidSet(), family)
+        if transaction is not None and transaction.gtid is not None:
+            self._seen.add(transaction.gtid)
+        return bool(wanted <= self._seen.freeze())  # type: ignore[operator]
 
     def _ends(self, event: StreamEvent | None) -> bool:
         """Tell whether an event says that the end is behind."""
@@ -73,10 +113,11 @@ def _turns(event: StreamEvent | None) -> bool:
 class _Holding:
     """Runs that came and were not given out yet."""
 
-    def __init__(self, point: ResumePoint, server: str, memory_bytes: int) -> None:
+    def __init__(self, point: ResumePoint, identity: ServerIdentity, memory_bytes: int) -> None:
         self._first_file = point.file
         self._created = point.created
-        self._server = server
+        self._identity = identity
+        self._gtids = point.gtids if identity.gtids_enabled else None
         self._memory_bytes = memory_bytes
         self._held: HeldRun | None = None
         self._whole_end = 0
@@ -108,8 +149,11 @@ class _Holding:
         held = self._held
         assert held is not None
         data, self._held = held.cut(self._whole_end, run.format)
-        resume = ResumePoint(held.file, self._whole_end, None, self._server, self._created)
-        return BytesPiece(held.file, held.offset, held.format, data, held.is_odd, resume)
+        place = ResumePoint(held.file, self._whole_end, None, self._identity.uuid, self._created)
+        chunk = (held.file, held.offset, held.format, data)
+        piece = BytesPiece(*chunk, held.is_odd, place, self._gtids, self._identity.gtids_enabled)
+        self._gtids = piece.resume.gtids
+        return piece
 
     def _turn_to(self, run: Run) -> None:
         """Begin another file. A transaction that the last one does not end was cut short by a crash."""
@@ -118,20 +162,3 @@ class _Holding:
             log.warning("%s: a transaction that a crash cut short is left out: it was not committed", place)
         self._held = HeldRun(run.file, run.offset, run.format, self._memory_bytes)
         self._whole_end = 0
-
-
-def group_pieces(follower: Follower, until: Until, family: Family) -> Iterator[GroupPiece]:
-    """Yield the transactions of a server, or of the next one that holds the same data, up to an end."""
-    seen = remember(GtidSet(), family)
-    for group in follower:
-        transaction = group.transaction
-        if transaction is not None:
-            if until.seconds and transaction.timestamp >= until.seconds:
-                return
-            yield GroupPiece(group)
-            if until.gtids is not None and transaction.gtid is not None:
-                seen.add(transaction.gtid)
-        if until.is_behind(group.resume) or (transaction is None and until.is_over()):
-            return
-        if until.gtids is not None and until.gtids <= seen.freeze():  # type: ignore[operator]
-            return

@@ -3,51 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
-
+from binspark.client.bulk.outline import Chunk, Outline, outline
+from binspark.client.facts import Gtids
 from binspark.client.group import Group
 from binspark.client.resume import ResumePoint
 from binspark.event import Event, EventDecoder
-from binspark.frames import EventCode, Framer, LogFormat
-
-_CHUNK = 1 << 20
+from binspark.frames import EventCode
+from binspark.gtid import GtidSet
 
 
 @dataclass(frozen=True, eq=False)
-class BytesPiece:
+class BytesPiece(Chunk):
     """Events that follow each other in a file, from the beginning of a transaction to the end of one.
 
-    file, offset  where the first event stands
-    format        how it is laid out
-    data          the bytes of all of them
-    is_odd        whether they are such that offsets do not tell all of the rows in them
-    resume        where to go on
+    is_odd     whether they are such that offsets do not tell all of the rows in them
+    place      behind the last event, as a place in its file
+    before     the GTIDs before the piece, where they are known
+    has_gtids  whether GTIDs are to be told at all
     """
 
-    file: str
-    offset: int
-    format: LogFormat
-    data: npt.NDArray[np.uint8] = field(repr=False)
     is_odd: bool
-    resume: ResumePoint
+    place: ResumePoint
+    before: Gtids | None = None
+    has_gtids: bool = False
+
+    @cached_property
+    def outline(self) -> Outline:
+        """The transactions of the piece."""
+        return outline(self)
+
+    @cached_property
+    def resume(self) -> ResumePoint:
+        """Where to go on."""
+        return self.place if not self.has_gtids else self._with_gtids(self.place, len(self.outline.starts))
+
+    def point(self, count: int) -> ResumePoint:
+        """Return the place behind the first so many transactions, which is the end if there are no more."""
+        starts = self.outline.starts
+        if count >= len(starts):
+            return self.resume
+        point = replace(self.place, offset=int(starts[count]))
+        return self._with_gtids(point, count) if self.has_gtids else point
+
+    def _with_gtids(self, point: ResumePoint, count: int) -> ResumePoint:
+        known = known_before(self.before, self.outline.told)
+        return replace(point, gtids=self.outline.names.added_to(known, count))
 
     def events(self) -> Iterator[Event]:
         """Yield the events; behind a compressed payload come the events inside."""
-        framer, decoder = Framer(self.format, self.offset), EventDecoder(self.file)
-        for start in range(0, len(self.data), _CHUNK):
-            for frame in framer.feed(self.data[start : start + _CHUNK].tobytes()):
-                event = decoder.decode(frame)
-                yield event
-                if event.type_code == EventCode.TRANSACTION_PAYLOAD:
-                    yield from decoder.inner_events(event)
+        decoder = EventDecoder(self.file)
+        for event in super().events():
+            yield event
+            if event.type_code == EventCode.TRANSACTION_PAYLOAD:
+                yield from decoder.inner_events(event)
 
 
 @dataclass(frozen=True, eq=False)
 class GroupPiece:
-    """A transaction that was read event by event."""
+    """A transaction that was read event by event, or an event that belongs to none."""
 
     group: Group
 
@@ -61,3 +77,10 @@ class GroupPiece:
 
 
 Piece = BytesPiece | GroupPiece
+
+
+def known_before(known: Gtids | None, told: Gtids | None) -> Gtids | None:
+    """Return the GTIDs before a file: what is known, and what the file tells."""
+    if known is None or told is None:
+        return told if known is None else known
+    return known | told if isinstance(known, GtidSet) and isinstance(told, GtidSet) else known

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binspark.client.bulk.outline import Chunk
 from binspark.client.bulk.packet_buffer import SLACK, PacketBuffer
 from binspark.client.bulk.parts import AFTER_TABLE, PART_TABLE, Open, open_after
 from binspark.client.reopen import Reopened
@@ -21,9 +22,12 @@ from binspark.columns.crc import crc32_address
 from binspark.columns.kernels.packets import ODD_CODES, Outcome, Unpack, unpack
 from binspark.errors import ConnectionLost, DecodeError
 from binspark.frames import EventCode, LogFormat
+from binspark.frames.checksum import checksum_of
+from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import HEADER_LENGTH
 
 _FIRST_OUTPUT = 1 << 18
+_TYPE = 4
 _NOTHING = memoryview(b"")
 
 
@@ -54,6 +58,11 @@ class Run(NamedTuple):
     def end(self) -> int:
         """The offset behind the last event."""
         return self.offset + len(self.data)
+
+    @property
+    def chunk(self) -> Chunk:
+        """The events alone, of a run that holds some; good until the next run is asked for."""
+        return Chunk(self.file, self.offset, self.format, np.frombuffer(self.data, dtype=np.uint8))
 
 
 class Stop(NamedTuple):
@@ -156,7 +165,7 @@ class EventRuns:
         self._heard = time.monotonic()
         self._note(event)
         whole_end = event.end_offset if self._numbers[Unpack.OPEN] == Open.NOTHING and event.in_file else None
-        data = memoryview(event.data) if event.in_file else _NOTHING
+        data = memoryview(_in_clear(event)) if event.in_file else _NOTHING
         seconds, is_odd = event.frame.header.timestamp, event.type_code in ODD_CODES
         return Run(event.file, event.offset, data, whole_end, event.offset, seconds, event.frame.format, is_odd, event)
 
@@ -183,3 +192,18 @@ class EventRuns:
         self._view = memoryview(self._out.data)
         self._address = int(self._out.ctypes.data)
         self._numbers[Unpack.OUT_END] = self._address + size
+
+
+def _in_clear(event: StreamEvent) -> bytes:
+    """Return the bytes of an event as they belong to what follows.
+
+    MariaDB sends an encrypted log in clear, together with the event that says that it is encrypted. What comes is not:
+    an event that is to be ignored takes that event's place.
+    """
+    if event.type_code != EventCode.START_ENCRYPTION:
+        return event.data
+    ignored = bytearray(event.data)
+    ignored[_TYPE] = EventCode.IGNORABLE
+    if event.frame.format.checksum_length:
+        ignored[-CHECKSUM_LENGTH:] = checksum_of(bytes(ignored[:-CHECKSUM_LENGTH]))
+    return bytes(ignored)
