@@ -34,6 +34,11 @@ _NAME_EVERY_TRANSACTION = {Family.MYSQL: (8, 0, 0), Family.MARIADB: (10, 0, 2)}
 """The servers, from these versions on, that begin every transaction with a GTID event, be it an anonymous one."""
 
 
+def names_every_transaction(family: Family, server_version: str) -> bool:
+    """Tell whether a server begins every transaction with a GTID event."""
+    return version_numbers(server_version) >= _NAME_EVERY_TRANSACTION[family]
+
+
 @dataclass(frozen=True, slots=True)
 class LogBytes:
     """A log whose bytes can be read from anywhere, as large as it was when it was looked at."""
@@ -56,8 +61,7 @@ class LogBytes:
     @property
     def may_begin_unnamed(self) -> bool:
         """Whether a BEGIN may be the first event of a transaction."""
-        first = _NAME_EVERY_TRANSACTION[self.format.family]
-        return version_numbers(self.format.server_version) < first
+        return not names_every_transaction(self.format.family, self.format.server_version)
 
     def _in_window(self, window: np.ndarray, window_start: int) -> int | None:
         address, length, index = int(window.ctypes.data), len(window) - 8, 0

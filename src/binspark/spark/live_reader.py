@@ -1,13 +1,17 @@
-"""A range of a server's log, read by an executor: over a connection of its own, with the kernels that read files."""
+"""A range of a server's log, read by an executor: from what the driver sent along, or over a connection of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
+from binspark.client.bulk.follow_runs import RunFollower
+from binspark.client.bulk.outline import Chunk
+from binspark.client.bulk.runs import Stop
 from binspark.client.connect import connect
 from binspark.client.follow import follow
-from binspark.client.follow_files import follow_files
 from binspark.client.identity import identify
 from binspark.client.options import ConnectionOptions
 from binspark.client.resume import ResumePoint
@@ -16,49 +20,54 @@ from binspark.columns.reader import BatchReader, Span, TableBatch
 from binspark.errors import Purged
 from binspark.event import Event, EventDecoder
 from binspark.files.sources import log_order
-from binspark.frames import EventCode, Frame
+from binspark.frames import EventCode
 from binspark.schema.history import SchemaHistory
 
 MakeReader = Callable[[SchemaHistory], BatchReader]
 
+_TO_THE_END = FollowSettings(stream=StreamSettings(until_end=True))
+
 
 @dataclass(frozen=True)
 class LiveRange:
-    """The transactions between two places of a server's log."""
+    """The transactions between two places of a server's log; `carried` are their bytes, where they were few."""
 
     connection: ConnectionOptions
     start: ResumePoint
     end: ResumePoint
+    carried: tuple[Chunk, ...] | None = None
 
 
 @dataclass(frozen=True)
 class LiveReader:
-    """Reads ranges as `SplitReader` reads splits. A connection that is lost is made again, at the next event."""
+    """Reads ranges as `SplitReader` reads splits. A connection that is lost is made again, behind the last event."""
 
     history: SchemaHistory
 
     def batches(self, part: LiveRange, make_reader: MakeReader) -> Iterator[TableBatch]:
         """Yield the rows of a range."""
         reader = make_reader(self.history)
-        runs = _Runs(range_frames(part))
-        while (span := runs.next_span()) is not None:
-            yield from reader.read(runs.read_into, runs.file, span)
+        stretches = _Stretches(range_chunks(part))
+        while (span := stretches.next_span()) is not None:
+            yield from reader.read(stretches.read_into, stretches.file, span)
 
     def events(self, part: LiveRange, *, expand: bool = True) -> Iterator[Event]:
         """Yield the events of a range."""
-        for file, frame in range_frames(part):
-            decoder = EventDecoder(file)
-            event = decoder.decode(frame)
-            yield event
-            if event.type_code == EventCode.TRANSACTION_PAYLOAD and expand:
-                yield from decoder.inner_events(event)
+        for chunk in range_chunks(part):
+            decoder = EventDecoder(chunk.file)
+            for event in chunk.events():
+                yield event
+                if event.type_code == EventCode.TRANSACTION_PAYLOAD and expand:
+                    yield from decoder.inner_events(event)
 
 
-def range_frames(part: LiveRange) -> Iterator[tuple[str, Frame]]:
-    """Yield the events of a range that are in the server's files, each with its file."""
+def range_chunks(part: LiveRange) -> Iterator[Chunk]:
+    """Yield the events of a range that are in the server's files. A chunk is good until the next is asked for."""
+    if part.carried is not None:
+        return iter(part.carried)
     if part.start.server == part.end.server and part.start.by_file and part.end.by_file and _is_there(part):
-        return _frames_by_file(part)
-    return _frames_by_gtid(part)
+        return _chunks_by_file(part)
+    return _chunks_by_gtid(part)
 
 
 def _is_there(part: LiveRange) -> bool:
@@ -66,78 +75,73 @@ def _is_there(part: LiveRange) -> bool:
         return identify(connection).uuid == part.start.server
 
 
-def _frames_by_file(part: LiveRange) -> Iterator[tuple[str, Frame]]:
+def _chunks_by_file(part: LiveRange) -> Iterator[Chunk]:
     end = (log_order(part.end.file), part.end.offset)
     start = ResumePoint(part.start.file, part.start.offset, None, part.start.server, part.start.created)
     if (log_order(start.file), start.offset) >= end:
         return
-    follower = follow_files(part.connection, start, FollowSettings(stream=StreamSettings(until_end=True)))
+    follower = RunFollower(part.connection, start, _TO_THE_END, stop=Stop(part.end.file, part.end.offset))
     try:
-        for event in follower:
-            if event.in_file and (log_order(event.file), event.offset) < end:
-                yield event.file, event.frame
-            if event.in_file and (log_order(event.file), event.end_offset) >= end:
+        for run in follower:
+            if run.data:
+                yield run.chunk
+            if (log_order(run.file), run.end) >= end:
                 return
     finally:
         follower.close()
     raise Purged(f"the server's log ends before {part.end.file}:{part.end.offset}, which was there before")
 
 
-def _frames_by_gtid(part: LiveRange) -> Iterator[tuple[str, Frame]]:
+def _chunks_by_gtid(part: LiveRange) -> Iterator[Chunk]:
     """Yield the transactions of a range from another server of the same topology, by their GTIDs."""
     wanted = part.end.gtids
     if wanted is None:
         message = f"the server of {part.end.file}:{part.end.offset} is gone, and the GTIDs up to there are not known"
         raise Purged(message, part.end.position)
-    follower = follow(part.connection, part.start, FollowSettings(stream=StreamSettings(until_end=True)))
+    follower = follow(part.connection, part.start, _TO_THE_END)
     try:
         for group in follower:
             gtid = None if group.transaction is None else group.transaction.gtid
             if gtid is not None and gtid in wanted:
                 for event in group.events(expand_payloads=False):
-                    yield event.file, event.frame
+                    data = np.frombuffer(event.frame.data, dtype=np.uint8)
+                    yield Chunk(event.file, event.offset, event.frame.format, data)
             if group.resume.gtids is not None and wanted <= group.resume.gtids:  # type: ignore[operator]
                 return
     finally:
         follower.close()
 
 
-class _Runs:
-    """Frames as runs of bytes that follow each other in one file, as a reader of files wants them."""
+class _Stretches:
+    """Chunks as stretches of bytes that follow each other in one file, as a reader of files wants them."""
 
-    def __init__(self, frames: Iterator[tuple[str, Frame]]) -> None:
-        self._frames = frames
-        self._next = next(frames, None)
-        self._left = memoryview(b"")
-        self._due: tuple[str, int] | None = None
+    def __init__(self, chunks: Iterator[Chunk]) -> None:
+        self._chunks = chunks
+        self._chunk = next(chunks, None)
+        self._taken = 0
+        self._due: tuple[str, int] = ("", 0)
         self.file = ""
 
     def next_span(self) -> Span | None:
-        """Begin the next run; None when there is none."""
-        if self._next is None:
+        """Begin the next stretch; None when there is none."""
+        if self._chunk is None:
             return None
-        self.file, frame = self._next
-        self._due = (self.file, frame.offset)
-        return Span(frame.format, frame.offset, None, lambda _offset: False)
+        self.file = self._chunk.file
+        self._due = (self._chunk.file, self._chunk.offset)
+        return Span(self._chunk.format, self._chunk.offset, None, lambda _offset: False)
 
     def read_into(self, buffer: memoryview) -> int:
-        """Fill a buffer with bytes of the run, 0 at its end."""
+        """Fill a buffer with bytes of the stretch, 0 at its end."""
         filled = 0
-        while filled < len(buffer):
-            if not self._left and not self._take():
-                break
-            count = min(len(self._left), len(buffer) - filled)
-            buffer[filled : filled + count] = self._left[:count]
-            self._left = self._left[count:]
+        while filled < len(buffer) and self._chunk is not None and self._goes_on(self._chunk):
+            count = min(len(self._chunk.data) - self._taken, len(buffer) - filled)
+            buffer[filled : filled + count] = self._chunk.data[self._taken : self._taken + count].data
+            self._taken += count
             filled += count
+            if self._taken == len(self._chunk.data):
+                self._due = (self._chunk.file, self._chunk.end)
+                self._chunk, self._taken = next(self._chunks, None), 0
         return filled
 
-    def _take(self) -> bool:
-        """Take the next frame if it goes on where the last one ended."""
-        if self._next is None or (self._next[0], self._next[1].offset) != self._due:
-            return False
-        file, frame = self._next
-        self._left = memoryview(frame.data)
-        self._due = (file, frame.end_offset)
-        self._next = next(self._frames, None)
-        return True
+    def _goes_on(self, chunk: Chunk) -> bool:
+        return self._taken > 0 or (chunk.file, chunk.offset) == self._due

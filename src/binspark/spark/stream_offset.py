@@ -43,6 +43,11 @@ class StreamOffset:
         return ResumePoint(self.file, self.pos, gtids, self.server, self.created, self.by_file)
 
     @property
+    def place(self) -> tuple[str, str, int]:
+        """Where this is, without the GTIDs before it."""
+        return self.server, self.file, self.pos
+
+    @property
     def position(self) -> Position:
         return Position(file=self.file or None, offset=self.pos)
 

@@ -142,6 +142,7 @@ def _partitions(followed: Archive | LiveServer, start: StreamOffset, end: Stream
     return [RangePartition(part, _packed(history)) for part, history in followed.parts(start, end)]
 
 
+@lru_cache(maxsize=_HISTORIES)
 def _packed(history: SchemaHistory) -> bytes:
     return zlib.compress(pickle.dumps(history), 1)
 

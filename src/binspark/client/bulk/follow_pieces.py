@@ -12,7 +12,7 @@ from binspark.client.bulk.runs import EventRuns, Run
 from binspark.client.facts import Gtids
 from binspark.client.follow import read_groups
 from binspark.client.following import Following
-from binspark.client.gtid_memory import GtidMemory, remember
+from binspark.client.gtid_memory import GtidMemory, own_kind, remember
 from binspark.client.identity import ServerIdentity
 from binspark.client.options import ConnectionOptions
 from binspark.client.reopen import Reopened
@@ -117,7 +117,8 @@ class _Holding:
         self._first_file = point.file
         self._created = point.created
         self._identity = identity
-        self._gtids = point.gtids if identity.gtids_enabled else None
+        has_gtids = identity.gtids_enabled and point.gtids is not None
+        self._gtids = own_kind(point.gtids, identity.family) if has_gtids else None  # type: ignore[arg-type]
         self._memory_bytes = memory_bytes
         self._held: HeldRun | None = None
         self._whole_end = 0

@@ -16,41 +16,56 @@ from binspark.gtid import GtidSet
 
 
 @dataclass(frozen=True, eq=False)
+class Places:
+    """The places between the transactions of a piece.
+
+    outline    its transactions
+    last       behind its last event, as a place in its file
+    before     the GTIDs before the piece, where they are known
+    has_gtids  whether GTIDs are to be told at all
+    """
+
+    outline: Outline
+    last: ResumePoint
+    before: Gtids | None
+    has_gtids: bool
+
+    def __len__(self) -> int:
+        return len(self.outline.starts)
+
+    def behind(self, count: int) -> ResumePoint:
+        """Return the place behind the first so many transactions: the end of the piece, if there are no more."""
+        point = self.last if count >= len(self) else replace(self.last, offset=int(self.outline.starts[count]))
+        if not self.has_gtids:
+            return point
+        known = known_before(self.before, self.outline.told)
+        return replace(point, gtids=self.outline.names.added_to(known, count))
+
+
+@dataclass(frozen=True, eq=False)
 class BytesPiece(Chunk):
     """Events that follow each other in a file, from the beginning of a transaction to the end of one.
 
     is_odd     whether they are such that offsets do not tell all of the rows in them
-    place      behind the last event, as a place in its file
+    last       behind the last event, as a place in its file
     before     the GTIDs before the piece, where they are known
     has_gtids  whether GTIDs are to be told at all
     """
 
     is_odd: bool
-    place: ResumePoint
+    last: ResumePoint
     before: Gtids | None = None
     has_gtids: bool = False
 
     @cached_property
-    def outline(self) -> Outline:
-        """The transactions of the piece."""
-        return outline(self)
+    def places(self) -> Places:
+        """The places between the transactions; they do without the bytes."""
+        return Places(outline(self), self.last, self.before, self.has_gtids)
 
     @cached_property
     def resume(self) -> ResumePoint:
         """Where to go on."""
-        return self.place if not self.has_gtids else self._with_gtids(self.place, len(self.outline.starts))
-
-    def point(self, count: int) -> ResumePoint:
-        """Return the place behind the first so many transactions, which is the end if there are no more."""
-        starts = self.outline.starts
-        if count >= len(starts):
-            return self.resume
-        point = replace(self.place, offset=int(starts[count]))
-        return self._with_gtids(point, count) if self.has_gtids else point
-
-    def _with_gtids(self, point: ResumePoint, count: int) -> ResumePoint:
-        known = known_before(self.before, self.outline.told)
-        return replace(point, gtids=self.outline.names.added_to(known, count))
+        return self.places.behind(len(self.places)) if self.has_gtids else self.last
 
     def events(self) -> Iterator[Event]:
         """Yield the events; behind a compressed payload come the events inside."""

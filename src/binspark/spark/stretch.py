@@ -1,0 +1,194 @@
+"""A stretch of a server's log: whole transactions that came together, and the places where a batch may end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from binspark.client.bulk.outline import Chunk
+from binspark.client.bulk.pieces import BytesPiece, GroupPiece, Piece
+from binspark.client.group import Group, GroupKind
+from binspark.client.resume import ResumePoint
+from binspark.files.sources import log_order
+from binspark.frames import LogFormat
+from binspark.spark.stream_limit import Limit
+from binspark.spark.stream_offset import StreamOffset
+
+Offsets = npt.NDArray[np.int64]
+
+MOST_CARRIED = 1 << 20
+"""A range of at most so many bytes travels to its executor with its partition, which then need not ask the server."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Bytes:
+    """The bytes of a stretch. Behind the first event they may have another format."""
+
+    chunk: Chunk
+    format_within: LogFormat
+
+    def between(self, begin: int, end: int) -> Chunk:
+        """Return the events between two offsets."""
+        chunk = self.chunk
+        begin, end = max(begin, chunk.offset), min(end, chunk.end)
+        log_format = chunk.format if begin == chunk.offset else self.format_within
+        return Chunk(chunk.file, begin, log_format, chunk.data[begin - chunk.offset : end - chunk.offset])
+
+
+@dataclass(slots=True, eq=False)
+class Stretch:
+    """A piece of a log, as far as batches must know it.
+
+    begin         the offset of its first byte
+    cuts          the offsets where a batch may end: behind each of its transactions
+    behind        gives the place behind so many of the cuts
+    end           the place behind all of them
+    has_bytes     whether there is anything in it to read
+    transactions  whether each cut ends a transaction
+    """
+
+    begin: int
+    cuts: Offsets
+    behind: Callable[[int], ResumePoint]
+    end: ResumePoint
+    transactions: bool
+    has_bytes: bool
+    _bytes: _Bytes | None
+
+    @classmethod
+    def of(cls, piece: Piece) -> Stretch:
+        """Return the stretch of a piece. Bytes are kept if they are few."""
+        return _of_group(piece.group) if isinstance(piece, GroupPiece) else _of_bytes(piece)
+
+    @property
+    def size(self) -> int:
+        return int(self.cuts[-1]) - self.begin
+
+    @property
+    def carried(self) -> int:
+        """How many bytes are held here."""
+        return 0 if self._bytes is None else len(self._bytes.chunk.data)
+
+    def forget_bytes(self) -> None:
+        """Hold no bytes: whoever wants them reads them from the server."""
+        self._bytes = None
+
+    def bytes_between(self, begin: StreamOffset, end: StreamOffset) -> list[Chunk] | None:
+        """Return the bytes of the part that lies between two places; None if they are not here."""
+        if not self.has_bytes:
+            return []
+        if self._bytes is None:
+            return None
+        first = begin.pos if self.is_in_file(begin) else self.begin
+        last = end.pos if self.is_in_file(end) else int(self.cuts[-1])
+        return [self._bytes.between(first, last)]
+
+    def is_in_file(self, place: StreamOffset) -> bool:
+        """Tell whether a place is in the same file."""
+        return (place.server, place.file) == (self.end.server, self.end.file)
+
+    def ends_at(self, place: StreamOffset) -> bool:
+        """Tell whether a place is the one behind the stretch."""
+        return self.is_in_file(place) and place.pos == self.cuts[-1]
+
+    def holds(self, place: StreamOffset) -> bool:
+        """Tell whether a place is in the stretch or right behind it."""
+        return self.ends_at(place) or (self.is_in_file(place) and self.begin < place.pos < self.cuts[-1])
+
+    def is_before(self, place: StreamOffset) -> bool:
+        """Tell whether all of it lies before a place of the same server's log."""
+        return self.is_beside(place) and (log_order(self.end.file), self.cuts[-1]) <= (log_order(place.file), place.pos)
+
+    def is_beside(self, place: StreamOffset) -> bool:
+        """Tell whether places of the stretch can be compared with another by their files."""
+        return self.end.server == place.server and self.end.by_file and place.by_file
+
+    def cuts_behind(self, place: StreamOffset) -> Cuts:
+        """Return where a batch may end that begins at a place."""
+        if self.is_in_file(place) and place.pos > self.begin:
+            return Cuts(self, int(np.searchsorted(self.cuts, place.pos, side="right")), place.pos)
+        return Cuts(self, 0, self.begin)
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """The cuts of a stretch from one of them on, for a batch that begins at an offset."""
+
+    stretch: Stretch
+    first: int
+    begin: int
+
+    def __len__(self) -> int:
+        return len(self.stretch.cuts) - self.first
+
+    @property
+    def size(self) -> int:
+        return int(self.stretch.cuts[-1]) - self.begin
+
+    @property
+    def transactions(self) -> int:
+        return len(self) if self.stretch.transactions else 0
+
+    def behind(self, count: int) -> ResumePoint:
+        """Return the place behind the first so many."""
+        return self.stretch.end if count == len(self) else self.stretch.behind(self.first + count)
+
+    def allowed(self, limit: Limit, size: int, count: int) -> int:
+        """Return how many a batch may go behind which has so many bytes and transactions already."""
+        fits = np.ones(len(self), dtype=bool)
+        if limit.bytes is not None:
+            fits &= size + self.stretch.cuts[self.first :] - self.begin <= limit.bytes
+        if limit.transactions is not None and self.stretch.transactions:
+            fits &= count + np.arange(1, len(self) + 1) <= limit.transactions
+        return _leading(fits)
+
+    def before(self, target: StreamOffset | None) -> int:
+        """Return how many do not lie behind a target."""
+        if target is None or not self.stretch.is_beside(target):
+            return len(self)
+        file, target_file = log_order(self.stretch.end.file), log_order(target.file)
+        if file != target_file:
+            return len(self) if file < target_file else 0
+        return _leading(self.stretch.cuts[self.first :] <= target.pos)
+
+
+def _leading(fits: npt.NDArray[np.bool_]) -> int:
+    """Return how many are true before the first that is not."""
+    return len(fits) if fits.all() else int(np.argmin(fits))
+
+
+def _of_bytes(piece: BytesPiece) -> Stretch:
+    places = piece.places
+    cuts = np.append(places.outline.starts[1:], piece.end)
+    is_small = len(piece.data) <= MOST_CARRIED
+    chunk = Chunk(piece.file, piece.offset, piece.format, piece.data)
+    held = _Bytes(chunk, places.outline.format) if is_small else None
+    return Stretch(piece.offset, cuts, places.behind, piece.resume, len(places) > 0, True, held)
+
+
+def _of_group(group: Group) -> Stretch:
+    """A transaction that was read by GTIDs is all that there is to read; by files, other events count too."""
+    resume, transaction = group.resume, group.transaction
+    size = 0 if transaction is None else transaction.length
+    is_read = group.kind is GroupKind.TRANSACTION or (resume.by_file and group.kind is GroupKind.LOG)
+    held = _group_bytes(group) if is_read else None
+    cuts = np.array([resume.offset], dtype=np.int64)
+    has_bytes = is_read and (transaction is not None or held is not None)
+    return Stretch(resume.offset - size, cuts, lambda _count: resume, resume, transaction is not None, has_bytes, held)
+
+
+def _group_bytes(group: Group) -> _Bytes | None:
+    """Return the bytes of a group, if they are few and stand in a file."""
+    if group.held.spilled:
+        return None
+    frames = [event.frame for event in group.events(expand_payloads=False)]
+    data = b"".join(frame.data for frame in frames if frame.end_offset > frame.offset)
+    if not data or len(data) > MOST_CARRIED:
+        return None
+    first = frames[0]
+    file = next(iter(group.held)).file
+    chunk = Chunk(file, first.offset, first.format, np.frombuffer(data, dtype=np.uint8))
+    return _Bytes(chunk, first.format)
