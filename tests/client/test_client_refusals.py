@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -85,6 +86,25 @@ def test_a_server_that_logs_statements_is_refused_where_rows_are_wanted(
         about_format, about_image = row_problems(server_facts(connection))
     assert f"binlog_format is {binlog_format}" in about_format
     assert "binlog_row_image is MINIMAL" in about_image
+
+
+IMAGES = {
+    "MINIMAL": "columns that did not change are missing. SET GLOBAL binlog_row_image = FULL",
+    "NOBLOB": "columns that did not change are missing. SET GLOBAL binlog_row_image = FULL",
+    "FULL_NODUP": "missing from the new row of an update, and stand in its old row only. SET GLOBAL",
+}
+
+
+@every_family
+@pytest.mark.parametrize(("image", "missing"), IMAGES.items(), ids=IMAGES)
+def test_rows_that_are_not_logged_whole_are_a_problem(
+    family: Family, image: str, missing: str, shared: RunningServer
+) -> None:
+    with connect(options_of(shared.port)) as connection:
+        facts = server_facts(connection)
+    (problem,) = row_problems(replace(facts, variables={**facts.variables, "binlog_row_image": image}))
+    assert problem.startswith(f"binlog_row_image is {image}: ")
+    assert missing in problem
 
 
 @every_family

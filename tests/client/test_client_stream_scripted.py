@@ -26,6 +26,7 @@ from binspark.client.tracker import widened
 from binspark.errors import Checksum, ConnectionLost, Malformed, Purged, Server
 from binspark.event import Xid
 from binspark.frames import ChecksumAlgorithm, EventCode
+from binspark.frames.checksum import ChecksumState
 from binspark.position import Position
 from binspark.testing.builder import MARIADB_10_11, BinlogBuilder, insert, integer, table
 
@@ -172,6 +173,63 @@ def test_a_wrong_checksum_is_refused_with_its_place() -> None:
     events[2] = events[2][:-1] + bytes([events[2][-1] ^ 1])
     stream = scripted_stream(ScriptedChannel(as_packets([rotation("binlog.000001"), *events])))
     with pytest.raises(Checksum, match=r"db1:3306 binlog\.000001:\d+"):
+        list(stream)
+
+
+def cleared(description: bytes, *fields: slice) -> bytes:
+    """Return a format description as servers change it; the checksum stays that of the file."""
+    changed = bytearray(description)
+    for field in fields:
+        changed[field] = bytes(4)
+    return bytes(changed)
+
+
+NEXT_POSITION, CREATED = slice(13, 17), slice(71, 75)
+
+
+def description_of(checksum: ChecksumAlgorithm) -> bytes:
+    return file_events(BinlogBuilder(checksum=checksum))[0]
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("fields", [(), (NEXT_POSITION,), (NEXT_POSITION, CREATED)], ids=["none", "one", "both"])
+def test_a_description_that_a_server_changed_may_have_the_checksum_of_its_file(
+    fields: tuple[slice, ...], gaps: bool
+) -> None:
+    sent = cleared(description_of(ChecksumAlgorithm.NONE), *fields)
+    script = as_packets([rotation("binlog.000001", 500, checksum=False), sent])
+    read = take(scripted_stream(ScriptedChannel(script), checksum=ChecksumAlgorithm.NONE, gaps=gaps), 2)
+    assert (read[1].data, read[1].in_file, read[1].end_offset) == (sent, False, 500)
+
+
+def test_by_gtids_the_first_description_may_be_changed() -> None:
+    sent = cleared(description_of(ChecksumAlgorithm.NONE), CREATED)
+    script = as_packets([rotation("binlog.000001", checksum=False), sent])
+    read = take(scripted_stream(ScriptedChannel(script), checksum=ChecksumAlgorithm.NONE, gaps=True), 2)
+    assert (read[1].in_file, read[1].frame.checksum) == (True, ChecksumState.NONE)
+
+
+WRONG = {
+    "in its file": (4, cleared(description_of(ChecksumAlgorithm.NONE), CREATED)),
+    "of a file with checksums": (500, cleared(description_of(ChecksumAlgorithm.CRC32), NEXT_POSITION, CREATED)),
+    "of another time": (500, cleared(description_of(ChecksumAlgorithm.NONE), NEXT_POSITION, slice(0, 4))),
+    "of another server": (500, cleared(description_of(ChecksumAlgorithm.NONE), NEXT_POSITION, slice(5, 9))),
+}
+
+
+@pytest.mark.parametrize(("place", "sent"), WRONG.values(), ids=WRONG)
+def test_a_description_that_differs_otherwise_is_refused(place: int, sent: bytes) -> None:
+    script = as_packets([rotation("binlog.000001", place, checksum=False), sent])
+    stream = scripted_stream(ScriptedChannel(script), checksum=ChecksumAlgorithm.NONE)
+    with pytest.raises(Checksum, match=rf"db1:3306 binlog\.000001:{place} \(FORMAT_DESCRIPTION\)"):
+        take(stream, 2)
+
+
+def test_a_place_where_no_event_begins_is_not_skipped_to() -> None:
+    events = file_events(built_log())
+    inside = 4 + len(events[0]) + 1
+    stream = scripted_stream(ScriptedChannel(as_packets([rotation("binlog.000001"), *events])), skip_to=inside)
+    with pytest.raises(Server, match=rf"no event begins at {inside}"):
         list(stream)
 
 

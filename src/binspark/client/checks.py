@@ -7,20 +7,19 @@ from binspark.client.facts import ServerFacts, server_variables
 from binspark.errors import Server
 
 _LOGS_ROWS = "ROW"
+_WHOLE_ROWS = "FULL"
+_OLD_ROWS_WHOLE = "FULL_NODUP"
 
 
 def row_problems(facts: ServerFacts) -> list[str]:
-    """Return why the logs of this server will not hold every changed row; empty if they will."""
+    """Return why the logs of this server will not hold every changed row, old and new; empty if they will."""
     if not facts.log_bin:
         return ["the server writes no binary log: start it with log_bin"]
     problems = []
     if facts.binlog_format != _LOGS_ROWS:
         problems.append(_statement_format(facts.binlog_format))
-    if facts.row_image not in ("FULL", "FULL_NODUP"):
-        problems.append(
-            f"binlog_row_image is {facts.row_image}: columns that did not change are missing. "
-            "SET GLOBAL binlog_row_image = FULL; it holds for sessions that begin afterwards"
-        )
+    if facts.row_image != _WHOLE_ROWS:
+        problems.append(_row_image(facts.row_image))
     return problems
 
 
@@ -29,6 +28,14 @@ def refuse_statements(connection: Connection) -> None:
     binlog_format = server_variables(connection).get("binlog_format", _LOGS_ROWS)
     if binlog_format != _LOGS_ROWS:
         raise Server(_statement_format(binlog_format), connection.position)
+
+
+def _row_image(row_image: str) -> str:
+    new_only = " from the new row of an update, and stand in its old row only" if row_image == _OLD_ROWS_WHOLE else ""
+    return (
+        f"binlog_row_image is {row_image}: columns that did not change are missing{new_only}. "
+        "SET GLOBAL binlog_row_image = FULL; it holds for sessions that begin afterwards"
+    )
 
 
 def _statement_format(binlog_format: str) -> str:

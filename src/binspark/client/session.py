@@ -28,7 +28,11 @@ Told = dict[str, int | str]
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What both sides agreed on."""
+    """What both sides agreed on.
+
+    `checksum` is for what comes before the first file: each file says itself whether its events have checksums, and the
+    server sends them as they are, whatever was agreed on.
+    """
 
     family: Family
     server_version: str
@@ -73,14 +77,7 @@ def ask_for_gtids(connection: Connection, position: MariadbPosition) -> None:
 
 
 def _variables(connection: Connection) -> dict[str, str]:
-    names = (
-        "server_id",
-        "binlog_checksum",
-        "gtid_mode",
-        "rpl_semi_sync_master_enabled",
-        "rpl_semi_sync_source_enabled",
-    )
-    listed = connection.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN %s", (names,))
+    listed = connection.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN %s", (_VARIABLES,))
     return {str(name): str(value) for name, value in listed}
 
 

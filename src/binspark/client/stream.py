@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from binspark.client.advice import explained_dump
+from binspark.client.description import has_checksum_of_file
 from binspark.client.packets import ERROR, EVENT, decode_error, is_end
 from binspark.client.semi_sync import HEADER_LENGTH as SEMI_SYNC_LENGTH
 from binspark.client.semi_sync import Acknowledgement, decode_header, encode_acknowledgement
@@ -13,9 +14,11 @@ from binspark.client.session import Session
 from binspark.client.settings import StreamSettings
 from binspark.client.tracker import Tracker, widened
 from binspark.client.wire_access import PacketChannel
-from binspark.errors import BinlogError, ConnectionLost, Malformed, Purged
+from binspark.errors import BinlogError, Checksum, ConnectionLost, Malformed, Purged, Server
 from binspark.event import Event, EventDecoder, HeartbeatV2
 from binspark.frames import EventCode, Frame, Framer, LogFormat
+from binspark.frames.checksum import ChecksumState
+from binspark.frames.codes import type_name
 from binspark.frames.header import HEADER_LENGTH
 from binspark.position import Position
 from binspark.wire import Cursor
@@ -88,7 +91,7 @@ class BinlogStream:
         self._tracker = Tracker(gaps=gaps)
         self._skip_to = skip_to
         self._on_heartbeat = on_heartbeat
-        self._framer = Framer(LogFormat(4, session.server_version, HEADER_LENGTH, b"", session.checksum))
+        self._framer = _framer(LogFormat(4, session.server_version, HEADER_LENGTH, b"", session.checksum))
         self._silence_seconds = max(settings.first_seconds, settings.silence_seconds)
         self._unacknowledged: Acknowledgement | None = None
 
@@ -116,10 +119,15 @@ class BinlogStream:
         self.acknowledge()
         while True:
             event = self._next_event()
-            if not event.in_file or event.end_offset > self._skip_to:
+            if not event.in_file or event.offset >= self._skip_to:
                 return event
+            self._skip(event)
             if event.type_code == EventCode.FORMAT_DESCRIPTION:
                 return self._here(event.frame)
+
+    def skip_to(self, offset: int) -> None:
+        """Leave out what stands before an offset of the first file. To be said before the first event."""
+        self._skip_to = offset
 
     def acknowledge(self) -> None:
         """Acknowledge the last event now, if the server waits for it."""
@@ -179,9 +187,18 @@ class BinlogStream:
         frame = next(self._framer.feed(data), None)
         if frame is None or self._framer.pending_bytes:
             raise Malformed(f"a packet of {len(data)} bytes does not hold one event")
+        if frame.checksum is ChecksumState.BAD:
+            return self._unsummed(frame)
         if frame.type_code == EventCode.START_ENCRYPTION:
-            self._framer = Framer(self._framer.format)  # the server decrypts what it sends
+            self._framer = _framer(self._framer.format)  # the server decrypts what it sends
         return frame
+
+    def _unsummed(self, frame: Frame) -> Frame:
+        """Refuse an event whose checksum does not hold, unless the server changed it and left it the old checksum."""
+        if self._tracker.may_be_changed(frame.header) and has_checksum_of_file(frame):
+            return frame._replace(checksum=ChecksumState.NONE)
+        message = f"the checksum of an event of {len(frame.data)} bytes does not hold"
+        raise Checksum(message, Position(offset=self._tracker.offset, event=type_name(frame.type_code)))
 
     def _made_up(self, frame: Frame) -> StreamEvent:
         """Take an event that is in no file; some tell where the server is."""
@@ -214,7 +231,19 @@ class BinlogStream:
             self._skip_to = 0
         self._tracker.rotate(rotate.next_file, rotate.position)
 
+    def _skip(self, event: StreamEvent) -> None:
+        """Go behind an event that was not asked for."""
+        if event.end_offset > self._skip_to:
+            message = f"no event begins at {self._skip_to}: one begins at {event.offset} and ends at {event.end_offset}"
+            raise Server(message, Position(file=event.file, offset=self._skip_to, source=self._start.source))
+        if event.end_offset == self._skip_to:
+            self._skip_to = 0
+
     def _refuse_unreached(self) -> None:
         if self._tracker.offset < self._skip_to:
             message = f"the log ends at {self._tracker.offset}, before the place that was asked for, {self._skip_to}"
             raise Purged(message, Position(file=self._tracker.file, offset=self._skip_to))
+
+
+def _framer(log_format: LogFormat | None) -> Framer:
+    return Framer(log_format, report_checksums=True)

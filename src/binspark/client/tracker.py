@@ -23,6 +23,7 @@ class Tracker:
         self.file = ""
         self.offset = 0
         self._gaps = gaps
+        self._description_end = 0
 
     @property
     def position(self) -> Position:
@@ -39,15 +40,21 @@ class Tracker:
             raise Malformed(message, self.position)
         return end
 
+    def may_be_changed(self, header: Header) -> bool:
+        """Tell whether the server may change an event: the first of a file, if it leaves out some that follow."""
+        return header.type_code == EventCode.FORMAT_DESCRIPTION and (self._gaps or self.offset != FIRST_EVENT_OFFSET)
+
     def advance(self, end_offset: int) -> None:
         """Go behind an event."""
+        if self.offset == FIRST_EVENT_OFFSET:
+            self._description_end = end_offset
         self.offset = end_offset
 
     def rotate(self, file: str, offset: int) -> None:
         """Go to another file, as the server's word says. It is a name, never a path."""
         if not file or "/" in file or "\\" in file or "\0" in file or file in (".", ".."):
             raise Malformed(f"the server names a log {file!r}", self.position)
-        self.file, self.offset = file, offset
+        self.file, self.offset, self._description_end = file, offset, 0
 
     def heard(self, file: str, offset: int) -> None:
         """Take a heartbeat's word for where the server is: what is before was left out."""
@@ -55,10 +62,12 @@ class Tracker:
             self.offset = max(self.offset, offset)
 
     def _made_up(self, header: Header) -> bool:
-        """Whether the server made an event up, or repeats the one that begins the file."""
+        """Whether the server made an event up, or repeats one of those that begin the file."""
         if header.type_code in _NEVER_IN_A_FILE or header.flags & _ARTIFICIAL:
             return True
-        return header.type_code == EventCode.FORMAT_DESCRIPTION and self.offset != FIRST_EVENT_OFFSET
+        if header.type_code == EventCode.FORMAT_DESCRIPTION:
+            return self.offset != FIRST_EVENT_OFFSET
+        return header.type_code == EventCode.START_ENCRYPTION and self.offset != self._description_end
 
 
 def widened(low_bits: int, at_least: int) -> int:
