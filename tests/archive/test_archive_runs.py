@@ -1,7 +1,8 @@
-"""Streams as runs of bytes: kernel and reference agree on every log, on every way that packets are cut, on damage."""
+"""Streams as runs of bytes, unpacked by a kernel or plainly: every log, every way that packets are cut, damage."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,11 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stream_script import END, FILE, closed, event_packets, events_of, heartbeat, packets, rotate, streamed
 
-from binspark.client.bulk.parts import AFTER_TABLE, PART_TABLE, Open, open_after
+from binspark.client.bulk import runs as runs_module
+from binspark.client.bulk.area import Area
+from binspark.client.bulk.kernel_unpack import KernelUnpacker
+from binspark.client.bulk.parts import Open, open_after
+from binspark.client.bulk.plain_unpack import unpack_plainly
 from binspark.client.bulk.runs import EventRuns, Run, Stop
+from binspark.client.bulk.unpacking import Outcome, Unpacking
 from binspark.client.settings import StreamSettings
-from binspark.columns.crc import crc32_address
-from binspark.columns.kernels.packets import Outcome, Unpack, unpack
 from binspark.errors import BinlogError, Checksum, ConnectionLost, Malformed, Purged
 from binspark.event import EventDecoder
 from binspark.frames import Frame, Framer
@@ -29,6 +33,15 @@ LOGS = [log for log in corpus_logs() if not log.name.startswith("relay")]
 """What a server sends: its own logs, not those that it keeps of another one's."""
 
 ORDERS = table("shop.orders", integer("id"), blob("note", 4))
+WAYS = {"plainly": lambda: unpack_plainly, "by-kernel": KernelUnpacker}
+
+
+@pytest.fixture(scope="module", params=WAYS, autouse=True)
+def way(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Let packets be unpacked in each of the two ways."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs_module, "Unpacker", WAYS[request.param])
+        yield request.param
 
 
 def small_log(transactions: int = 3, size: int = 20) -> bytes:
@@ -73,32 +86,25 @@ def test_runs_are_the_bytes_of_the_log(log: Path) -> None:
 
 
 @pytest.mark.parametrize("log", LOGS, ids=log_id)
-def test_the_kernel_knows_where_transactions_are_open(log: Path) -> None:
+def test_it_is_known_where_transactions_are_open(log: Path, way: str) -> None:
     decoder, assembler, is_open = EventDecoder(), Assembler(), Open.NOTHING
     for frame in Framer().feed(log.read_bytes()):
         event = decoder.decode(frame)
         assembler.feed(event)
-        outcome, by_kernel = kernel_open(frame, is_open)
+        outcome, unpacked = unpacked_open(way, frame, is_open)
         by_python = open_after(event, is_open)
-        assert by_kernel == (by_python if outcome == Outcome.MORE else is_open)
+        assert unpacked == (by_python if outcome == Outcome.MORE else is_open)
         is_open = by_python
         assert (is_open is Open.NOTHING) == (not assembler.is_open)
 
 
-def kernel_open(frame: Frame, is_open: Open) -> tuple[Outcome, Open]:
-    """Let the kernel take one event; return why it ended, and what is open then."""
-    sent = np.frombuffer(packets([b"\0" + frame.data]) + bytes(64), dtype=np.uint8)
-    target = np.zeros(len(sent), dtype=np.uint8)
-    tables = [np.frombuffer(table, dtype=np.uint8) for table in (PART_TABLE, AFTER_TABLE)]
-    numbers = np.zeros(Unpack.WIDTH, dtype=np.int64)
-    numbers[Unpack.IN_AT], numbers[Unpack.IN_END] = sent.ctypes.data, sent.ctypes.data + len(sent) - 64
-    numbers[Unpack.OUT_AT], numbers[Unpack.OUT_END] = target.ctypes.data, target.ctypes.data + len(target)
-    numbers[Unpack.SEQUENCE], numbers[Unpack.OFFSET] = 1, frame.offset
-    numbers[Unpack.CHECKSUM], numbers[Unpack.CRC_FUNCTION] = bool(frame.format.checksum_length), crc32_address()
-    numbers[[Unpack.PARTS, Unpack.AFTER]] = [table.ctypes.data for table in tables]
-    numbers[Unpack.OPEN] = is_open
-    outcome = Outcome(unpack(numbers))
-    return outcome, Open(int(numbers[Unpack.OPEN]))
+def unpacked_open(way: str, frame: Frame, is_open: Open) -> tuple[Outcome, Open]:
+    """Unpack one event; return why that ended, and what is open then."""
+    sent = packets([b"\0" + frame.data])
+    state = Unpacking(Area(len(sent)), Area(len(sent)), end=len(sent), sequence=1, offset=frame.offset)
+    state.source.view[: len(sent)] = sent
+    state.checksum, state.opened = bool(frame.format.checksum_length), is_open
+    return WAYS[way]()(state), Open(state.opened)
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 100, 1000])

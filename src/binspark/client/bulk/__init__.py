@@ -1,7 +1,9 @@
 """A server's log in bulk: runs of bytes instead of single events, for those who copy much or decode with kernels.
 
 parts                    what each type of event means for the transaction around it, as tables of bytes
-packet_buffer, runs      a stream as runs of bytes, many events at a time; the kernel is `columns.kernels.packets`
+area, packet_buffer      packets that have come
+unpacking, unpacker      events out of packets: plain_unpack at first, kernel_unpack once that pays
+runs                     a stream as runs of bytes, many events at a time
 follow_runs              the same for good, over lost connections
 held_run, pieces         whole transactions, in pieces of any number of them
 follow_pieces            the same for good

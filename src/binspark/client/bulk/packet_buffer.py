@@ -1,4 +1,4 @@
-"""Packets that have come and are not dealt with yet, where a kernel can read them."""
+"""Packets that have come and are not dealt with yet."""
 
 from __future__ import annotations
 
@@ -7,62 +7,58 @@ import socket
 import ssl
 from typing import Any
 
-import numpy as np
-
+from binspark.client.bulk.area import Area
+from binspark.client.bulk.unpacking import Unpacking
 from binspark.client.wire_access import PacketChannel
-from binspark.columns.kernels.packets import Unpack
 from binspark.errors import ConnectionLost
 from binspark.position import Position
 
-SLACK = 64
-"""Bytes behind the last one that kernels may load, though they use none of them."""
-
-_FIRST_SIZE = 1 << 18
+_NOTHING_MORE = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class PacketBuffer:
-    """Reads what a channel would read, many packets at a time. `numbers` are those of the kernel.
+    """Reads what a channel would read, many packets at a time, to the source of `unpacking`.
 
     Of the channel it takes the socket, and what the channel has read from it in advance. `give_back` and `take_over`
     let the channel read a packet in between. `is_drained` says whether the socket had no more when it was last read.
     """
 
-    def __init__(self, channel: PacketChannel, wait_seconds: float) -> None:
-        self.numbers = np.zeros(Unpack.WIDTH, dtype=np.int64)
+    def __init__(self, channel: PacketChannel, wait_seconds: float, unpacking: Unpacking) -> None:
         self._channel: Any = channel
         self._wait_seconds = wait_seconds
+        self._unpacking = unpacking
         self.is_drained = True
         self._poll = select.poll()
         self._poll.register(self._socket, select.POLLIN)
-        self._make(_FIRST_SIZE)
         self.take_over()
 
     def receive(self, place: Position) -> bool:
         """Take from the socket what is there; tell whether anything came within the time to wait."""
-        self._make_room(int(self.numbers[Unpack.NEEDED]))
-        first = filled = self._filled
-        room = len(self._view) - SLACK
-        while filled < room and (count := self._read(filled, room, wait=filled == first, place=place)):
-            filled += count
-        self.is_drained = filled < room
-        self._set(0, filled)
-        return filled > first
+        self._make_room()
+        state = self._unpacking
+        came = 0
+        if self._is_ready():
+            came, reason = self._read(state.source.view[state.end : state.source.size])
+            if reason and not came:  # that the connection has ended counts once all that came is dealt with
+                raise ConnectionLost(reason, place)
+        state.end += came
+        self.is_drained = state.end < state.source.size
+        return came > 0
 
-    def _read(self, start: int, stop: int, *, wait: bool, place: Position) -> int:
-        """Read into a part of the buffer. That the connection has ended counts where nothing else came before."""
+    def _read(self, room: memoryview) -> tuple[int, str]:
+        """Read until there is nothing more, or no room; return how much came, and why the connection ended if so."""
+        read_into, came = self._socket.recv_into, 0
         try:
-            if wait and not self._is_ready():
-                return 0
-            if count := self._socket.recv_into(self._view[start:stop]):
-                return count
-            reason = "the server closed the connection"
-        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            return 0
+            while came < len(room):
+                count = read_into(room[came:])
+                if not count:
+                    return came, "the server closed the connection"
+                came += count
+        except _NOTHING_MORE:
+            pass
         except OSError as error:
-            reason = f"the connection broke: {error}"
-        if wait:
-            raise ConnectionLost(reason, place)
-        return 0
+            return came, f"the connection broke: {error}"
+        return came, ""
 
     def _is_ready(self) -> bool:
         pending = isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() > 0
@@ -70,19 +66,21 @@ class PacketBuffer:
 
     def give_back(self) -> None:
         """Let the channel read on."""
-        self._channel._buffer = self._view[self._taken : self._filled].tobytes()
+        state = self._unpacking
+        self._channel._buffer = state.source.view[state.at : state.end].tobytes()
         self._channel._offset = 0
-        self._channel._sequence = int(self.numbers[Unpack.SEQUENCE])
+        self._channel._sequence = state.sequence
         self._channel._seconds = None
 
     def take_over(self) -> None:
         """Read on where the channel is."""
+        state = self._unpacking
         left = memoryview(self._channel._buffer)[self._channel._offset :]
-        if len(left) + SLACK > len(self._view):
-            self._make(len(left) + _FIRST_SIZE)
-        self._view[: len(left)] = left
-        self._set(0, len(left))
-        self.numbers[Unpack.SEQUENCE] = self._channel._sequence
+        if len(left) > state.source.size:
+            state.source = Area(len(left) + state.source.size)
+        state.source.view[: len(left)] = left
+        state.at, state.end = 0, len(left)
+        state.sequence = self._channel._sequence
         self._channel._buffer = b""
         self._socket.settimeout(0)
 
@@ -91,26 +89,11 @@ class PacketBuffer:
         connected: socket.socket = self._channel._socket
         return connected
 
-    @property
-    def _taken(self) -> int:
-        return int(self.numbers[Unpack.IN_AT]) - self._address
-
-    @property
-    def _filled(self) -> int:
-        return int(self.numbers[Unpack.IN_END]) - self._address
-
-    def _make_room(self, needed: int) -> None:
+    def _make_room(self) -> None:
         """Move what is left to the front, into a larger buffer if the next packet asks for it."""
-        left = self._view[self._taken : self._filled].tobytes()
-        if needed + SLACK > len(self._view):
-            self._make(needed + _FIRST_SIZE)
-        self._view[: len(left)] = left
-        self._set(0, len(left))
-
-    def _make(self, size: int) -> None:
-        self._bytes = np.zeros(size + SLACK, dtype=np.uint8)
-        self._view = memoryview(self._bytes.data)
-        self._address = int(self._bytes.ctypes.data)
-
-    def _set(self, taken: int, filled: int) -> None:
-        self.numbers[Unpack.IN_AT], self.numbers[Unpack.IN_END] = self._address + taken, self._address + filled
+        state = self._unpacking
+        left = state.source.view[state.at : state.end].tobytes()
+        if state.needed > state.source.size:
+            state.source = Area(state.needed + state.source.size)
+        state.source.view[: len(left)] = left
+        state.at, state.end = 0, len(left)

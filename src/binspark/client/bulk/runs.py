@@ -1,6 +1,6 @@
 """A server's stream as runs of bytes: many events at a time, in the order of its files, every byte checked.
 
-A run is what the kernel has copied out of the packets that came, or a single event that the stream itself has read.
+A run is what was copied out of the packets that came, or a single event that the stream itself has read.
 This is the one place that reaches into a stream.
 """
 
@@ -9,24 +9,25 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from binspark.client.bulk.outline import Chunk
-from binspark.client.bulk.packet_buffer import SLACK, PacketBuffer
-from binspark.client.bulk.parts import AFTER_TABLE, PART_TABLE, Open, open_after
+from binspark.client.bulk.area import Area
+from binspark.client.bulk.packet_buffer import PacketBuffer
+from binspark.client.bulk.parts import ODD_CODES, Open, open_after
+from binspark.client.bulk.unpacker import Unpacker
+from binspark.client.bulk.unpacking import Outcome, Unpacking
 from binspark.client.reopen import Reopened
 from binspark.client.stream import StreamEvent
-from binspark.columns.crc import crc32_address
-from binspark.columns.kernels.packets import ODD_CODES, Outcome, Unpack, unpack
 from binspark.errors import ConnectionLost, DecodeError
 from binspark.frames import EventCode, LogFormat
 from binspark.frames.checksum import checksum_of
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import HEADER_LENGTH
 
-_FIRST_OUTPUT = 1 << 18
+if TYPE_CHECKING:
+    from binspark.client.bulk.outline import Chunk
+
+_FIRST_SIZE = 1 << 20
 _TYPE = 4
 _NOTHING = memoryview(b"")
 
@@ -62,6 +63,10 @@ class Run(NamedTuple):
     @property
     def chunk(self) -> Chunk:
         """The events alone, of a run that holds some; good until the next run is asked for."""
+        import numpy as np
+
+        from binspark.client.bulk.outline import Chunk
+
         return Chunk(self.file, self.offset, self.format, np.frombuffer(self.data, dtype=np.uint8))
 
 
@@ -86,17 +91,13 @@ class EventRuns:
     def __init__(self, reopened: Reopened, tick_seconds: float, stop: Stop | None = None) -> None:
         self._stream: Any = reopened.stream
         self._events = iter(reopened)
-        self._packets = PacketBuffer(self._stream._channel, tick_seconds)
-        self._tables = [np.frombuffer(table, dtype=np.uint8) for table in (PART_TABLE, AFTER_TABLE)]
-        self._numbers = self._packets.numbers
-        self._numbers[Unpack.CRC_FUNCTION] = crc32_address()
-        self._numbers[[Unpack.PARTS, Unpack.AFTER]] = [table.ctypes.data for table in self._tables]
-        self._heard = time.monotonic()
         self._stop = stop or Stop()
-        self._numbers[Unpack.STOP_TIME] = self._stop.seconds
+        self._state = Unpacking(Area(_FIRST_SIZE), Area(_FIRST_SIZE), stop_time=self._stop.seconds)
+        self._packets = PacketBuffer(self._stream._channel, tick_seconds, self._state)
+        self._unpacker = Unpacker()
+        self._heard = time.monotonic()
         self._outcome = Outcome.MORE
         self.is_stopped = False
-        self._make_output(_FIRST_OUTPUT)
 
     @property
     def is_drained(self) -> bool:
@@ -109,19 +110,19 @@ class EventRuns:
         while self._is_bulk and not self.is_stopped:
             self._outcome = outcome = self._unpack()
             self.is_stopped = outcome == Outcome.STOPPED
-            if self._numbers[Unpack.OUT_AT] != self._address:
+            if self._state.out:
                 return self._copied()
             if outcome == Outcome.PYTHON:
                 break
             if outcome == Outcome.FULL:
-                self._make_output(int(self._numbers[Unpack.NEEDED]))
+                self._state.target = Area(self._state.needed)
             elif outcome == Outcome.MORE and not self._receive():
                 return self._nothing()
         return self._nothing() if self.is_stopped else self._single()
 
     @property
     def _is_bulk(self) -> bool:
-        """Whether the stream is one whose packets a kernel knows, and has begun."""
+        """Whether the stream is one whose packets can be unpacked, and has begun."""
         stream, log_format = self._stream, self._format
         if not stream.file or stream._skip_to or stream.session.semi_sync:
             return False
@@ -133,24 +134,22 @@ class EventRuns:
         return log_format
 
     def _unpack(self) -> Outcome:
-        numbers = self._numbers
-        numbers[Unpack.OFFSET] = self._stream.offset
-        numbers[Unpack.CHECKSUM] = bool(self._format.checksum_length)
-        numbers[Unpack.OUT_AT] = self._address
-        numbers[Unpack.WHOLE] = numbers[Unpack.ODD] = 0
-        numbers[Unpack.STOP] = self._stop.offset if self._stream.file == self._stop.file else 0
-        return Outcome(unpack(numbers))
+        state = self._state
+        state.offset = self._stream.offset
+        state.checksum = bool(self._format.checksum_length)
+        state.out = state.whole = 0
+        state.is_odd = False
+        state.stop = self._stop.offset if self._stream.file == self._stop.file else 0
+        return self._unpacker(state)
 
     def _copied(self) -> Run:
-        """Return what the kernel has copied."""
-        numbers, start = self._numbers, self._stream.offset
-        self._stream._tracker.advance(int(numbers[Unpack.OFFSET]))
-        length, last = (int(numbers[number]) - self._address for number in (Unpack.OUT_AT, Unpack.LAST))
-        whole = int(numbers[Unpack.WHOLE])
-        seconds = int.from_bytes(self._view[last : last + 4], "little")
-        whole_end = start + whole - self._address if whole else None
-        data, is_odd = self._view[:length], bool(numbers[Unpack.ODD])
-        return Run(self._stream.file, start, data, whole_end, start + last, seconds, self._format, is_odd)
+        """Return what was copied out of packets."""
+        state, start = self._state, self._stream.offset
+        self._stream._tracker.advance(state.offset)
+        data, last = state.target.view[: state.out], state.last
+        seconds = int.from_bytes(data[last : last + 4], "little")
+        whole_end = start + state.whole if state.whole else None
+        return Run(self._stream.file, start, data, whole_end, start + last, seconds, self._format, state.is_odd)
 
     def _nothing(self) -> Run:
         offset = self._stream.offset
@@ -164,7 +163,7 @@ class EventRuns:
         self._outcome = Outcome.PYTHON
         self._heard = time.monotonic()
         self._note(event)
-        whole_end = event.end_offset if self._numbers[Unpack.OPEN] == Open.NOTHING and event.in_file else None
+        whole_end = event.end_offset if self._state.opened == Open.NOTHING and event.in_file else None
         data = memoryview(_in_clear(event)) if event.in_file else _NOTHING
         seconds, is_odd = event.frame.header.timestamp, event.type_code in ODD_CODES
         return Run(event.file, event.offset, data, whole_end, event.offset, seconds, event.frame.format, is_odd, event)
@@ -173,9 +172,9 @@ class EventRuns:
         """Note what is open behind an event. Whether its body is sound is for those to say who decode it."""
         if event.in_file:
             with suppress(DecodeError):
-                self._numbers[Unpack.OPEN] = open_after(event.decode(), Open(int(self._numbers[Unpack.OPEN])))
+                self._state.opened = open_after(event.decode(), Open(self._state.opened))
         elif event.type_code == EventCode.ROTATE:
-            self._numbers[Unpack.OPEN] = Open.NOTHING
+            self._state.opened = Open.NOTHING
 
     def _receive(self) -> bool:
         if self._packets.receive(self._stream.position):
@@ -186,12 +185,6 @@ class EventRuns:
             message = f"nothing came for {silence_seconds:g} seconds, not even a heartbeat"
             raise ConnectionLost(message, self._stream.position)
         return False
-
-    def _make_output(self, size: int) -> None:
-        self._out = np.zeros(size + SLACK, dtype=np.uint8)
-        self._view = memoryview(self._out.data)
-        self._address = int(self._out.ctypes.data)
-        self._numbers[Unpack.OUT_END] = self._address + size
 
 
 def _in_clear(event: StreamEvent) -> bytes:

@@ -1,0 +1,54 @@
+"""How far packets are unpacked: what goes in, what comes out, and why unpacking ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from binspark.client.bulk.area import Area
+
+
+class Outcome(IntEnum):
+    """Why unpacking ended. Kernels use the same numbers."""
+
+    MORE = 1  # the next packet is not complete
+    FULL = 2  # there is no room for the next event
+    PYTHON = 3  # the next packet is for the stream
+    STOPPED = 4  # the place or the time to stop at is reached
+
+
+@dataclass(slots=True, eq=False)
+class Unpacking:
+    """Goes on from call to call.
+
+    source     packets that have come; those from `at` to `end` are not dealt with yet
+    target     the bytes of events up to `out`
+    packets    how many were unpacked plainly, since the beginning
+    sequence   the number of the next packet
+    needed     how many bytes it takes
+    offset     where in the file the next event is due
+    checksum   whether events end with a CRC32
+    opened     what is open behind the last event, one of `Open`
+    whole      in `target`, behind the last event behind which nothing was open; 0 for none
+    last       in `target`, the last event
+    is_odd     whether bulk readers of rows do not tell enough of one of the events
+    stop       the first transaction that ends at this offset or later is the last; 0 for none
+    stop_time  no transaction is taken that begins at this time or later, in seconds since 1970; 0 for none
+    """
+
+    source: Area
+    target: Area
+    at: int = 0
+    end: int = 0
+    out: int = 0
+    packets: int = 0
+    sequence: int = 0
+    needed: int = 0
+    offset: int = 0
+    checksum: bool = False
+    opened: int = 0
+    whole: int = 0
+    last: int = 0
+    is_odd: bool = False
+    stop: int = 0
+    stop_time: int = 0

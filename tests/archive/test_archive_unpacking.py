@@ -1,0 +1,138 @@
+"""Two ways to unpack packets: the same answers, the same refusals, the same numbers."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stream_script import packets
+
+from binspark.client.bulk import unpacker as unpacker_module
+from binspark.client.bulk.area import Area
+from binspark.client.bulk.kernel_unpack import KernelUnpacker
+from binspark.client.bulk.parts import ODD_CODES, PART_TABLE, Open, Part
+from binspark.client.bulk.plain_unpack import unpack_plainly
+from binspark.client.bulk.unpacker import Unpacker
+from binspark.client.bulk.unpacking import Outcome, Unpacking
+from binspark.columns.kernels import packets as kernel
+from binspark.frames import EventCode
+from binspark.frames.checksum import checksum_of
+from binspark.frames.header import HEADER_LENGTH, Header, encode_header
+from binspark.wire import Writer
+
+OFFSET = 1000
+TIME = 1_700_000_000
+STATEMENTS = (b"BEGIN", b"COMMIT", b"begin", b"INSERT", b"SAVEPOINT a", b"Xa end", b" BEGIN", b"\nx", b"x", b"")
+CODES = (
+    EventCode.MARIADB_GTID,
+    EventCode.WRITE_ROWS,
+    EventCode.XID,
+    EventCode.IGNORABLE,
+    EventCode.TRANSACTION_PAYLOAD,
+)
+ANY_CODE = [code for code in range(256) if PART_TABLE[code] != Part.FOR_PYTHON]
+
+
+@st.composite
+def statements(draw: st.DrawFn) -> bytes:
+    """Return the body of a statement."""
+    status, schema = draw(st.binary(max_size=9)), draw(st.binary(max_size=5))
+    fixed = bytes(8) + bytes((len(schema), 0, 0, len(status), 0))
+    return fixed + status + schema + b"\0" + draw(st.sampled_from(STATEMENTS))
+
+
+@st.composite
+def made_events(draw: st.DrawFn, *, checksum: bool) -> list[bytes]:
+    """Return events of any kind, most of which stand where the one before them ends."""
+    offset, events = OFFSET, []
+    for code in draw(
+        st.lists(st.sampled_from([EventCode.QUERY] * 5 + [*CODES] * 3 + ANY_CODE), min_size=1, max_size=4)
+    ):
+        body = draw(
+            statements() if code == EventCode.QUERY else st.binary(max_size=8) | st.binary(min_size=8, max_size=20)
+        )
+        size = HEADER_LENGTH + len(body) + 4 * checksum
+        position = draw(st.sampled_from([offset + size] * 8 + [0, offset]))
+        writer = Writer()
+        encode_header(Header(draw(st.integers(TIME, TIME + 2)), code, 1, size, position, 0), 4, writer)
+        event = writer.take() + body
+        events.append(event + checksum_of(event) if checksum else event)
+        offset += size
+    return events
+
+
+@st.composite
+def states(draw: st.DrawFn) -> Unpacking:
+    """Return what is to be unpacked: packets, of which some are damaged or cut short or too large for the room."""
+    checksum = draw(st.booleans())
+    events = draw(made_events(checksum=checksum))
+    sent = bytearray(packets([b"\0" + event for event in events]))
+    if draw(st.sampled_from([False, False, False, True])):
+        sent[draw(st.integers(0, len(sent) - 1))] ^= draw(st.sampled_from([1, 0x20, 0x80, 0xFF]))
+    room = sum(map(len, events)) - draw(st.sampled_from([0, 0, 0, 0, 1, 30]))
+    state = Unpacking(Area(len(sent)), Area(max(0, room)), sequence=1, offset=OFFSET)
+    state.source.view[: len(sent)] = sent
+    state.end = len(sent) - draw(st.sampled_from([0, 0, 0, 0, 1, 20, len(sent) - 3]))
+    state.checksum = draw(st.sampled_from([checksum] * 4 + [True]))
+    state.opened = draw(st.sampled_from(Open))
+    state.stop = draw(st.sampled_from([0, 0, 0, OFFSET, OFFSET + 60]))
+    state.stop_time = draw(st.sampled_from([0, 0, TIME, TIME + 1]))
+    return state
+
+
+def copy_of(state: Unpacking) -> Unpacking:
+    told = {name: getattr(state, name) for name in Unpacking.__slots__}
+    return Unpacking(**{**told, "target": Area(state.target.size)})
+
+
+def told(outcome: Outcome, state: Unpacking) -> tuple[object, ...]:
+    """Return all that counts of an unpacking."""
+    own = {"source", "target", "packets", *(() if state.out else ("last",))}
+    numbers = {name: int(getattr(state, name)) for name in Unpacking.__slots__ if name not in own}
+    return outcome, numbers, bytes(state.target.view[: state.out])
+
+
+@given(states())
+@settings(max_examples=600, deadline=None)
+def test_kernel_and_python_agree_on_any_packets(state: Unpacking) -> None:
+    same = copy_of(state)
+    assert told(unpack_plainly(state), state) == told(KernelUnpacker()(same), same)
+
+
+def test_kernel_and_python_use_the_same_numbers() -> None:
+    assert {part.name: int(part) for part in Part} == {part.name: int(part) for part in kernel.Part}
+    assert {why.name: int(why) for why in Outcome} == {why.name: int(why) for why in kernel.Outcome}
+    assert set(map(int, ODD_CODES)) == set(kernel.ODD_CODES)
+
+
+def of_size(count: int, size: int) -> Unpacking:
+    """Return a state in which so many events of so many bytes have come."""
+    offset, events = OFFSET, []
+    for _ in range(count):
+        writer = Writer()
+        encode_header(Header(TIME, EventCode.XID, 1, size, offset + size, 0), 4, writer)
+        events.append(writer.take() + bytes(size - HEADER_LENGTH))
+        offset += size
+    sent = packets([b"\0" + event for event in events])
+    state = Unpacking(Area(len(sent)), Area(count * size), sequence=1, offset=OFFSET, end=len(sent))
+    state.source.view[: len(sent)] = sent
+    return state
+
+
+@pytest.mark.parametrize(("size", "by_kernel"), [(100, True), (8000, False)])
+def test_the_kernel_is_loaded_once_many_small_events_have_come(
+    size: int, by_kernel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "numba")
+    monkeypatch.setattr(unpacker_module, "_MANY_EVENTS", 10)
+    unpacker = Unpacker()
+    assert unpacker._by_kernel is None
+    assert unpacker(of_size(11, size)) == Outcome.MORE
+    assert (unpacker._by_kernel is not None) is by_kernel
+
+
+def test_the_kernel_is_used_at_once_where_numba_is_loaded() -> None:
+    assert "numba" in sys.modules
+    assert Unpacker()._by_kernel is not None
