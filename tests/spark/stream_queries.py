@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.streaming import StreamingQuery
 
 from binspark.testing.servers import Server
 
+WAIT_SECONDS = 120
 ORDER = ("_file", "_pos", "_row")
 
 
@@ -30,14 +34,14 @@ class Stream:
         """Read what is there now; raise what made the query fail."""
         reader = self.spark.readStream.format("binlog").options(**{**self.options, **options})
         stream = reader.load() if self.path is None else reader.load(self.path)
-        query = (
-            stream.writeStream.foreachBatch(self._keep)
-            .option("checkpointLocation", str(self.checkpoint))
-            .trigger(availableNow=True)
-            .start()
-        )
+        query = self.start(stream, availableNow=True)
         query.awaitTermination()
         self.progress = [dict(found) if isinstance(found, dict) else found for found in query.recentProgress]
+
+    def start(self, stream: DataFrame, **trigger: bool) -> StreamingQuery:
+        """Start a query that keeps what comes."""
+        writer = stream.writeStream.foreachBatch(self._keep).option("checkpointLocation", str(self.checkpoint))
+        return (writer.trigger(**trigger) if trigger else writer).start()
 
     def _keep(self, batch: DataFrame, number: int) -> None:
         order = [name for name in ORDER if name in batch.columns]
@@ -51,6 +55,27 @@ class Stream:
     def values(self, *names: str) -> list[tuple[Any, ...]]:
         """The values of some columns."""
         return [tuple(row[name] for name in names) for row in self.rows]
+
+
+@contextmanager
+def running(stream: Stream) -> Iterator[StreamingQuery]:
+    """Follow with a stream until the block ends."""
+    query = stream.start(stream.spark.readStream.format("binlog").options(**stream.options).load())
+    try:
+        yield query
+    finally:
+        query.stop()
+
+
+def wait_for_rows(query: StreamingQuery, stream: Stream, count: int) -> None:
+    """Wait until so many rows have come; raise what made the query fail."""
+    end = time.monotonic() + WAIT_SECONDS
+    while len(stream.rows) < count:
+        failure = query.exception()
+        if failure is not None:
+            raise failure
+        assert time.monotonic() < end, f"{len(stream.rows)} of {count} rows have come"
+        time.sleep(0.1)
 
 
 def live_options(server: Server, **options: str) -> dict[str, str]:
