@@ -20,6 +20,7 @@ import click
 from benchmarks.decode import python_replication
 from benchmarks.decode.figure import PeerUnavailable
 from benchmarks.decode.logs import LOG_NAME, Log, bench_folder, get_log, serving
+from benchmarks.live.lag import measure_lag
 from benchmarks.live.latency import measure_latency
 from benchmarks.workloads import BULK, OLTP
 from binspark.testing.servers import MySQL, Server
@@ -38,9 +39,22 @@ def main(megabytes: float, seconds: float) -> None:
         with serving(log) as server:
             copied(server, log)
             shown(server, log)
-    late = measure_latency(seconds)
-    middle, most = statistics.median(late), statistics.quantiles(late, n=20)[-1]
-    print(f"commit to row in Spark: {middle * 1000:.0f} ms median, {most * 1000:.0f} ms p95, {len(late)} rows")
+    late(seconds)
+    behind(seconds)
+
+
+def late(seconds: float) -> None:
+    """Tell how late rows of a trickle come out of Spark, beside rows that come from nowhere."""
+    delays, floor = measure_latency(seconds)
+    print(f"commit to row in Spark: {delays}; floor: {floor}; binspark {delays.median / floor.median:.2f}x (goal 1.5)")
+
+
+def behind(seconds: float) -> None:
+    """Tell how far a stream falls behind a bulk load."""
+    lag = measure_lag(seconds)
+    rate = f"{lag.rows:,} rows at {lag.rows / lag.load_seconds:,.0f} a second"
+    age = f"{statistics.median(lag.behind):.2f} s behind (median of batches), {max(lag.behind):.2f} s at most"
+    print(f"bulk load of {rate}: the stream is {age}, and there {lag.caught_up:.2f} s after its end")
 
 
 def copied(server: Server, log: Log) -> None:

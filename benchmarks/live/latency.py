@@ -1,57 +1,114 @@
-"""How late a row comes out of Spark: from the commit on the server to the sink of a stream."""
+"""How late a row comes out of Spark: from the commit on the server to the sink of a stream; and Spark's own floor."""
 
 from __future__ import annotations
 
+import statistics
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.decode.logs import bench_folder
+from benchmarks.live.floor import TickSource
 from benchmarks.spark.session import make_session
 from benchmarks.workloads import FAST_SERVER
-from binspark.testing.servers import MySQL, start
+from binspark.testing.servers import MySQL, Server, start
 
 PERIOD = 0.3
+_WARM_SECONDS = 10.0
+_QUIET_SECONDS = 2.0
 
 
-def measure_latency(seconds: float) -> list[float]:
-    """Insert a row now and then; return how long each took to reach the sink, in seconds."""
-    late: list[float] = []
-    with tempfile.TemporaryDirectory(dir=bench_folder()) as folder, start(MySQL, FAST_SERVER) as server:
+@dataclass
+class Delays:
+    """How long after their commit rows reached the sink, and when, in seconds."""
+
+    values: list[float] = field(default_factory=list)
+    rows: int = 0
+    began: threading.Event = field(default_factory=threading.Event)
+
+    def keep(self, batch: DataFrame, _number: int) -> None:
+        """Take a batch, as `foreachBatch` gives it."""
+        rows = batch.select("committed").collect()
+        now = time.time()
+        self.values.extend(now - row["committed"] for row in rows)
+        self.began.set()
+
+    def __str__(self) -> str:
+        late = sorted(self.values)
+        middle, most = statistics.median(late), statistics.quantiles(late, n=20)[-1]
+        return f"{middle * 1000:.0f} ms median, {most * 1000:.0f} ms p95, {len(late)} rows"
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
+
+
+def measure_latency(seconds: float) -> tuple[Delays, Delays]:
+    """Let rows trickle through Spark for a while; return how late they come from a server, and from nowhere."""
+    with ticking_server() as server, session() as (spark, folder):
+        spark.dataSource.register(TickSource)
+        ticks = spark.readStream.format("ticks").option("period", PERIOD).load()
+        floor = _delays(ticks, folder / "floor", seconds, lambda _seconds: time.sleep(_seconds))
+        with server.connect() as connection, connection.cursor() as cursor:
+            delays = _delays(
+                server_stream(spark, server), folder / "server", seconds, lambda seconds: trickle(cursor, seconds)
+            )
+    return delays, floor
+
+
+@contextmanager
+def ticking_server() -> Iterator[Server]:
+    """A server with a table whose rows say when they were inserted."""
+    with start(MySQL, FAST_SERVER) as server:
         server.query("CREATE DATABASE bench")
-        server.query("CREATE TABLE bench.ticks (id INT PRIMARY KEY AUTO_INCREMENT, committed DOUBLE)")
+        server.query("CREATE TABLE bench.ticks (id INT PRIMARY KEY AUTO_INCREMENT, committed DOUBLE, note VARCHAR(80))")
+        yield server
+
+
+@contextmanager
+def session() -> Iterator[tuple[SparkSession, Path]]:
+    """A Spark, and a folder for its checkpoints."""
+    with tempfile.TemporaryDirectory(dir=bench_folder()) as folder:
         spark = make_session(Path(folder))
-        began = threading.Event()
-
-        def keep(batch: DataFrame, _number: int) -> None:
-            rows = batch.select("committed").collect()
-            now = time.time()
-            late.extend(now - row["committed"] for row in rows)
-            began.set()
-
-        stream = spark.readStream.format("binlog").options(
-            host="127.0.0.1", port=str(server.port), user="root", table="bench.ticks", startingOffsets="latest"
-        )
-        writer = stream.load().writeStream.foreachBatch(keep)
-        query = writer.option("checkpointLocation", f"{folder}/checkpoint").start()
         try:
-            began.wait(60)
-            with server.connect() as connection, connection.cursor() as cursor:
-                _trickle(cursor, 10.0)  # Java is slow at first
-                late.clear()
-                _trickle(cursor, seconds)
-            time.sleep(2)
+            yield spark, Path(folder)
         finally:
-            query.stop()
             spark.stop()
-    return late
 
 
-def _trickle(cursor: object, seconds: float) -> None:
+def server_stream(spark: SparkSession, server: Server, begin: str = "latest") -> DataFrame:
+    """The rows of the table as they come."""
+    return (
+        spark.readStream.format("binlog")
+        .options(host="127.0.0.1", port=str(server.port), user="root", table="bench.ticks", startingOffsets=begin)
+        .load()
+    )
+
+
+def trickle(cursor: Any, seconds: float) -> None:
+    """Insert a row now and then."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        cursor.execute("INSERT INTO bench.ticks (committed) VALUES (%s)", (time.time(),))  # type: ignore[attr-defined]
+        cursor.execute("INSERT INTO bench.ticks (committed) VALUES (%s)", (time.time(),))
         time.sleep(PERIOD)
+
+
+def _delays(stream: DataFrame, checkpoint: Path, seconds: float, wait: Callable[[float], None]) -> Delays:
+    delays = Delays()
+    query = stream.writeStream.foreachBatch(delays.keep).option("checkpointLocation", str(checkpoint)).start()
+    try:
+        delays.began.wait(60)
+        wait(_WARM_SECONDS)  # Java is slow at first
+        delays.values.clear()
+        wait(seconds)
+        time.sleep(_QUIET_SECONDS)
+    finally:
+        query.stop()
+    return delays
