@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 import time
@@ -13,10 +14,13 @@ from stream_world import TABLE, Follower, Workload, arrived, kill_server, logged
 
 from binspark.testing.servers import MySQL, Server
 
+KILLS = int(os.environ.get("BINSPARK_KILLS", "24"))
+"""More of them for a longer run by hand: BINSPARK_KILLS=400."""
+
 pytestmark = [
     pytest.mark.mysql,
     pytest.mark.slow,
-    pytest.mark.timeout(1200),
+    pytest.mark.timeout(max(1200, 30 * KILLS)),
     pytest.mark.xdist_group("exactly-once"),
 ]
 SAFE = {
@@ -26,7 +30,6 @@ SAFE = {
     "sync-binlog": "1",
     "innodb-flush-log-at-trx-commit": "1",
 }
-KILLS = 24
 
 
 def archiver(server: Server, folder: Path) -> Follower:
