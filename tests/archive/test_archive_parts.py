@@ -1,4 +1,4 @@
-"""The parts of an archiver and a tail by themselves: syncing, lag, bytes that are held."""
+"""The parts of an archiver and a tail by themselves: writing, syncing, lag, bytes that are held."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from stream_script import FORMAT
+from stream_script import FORMAT, events_of
 
+from binspark.archive.appending import Appender
 from binspark.archive.growing_log import GrowingLog
 from binspark.archive.meter import bytes_behind
 from binspark.archive.settings import ArchiveSettings
@@ -19,7 +20,8 @@ from binspark.client.bulk.runs import Run
 from binspark.client.facts import ServerLog
 from binspark.client.identity import ServerIdentity
 from binspark.client.resume import ResumePoint
-from binspark.errors import OptionError, SourceError
+from binspark.errors import Malformed, OptionError, SourceError
+from binspark.testing.builder import BinlogBuilder
 
 
 class CountedLog(GrowingLog):
@@ -73,6 +75,40 @@ def test_a_disk_that_fails_is_told() -> None:
     with pytest.raises(SourceError, match="Input/output error"):
         syncer.look(log)
     syncer.close()
+
+
+SIZES = (10, 1 << 20, 7, 1 << 18, 1 << 18)
+
+
+def begun_log(folder: Path) -> GrowingLog:
+    return GrowingLog.create(folder / "binlog.000001", memoryview(events_of(BinlogBuilder().content)[0]))
+
+
+def test_runs_of_any_size_are_written_one_behind_the_other(tmp_path: Path) -> None:
+    log, told = begun_log(tmp_path), []
+    start = offset = log.size
+    runs = []
+    for number, size in enumerate(SIZES):
+        runs.append(run_of(log.name, offset, bytes((number,)) * size, offset + size))
+        offset += size
+    appender = Appender(lambda run, count: told.append((run.offset, count)))
+    for run in runs:
+        appender.append(log, run)
+    appender.settle()
+    appender.close()
+    assert log.path.read_bytes()[start:] == b"".join(bytes(run.data) for run in runs)
+    assert told == [(run.offset, len(run.data)) for run in runs]
+    log.close()
+
+
+def test_what_goes_wrong_in_the_background_is_told(tmp_path: Path) -> None:
+    log = begun_log(tmp_path)
+    appender = Appender(lambda _run, _count: None)
+    appender.append(log, run_of(log.name, log.size + 1, bytes(1 << 20), None))
+    with pytest.raises(Malformed, match="the copy ends at"):
+        appender.append(log, run_of(log.name, log.size, b"next", None))
+    appender.close()
+    log.close()
 
 
 LOGS = (ServerLog("binlog.000009", 100), ServerLog("binlog.000010", 200), ServerLog("binlog.000011", 50))

@@ -121,16 +121,15 @@ def of_size(count: int, size: int) -> Unpacking:
     return state
 
 
-@pytest.mark.parametrize(("size", "by_kernel"), [(100, True), (8000, False)])
-def test_the_kernel_is_loaded_once_many_small_events_have_come(
-    size: int, by_kernel: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("count", "size"), [(11, 100), (5, 20_000)])
+def test_the_kernel_is_loaded_once_much_has_come(count: int, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "numba")
-    monkeypatch.setattr(unpacker_module, "_MANY_EVENTS", 10)
+    monkeypatch.setattr(unpacker_module, "_ENOUGH_EVENTS", 10)
     unpacker = Unpacker()
+    assert unpacker(of_size(count - 1, size)) == Outcome.MORE
     assert unpacker._by_kernel is None
-    assert unpacker(of_size(11, size)) == Outcome.MORE
-    assert (unpacker._by_kernel is not None) is by_kernel
+    assert unpacker(of_size(count, size)) == Outcome.MORE
+    assert unpacker._by_kernel is not None
 
 
 def test_the_kernel_is_used_at_once_where_numba_is_loaded() -> None:

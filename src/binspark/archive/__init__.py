@@ -9,7 +9,8 @@ open, settings, archiver       the copy itself
 names, folder, lock, disk      where it is written
 growing_log, found_log         a log that grows, and what is there of one that was interrupted
 places                         where a copy begins and goes on
-syncing, retention, meter      how often it is on disk, how much of it is kept, how fast it is
+appending, syncing             runs into the log that grows, and when they are on disk
+retention, meter               how much of it is kept, how fast it is
 depot, store_depot             what happens to logs: here, and in a store
 store, store_lock, spool       stores, and the folder in which logs grow before they go there
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from binspark.archive.appending import Appender
 from binspark.archive.depot import Depot
 from binspark.archive.folder import ArchiveFolder
 from binspark.archive.found_log import FoundLog, look_at
@@ -15,9 +16,10 @@ from binspark.archive.names import checked_name
 from binspark.archive.places import first_place, next_place
 from binspark.archive.settings import ArchiveSettings
 from binspark.archive.syncing import Syncer
+from binspark.client.bulk.begun import begin_with
 from binspark.client.bulk.follow_runs import RunFollower
 from binspark.client.bulk.runs import Run
-from binspark.client.connect import connect
+from binspark.client.connect import Connection, connect
 from binspark.client.options import ConnectionOptions
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import FollowSettings
@@ -52,6 +54,7 @@ class Archiver:
         self._settings = settings
         self._on_report = on_report
         self._meter = Meter(connection, settings.report_seconds if on_report else 0)
+        self._appender = Appender(self._written)
         self._syncer = Syncer(settings.sync_seconds, settings.sync_bytes)
         self._follower: RunFollower | None = None
         self._stopped = False
@@ -70,20 +73,21 @@ class Archiver:
         try:
             with FolderLock(self._folder.path):
                 self._depot.prepare()
-                self._follow(self._find_place())
+                found = self._last_log()
+                with connect(self._connection) as connection:
+                    self._follow(self._find_place(connection, found), connection)
                 self._depot.close(self._log)
         finally:
+            self._appender.close()
             self._syncer.close()
             if self._log is not None:
                 self._log.close()
         return self._meter.summary()
 
-    def _find_place(self) -> ResumePoint:
-        found = self._last_log()
-        with connect(self._connection) as connection:
-            if found is None:
-                return first_place(connection, self._settings.start_from)
-            point = next_place(connection, found, self._folder.server)
+    def _find_place(self, connection: Connection, found: FoundLog | None) -> ResumePoint:
+        if found is None:
+            return first_place(connection, self._settings.start_from)
+        point = next_place(connection, found, self._folder.server)
         if found.size > found.end:
             log.warning("%s: %d bytes behind the last whole event are copied again", found.name, found.size - found.end)
         self._family, self._ended = found.family, found.is_ended
@@ -102,15 +106,15 @@ class Archiver:
             self._folder.remove([path.name])
         return None
 
-    def _follow(self, point: ResumePoint) -> None:
+    def _follow(self, point: ResumePoint, connection: Connection) -> None:
         settings = FollowSettings(stream=self._settings.stream, retry=self._settings.retry)
         follower = self._follower = RunFollower(self._connection, point, settings, self._settings.tick_seconds)
+        begin_with(follower, connection)
         try:
             while not self._stopped and (run := next(follower, None)) is not None:
                 self._take(run)
                 self._look_after()
-            if self._log is not None:
-                self._syncer.sync(self._log)
+            self._sync()
         finally:
             follower.close()
 
@@ -126,18 +130,25 @@ class Archiver:
     def _write(self, run: Run) -> None:
         if run.event is not None and run.event.type_code == EventCode.START_ENCRYPTION:
             log.warning("%s: the server encrypts its logs; their copy is not encrypted", run.file)
-        before = 0 if self._log is None else self._log.size
         if self._log is None:
             self._log = self._begin(run)
+            self._written(run, self._log.size)
         elif self._log.name != run.file:
             raise Malformed(
                 f"the server goes from {self._log.name} to another log unasked", Position(run.file, run.offset)
             )
         else:
-            self._log.append(run.offset, run.data)
-        new_bytes = self._log.size - before
+            self._appender.append(self._log, run)
+
+    def _written(self, run: Run, new_bytes: int) -> None:
         self._syncer.written(new_bytes, ends_transaction=run.whole_end is not None)
         self._meter.copied(run.file, run.end, new_bytes, run.time)
+
+    def _sync(self) -> None:
+        """Wait until all that came is on disk."""
+        self._appender.settle()
+        if self._log is not None:
+            self._syncer.sync(self._log)
 
     def _begin(self, run: Run) -> GrowingLog:
         event = run.event
@@ -158,7 +169,7 @@ class Archiver:
     def _end(self) -> None:
         """The server has closed the log in order: so is its copy."""
         if self._log is not None:
-            self._syncer.sync(self._log)
+            self._sync()
             self._log.mark(in_use=False)
             self._ended = True
 
@@ -171,6 +182,7 @@ class Archiver:
         finished = self._log
         if finished is None or finished.name == file:
             return
+        self._appender.settle()
         finished.mark(in_use=not self._ended and self._family is Family.MARIADB)
         self._syncer.sync(finished)
         finished.close()
@@ -178,6 +190,7 @@ class Archiver:
         self._depot.finished()
 
     def _look_after(self) -> None:
+        self._appender.look()
         if self._log is not None:
             self._syncer.look(self._log)
         self._depot.look(self._log)

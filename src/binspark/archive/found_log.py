@@ -6,12 +6,8 @@ import mmap
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from binspark.archive.disk import disk_errors
 from binspark.archive.names import checked_name, next_name
-from binspark.columns.crc import crc32_address
-from binspark.columns.kernels.sound import walk_sound
 from binspark.errors import DecodeError, Truncated
 from binspark.event import EventDecoder
 from binspark.files.log_head import LogHead, read_head
@@ -67,7 +63,12 @@ def look_at(path: Path) -> FoundLog | None:
 
 
 def _sound_part(file: LogFile, head: LogHead) -> tuple[int, int]:
-    """Return where the last sound event begins and ends."""
+    """Return where the last sound event begins and ends. Whoever begins a new archive needs no kernel for it."""
+    import numpy as np
+
+    from binspark.columns.crc import crc32_address
+    from binspark.columns.kernels.sound import walk_sound
+
     with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
         content = np.frombuffer(mapped, dtype=np.uint8)
         base = int(content.ctypes.data)

@@ -8,9 +8,6 @@ from binspark.archive.archiver import Archiver, OnReport
 from binspark.archive.depot import LocalDepot
 from binspark.archive.folder import ArchiveFolder
 from binspark.archive.settings import ArchiveSettings
-from binspark.archive.spool import default_spool
-from binspark.archive.store import Store
-from binspark.archive.store_depot import StoreDepot
 from binspark.client.options import ConnectionOptions
 from binspark.errors import OptionError
 from binspark.files.storage import Storage
@@ -41,7 +38,22 @@ def open_archiver(
             raise OptionError("spool: logs that are kept on this machine grow where they are")
         folder = ArchiveFolder(Path(str(target) if uri is None else uri.local_path()))
         return Archiver(connection, folder, LocalDepot(folder, settings.keep), settings, on_report)
-    store = Store(str(target), storage)
+    return _for_store(connection, str(target), settings, on_report, spool, storage)
+
+
+def _for_store(
+    connection: ConnectionOptions,
+    target: str,
+    settings: ArchiveSettings,
+    on_report: OnReport | None,
+    spool: str | Path | None,
+    storage: Storage | None,
+) -> Archiver:
+    from binspark.archive.spool import default_spool
+    from binspark.archive.store import Store
+    from binspark.archive.store_depot import StoreDepot
+
+    store = Store(target, storage)
     folder = ArchiveFolder(Path(spool) if spool is not None else default_spool(store.uri))
     depot = StoreDepot(folder, store, settings.keep, settings.upload_seconds)
     return Archiver(connection, folder, depot, settings, on_report)

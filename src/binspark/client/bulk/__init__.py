@@ -5,6 +5,7 @@ area, packet_buffer      packets that have come
 unpacking, unpacker      events out of packets: plain_unpack at first, kernel_unpack once that pays
 runs                     a stream as runs of bytes, many events at a time
 follow_runs              the same for good, over lost connections
+begun                    followers that begin with a connection that is there
 held_run, pieces         whole transactions, in pieces of any number of them
 follow_pieces            the same for good
 """

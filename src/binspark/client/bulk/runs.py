@@ -36,7 +36,7 @@ class Run(NamedTuple):
     """Events that follow each other in one file.
 
     file, offset  where the first of them stands
-    data          their bytes, good until the next run is asked for; empty if nothing came for a while
+    data          their bytes, good until the next run but one is asked for; empty if nothing came for a while
     whole_end     the offset behind the last of them behind which no transaction was open; None if there is none
     last          the offset of the last event
     time          of the last event, in seconds since 1970; 0 if it has none
@@ -62,7 +62,7 @@ class Run(NamedTuple):
 
     @property
     def chunk(self) -> Chunk:
-        """The events alone, of a run that holds some; good until the next run is asked for."""
+        """The events alone, of a run that holds some; good as long as its data."""
         import numpy as np
 
         from binspark.client.bulk.outline import Chunk
@@ -95,6 +95,7 @@ class EventRuns:
         self._state = Unpacking(Area(_FIRST_SIZE), Area(_FIRST_SIZE), stop_time=self._stop.seconds)
         self._packets = PacketBuffer(self._stream._channel, tick_seconds, self._state)
         self._unpacker = Unpacker()
+        self._other_target = Area(_FIRST_SIZE)
         self._heard = time.monotonic()
         self._outcome = Outcome.MORE
         self.is_stopped = False
@@ -149,6 +150,7 @@ class EventRuns:
         data, last = state.target.view[: state.out], state.last
         seconds = int.from_bytes(data[last : last + 4], "little")
         whole_end = start + state.whole if state.whole else None
+        state.target, self._other_target = self._other_target, state.target
         return Run(self._stream.file, start, data, whole_end, start + last, seconds, self._format, state.is_odd)
 
     def _nothing(self) -> Run:

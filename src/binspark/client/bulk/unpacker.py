@@ -8,19 +8,19 @@ from collections.abc import Callable
 from binspark.client.bulk.plain_unpack import unpack_plainly
 from binspark.client.bulk.unpacking import Outcome, Unpacking
 
-_LARGE_EVENT = 1 << 12
-"""Bytes for which Python's own work does not count."""
+_BYTES_OF_AN_EVENT = 1 << 14
+"""So many bytes more take about as much more work than in a kernel as one event does."""
 
-_MANY_EVENTS = 1 << 17
-"""Small events that take Python about half as long as it takes to load a kernel."""
+_ENOUGH_EVENTS = 1 << 18
+"""So many events take about as long as it takes to load a kernel."""
 
 
 class Unpacker:
-    """Unpacks plainly, and loads the kernel when many small events have come; at once if Numba is loaded anyway."""
+    """Unpacks plainly until much has come, then with the kernel; from the beginning if Numba is loaded anyway."""
 
     def __init__(self) -> None:
         self._by_kernel: Callable[[Unpacking], Outcome] | None = None
-        self._small_events = 0
+        self._events = 0
         if "numba" in sys.modules:
             self._load()
 
@@ -30,8 +30,8 @@ class Unpacker:
             return self._by_kernel(state)
         packets, copied = state.packets, state.out
         outcome = unpack_plainly(state)
-        self._small_events += max(0, state.packets - packets - (state.out - copied) // _LARGE_EVENT)
-        if self._small_events > _MANY_EVENTS:
+        self._events += state.packets - packets + (state.out - copied) // _BYTES_OF_AN_EVENT
+        if self._events > _ENOUGH_EVENTS:
             self._load()
         return outcome
 
