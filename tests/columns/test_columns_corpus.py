@@ -41,6 +41,17 @@ def test_batches_of_three_rows_hold_the_same_rows(log: Path) -> None:
     assert bulk_outcome(log.read_bytes(), selection, file=log.name) == expected
 
 
+@pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
+def test_dates_as_text_come_from_kernels_too(log: Path) -> None:
+    assert tables_by_kernel(log, ZeroDates.STRING) == tables_by_kernel(log, ZeroDates.NULL)
+
+
+def tables_by_kernel(log: Path, zero_dates: ZeroDates) -> set[str]:
+    reader = BatchReader(Selection(options=ColumnOptions(zero_dates=zero_dates)))
+    read_outcome(reader, io.BytesIO(log.read_bytes()).readinto)
+    return {slot.plan.schema.name for slot in reader.tables.slots if slot.kernel is not None}
+
+
 @pytest.mark.parametrize("size", [1, 7, 4096])
 @pytest.mark.parametrize("log", LOGS_WITH_LITTLE, ids=log_id)
 def test_the_chunks_of_a_log_do_not_matter(log: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:

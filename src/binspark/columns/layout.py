@@ -36,6 +36,7 @@ class Op(IntEnum):
     GEOMETRY = 25  # to srid and wkb
     VECTOR = 26  # to a list of floats
     FIXED_BINARY = 27  # p1: bytes that the value is filled up to with zeros
+    TEMPORAL_TEXT = 28  # p1: digits of the fraction; aux: function that writes a date or time as text
 
 
 class Column(IntEnum):

@@ -9,16 +9,27 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from binspark.columns.kernels import temporal_text
 from binspark.columns.kernels.json import json_writer
+from binspark.columns.kernels.object_words import compiled
 from binspark.columns.layout import Column as C
 from binspark.columns.layout import Op
 from binspark.columns.types import ColumnOptions, Form, ZeroDates, form_of
 from binspark.errors import OptionError
+from binspark.event.column_types import ColumnType as T
 from binspark.schema.table import TableSchema
 from binspark.values.charsets import charset_of, single_byte_table
 from binspark.values.column import BINARY_COLLATION, Column
 
 Bytes = npt.NDArray[np.uint8]
+_TEXT_WRITERS = {
+    T.DATE: temporal_text.write_date,
+    T.NEWDATE: temporal_text.write_date,
+    T.DATETIME: temporal_text.write_old_datetime,
+    T.DATETIME2: temporal_text.write_datetime,
+    T.TIMESTAMP: temporal_text.write_old_timestamp,
+    T.TIMESTAMP2: temporal_text.write_timestamp,
+}
 
 
 @dataclass(frozen=True)
@@ -100,6 +111,8 @@ def describe(planned: PlannedColumn, options: ColumnOptions) -> npt.NDArray[np.i
         row[C.AUX] = planned.table.ctypes.data
     elif row[C.OP] == Op.JSON:
         row[C.AUX] = json_writer().address
+    elif row[C.OP] == Op.TEMPORAL_TEXT:
+        row[C.AUX] = compiled(_TEXT_WRITERS[planned.column.type]).address
     return row
 
 

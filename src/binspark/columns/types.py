@@ -105,9 +105,10 @@ def _bit(column: Column, _options: ColumnOptions) -> Form:
 def _temporal(kind: pa.DataType, op: Op, base: int, *, old: bool) -> Callable[..., Form]:
     def make(column: Column, options: ColumnOptions) -> Form:
         as_text = options.zero_dates is ZeroDates.STRING and op is not Op.TIME
+        chosen, code = (pa.string(), Op.TEMPORAL_TEXT) if as_text else (kind, op)
         size = base if old else base + (column.scale + 1) // 2
-        kernel = not as_text and not (old and column.scale)
-        return Form(pa.string() if as_text else kind, op, fixed_size=size, p1=column.scale, p2=int(old), kernel=kernel)
+        kernel = not (old and column.scale)
+        return Form(chosen, code, fixed_size=size, p1=column.scale, p2=int(old), kernel=kernel)
 
     return make
 

@@ -143,8 +143,9 @@ def store_variable(column: int, op: int, row: int, source: int, length: int) -> 
         if not copy_utf8(target, source, length, get(column, Column.P2)):
             return REFUSED
         used += length
-    elif op == Op.JSON:
-        written = call_writer(get(column, Column.AUX), target, room, source, length)
+    elif op in (Op.JSON, Op.TEMPORAL_TEXT):
+        told = length if op == Op.JSON else get(column, Column.P1)
+        written = call_writer(get(column, Column.AUX), target, room, source, told)
         if written < 0:
             return FULL if written == NO_ROOM else REFUSED
         used += written
