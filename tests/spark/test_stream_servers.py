@@ -164,3 +164,38 @@ def test_purged_logs_stop_the_stream_with_advice(spark: SparkSession, start_serv
     server.query(f"PURGE BINARY LOGS TO '{server.log_files()[-1].name}'")
     with pytest.raises(Exception, match=r"[Pp]urged"):
         stream.run()
+    insert(server, "left")
+    stream.run(failOnDataLoss="false")
+    assert stream.values("item") == [("a",), ("left",)]
+    insert(server, "next")
+    stream.run()
+    assert stream.values("item") == [("a",), ("left",), ("next",)]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_statements_between_batches_are_known_to_the_next(
+    spark: SparkSession,
+    start_server,  # type: ignore[no-untyped-def]
+    family: Family,
+    tmp_path: Path,
+) -> None:
+    """The log names no columns, and one piece of it holds several changes of a table; batches end between them."""
+    server = start_server(family, {"binlog-row-metadata": "MINIMAL"})
+    make_table(server)
+    insert(server, "a")
+    server.query("ALTER TABLE shop.stock ADD COLUMN amount INT FIRST")
+    insert(server, "b")
+    server.query("ALTER TABLE shop.stock DROP COLUMN amount")
+    insert(server, "c")
+    server.query("CREATE TABLE shop.other (note VARCHAR(20), id INT)")
+    server.query("INSERT INTO shop.other VALUES ('d', 1)")
+    options = live_options(server, rows="json", tables="shop.*", maxTransactionsPerTrigger="1")
+    stream = Stream(spark, tmp_path, options)
+    stream.run()
+    assert [json.loads(row["_after"]) for row in stream.rows] == [
+        {"id": 1, "item": "a"},
+        {"amount": None, "id": 2, "item": "b"},
+        {"id": 3, "item": "c"},
+        {"note": "d", "id": 1},
+    ]

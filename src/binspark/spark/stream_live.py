@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
@@ -17,11 +18,12 @@ from binspark.client.gather import connection_options
 from binspark.client.identity import identify
 from binspark.client.resolve import resolve_start
 from binspark.client.resume import ResumePoint
-from binspark.client.settings import FollowSettings, StreamSettings
-from binspark.client.start import parse_start
+from binspark.client.settings import FollowSettings, Retry, StreamSettings
+from binspark.client.start import Earliest, parse_start
 from binspark.columns.starts import names_every_transaction
-from binspark.errors import BinlogError
+from binspark.errors import BinlogError, ConnectionLost, Purged
 from binspark.event import Event, Query, QueryCompressed
+from binspark.files.sources import log_order
 from binspark.schema.ddl import may_define
 from binspark.schema.history import SchemaHistory
 from binspark.spark.live_log import LiveLog
@@ -30,6 +32,8 @@ from binspark.spark.options import SourceOptions
 from binspark.spark.server_schema import connection_arguments
 from binspark.spark.stream_limit import Limit
 from binspark.spark.stream_offset import StreamOffset
+
+log = logging.getLogger("binspark.spark")
 
 _HEAD = 1024
 _HEARTBEAT_SECONDS = 1.0
@@ -43,25 +47,33 @@ class LiveServer:
 
     def __init__(self, options: SourceOptions) -> None:
         self._connection = connection_options(**connection_arguments(options.server))
+        self._may_lose = not options.fail_on_data_loss
         self._asking = Asking(self._connection)
+        self._glancing = Asking(self._connection, Retry(limit=0))
         self._log: LiveLog | None = None
         self._follower: PieceFollower | None = None
         self._known = SchemaHistory()
         self._told: SchemaHistory | None = None
         self._statements: deque[tuple[StreamOffset, Event]] = deque()
-        self._reported: tuple[float, StreamOffset] | None = None
+        self._reported: tuple[float, StreamOffset | None] = (0.0, None)
 
     def start(self, text: str) -> StreamOffset:
         """Return the place that `startingOffsets` means."""
         start = parse_start(text)
         return StreamOffset.of_point(self._asking.ask(lambda connection: resolve_start(connection, start)))
 
-    def reported(self) -> StreamOffset:
-        """Return where the server writes, as it was a moment ago at most."""
-        if self._reported is None or time.monotonic() - self._reported[0] > _REPORT_SECONDS:
-            self._reported = (time.monotonic(), self.head())
-        head = self._reported[1]
-        return head if self._log is None or not head.is_before(self._log.end) else self._log.end
+    def reported(self) -> StreamOffset | None:
+        """Return where the server writes, as it was a moment ago at most; where it was last, if it does not answer."""
+        if time.monotonic() - self._reported[0] > _REPORT_SECONDS:
+            self._reported = (time.monotonic(), self._glance())
+        head, seen = self._reported[1], None if self._log is None else self._log.end
+        return seen if head is None or (seen is not None and head.is_before(seen)) else head
+
+    def _glance(self) -> StreamOffset | None:
+        try:
+            return self._glancing.ask(_head)
+        except ConnectionLost:
+            return None
 
     def head(self) -> StreamOffset:
         """Return where the server writes now."""
@@ -69,12 +81,14 @@ class LiveServer:
 
     def latest(self, start: StreamOffset, limit: Limit, target: StreamOffset | None = None) -> StreamOffset:
         """Return how far the next batch goes, as far as the follower has come."""
-        log = self._follow(start)
-        log.wait(start, _POLL_SECONDS if target is None else _TARGET_SECONDS, target)
+        live = self._follow(start)
+        live.wait(start, _POLL_SECONDS if target is None else _TARGET_SECONDS, target)
         try:
-            return log.next_end(start, limit, target)
-        except BinlogError:
+            return live.next_end(start, limit, target)
+        except BinlogError as error:
             self._log = None
+            if isinstance(error, Purged) and self._surviving(start) != start:
+                return start
             raise
 
     def history(self, start: StreamOffset) -> SchemaHistory:
@@ -90,7 +104,8 @@ class LiveServer:
     def parts(self, start: StreamOffset, end: StreamOffset) -> list[tuple[LiveRange, SchemaHistory]]:
         """Return a range as one part: transactions come over a connection one after the other."""
         carried = self._follow(start).carried(start, end)
-        return [(LiveRange(self._connection, start.point, end.point, carried), self.history(start))]
+        begin = start if carried is not None else self._surviving(start)
+        return [(LiveRange(self._connection, begin.point, end.point, carried), self.history(start))]
 
     def stop(self) -> None:
         """End the thread."""
@@ -99,32 +114,47 @@ class LiveServer:
         if self._follower is not None:
             self._follower.stop()
         self._asking.close()
+        self._glancing.close()
 
     def _follow(self, start: StreamOffset) -> LiveLog:
         """Follow from a place on, unless that is what is being done."""
         if self._log is not None and not start.is_before(self._log.begin):
             return self._log
         self.stop()
-        self._known = self._asking.ask(lambda connection: history_at(connection, start.point))
+        begin = self._surviving(start).point
+        self._known = self._asking.ask(lambda connection: history_at(connection, begin))
         in_bulk = self._asking.ask(lambda asked: names_every_transaction(server_family(asked), asked.server_version))
         self._statements, self._told = deque(), None
         self._log = LiveLog(start)
         settings = FollowSettings(stream=StreamSettings(heartbeat_seconds=_HEARTBEAT_SECONDS))
-        self._follower = PieceFollower(self._connection, start.point, settings, in_bulk=in_bulk)
+        self._follower = PieceFollower(self._connection, begin, settings, in_bulk=in_bulk)
         arguments = (self._follower, self._log, self._statements)
         threading.Thread(target=_run, args=arguments, daemon=True, name="binspark-follower").start()
         return self._log
 
+    def _surviving(self, start: StreamOffset) -> StreamOffset:
+        """Return a place, or the beginning of the oldest log if its own is gone and data may be lost."""
+        if not self._may_lose or not start.by_file:
+            return start
+        oldest = self._asking.ask(lambda connection: resolve_start(connection, Earliest()))
+        if oldest.server != start.server or log_order(oldest.file) <= log_order(start.file):
+            return start
+        log.warning("%s is gone before it was read; going on with %s", start.file, oldest.file)
+        return StreamOffset.of_point(oldest)
 
-def _run(follower: PieceFollower, log: LiveLog, found: deque[tuple[StreamOffset, Event]]) -> None:
+
+def _run(follower: PieceFollower, live: LiveLog, found: deque[tuple[StreamOffset, Event]]) -> None:
     """Bring what a follower reads. Statements are there before the place behind them is."""
     try:
         for piece in follower:
-            place = StreamOffset.of_point(piece.resume)
-            found.extend((place, event) for event in _definitions(piece))
-            log.add(piece)
+            found.extend((_behind(event, piece.resume), event) for event in _definitions(piece))
+            live.add(piece)
     except BinlogError as error:
-        log.fail(error)
+        live.fail(error)
+
+
+def _behind(event: Event, resume: ResumePoint) -> StreamOffset:
+    return StreamOffset(event.file, event.end_offset, None, resume.server, resume.created, resume.by_file)
 
 
 def _head(connection: Connection) -> StreamOffset:

@@ -94,7 +94,8 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
         """Return where the source is, for the query's progress."""
-        return self._followed.reported().json()
+        reported = self._followed.reported()
+        return None if reported is None else reported.json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """Return the parts of a range."""
