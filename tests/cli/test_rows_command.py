@@ -190,8 +190,9 @@ def test_documents_and_odd_values_are_json(capsys: pytest.CaptureFixture[str]) -
     assert kinds == {int, float, str, dict, list, bool, type(None)}
 
 
-def test_a_log_from_standard_input_and_a_closed_pipe_are_no_error() -> None:
-    command = f'{sys.executable} -m binspark rows - < "{LAST}" | head -1; echo "${{PIPESTATUS[0]}}"'
-    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
-    assert "delete  shop.orders" in result.stdout
-    assert (result.stdout.splitlines()[-1], result.stderr) == ("0", "")
+def test_standard_input_is_a_log() -> None:
+    command = [sys.executable, "-m", "binspark", "rows", "-"]
+    with Path(LAST).open("rb") as log:
+        result = subprocess.run(command, stdin=log, capture_output=True, text=True, check=True)
+    assert "delete  shop.orders" in result.stdout.splitlines()[0]
+    assert result.stderr == ""

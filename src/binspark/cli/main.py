@@ -12,6 +12,12 @@ import click
 from binspark import __version__
 from binspark.errors import BinlogError, OptionError
 
+CLOSED_PIPE = 128 + 13
+"""What a shell shows of a program that the signal SIGPIPE ended."""
+
+_NAME = "binspark"
+_COMPLETION = "_BINSPARK_COMPLETE"
+
 COMMANDS = {
     "events": ("binspark.cli.events", "events_command"),
     "transactions": ("binspark.cli.transactions", "transactions_command"),
@@ -52,30 +58,53 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="binspark")
+@click.version_option(__version__, prog_name=_NAME)
 def main() -> None:
     """Read MySQL's and MariaDB's binary logs."""
 
 
 def run() -> None:
-    """Run the command and exit: 0 fine, 1 the log is damaged or a check failed, 2 wrong use."""
+    """Run the command and exit: 0 fine, 1 the log is damaged or a check failed, 2 wrong use, 141 nobody reads on."""
+    if _COMPLETION in os.environ:
+        main(prog_name=_NAME)
     sys.exit(exit_code(sys.argv[1:]))
 
 
 def exit_code(arguments: list[str]) -> int:
     """Run the command with these arguments and return its exit code."""
     try:
-        result = main.main(arguments, prog_name="binspark", standalone_mode=False)
+        return _result(arguments)
+    except BrokenPipeError:
+        return _closed_output()
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # Rich ends a program so
+            return _closed_output()
+        raise
+
+
+def _result(arguments: list[str]) -> int:
+    """Run the command and say what went wrong. Click's own `main` would take a closed pipe for a failure."""
+    try:
+        with main.make_context(_NAME, list(arguments)) as context:
+            result = main.invoke(context)
+        sys.stdout.flush()
         return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
     except click.ClickException as error:
         error.show()
         return 2
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
+        click.echo(err=True)
         return 130
     except BinlogError as error:
         click.echo(f"binspark: {error}", err=True)
         return 2 if isinstance(error, OptionError) else 1
-    except BrokenPipeError:
-        # Whoever read the output has seen enough. Python would complain again when it closes standard output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+
+
+def _closed_output() -> int:
+    """Leave as programs do that a closed pipe ends. Python would complain once more when it closes its output."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for output in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, output.fileno())
+    return CLOSED_PIPE
