@@ -17,5 +17,7 @@ store, store_lock, spool       stores, and the folder in which logs grow before 
 Changes
 tail                           changes from one place to another, as lines
 tables_then                    what a server says of its tables, as far as it was true
+ahead                          the next piece, while this one is dealt with
 change_printer, change_lines   pieces into lines
+rooms                          memory that is used again
 """

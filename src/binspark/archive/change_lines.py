@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -23,6 +23,9 @@ from binspark.schema.table import TableSchema
 from binspark.values.column import Column
 
 Bytes = npt.NDArray[np.uint8]
+Take = Callable[[int], Bytes]
+"""Returns memory of at least so many bytes."""
+
 _COLUMNS = ("op", "gtid", "pos", "row")
 _INSERT, _UPDATE, _DELETE = 0, 1, 2
 _OPERATIONS = ("insert", "update", "delete")
@@ -62,14 +65,19 @@ class Lines:
         return int(self.positions[-1]), int(self.numbers[-1])
 
 
-def lines_of(found: TableBatch, file: str, events: Bytes, start: int) -> Lines:
+def fresh(size: int) -> Bytes:
+    """Return memory that nobody has used."""
+    return np.empty(size, dtype=np.uint8)
+
+
+def lines_of(found: TableBatch, file: str, events: Bytes, start: int, take: Take = fresh) -> Lines:
     """Return the rows of a batch as lines. `events` are the bytes that they were read from, the first at `start`."""
     rows = _Images(found)
     batch, count = found.batch, found.batch.num_rows
     gtids = batch.column(_GTID)
     texts = [rows.before(), rows.after(), rows.keys()]
     words = _words(file, found.table.schema, found.table.table)
-    text = np.empty(_room(count, words, gtids.dictionary, texts), dtype=np.uint8)
+    text = take(_room(count, words, gtids.dictionary, texts))
     ends = np.empty(count, dtype=np.int64)
     positions, numbers = (batch.column(name).to_numpy(zero_copy_only=False) for name in (_POS, _ROW))
     identifiers = gtids.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
@@ -89,7 +97,7 @@ def lines_of(found: TableBatch, file: str, events: Bytes, start: int) -> Lines:
 _TEXTS = (Line.BEFORE_OFFSETS, Line.AFTER_OFFSETS, Line.KEY_OFFSETS)
 
 
-def in_order(found: Sequence[Lines]) -> list[memoryview]:
+def in_order(found: Sequence[Lines], take: Take = fresh) -> list[memoryview]:
     """Return the lines of batches in the order of the log."""
     if all(lines.last < after.first for lines, after in pairwise(found)):
         return [memoryview(lines.text.data)[: int(lines.ends[-1])] for lines in found]
@@ -97,10 +105,11 @@ def in_order(found: Sequence[Lines]) -> list[memoryview]:
     lengths = np.concatenate([np.diff(lines.ends, prepend=0) for lines in found])
     addresses = [lines.ends + lines.text.ctypes.data for lines in found]
     starts = np.concatenate(addresses) - lengths
-    text = np.empty(int(lengths.sum()) + _SLACK, dtype=np.uint8)
+    size = int(lengths.sum())
+    text = take(size + _SLACK)
     order = order.astype(np.int64)
     gather(text.ctypes.data, starts.ctypes.data, lengths.ctypes.data, order.ctypes.data, len(order))
-    return [memoryview(text.data)[: len(text) - _SLACK]]
+    return [memoryview(text.data)[:size]]
 
 
 def _joined(found: Sequence[Lines], name: str) -> npt.NDArray[np.int64]:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from binspark.archive.change_lines import in_order, lines_of, selection_of_lines
+from binspark.archive.rooms import Rooms
 from binspark.changes import Change, ChangeReader
 from binspark.client.bulk.pieces import BytesPiece, Piece
 from binspark.columns.reader import BatchReader, Span
@@ -36,9 +37,13 @@ class ChangePrinter:
         self._rows = ChangeReader(selection, history)
         self._batches: BatchReader | None = None
         self._known_changes = 0
+        self._rooms = Rooms()
 
     def lines(self, piece: Piece) -> Iterator[Text]:
-        """Yield the lines of a piece, some at a time. What comes before damage comes before the error is raised."""
+        """Yield the lines of a piece, some at a time. What comes before damage comes before the error is raised.
+
+        They stay as they are until those of the next piece but one are asked for.
+        """
         if self._is_json and isinstance(piece, BytesPiece) and not piece.is_odd and len(piece.data) >= BULK_BYTES:
             found = self._in_bulk(piece)
             if found is not None:
@@ -48,18 +53,19 @@ class ChangePrinter:
 
     def _in_bulk(self, piece: BytesPiece) -> list[Text] | None:
         """Return all lines of a piece; None if there is something that only the reader of single rows can tell."""
-        reader = self._reader()
+        reader, take = self._reader(), self._rooms.take
+        self._rooms.turn()
         span = Span(piece.format, piece.offset, None, lambda _offset: False)
         try:
             found = [
-                lines_of(batch, piece.file, piece.data, piece.offset)
+                lines_of(batch, piece.file, piece.data, piece.offset, take)
                 for batch in reader.read(_source(piece.data), piece.file, span)
             ]
         except BinlogError:
             self._go_back(piece)
             return None
         self._known_changes = len(self._rows.history.entries)
-        return list(in_order(found))
+        return list(in_order(found, take))
 
     def _by_row(self, piece: Piece) -> Iterator[Text]:
         stop = self._selection.stop_position

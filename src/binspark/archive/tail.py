@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
+from binspark.archive.ahead import read_ahead
 from binspark.archive.change_printer import ChangePrinter, Text
 from binspark.archive.tables_then import history_at
 from binspark.changes import Change
+from binspark.client.bulk.begun import begin_with
 from binspark.client.bulk.follow_pieces import PieceFollower
 from binspark.client.bulk.pieces import Piece
 from binspark.client.connect import connect
@@ -18,6 +21,7 @@ from binspark.client.settings import FollowSettings, Retry, StreamSettings
 from binspark.client.start import parse_start
 from binspark.client.until import Until, find_until
 from binspark.columns.selection import Selection
+from binspark.errors import BinlogError
 from binspark.schema.history import SchemaHistory, UnreadableDdl
 
 
@@ -51,10 +55,12 @@ class Tail:
         self._connection = connection
         self._settings = settings
         start = parse_start(settings.start)
-        with connect(connection) as session:
-            self._point: ResumePoint = resolve_start(session, start)
-            self._until: Until = find_until(session, settings.until)
-            self.history = history or history_at(session, self._point, on_unreadable)
+        with ExitStack() as failing:
+            self._first = failing.enter_context(connect(connection))
+            self._point: ResumePoint = resolve_start(self._first, start)
+            self._until: Until = find_until(self._first, settings.until)
+            self.history = history or history_at(self._first, self._point, on_unreadable)
+            failing.pop_all()
         self._follower: PieceFollower | None = None
         self._is_stopped = False
 
@@ -66,8 +72,9 @@ class Tail:
     def lines(self, selection: Selection, form: Callable[[Change], str], *, is_json: bool) -> Iterator[list[Text]]:
         """Yield the changes of one piece of the log after the other as lines; see `ChangePrinter`."""
         printer = ChangePrinter(selection, self.history, form, is_json=is_json)
-        for piece in self._pieces():
-            yield list(printer.lines(piece))
+        with closing(read_ahead(self._pieces(), self.stop)) as pieces:
+            for piece in pieces:
+                yield from _whole(printer.lines(piece))
 
     def stop(self) -> None:
         """End in order, from a signal or any thread."""
@@ -79,9 +86,18 @@ class Tail:
         """Yield what is whole."""
         settings = FollowSettings(stream=self._settings.stream, retry=self._settings.retry)
         self._follower = PieceFollower(self._connection, self._point, settings, self._until)
-        if self._is_stopped:
-            return
-        try:
-            yield from self._follower
-        finally:
-            self._follower.close()
+        begin_with(self._follower, self._first)
+        with self._first, closing(self._follower):
+            if not self._is_stopped:
+                yield from self._follower
+
+
+def _whole(texts: Iterator[Text]) -> Iterator[list[Text]]:
+    """Yield texts together; what came before an error comes before it is raised."""
+    came: list[Text] = []
+    try:
+        came.extend(texts)
+    except BinlogError:
+        yield came
+        raise
+    yield came

@@ -10,6 +10,7 @@ from importlib import import_module
 import click
 
 from binspark import __version__
+from binspark.cli.main_process import leave, load_lightly
 from binspark.errors import BinlogError, OptionError
 
 CLOSED_PIPE = 128 + 13
@@ -17,6 +18,7 @@ CLOSED_PIPE = 128 + 13
 
 _NAME = "binspark"
 _COMPLETION = "_BINSPARK_COMPLETE"
+_WITH_SPARK = frozenset({"demo"})
 
 COMMANDS = {
     "events": ("binspark.cli.events", "events_command"),
@@ -67,7 +69,10 @@ def run() -> None:
     """Run the command and exit: 0 fine, 1 the log is damaged or a check failed, 2 wrong use, 141 nobody reads on."""
     if _COMPLETION in os.environ:
         main(prog_name=_NAME)
-    sys.exit(exit_code(sys.argv[1:]))
+    if _WITH_SPARK.intersection(sys.argv[1:2]):
+        sys.exit(exit_code(sys.argv[1:]))
+    load_lightly()
+    leave(exit_code(sys.argv[1:]))
 
 
 def exit_code(arguments: list[str]) -> int:

@@ -15,6 +15,7 @@ from binspark.cli.archive import stopping, warnings_told
 from binspark.cli.connecting import connecting_options
 from binspark.cli.output import format_option, tell
 from binspark.cli.selecting import history_from, selecting_options, selection_from
+from binspark.cli.tail_output import BackgroundOutput
 
 if TYPE_CHECKING:
     from binspark.archive.tail import Tail
@@ -85,10 +86,9 @@ def _print(tail: Tail, selection: Selection, output_format: str) -> None:
     from binspark.cli.rows import change_line
 
     form: Callable[[Change], str] = change_line if output_format == "text" else change_json
-    output = sys.stdout.buffer
-    for lines in tail.lines(selection, form, is_json=output_format == "jsonl"):
-        output.writelines(lines)
-        output.flush()
+    with BackgroundOutput(sys.stdout.buffer) as output:
+        for lines in tail.lines(selection, form, is_json=output_format == "jsonl"):
+            output.write(lines)
 
 
 def _tell_unknown(selection: Selection, known: list[str]) -> None:

@@ -1,0 +1,98 @@
+"""The parts of a tail by themselves: reading ahead, memory that is used again, output in the background."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from binspark.archive.ahead import read_ahead
+from binspark.archive.rooms import Rooms
+from binspark.cli.tail_output import BackgroundOutput
+
+pytestmark = pytest.mark.timeout(30)
+
+
+def never() -> None:
+    raise AssertionError("nobody asked to stop")
+
+
+def test_what_is_read_ahead_comes_in_order() -> None:
+    assert list(read_ahead(range(100), never)) == list(range(100))
+
+
+def test_the_next_item_is_read_while_one_is_dealt_with() -> None:
+    second_was_read = threading.Event()
+
+    def items() -> Iterator[int]:
+        yield 1
+        second_was_read.set()
+        yield 2
+
+    ahead = read_ahead(items(), never)
+    assert next(ahead) == 1
+    assert second_was_read.wait(10)
+    assert list(ahead) == [2]
+
+
+def test_an_error_comes_behind_what_was_read_before_it() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise ValueError("broken")
+
+    ahead = read_ahead(items(), never)
+    assert next(ahead) == 1
+    with pytest.raises(ValueError, match="broken"):
+        next(ahead)
+
+
+def test_whoever_has_enough_ends_the_reading() -> None:
+    stopped, threads = threading.Event(), threading.active_count()
+
+    def items() -> Iterator[int]:
+        number = 0
+        while not stopped.is_set():
+            number += 1
+            yield number
+
+    ahead = read_ahead(items(), stopped.set)
+    assert next(ahead) == 1
+    ahead.close()
+    assert threading.active_count() == threads
+
+
+def test_memory_is_used_again_for_the_next_piece_but_one() -> None:
+    rooms = Rooms()
+    pieces = []
+    for sizes in ((10, 20), (10,), (5, 20), (10, 10)):
+        rooms.turn()
+        taken = [rooms.take(size) for size in sizes]
+        assert all(len(room) >= size for room, size in zip(taken, sizes, strict=True))
+        pieces.append([room.ctypes.data for room in taken])
+    assert pieces[2] == pieces[0]
+    assert pieces[3][0] == pieces[1][0]
+    assert len({*pieces[0], *pieces[3]}) == 4
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20])
+def test_texts_of_any_size_are_written_in_order(size: int) -> None:
+    written = io.BytesIO()
+    with BackgroundOutput(written) as output:
+        for number in range(5):
+            output.write([bytes((number,)) * size, b"|"])
+    assert written.getvalue() == b"".join(bytes((number,)) * size + b"|" for number in range(5))
+
+
+class Closed(io.BytesIO):
+    """What nobody reads."""
+
+    def writelines(self, _lines: object) -> None:
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20])
+def test_output_that_nobody_reads_is_told(size: int) -> None:
+    with pytest.raises(BrokenPipeError), BackgroundOutput(Closed()) as output:
+        output.write([bytes(size)])
