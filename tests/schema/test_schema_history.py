@@ -223,15 +223,6 @@ def test_digits_that_old_times_do_not_log_come_from_ddl() -> None:
     ]
 
 
-def test_names_are_folded_for_servers_that_keep_them_in_lower_case() -> None:
-    statement = "CREATE TABLE Shop.Orders (Id INT)"
-    exact, folding = Story(), Story(SchemaHistory(lower_case_names=True))
-    exact.run(statement)
-    folding.run(statement)
-    assert exact.map("shop.orders", INT).column_names == ("@1",)
-    assert folding.map("shop.orders", INT).column_names == ("Id",)
-
-
 def test_the_same_schema_is_returned_until_the_table_changes() -> None:
     story = Story()
     story.run(CREATE, "CREATE TABLE other (x INT)")

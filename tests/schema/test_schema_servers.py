@@ -116,3 +116,7 @@ def test_statements_are_read_under_the_sql_mode_that_they_ran_under(recorder: Re
     mapped_schemas(recorder.events(), history)
     recorder.run("SET sql_mode = ''")
     assert tables_of(history.catalog) == tables_of(recorder.catalog())
+
+
+def test_a_server_says_that_case_matters(recorder: Recorder) -> None:
+    assert recorder.catalog().case_matters

@@ -12,6 +12,7 @@ from binspark.position import Position
 from binspark.schema.catalog import Catalog, Database
 from binspark.schema.changes import Key, KeyPart, TextKind
 from binspark.schema.definition import DefinedColumn, TableDefinition
+from binspark.schema.known_tables import KnownTables
 from binspark.schema.sql_reader import TableName
 from binspark.values.column import Column
 
@@ -22,6 +23,7 @@ def to_json(catalog: Catalog) -> str:
     """Return a catalog as a JSON document. Tables that are known not to be there are part of it."""
     document = {
         "format": FORMAT,
+        "case_matters": catalog.case_matters,
         "databases": {
             name: {"collation": database.collation, "complete": database.complete, "present": database.present}
             for name, database in sorted(catalog.databases.items())
@@ -44,9 +46,10 @@ def from_json(text: str) -> Catalog:
         tables = {
             TableName(entry["schema"], entry["table"]): _read_table(entry["definition"]) for entry in document["tables"]
         }
+        case_matters = bool(document.get("case_matters"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SchemaError(f"the document is no schema: {error}") from None
-    return Catalog(databases, tables)
+    return Catalog(databases, KnownTables(tables), case_matters)
 
 
 def _table(table: TableDefinition) -> dict[str, Any]:

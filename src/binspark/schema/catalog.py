@@ -1,4 +1,9 @@
-"""The databases and tables that are known, and what each statement does to them."""
+"""The databases and tables that are known, and what each statement does to them.
+
+No log says whether its server keeps names in lower case. So a name means the table that is known by it; if none is, the
+one that differs only in case. What is known of that is not certain. A server that keeps the case shows itself soon:
+by a name of its own that is not all in lower case, or by a table that differs from another only in case.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +28,7 @@ from binspark.schema.changes import (
     Unreadable,
 )
 from binspark.schema.definition import TableDefinition
+from binspark.schema.known_tables import KnownTables
 from binspark.schema.resolve import define_table
 from binspark.schema.sql_reader import NotUnderstood, TableName
 
@@ -42,13 +48,24 @@ class Database:
 
 @dataclass(slots=True)
 class Catalog:
-    """Databases and tables at one moment. A table that is None is known not to be there."""
+    """Databases and tables at one moment. A table that is None is known not to be there.
+
+    case_matters  names that differ only in case are known to mean different tables
+    has_guessed   a statement was taken to be about a table whose name differs in case
+    """
 
     databases: dict[str, Database] = field(default_factory=dict)
-    tables: dict[TableName, TableDefinition | None] = field(default_factory=dict)
+    tables: KnownTables = field(default_factory=KnownTables)
+    case_matters: bool = False
+    has_guessed: bool = False
 
     def copy(self) -> Catalog:
-        return Catalog(dict(self.databases), dict(self.tables))
+        return Catalog(dict(self.databases), KnownTables(self.tables), self.case_matters, self.has_guessed)
+
+    def table(self, name: TableName) -> TableDefinition | None:
+        """Return the table that a name means."""
+        known = self.tables.get(name)
+        return known if known is not None or self.case_matters else self.tables.get(self.tables.spelling(name))
 
     def apply(self, change: Change, origin: Position) -> None:
         """Do what a statement did. One that does not fit raises `NotUnderstood`, and its tables are not known then."""
@@ -64,55 +81,84 @@ class Catalog:
     def forget(self, *names: TableName) -> None:
         """Know nothing about these tables from here on."""
         for name in names:
-            self.tables.pop(name, None)
+            self.tables.pop(self._meant(name), None)
 
     def collation_of(self, schema: str) -> int | None:
-        database = self.databases.get(schema)
+        database = self._database(schema)
         return None if database is None else database.collation
 
     def is_absent(self, name: TableName) -> bool:
         """Whether a table is known not to be there."""
-        if name in self.tables:
-            return self.tables[name] is None
-        database = self.databases.get(name.schema)
-        return database is not None and database.complete
+        if self.table(name) is not None:
+            return False
+        database = self._database(name.schema)
+        return name in self.tables or (database is not None and database.complete)
+
+    def _database(self, schema: str) -> Database | None:
+        known = self.databases.get(schema)
+        return known if known is not None or self.case_matters else self.databases.get(schema.lower())
+
+    def _is_same(self, schema: str, other: str) -> bool:
+        return schema == other or (not self.case_matters and schema.lower() == other.lower())
+
+    def _meant(self, name: TableName) -> TableName:
+        """Return the name of the table that a statement means. If that is a guess, the table is no longer certain."""
+        if self.case_matters:
+            return name
+        spelling = self.tables.spelling(name)
+        table = self.tables.get(spelling)
+        if spelling != name and table is not None:
+            self.has_guessed = True
+            self.tables[spelling] = replace(table, certain=False)
+        return spelling
+
+    def _makes_new(self, change: CreateTable | CopyTable) -> bool:
+        """Make place for a table, unless it is there already."""
+        known = self.table(change.name)
+        if known is not None and change.if_not_exists:
+            return False
+        if known is not None and not change.replaces:
+            self._see_beside(change.name, known)
+        self.forget(change.name)
+        return True
+
+    def _see_beside(self, name: TableName, known: TableDefinition) -> None:
+        """Look at the table that is there when one is made. A server that allows for both keeps the case of names.
+
+        A definition that is not from the log may be younger than the log.
+        """
+        if known is not self.tables.get(name) and known.certain and known.origin.file:
+            self.case_matters = True
 
     def _create_table(self, change: CreateTable, origin: Position) -> None:
-        if change.if_not_exists and self.tables.get(change.name) is not None:
-            return
         certain = not change.if_not_exists or self.is_absent(change.name)
-        if change.columns is None:
-            self.forget(change.name)
-            return
-        definition = define_table(change, self.collation_of(change.name.schema), origin)
-        self.tables[change.name] = replace(definition, certain=certain)
+        if self._makes_new(change) and change.columns is not None:
+            definition = define_table(change, self.collation_of(change.name.schema), origin)
+            self.tables[change.name] = replace(definition, certain=certain)
 
     def _copy_table(self, change: CopyTable, origin: Position) -> None:
-        if change.if_not_exists and self.tables.get(change.name) is not None:
-            return
         certain = not change.if_not_exists or self.is_absent(change.name)
-        model = self.tables.get(change.model)
-        if model is None:
-            self.forget(change.name)
-        else:
+        model = self.tables.get(self._meant(change.model))
+        if self._makes_new(change) and model is not None:
             self.tables[change.name] = replace(model, origin=origin, certain=certain and model.certain)
 
     def _alter_table(self, change: AlterTable, origin: Position) -> None:
-        table = self.tables.get(change.name)
+        name = self._meant(change.name)
+        table = self.tables.get(name)
         if table is not None:
-            self.tables[change.name] = alter_table(table, change, self.collation_of(change.name.schema), origin)
+            self.tables[name] = alter_table(table, change, self.collation_of(name.schema), origin)
         for step in change.steps:
             if isinstance(step, RenameTo):
-                self._move(change.name, step.name)
+                self._move(name, step.name)
 
     def _rename_tables(self, change: RenameTables, _origin: Position) -> None:
         for old, new in change.pairs:
-            self._move(old, new)
+            self._move(self._meant(old), new)
 
     def _move(self, old: TableName, new: TableName) -> None:
         if old == new:
             return
-        self.forget(new)
+        self.tables.pop(new, None)
         table = self.tables.get(old)
         if table is not None:
             self.tables[new] = table
@@ -120,7 +166,7 @@ class Catalog:
 
     def _drop_tables(self, change: DropTables, _origin: Position) -> None:
         for name in change.names:
-            self.tables[name] = None
+            self.tables[self._meant(name)] = self.tables[name] = None
 
     def _create_database(self, change: CreateDatabase, _origin: Position) -> None:
         """With IF NOT EXISTS a database that was never heard of may be there already, with any collation."""
@@ -139,7 +185,9 @@ class Catalog:
 
     def _drop_database(self, change: DropDatabase, _origin: Position) -> None:
         self.databases[change.name] = Database(complete=True, present=False)
-        self.tables = {name: None if name.schema == change.name else table for name, table in self.tables.items()}
+        for name in list(self.tables):
+            if self._is_same(name.schema, change.name):
+                self.tables[name] = None
 
     def _unreadable(self, change: Unreadable, _origin: Position) -> None:
         raise NotUnderstood(change.reason)

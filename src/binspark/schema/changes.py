@@ -183,7 +183,7 @@ Step = (
 
 @dataclass(frozen=True, slots=True)
 class CreateTable:
-    """CREATE TABLE. `columns` is None where they follow from a SELECT."""
+    """CREATE TABLE, or OR REPLACE TABLE. `columns` is None where they follow from a SELECT."""
 
     name: TableName
     columns: tuple[ColumnSpec, ...] | None
@@ -192,6 +192,7 @@ class CreateTable:
     session: Session
     versioned: bool = False
     if_not_exists: bool = False
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,7 @@ class CopyTable:
     name: TableName
     model: TableName
     if_not_exists: bool = False
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from binspark.schema.changes import (
     AddKey,
@@ -75,13 +76,13 @@ def read_statement(reader: SqlReader, sql: str) -> Change | None:
 
 
 def _create(sql: SqlReader) -> Change | None:
-    sql.accept("OR", "REPLACE")
+    replaces = sql.accept("OR", "REPLACE")
     if sql.accept("TABLE"):
-        return read_create_table(sql)
+        return replace(read_create_table(sql), replaces=replaces)
     if sql.accept("TEMPORARY", "TABLE"):
         return read_create_temporary(sql)
     if sql.accept("SEQUENCE"):
-        return read_create_sequence(sql)
+        return replace(read_create_sequence(sql), replaces=replaces)
     if sql.accept_any(*_DATABASE):
         if_not_exists = sql.accept("IF", "NOT", "EXISTS")
         return CreateDatabase(sql.stored_name(), read_database_options(sql), sql.session, if_not_exists)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -16,10 +17,20 @@ from binspark.frames import LogFormat
 from binspark.frames.format import Family
 from binspark.position import Position
 from binspark.schema.catalog import Catalog
-from binspark.schema.changes import AlterTable, Change, DropTables, TemporaryTables, Unreadable
+from binspark.schema.changes import (
+    AlterDatabase,
+    AlterTable,
+    Change,
+    CreateDatabase,
+    DropDatabase,
+    DropTables,
+    TemporaryTables,
+    Unreadable,
+)
 from binspark.schema.ddl import may_define, read_ddl
 from binspark.schema.definition import TableDefinition
 from binspark.schema.from_table_map import from_table_map
+from binspark.schema.known_tables import in_lower_case
 from binspark.schema.merge import difference, merge
 from binspark.schema.names_text import statement_text
 from binspark.schema.session import session_of
@@ -66,7 +77,8 @@ class SchemaHistory:
 
     catalog           what is known before the log begins, from a dump or a server
     on_unreadable     is told of every statement about tables that was not understood
-    lower_case_names  whether the server runs with lower_case_table_names=1: its statements may write names in any case
+    lower_case_names  whether the server is known to run with lower_case_table_names=1: its statements may write names
+                      in any case. Where nobody knows, `Catalog` finds out
     """
 
     def __init__(
@@ -106,7 +118,9 @@ class SchemaHistory:
 
     def table_schema(self, table_map: TableMap, position: Position | None = None) -> TableSchema:
         """Return the table that a TABLE_MAP stands for, as it is now that the events so far were fed."""
-        definition = self.catalog.tables.get(TableName(table_map.schema, table_map.table))
+        name = TableName(table_map.schema, table_map.table)
+        self._see_case(*name)
+        definition = self.catalog.table(name)
         known = self._by_identity.get(id(table_map))
         if known is not None and known.definition is definition:
             return known.schema
@@ -118,6 +132,7 @@ class SchemaHistory:
             raise SchemaError("the schema history has not seen this file", Position(file=file))
         limit = (self.files.index(file), offset)
         earlier = SchemaHistory(self.base, lower_case_names=self.lower_case_names)
+        earlier.catalog.case_matters = self.catalog.case_matters
         earlier._format, earlier._mariadb = self._format, self._mariadb
         earlier.files = self.files[: limit[0] + 1]
         for entry in self.entries:
@@ -138,6 +153,7 @@ class SchemaHistory:
     def then(self, later: SchemaHistory) -> SchemaHistory:
         """Return this history with all that a later part of the log adds to it."""
         both = SchemaHistory(self.base, lower_case_names=self.lower_case_names)
+        both.catalog.case_matters = self.catalog.case_matters or later.catalog.case_matters
         both._format, both._mariadb = later._format, later._mariadb or self._mariadb
         joined = self.files[-1:] == later.files[:1]
         both.files = self.files + later.files[joined:]
@@ -165,11 +181,14 @@ class SchemaHistory:
         flags: GtidFlags3 | None = query.status(StatusCode.GTID_FLAGS3)
         if flags is not None and flags.flags & (_START_ALTER | _ROLLBACK_ALTER):
             return  # of an ALTER TABLE in two phases only the commit counts
+        self._see_case(query.schema)
         session = replace(session_of(query, event.frame.format), lower_case_names=self.lower_case_names)
         text = statement_text(query.query, session.client_collation)
         change = read_ddl(text, query.schema, session)
         if change is None:
             return
+        if isinstance(change, CreateDatabase | AlterDatabase | DropDatabase):
+            change = _as_kept(change, query.schema)
         before = self._temporary
         is_temporary = self._is_temporary(change, query.thread_id)
         if self._temporary != before:
@@ -183,22 +202,47 @@ class SchemaHistory:
 
     def _is_temporary(self, change: Change, thread_id: int) -> bool:
         """Whether a statement is about a temporary table of its session, which hides a table of the same name."""
-        if isinstance(change, TemporaryTables):
-            pairs = {(thread_id, name) for name in change.names}
-            self._temporary = self._temporary | pairs if change.created else self._temporary - pairs
+        if isinstance(change, TemporaryTables) and change.created:
+            self._temporary |= {(thread_id, name) for name in change.names}
             return True
         if isinstance(change, AlterTable):
-            return (thread_id, change.name) in self._temporary
-        if isinstance(change, DropTables) and self._temporary:
-            pairs = {(thread_id, name) for name in change.names} & self._temporary
-            self._temporary -= pairs
-            return len(pairs) == len(change.names)
-        return False
+            return bool(self._hiding(change.name, thread_id))
+        if isinstance(change, TemporaryTables | DropTables) and self._temporary:
+            hiding = [self._hiding(name, thread_id) for name in change.names]
+            self._temporary = self._temporary.difference(*hiding)
+            return isinstance(change, TemporaryTables) or all(hiding)
+        return isinstance(change, TemporaryTables)
+
+    def _hiding(self, name: TableName, thread_id: int) -> set[tuple[int, TableName]]:
+        """Return the temporary tables of a session that a name means."""
+        if (thread_id, name) in self._temporary or self.catalog.case_matters:
+            return {(thread_id, name)} & self._temporary
+        lower = in_lower_case(name)
+        return {pair for pair in self._temporary if pair[0] == thread_id and in_lower_case(pair[1]) == lower}
+
+    def _see_case(self, *names: str) -> None:
+        """Look at names as the server keeps them: if one is not all in lower case, the server keeps the case."""
+        if not self.catalog.case_matters and any(name != name.lower() for name in names):
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Take the statements so far for what they mean to a server that keeps the case of names."""
+        guessed = self.catalog.has_guessed
+        self.catalog.case_matters = True
+        if not guessed:
+            return
+        self.catalog = replace(self.base.copy(), case_matters=True, has_guessed=False)
+        for entry in self.entries:
+            with suppress(NotUnderstood):
+                self.catalog.apply(entry.change, entry.position)
 
     def _record(self, entry: Entry, statement: str = "") -> None:
         self.entries.append(entry)
+        knew_case = self.catalog.case_matters
         try:
             self.catalog.apply(entry.change, entry.position)
+            if self.catalog.case_matters != knew_case:
+                self._begin_anew()
         except NotUnderstood as error:
             text = entry.change.statement if isinstance(entry.change, Unreadable) else statement
             self._report(UnreadableDdl(entry.position, text, error.message))
@@ -233,7 +277,8 @@ class SchemaHistory:
         if differs is None:
             shown = table_map.optional(MetadataKind.COLUMN_VISIBILITY) is not None
             return merge(logged, defined, visibility_is_logged=shown)
-        if not definition.certain:
+        is_guess = self.catalog.tables.get(TableName(table_map.schema, table_map.table)) is not definition
+        if is_guess or not definition.certain:
             return logged
         where = position or self._position_of(table_map)
         raise SchemaError(f"{logged.name}: {differs}; the definition is that of {definition.origin}", where)
@@ -241,3 +286,10 @@ class SchemaHistory:
     def _position_of(self, table_map: TableMap) -> Position:
         fed = self._mapped
         return fed.position if fed is not None and fed.body is table_map else Position(event="TABLE_MAP")
+
+
+def _as_kept(
+    change: CreateDatabase | AlterDatabase | DropDatabase, schema: str
+) -> CreateDatabase | AlterDatabase | DropDatabase:
+    """Return a statement about a database with its name as the server keeps it, which the event tells beside it."""
+    return replace(change, name=schema) if schema.lower() == change.name.lower() else change

@@ -34,15 +34,16 @@ KEYS = f"""SELECT table_schema, table_name, index_name, non_unique, column_name,
     FROM information_schema.statistics WHERE table_schema NOT IN {_SYSTEM}
     ORDER BY table_schema, table_name, index_name, seq_in_index"""  # noqa: S608
 KEY_ORDER = "SHOW INDEX FROM {schema}.{table}"
-VERSION = "SELECT VERSION()"
+VERSION = "SELECT VERSION(), @@lower_case_table_names"
 
 
 def from_server(query: Query) -> Catalog:
     """Return the databases and tables of a server. `query` runs a statement and returns its rows."""
-    version = _text(query(VERSION)[0][0])
+    version, lower_case = map(_text, query(VERSION)[0])
     session = Session(mariadb="MariaDB" in version, version=version_number(version))
     tables = query(TABLES)
     catalog = from_rows(session, query(DATABASES), tables, query(COLUMNS), query(KEYS))
+    catalog.case_matters = lower_case == "0"
     for name, table in list(catalog.tables.items()):
         if table is not None and _needs_order(table):
             shown = query(KEY_ORDER.format(schema=_quoted(name.schema), table=_quoted(name.table)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from binspark.event.column_types import ColumnType
-from binspark.schema.changes import Change, ColumnSpec, CopyTable, CreateTable, Key, TemporaryTables, TypeSpec
+from binspark.schema.changes import ColumnSpec, CopyTable, CreateTable, Key, TemporaryTables, TypeSpec
 from binspark.schema.session import CharsetRequest
 from binspark.schema.sql_columns import read_column
 from binspark.schema.sql_keys import at_key, inline_keys, read_key
@@ -30,7 +30,7 @@ class _Elements:
     keys: list[Key] = field(default_factory=list)
 
 
-def read_create_table(sql: SqlReader) -> Change:
+def read_create_table(sql: SqlReader) -> CreateTable | CopyTable:
     """Read what follows CREATE [TEMPORARY] TABLE."""
     if_not_exists = sql.accept("IF", "NOT", "EXISTS")
     name = sql.table_name()

@@ -13,13 +13,15 @@ from binspark.schema.sql_reader import TableName
 def true_before(today: Catalog, changes: Iterable[Change]) -> Catalog:
     """Return the tables that none of these statements has changed: of the others, a server knows what came of it.
 
-    A database of which tables are left out no longer claims to know all of its tables.
+    A database of which tables are left out no longer claims to know all of its tables. A statement may write names in
+    another case than the server.
     """
     earlier = today.copy()
     for change in changes:
         if isinstance(change, CreateDatabase | DropDatabase):
-            earlier.databases.pop(change.name, None)
-            _leave_out(earlier, [name for name in earlier.tables if name.schema == change.name])
+            schema = change.name.lower()
+            earlier.databases = {name: known for name, known in earlier.databases.items() if name.lower() != schema}
+            _leave_out(earlier, [name for name in earlier.tables if name.schema.lower() == schema])
         _leave_out(earlier, subjects(change))
     return earlier
 
@@ -37,6 +39,7 @@ def as_hints(today: Catalog) -> Catalog:
 
 def _leave_out(catalog: Catalog, names: Iterable[TableName]) -> None:
     for name in names:
-        catalog.tables.pop(name, None)
-        if name.schema in catalog.databases:
-            catalog.databases[name.schema] = replace(catalog.databases[name.schema], complete=False)
+        for spelling in (name, *catalog.tables.spellings(name)):
+            catalog.tables.pop(spelling, None)
+            if spelling.schema in catalog.databases:
+                catalog.databases[spelling.schema] = replace(catalog.databases[spelling.schema], complete=False)
