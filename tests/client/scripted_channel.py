@@ -92,6 +92,11 @@ def heartbeat(file: str, position: int) -> bytes:
     return event_bytes(EventCode.HEARTBEAT, Heartbeat(file), next_position=position)
 
 
+def far_heartbeat(file: str, position: int) -> bytes:
+    """Return what MariaDB sends past 4 GiB."""
+    return event_bytes(EventCode.HEARTBEAT, Heartbeat(file, position))
+
+
 def heartbeat_v2(file: str, position: int) -> bytes:
     return event_bytes(EventCode.HEARTBEAT_V2, HeartbeatV2(file, position), next_position=position)
 

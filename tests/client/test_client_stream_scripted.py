@@ -11,6 +11,7 @@ from scripted_channel import (
     ScriptedChannel,
     as_packets,
     event_bytes,
+    far_heartbeat,
     file_events,
     heartbeat,
     heartbeat_v2,
@@ -132,8 +133,9 @@ def test_by_gtids_a_server_may_leave_events_out() -> None:
         (heartbeat_v2("binlog.000001", 9 * GIB), 9 * GIB),
         (heartbeat("binlog.000001", 5 * GIB), 5 * GIB),
         (heartbeat_v2("binlog.000001", 3), 4 * GIB),
+        (far_heartbeat("binlog.000001", 9 * GIB + 5), 9 * GIB + 5),
     ],
-    ids=["v2", "v1", "v2 that is behind"],
+    ids=["v2", "v1", "v2 that is behind", "v1 of MariaDB past 4 GiB"],
 )
 def test_a_heartbeat_tells_where_the_server_is(beat: bytes, expected: int) -> None:
     heard: list[Position] = []

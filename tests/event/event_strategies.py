@@ -47,6 +47,7 @@ raw = st.binary(max_size=24)
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 named = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 no_zero = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+file_names = no_zero.filter(bool)
 latin = st.text(st.characters(codec="latin-1", exclude_characters="\0"), max_size=20)
 uuids = st.uuids().map(str)
 packed_pairs = st.lists(st.tuples(u64, u64), max_size=3).map(tuple)
@@ -319,7 +320,7 @@ EVENTS: dict[int, Strategy] = {
     E.EXECUTE_LOAD_QUERY: _execute_load_query(),
     E.TABLE_MAP: _table_map(),
     E.INCIDENT: st.builds(incident.Incident, u16, text),
-    E.HEARTBEAT: st.builds(heartbeat.Heartbeat, named),
+    E.HEARTBEAT: st.builds(heartbeat.Heartbeat, file_names, st.none() | st.integers(1 << 32, (1 << 56) - 1)),
     E.IGNORABLE: st.builds(incident.Ignorable, raw),
     E.ROWS_QUERY: st.builds(rows_query.RowsQuery, raw, u8),
     E.GTID: _gtid(anonymous=False),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from binspark.event import GtidEvent, GtidTagged, PreviousGtids, Rotate, decode_event
+from binspark.event import GtidEvent, GtidTagged, Heartbeat, PreviousGtids, Rotate, decode_event
 from binspark.frames import EventCode, Framer, Header, LogFormat
 from binspark.frames.header import decode_header
 from binspark.gtid import Gtid, GtidSet
-from binspark.testing.builder import BinlogBuilder
+from binspark.testing.builder import MARIADB_10_11, BinlogBuilder
 from binspark.wire import Cursor
 from event.decoding import decode_body_of, encode, read_log, whole_event
 
@@ -48,6 +48,17 @@ PREVIOUS_GTIDS = {
         )
     ),
 }
+
+
+def test_a_heartbeat_of_mariadb_past_4_gib_begins_with_its_position() -> None:
+    body = (0x1_0000_0154).to_bytes(8, "little") + b"mariadb-bin.000004"
+    heartbeat = decode_body_of(E.HEARTBEAT, body, MARIADB_10_11)
+    assert heartbeat == Heartbeat("mariadb-bin.000004", 0x1_0000_0154)
+    assert encode(E.HEARTBEAT, heartbeat, MARIADB_10_11) == body
+
+
+def test_a_heartbeat_up_to_4_gib_is_a_name() -> None:
+    assert decode_body_of(E.HEARTBEAT, b"mariadb-bin.000004", MARIADB_10_11) == Heartbeat("mariadb-bin.000004")
 
 
 def test_a_gtid_of_mysql_8_0_40() -> None:

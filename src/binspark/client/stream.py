@@ -15,7 +15,7 @@ from binspark.client.settings import StreamSettings
 from binspark.client.tracker import Tracker, widened
 from binspark.client.wire_access import PacketChannel
 from binspark.errors import BinlogError, Checksum, ConnectionLost, Malformed, Purged, Server
-from binspark.event import Event, EventDecoder, HeartbeatV2
+from binspark.event import Event, EventDecoder, Heartbeat, HeartbeatV2
 from binspark.frames import EventCode, Frame, Framer, LogFormat
 from binspark.frames.checksum import ChecksumState
 from binspark.frames.codes import type_name
@@ -215,10 +215,9 @@ class BinlogStream:
         return StreamEvent(self._tracker.file, frame._replace(offset=here, end_offset=here), in_file=False)
 
     def _hear(self, event: StreamEvent) -> None:
-        body = event.decode().body
-        if isinstance(body, HeartbeatV2):
-            offset = body.log_position or 0
-        else:
+        body: Heartbeat | HeartbeatV2 = event.decode().body
+        offset = body.log_position or 0
+        if isinstance(body, Heartbeat) and body.log_position is None:
             offset = widened(event.frame.header.next_position, self._tracker.offset)
         self._tracker.heard(body.log_file or "", offset)
         if self._on_heartbeat is not None:

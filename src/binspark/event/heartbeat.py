@@ -10,12 +10,18 @@ from binspark.wire import Cursor, Writer
 from binspark.wire.meaning import code
 from binspark.wire.packed import encode_packed
 
+_LONG_POSITION = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """HEARTBEAT: the file that the source reads from; the position is in the header."""
+    """HEARTBEAT: the file that the source reads from; the position is in the header.
+
+    MariaDB tells a position past 4 GiB in the body instead, and none in the header.
+    """
 
     log_file: str
+    log_position: int | None = None
 
 
 class HeartbeatField(IntEnum):
@@ -36,13 +42,22 @@ class HeartbeatV2:
 
 
 def decode_heartbeat(body: Cursor, _context: Context) -> Heartbeat:
-    """Decode HEARTBEAT: the name of the file, not terminated."""
+    """Decode HEARTBEAT.
+
+    offset  bytes  field
+    0       8      position past 4 GiB; only there if its last byte is 0, as in every position and no name
+    0 or 8  rest   name of the file, not terminated
+    """
     if not body.remaining:
         raise body.malformed("log_file is empty")
-    return Heartbeat(body.rest_text("log_file"))
+    is_far = body.remaining > _LONG_POSITION and not body.data[body.offset + _LONG_POSITION - 1]
+    log_position = body.u64("log_position") if is_far else None
+    return Heartbeat(body.rest_text("log_file"), log_position)
 
 
 def encode_heartbeat(event: Heartbeat, writer: Writer, _context: Context) -> None:
+    if event.log_position is not None:
+        writer.u64(event.log_position)
     writer.text(event.log_file)
 
 
