@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from client_help import StartServer, every_family, options_of
-from tcp_proxy import proxied
 
 from binspark.client.connect import connect
 from binspark.client.facts import server_facts
@@ -18,6 +17,7 @@ from binspark.frames import Family as LogFamily
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.testing.servers import Family, MariaDB, MySQL
 from binspark.testing.servers import Server as RunningServer
+from tcp_proxy import proxied
 
 pytestmark = pytest.mark.timeout(120)
 

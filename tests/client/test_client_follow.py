@@ -20,7 +20,6 @@ from client_help import (
     quick_stream,
     transactions_until,
 )
-from tcp_proxy import proxied
 
 from binspark.client.follow import follow
 from binspark.client.follow_files import follow_files
@@ -30,6 +29,7 @@ from binspark.client.settings import Retry
 from binspark.errors import ConnectionLost, OptionError
 from binspark.position import Position
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
+from tcp_proxy import proxied
 
 pytestmark = pytest.mark.timeout(180)
 

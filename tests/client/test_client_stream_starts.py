@@ -12,7 +12,6 @@ from unittest.mock import ANY
 import pytest
 from client_help import StartServer, every_family, insert, make_table, options_of, purge_to
 from stream_help import files_on_disk, resolved, streamed_files, streaming, to_the_end
-from tcp_proxy import proxied
 
 from binspark.client.connect import connect
 from binspark.client.resolve import resolve_start
@@ -21,6 +20,7 @@ from binspark.errors import OptionError, Purged
 from binspark.files import read_events
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, start
+from tcp_proxy import proxied
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -32,9 +32,9 @@ from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
 from binspark.gtid import Gtid
 from binspark.position import Position
-from binspark.schema.from_table_map import from_table_map
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
+from binspark.schema.table_map import from_table_map
 from binspark.values.column import BINARY_COLLATION, Column
 from binspark.values.options import Undecodable, ValueOptions
 from binspark.values.rows import RowChange, rows_of

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import subprocess
 import sys
 
@@ -43,3 +45,16 @@ def test_every_public_name_can_be_reached(name: str) -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="evnets"):
         binspark.evnets  # noqa: B018
+
+
+LAZY = ("changes", "event", "files", "schema", "transactions", "values")
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_a_lazy_package_has_all_its_names_and_none_of_a_module(package: str) -> None:
+    module = importlib.import_module(f"binspark.{package}")
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+    assert not {info.name for info in pkgutil.iter_modules(module.__path__)} & set(module.__all__)
+    with pytest.raises(AttributeError, match="nothing_of_the_kind"):
+        module.nothing_of_the_kind  # noqa: B018 (asking is the test)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from binspark.event import Event, Rows, TableMap
 from binspark.files import read_events
-from binspark.schema.from_table_map import from_table_map
 from binspark.schema.table import TableSchema
+from binspark.schema.table_map import from_table_map
 from binspark.testing.servers import Server
 from binspark.values import Column, Row, RowChange, rows_of
 

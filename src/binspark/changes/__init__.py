@@ -1,7 +1,23 @@
 """Events into changed rows: the reference path, one row at a time."""
 
-from binspark.changes.as_json import change_json, key_json
-from binspark.changes.change import Change
-from binspark.changes.reader import ChangeReader
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from binspark.lazy import names_in
+
+if TYPE_CHECKING:
+    from binspark.changes.as_json import change_json, key_json
+    from binspark.changes.change import Change
+    from binspark.changes.reader import ChangeReader
 
 __all__ = ["Change", "ChangeReader", "change_json", "key_json"]
+
+__getattr__ = names_in(
+    __name__,
+    {
+        "as_json": "change_json key_json",
+        "change": "Change",
+        "reader": "ChangeReader",
+    },
+)

@@ -32,7 +32,7 @@ from binspark.frames import EventCode, Frame, Framer, HeaderFlag
 from binspark.frames.format import Family
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.payload import Limits, PayloadReader, without_checksum
-from binspark.schema.from_table_map import from_table_map
+from binspark.schema.table_map import from_table_map
 from binspark.values.options import ValueOptions
 from binspark.values.rows import RowChange, rows_of
 from binspark.values.value import JsonDiffs

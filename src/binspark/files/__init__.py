@@ -1,8 +1,25 @@
 """The rim towards files: which logs a path means, and their bytes as events."""
 
-from binspark.files.read import ReadOptions, read_events, read_frames
-from binspark.files.sources import LogSource, find_logs
-from binspark.files.storage import Storage
-from binspark.files.storage_file import LogFile
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from binspark.lazy import names_in
+
+if TYPE_CHECKING:
+    from binspark.files.read import ReadOptions, read_events, read_frames
+    from binspark.files.sources import LogSource, find_logs
+    from binspark.files.storage import Storage
+    from binspark.files.storage_file import LogFile
 
 __all__ = ["LogFile", "LogSource", "ReadOptions", "Storage", "find_logs", "read_events", "read_frames"]
+
+__getattr__ = names_in(
+    __name__,
+    {
+        "read": "ReadOptions read_events read_frames",
+        "sources": "LogSource find_logs",
+        "storage": "Storage",
+        "storage_file": "LogFile",
+    },
+)

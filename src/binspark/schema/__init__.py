@@ -1,12 +1,19 @@
 """Table maps and DDL into the shapes of tables: what a table was then."""
 
-from binspark.schema.as_json import from_json, to_json
-from binspark.schema.catalog import Catalog
-from binspark.schema.dump import from_dump
-from binspark.schema.from_table_map import from_table_map
-from binspark.schema.history import SchemaHistory, UnreadableDdl
-from binspark.schema.server import from_server
-from binspark.schema.table import TableSchema
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from binspark.lazy import names_in
+
+if TYPE_CHECKING:
+    from binspark.schema.as_json import from_json, to_json
+    from binspark.schema.catalog import Catalog
+    from binspark.schema.dump import from_dump
+    from binspark.schema.history import SchemaHistory, UnreadableDdl
+    from binspark.schema.server import from_server
+    from binspark.schema.table import TableSchema
+    from binspark.schema.table_map import from_table_map
 
 __all__ = [
     "Catalog",
@@ -19,3 +26,16 @@ __all__ = [
     "from_table_map",
     "to_json",
 ]
+
+__getattr__ = names_in(
+    __name__,
+    {
+        "as_json": "from_json to_json",
+        "catalog": "Catalog",
+        "dump": "from_dump",
+        "table_map": "from_table_map",
+        "history": "SchemaHistory UnreadableDdl",
+        "server": "from_server",
+        "table": "TableSchema",
+    },
+)

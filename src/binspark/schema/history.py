@@ -29,13 +29,13 @@ from binspark.schema.changes import (
 )
 from binspark.schema.ddl import may_define, read_ddl
 from binspark.schema.definition import TableDefinition
-from binspark.schema.from_table_map import from_table_map
 from binspark.schema.known_tables import in_lower_case
 from binspark.schema.merge import difference, merge
 from binspark.schema.names_text import statement_text
 from binspark.schema.session import session_of
 from binspark.schema.sql_reader import NotUnderstood, TableName
 from binspark.schema.table import TableSchema
+from binspark.schema.table_map import from_table_map
 
 _START_ALTER = 0x02
 _ROLLBACK_ALTER = 0x08

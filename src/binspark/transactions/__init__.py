@@ -1,10 +1,17 @@
 """Events into transactions: where they begin and end, what they change, and which of them could run together."""
 
-from binspark.transactions.assembler import Assembler, transactions
-from binspark.transactions.groups import overlapping_groups
-from binspark.transactions.meter import ParallelismMeter
-from binspark.transactions.parallelism import Parallelism
-from binspark.transactions.transaction import Ending, TableChanges, Transaction
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from binspark.lazy import names_in
+
+if TYPE_CHECKING:
+    from binspark.transactions.assembler import Assembler, transactions
+    from binspark.transactions.groups import overlapping_groups
+    from binspark.transactions.meter import ParallelismMeter
+    from binspark.transactions.parallelism import Parallelism
+    from binspark.transactions.transaction import Ending, TableChanges, Transaction
 
 __all__ = [
     "Assembler",
@@ -16,3 +23,14 @@ __all__ = [
     "overlapping_groups",
     "transactions",
 ]
+
+__getattr__ = names_in(
+    __name__,
+    {
+        "assembler": "Assembler transactions",
+        "groups": "overlapping_groups",
+        "meter": "ParallelismMeter",
+        "parallelism": "Parallelism",
+        "transaction": "Ending TableChanges Transaction",
+    },
+)

@@ -1,13 +1,20 @@
 """One value: the readable reference decoder of every column type."""
 
-from binspark.values.as_json import row_json, value_json
-from binspark.values.column import BINARY_COLLATION, Column
-from binspark.values.decoders import decode_value
-from binspark.values.options import DEFAULT_OPTIONS, Undecodable, ValueOptions
-from binspark.values.row_image import decode_row
-from binspark.values.rows import RowChange, rows_of
-from binspark.values.temporals import Date, DateTime, Time, Timestamp
-from binspark.values.value import ABSENT, Absent, DocumentDiff, Geometry, JsonDiffs, Row, Value
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from binspark.lazy import names_in
+
+if TYPE_CHECKING:
+    from binspark.values.as_json import row_json, value_json
+    from binspark.values.column import BINARY_COLLATION, Column
+    from binspark.values.decoders import decode_value
+    from binspark.values.options import DEFAULT_OPTIONS, Undecodable, ValueOptions
+    from binspark.values.row_image import decode_row
+    from binspark.values.rows import RowChange, rows_of
+    from binspark.values.temporals import Date, DateTime, Time, Timestamp
+    from binspark.values.value import ABSENT, Absent, DocumentDiff, Geometry, JsonDiffs, Row, Value
 
 __all__ = [
     "ABSENT",
@@ -33,3 +40,17 @@ __all__ = [
     "rows_of",
     "value_json",
 ]
+
+__getattr__ = names_in(
+    __name__,
+    {
+        "as_json": "row_json value_json",
+        "column": "BINARY_COLLATION Column",
+        "decoders": "decode_value",
+        "options": "DEFAULT_OPTIONS Undecodable ValueOptions",
+        "row_image": "decode_row",
+        "rows": "RowChange rows_of",
+        "temporals": "Date DateTime Time Timestamp",
+        "value": "ABSENT Absent DocumentDiff Geometry JsonDiffs Row Value",
+    },
+)
