@@ -19,8 +19,9 @@ from binspark.client.bulk.kernel_unpack import KernelUnpacker
 from binspark.client.bulk.parts import Open, open_after
 from binspark.client.bulk.plain_unpack import unpack_plainly
 from binspark.client.bulk.runs import EventRuns, Run, Stop
-from binspark.client.bulk.unpacking import Outcome, Unpacking
+from binspark.client.bulk.unpacking import Unpacking
 from binspark.client.settings import StreamSettings
+from binspark.columns.packet_layout import Outcome
 from binspark.errors import BinlogError, Checksum, ConnectionLost, Malformed, Purged
 from binspark.event import EventDecoder
 from binspark.frames import Frame, Framer

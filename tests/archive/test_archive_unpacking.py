@@ -12,11 +12,12 @@ from stream_script import packets
 from binspark.client.bulk import unpacker as unpacker_module
 from binspark.client.bulk.area import Area
 from binspark.client.bulk.kernel_unpack import KernelUnpacker
-from binspark.client.bulk.parts import ODD_CODES, PART_TABLE, Open, Part
+from binspark.client.bulk.parts import PART_TABLE, Open
 from binspark.client.bulk.plain_unpack import unpack_plainly
 from binspark.client.bulk.unpacker import Unpacker
-from binspark.client.bulk.unpacking import Outcome, Unpacking
+from binspark.client.bulk.unpacking import Unpacking
 from binspark.columns.kernels import packets as kernel
+from binspark.columns.packet_layout import ODD_CODES, Outcome, Part
 from binspark.frames import EventCode
 from binspark.frames.checksum import checksum_of
 from binspark.frames.header import HEADER_LENGTH, Header, encode_header

@@ -19,7 +19,7 @@ from binspark.changes import ChangeReader, change_json
 from binspark.changes.choice import selection_of
 from binspark.client.bulk.pieces import BytesPiece
 from binspark.client.resume import ResumePoint
-from binspark.columns.kernels.packets import ODD_CODES
+from binspark.columns.packet_layout import ODD_CODES
 from binspark.columns.selection import Selection
 from binspark.errors import DecodeError, Malformed
 from binspark.files import read_events

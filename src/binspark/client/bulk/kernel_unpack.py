@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from binspark.client.bulk.parts import AFTER_TABLE, PART_TABLE
-from binspark.client.bulk.unpacking import Outcome, Unpacking
+from binspark.client.bulk.unpacking import Unpacking
 from binspark.columns.crc import crc32_address
 from binspark.columns.kernels.packets import Unpack, unpack
+from binspark.columns.packet_layout import Outcome
 
 
 class KernelUnpacker:

@@ -7,27 +7,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from binspark.columns.packet_layout import Part
 from binspark.event import Event, MariadbGtidEvent, Rows
 from binspark.frames import EventCode as E
 from binspark.transactions.boundaries import boundary_of
 from binspark.transactions.identity import begins_implicitly
 from binspark.transactions.roles import Role
-
-
-class Part(IntEnum):
-    """The part that an event plays. Only its body tells that of the last three. Kernels use the same numbers."""
-
-    NONE = 0
-    IDENTIFIES = 1
-    BEGINS = 2
-    PREPARES = 3
-    STATEMENT = 4
-    ROWS = 5
-    ENDS = 6
-    FOR_PYTHON = 7
-    ROWS_EVENT = 8
-    QUERY_EVENT = 9
-    MARIADB_GTID = 10
 
 
 class Open(IntEnum):
@@ -81,9 +66,6 @@ _PARTS: dict[int, Part] = {
 """What kernels deal with. All other events, those that nobody knows too, are Python's."""
 
 PART_TABLE = bytes(_PARTS.get(code, Part.FOR_PYTHON) for code in range(256))
-
-ODD_CODES = frozenset({E.PARTIAL_UPDATE_ROWS, E.TRANSACTION_PAYLOAD, E.PARTIAL_ROW_DATA})
-"""Events of which the offset does not tell all that must be known of the rows in them."""
 
 _PARTS_OF_ROLES = {
     Role.IDENTIFIES: Part.IDENTIFIES,

@@ -9,8 +9,9 @@ from __future__ import annotations
 from struct import Struct
 from zlib import crc32
 
-from binspark.client.bulk.parts import AFTER_TABLE, ODD_CODES, PART_TABLE, Part
-from binspark.client.bulk.unpacking import Outcome, Unpacking
+from binspark.client.bulk.parts import AFTER_TABLE, PART_TABLE
+from binspark.client.bulk.unpacking import Unpacking
+from binspark.columns.packet_layout import ODD_CODES, Outcome, Part
 from binspark.frames import HeaderFlag
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import HEADER_LENGTH

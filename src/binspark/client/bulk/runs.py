@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from binspark.client.bulk.area import Area
 from binspark.client.bulk.packet_buffer import PacketBuffer
-from binspark.client.bulk.parts import ODD_CODES, Open, open_after
+from binspark.client.bulk.parts import Open, open_after
 from binspark.client.bulk.unpacker import Unpacker
-from binspark.client.bulk.unpacking import Outcome, Unpacking
+from binspark.client.bulk.unpacking import Unpacking
 from binspark.client.reopen import Reopened
 from binspark.client.stream import StreamEvent
+from binspark.columns.packet_layout import ODD_CODES, Outcome
 from binspark.errors import ConnectionLost, DecodeError
 from binspark.frames import EventCode, LogFormat
 from binspark.frames.checksum import checksum_of

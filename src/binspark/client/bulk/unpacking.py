@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 from binspark.client.bulk.area import Area
-
-
-class Outcome(IntEnum):
-    """Why unpacking ended. Kernels use the same numbers."""
-
-    MORE = 1  # the next packet is not complete
-    FULL = 2  # there is no room for the next event
-    PYTHON = 3  # the next packet is for the stream
-    STOPPED = 4  # the place or the time to stop at is reached
 
 
 @dataclass(slots=True, eq=False)

@@ -15,7 +15,7 @@ from numba import njit
 
 from binspark.columns.kernels.crc32 import crc32_of_event
 from binspark.columns.kernels.memory import copy_bytes, load8, load16, load32
-from binspark.frames.codes import EventCode
+from binspark.columns.packet_layout import ODD_CODES, Outcome, Part
 
 _PACKET_HEADER = 4
 _LONGEST_PACKET = 0xFFFFFF
@@ -34,26 +34,6 @@ _WORDS = tuple(int.from_bytes(word, "little") for word in (b"be", b"st", b"sa", 
 _LOWER_CASE = 0x2020
 
 Numbers = npt.NDArray[np.int64]
-
-
-ODD_CODES = (int(EventCode.PARTIAL_UPDATE_ROWS), int(EventCode.TRANSACTION_PAYLOAD), int(EventCode.PARTIAL_ROW_DATA))
-"""Events of which the offset does not tell all that must be known of the rows in them."""
-
-
-class Part(IntEnum):
-    """The part that an event plays. Kernels find that of the last four only with a look into the event."""
-
-    NONE = 0
-    IDENTIFIES = 1
-    BEGINS = 2
-    PREPARES = 3
-    STATEMENT = 4
-    ROWS = 5
-    ENDS = 6
-    FOR_PYTHON = 7
-    ROWS_EVENT = 8
-    QUERY_EVENT = 9
-    MARIADB_GTID = 10
 
 
 class Unpack(IntEnum):
@@ -77,15 +57,6 @@ class Unpack(IntEnum):
     STOP_TIME = 15  # no transaction is taken that begins at this time or later, in seconds, 0 for none
     ODD = 16  # events so far that bulk readers of rows do not tell enough of
     WIDTH = 17
-
-
-class Outcome(IntEnum):
-    """Why the kernel returned."""
-
-    MORE = 1  # the next packet is not complete
-    FULL = 2  # there is no room for the next event
-    PYTHON = 3  # the next packet is for Python
-    STOPPED = 4  # the place or the time to stop at is reached
 
 
 @njit(cache=True, nogil=True)
