@@ -49,6 +49,14 @@ def test_an_encrypted_log_is_followed_from_every_event(encrypting: Server) -> No
         assert places_of(follow_from(encrypting, file, offset)) == places[number:]
 
 
+def test_a_stream_may_be_opened_at_every_event(encrypting: Server) -> None:
+    whole = [event for event in to_the_end(encrypting, AtFile(FIRST)) if event.in_file]
+    for number, first in enumerate(whole):
+        opened = to_the_end(encrypting, AtFile(first.file, first.offset))
+        found = [(event.offset, event.data) for event in opened if event.in_file]
+        assert found == [(event.offset, event.data) for event in whole[number:]]
+
+
 def test_what_says_that_a_log_is_encrypted_is_repeated_in_no_file(encrypting: Server) -> None:
     whole = to_the_end(encrypting, AtFile(FIRST))
     place = next(event.offset for event in whole if event.type_code == EventCode.XID)

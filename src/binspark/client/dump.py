@@ -12,12 +12,15 @@ from binspark.client.settings import StreamSettings
 from binspark.client.start import AtFile, AtGtids
 from binspark.client.stream import BinlogStream, OnHeartbeat
 from binspark.client.wire_access import PacketChannel
-from binspark.frames.format import Family
+from binspark.frames.format import CHECKSUM_LENGTH, FORMAT_DESCRIPTION_MINIMUM, Family
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.position import Position
 
 _WIDEST_POSITION = (1 << 32) - 1
+_TYPES_OF_EVENTS = 255
+_LAST_DESCRIPTION_END = FIRST_EVENT_OFFSET + FORMAT_DESCRIPTION_MINIMUM + _TYPES_OF_EVENTS + 1 + CHECKSUM_LENGTH
+"""Where a format description ends at the latest."""
 
 
 def open_stream(
@@ -66,11 +69,22 @@ def _dump_command(
     flags = _flags(session, settings)
     if isinstance(start, AtGtids):
         return _dump_by_gtids(connection, session, settings, flags, start.gtids), 0
+    if session.family is Family.MARIADB and _may_be_second(start):
+        return BinlogDump(FIRST_EVENT_OFFSET, flags, settings.server_id, start.file), start.offset
     if start.offset <= _WIDEST_POSITION:
         return BinlogDump(start.offset, flags, settings.server_id, start.file), 0
     if session.family is Family.MYSQL and session.gtids_enabled:
         return BinlogDumpGtid(flags, settings.server_id, GtidSet(), start.file, start.offset), 0
     return BinlogDump(FIRST_EVENT_OFFSET, flags, settings.server_id, start.file), start.offset
+
+
+def _may_be_second(start: AtFile) -> bool:
+    """Whether the second event of a log may begin at a place, which is then reached by skipping the first.
+
+    The second event of an encrypted log says that the rest is encrypted. MariaDB, asked to begin there, decrypts that
+    event too, which is in clear, and sends what comes out of it.
+    """
+    return FIRST_EVENT_OFFSET < start.offset <= _LAST_DESCRIPTION_END
 
 
 def _dump_by_gtids(

@@ -20,12 +20,6 @@ from binspark.client.stream import BinlogStream, OnHeartbeat, StreamEvent
 from binspark.errors import Authentication, ConnectionLost, Purged
 from binspark.files.sources import log_order
 from binspark.frames.codes import EventCode
-from binspark.frames.format import CHECKSUM_LENGTH, FORMAT_DESCRIPTION_MINIMUM, Family
-from binspark.frames.magic import FIRST_EVENT_OFFSET
-
-_TYPES_OF_EVENTS = 255
-_LAST_DESCRIPTION_END = FIRST_EVENT_OFFSET + FORMAT_DESCRIPTION_MINIMUM + _TYPES_OF_EVENTS + 1 + CHECKSUM_LENGTH
-"""Where a format description ends at the latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,31 +50,7 @@ def reopen(
         _refuse_other_history(connection, point)
     elif isinstance(start, AtGtids):
         look_at_lag(connection, start.gtids)
-    return Reopened(_open(connection, identity, start, settings, on_heartbeat), identity, point, by_file)
-
-
-def _open(
-    connection: Connection,
-    identity: ServerIdentity,
-    start: AtFile | AtGtids,
-    settings: StreamSettings,
-    on_heartbeat: OnHeartbeat | None,
-) -> BinlogStream:
-    """Open a stream. A place that may be behind the first event is reached by skipping that one.
-
-    The second event of an encrypted log says that the rest is encrypted. MariaDB, asked to begin there, decrypts that
-    event too, which is in clear, and sends what comes out of it.
-    """
-    if identity.family is Family.MARIADB and isinstance(start, AtFile) and _may_be_second(start):
-        stream = open_stream(connection, AtFile(start.file), settings, on_heartbeat)
-        stream.skip_to(start.offset)
-        return stream
-    return open_stream(connection, start, settings, on_heartbeat)
-
-
-def _may_be_second(start: AtFile) -> bool:
-    """Whether the second event of a log may begin at a place."""
-    return FIRST_EVENT_OFFSET < start.offset <= _LAST_DESCRIPTION_END
+    return Reopened(open_stream(connection, start, settings, on_heartbeat), identity, point, by_file)
 
 
 def place_on(connection: Connection, identity: ServerIdentity, point: ResumePoint) -> AtFile | AtGtids:

@@ -125,10 +125,6 @@ class BinlogStream:
             if event.type_code == EventCode.FORMAT_DESCRIPTION:
                 return self._here(event.frame)
 
-    def skip_to(self, offset: int) -> None:
-        """Leave out what stands before an offset of the first file. To be said before the first event."""
-        self._skip_to = offset
-
     def acknowledge(self) -> None:
         """Acknowledge the last event now, if the server waits for it."""
         if self._unacknowledged is not None:
