@@ -86,7 +86,7 @@ def _print(tail: Tail, selection: Selection, output_format: str) -> None:
     from binspark.cli.rows import change_line
 
     form: Callable[[Change], str] = change_line if output_format == "text" else change_json
-    with BackgroundOutput(sys.stdout.buffer) as output:
+    with BackgroundOutput(sys.stdout.buffer, tail.stop) as output:
         for lines in tail.lines(selection, form, is_json=output_format == "jsonl"):
             output.write(lines)
 

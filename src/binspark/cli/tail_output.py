@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -12,10 +12,14 @@ _LARGE = 1 << 17
 
 
 class BackgroundOutput:
-    """Writes texts one after the other, each at once. A context: all is written when it is left."""
+    """Writes texts one after the other, each at once. A context: all is written when it is left.
 
-    def __init__(self, output: BinaryIO) -> None:
+    `on_failure` is called by another thread where that fails, so that nobody waits for more to write.
+    """
+
+    def __init__(self, output: BinaryIO, on_failure: Callable[[], None]) -> None:
         self._output = output
+        self._on_failure = on_failure
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="binspark-print")
         self._running: Future[None] | None = None
 
@@ -25,10 +29,20 @@ class BackgroundOutput:
         if sum(map(len, texts)) < _LARGE:
             self._print(texts)
         else:
-            self._running = self._pool.submit(self._print, texts)
+            self._running = self._pool.submit(self._print_or_tell, texts)
+
+    def _print_or_tell(self, texts: Sequence[bytes | memoryview]) -> None:
+        try:
+            self._print(texts)
+        except BaseException:
+            self._on_failure()
+            raise
 
     def _print(self, texts: Sequence[bytes | memoryview]) -> None:
-        self._output.writelines(texts)
+        for text in texts:
+            left = memoryview(text)
+            while left:  # output that is not buffered may take less than all of it
+                left = left[self._output.write(left) :]
         self._output.flush()
 
     def _settle(self) -> None:
