@@ -131,9 +131,10 @@ def test_a_user_may_have_to_show_a_certificate(family: Family, start_server: Sta
 
 
 @pytest.mark.mariadb
-def test_a_server_without_tls_is_refused_where_it_is_required(mariadb: RunningServer) -> None:
+def test_a_server_without_tls_is_refused_where_it_is_required(start_server: StartServer) -> None:
+    server = start_server(MariaDB, {"skip-ssl": None})
     with pytest.raises(Authentication, match="does not speak TLS"):
-        connect(options_of(mariadb.port, tls_mode="required"))
+        connect(options_of(server.port, tls_mode="required"))
 
 
 def test_a_missing_file_for_tls_is_an_option_that_is_wrong(tmp_path: Path) -> None:

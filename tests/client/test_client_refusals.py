@@ -238,3 +238,15 @@ def test_the_text_of_a_failed_dump_tells_what_failed(text: str, kind: type[Sourc
     assert type(error) is kind
     assert str(error).startswith("db1:3306: ")
     assert text in str(error)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (1236, "A slave with the same server_uuid/server_id as this slave has connected to the master"),
+        (4052, "A slave with the same server_id is already connected; the first event 'binlog.000001' at 4"),
+    ],
+    ids=["MySQL, MariaDB 10", "MariaDB 11"],
+)
+def test_a_reader_of_the_same_name_is_told_what_to_do(code: int, text: str) -> None:
+    assert "give each reader a server_id of its own" in str(explained_dump(code, text, Position(source="db1:3306")))

@@ -101,7 +101,7 @@ _DUMP_TEXTS: tuple[tuple[str, _Advice], ...] = (
         _Advice(Server, "GTIDs are off there: start from a file and position, or set gtid_mode=ON"),
     ),
     (
-        r"the same server_uuid/server_id",
+        r"the same server_uuid/server_id|same server_id is already connected",
         _Advice(Server, "another replica uses this server id: give each reader a server_id of its own"),
     ),
     (
