@@ -60,7 +60,7 @@ class Catalog:
     has_guessed: bool = False
 
     def copy(self) -> Catalog:
-        return Catalog(dict(self.databases), KnownTables(self.tables), self.case_matters, self.has_guessed)
+        return Catalog(dict(self.databases), self.tables.copy(), self.case_matters, self.has_guessed)
 
     def table(self, name: TableName) -> TableDefinition | None:
         """Return the table that a name means."""

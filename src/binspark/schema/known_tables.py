@@ -37,6 +37,12 @@ class KnownTables(MutableMapping[TableName, TableDefinition | None]):
     def __len__(self) -> int:
         return len(self._tables)
 
+    def copy(self) -> KnownTables:
+        copied = KnownTables()
+        copied._tables = dict(self._tables)
+        copied._mixed = {lower: dict(spellings) for lower, spellings in self._mixed.items()}
+        return copied
+
     def spelling(self, name: TableName) -> TableName:
         """Return the name of the table that is there: as it is written, in lower case, or in any other case."""
         return next(self.spellings(name), name)
