@@ -145,7 +145,8 @@ RULES = (
     Rule(
         "lower-case", _NOTE, ("lower_case_table_names",), "not 0", value_is_not("0"),
         "The server takes names of tables in any case; binspark takes them as the log writes them, so write --table as "
-        "`binspark stat` shows it. Statements in the log that write names otherwise are not taken to be about them.",
+        "`binspark stat` shows it. Statements in the log that write a name otherwise are taken to be about the table "
+        "whose name differs in case only, unless the log shows that case matters.",
         run("-- it is chosen once, when the data directory is made; binlog_row_metadata = FULL makes it matter less"),
     ),
     # Whether readers find their way.

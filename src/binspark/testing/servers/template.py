@@ -25,7 +25,7 @@ MARIADB_SYSTEM_SQL = (
     "maria_add_gis_sp_bootstrap.sql",
     "mysql_sys_schema.sql",
 )
-"""What `mariadb-install-db` feeds to the server, in its order."""
+"""What `mariadb-install-db` feeds to the server, in its order. From 11.8 on, files are named after MariaDB."""
 
 
 def copy_template(programs: Programs, datadir: Path) -> None:
@@ -69,11 +69,17 @@ def _initialise_mysql(programs: Programs, folder: Path) -> None:
 def _initialise_mariadb(programs: Programs, folder: Path) -> None:
     """Feed the system tables to `mariadbd --bootstrap`, as `mariadb-install-db` does."""
     script = "CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n"
-    script += "".join((programs.share / name).read_text() for name in MARIADB_SYSTEM_SQL)
+    script += "".join(_system_sql(programs.share, name) for name in MARIADB_SYSTEM_SQL)
     script += f"FLUSH PRIVILEGES;\n{LOOPBACK_ROOT}"
     options = ("--bootstrap", "--silent-startup", "--log-warnings=0", "--max-allowed-packet=8M")
     speed = ("--innodb-doublewrite=OFF", "--innodb-log-file-size=8M", "--skip-log-bin")
     _run_server(server_command(programs, folder, *options, *speed), script.encode())
+
+
+def _system_sql(share: Path, name: str) -> str:
+    """Return the text of a file, whichever of its names it has."""
+    renamed = share / name.replace("mysql_", "mariadb_")
+    return (renamed if renamed.exists() else share / name).read_text()
 
 
 def _run_server(command: list[str], stdin: bytes) -> None:
