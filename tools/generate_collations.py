@@ -19,6 +19,8 @@ UCA1400_BLOCK = 256
 
 KNOWN_FROM_ELSEWHERE: Mapping[int, str] = {
     254: "utf8mb3",  # utf8_general_cs: builds of MySQL 5.x
+    579: "utf8mb3",  # utf8mb3_general1400_as_ci: MariaDB 11.8
+    611: "utf8mb4",  # utf8mb4_general1400_as_ci: MariaDB 11.8
     **{
         UCA1400_FIRST + UCA1400_BLOCK * block + place: charset  # MariaDB 10.10 gave each charset a block to fill
         for block, charset in enumerate(UCA1400_CHARSETS)

@@ -100,7 +100,7 @@ CHARSET_ROWS: dict[str, CharsetRow] = {
         "danish_ci:203 lithuanian_ci:204 slovak_ci:205 spanish2_ci:206 roman_ci:207 persian_ci:208 "
         "esperanto_ci:209 hungarian_ci:210 sinhala_ci:211 german2_ci:212 croatian_ci:213 croatian_mysql561_ci:213 "
         "unicode_520_ci:214 vietnamese_ci:215 general_mysql500_ci:223 myanmar_ci:577 thai_520_w2:578 "
-        "general_nopad_ci:1057 nopad_bin:1107 unicode_nopad_ci:1216 unicode_520_nopad_ci:1238",
+        "general1400_as_ci:579 general_nopad_ci:1057 nopad_bin:1107 unicode_nopad_ci:1216 unicode_520_nopad_ci:1238",
     ),
     "utf8mb4": CharsetRow(
         4,
@@ -121,7 +121,8 @@ CHARSET_ROWS: dict[str, CharsetRow] = {
         "nb_0900_ai_ci:310 nb_0900_as_cs:311 nn_0900_ai_ci:312 nn_0900_as_cs:313 sr_latn_0900_ai_ci:314 "
         "sr_latn_0900_as_cs:315 bs_0900_ai_ci:316 bs_0900_as_cs:317 bg_0900_ai_ci:318 bg_0900_as_cs:319 "
         "gl_0900_ai_ci:320 gl_0900_as_cs:321 mn_cyrl_0900_ai_ci:322 mn_cyrl_0900_as_cs:323 myanmar_ci:609 "
-        "thai_520_w2:610 general_nopad_ci:1069 nopad_bin:1070 unicode_nopad_ci:1248 unicode_520_nopad_ci:1270",
+        "thai_520_w2:610 general1400_as_ci:611 general_nopad_ci:1069 nopad_bin:1070 unicode_nopad_ci:1248 "
+        "unicode_520_nopad_ci:1270",
     ),
 }
 """The suffix of a collation is what follows the name of its character set; `=` is the name of the set alone."""
