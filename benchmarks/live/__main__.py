@@ -1,46 +1,60 @@
 """`python -m benchmarks.live`: a server's log over loopback, copied and shown, beside peers; and how late rows come.
 
-    --megabytes N   size of the log that is copied (default 200)
+    --megabytes N   size of the log that is copied (default 200); one of twice the size is copied too
     --seconds N     how long rows trickle into Spark (default 20)
+    --only WHAT     copies, or spark
 
-The log is one that `benchmarks.decode` reads, served by a real MySQL server. A peer that cannot be had is named.
+The log is one that `benchmarks.decode` reads, served by a real MySQL server. Programs are measured from start to end,
+the best of three runs after one that is not counted. Only binspark verifies checksums and waits until its copy is on
+disk. A peer that cannot be had is named.
 """
 
 from __future__ import annotations
 
+import filecmp
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from benchmarks.decode import python_replication
-from benchmarks.decode.figure import PeerUnavailable
 from benchmarks.decode.logs import LOG_NAME, Log, bench_folder, get_log, serving
 from benchmarks.live.lag import measure_lag
 from benchmarks.live.latency import measure_latency
-from benchmarks.workloads import BULK, OLTP
+from benchmarks.live.peer import peer_rate
+from benchmarks.live.timing import Timing, best, timed
+from benchmarks.workloads import BULK, OLTP, Workload
 from binspark.testing.servers import MySQL, Server
 from binspark.testing.servers.programs import find_programs
-
-REPEATS = 3
 
 
 @click.command(help=__doc__)
 @click.option("--megabytes", type=float, default=200.0)
 @click.option("--seconds", type=float, default=20.0)
-def main(megabytes: float, seconds: float) -> None:
+@click.option("--only", type=click.Choice(["copies", "spark"]))
+def main(megabytes: float, seconds: float, only: str | None) -> None:
     bench_folder().mkdir(parents=True, exist_ok=True)
-    for workload in (BULK, OLTP):
-        log = get_log(workload, megabytes)
+    if only != "spark":
+        for workload in (BULK, OLTP):
+            copied_and_shown(workload, megabytes)
+    if only != "copies":
+        late(seconds)
+        behind(seconds)
+
+
+def copied_and_shown(workload: Workload, megabytes: float) -> None:
+    """Measure on a log, and on one that is twice as long."""
+    copies = []
+    for size in (megabytes, 2 * megabytes):
+        log = get_log(workload, size)
         with serving(log) as server:
-            copied(server, log)
+            copies.append(copied(server, log))
             shown(server, log)
-    late(seconds)
-    behind(seconds)
+    without_start(*copies)
 
 
 def late(seconds: float) -> None:
@@ -57,61 +71,90 @@ def behind(seconds: float) -> None:
     print(f"bulk load of {rate}: the stream is {age}, and there {lag.caught_up:.2f} s after its end")
 
 
-def copied(server: Server, log: Log) -> None:
-    """Copy the log with `binspark archive` and with mysqlbinlog; compare the copies with the file."""
-    ours = best(lambda folder: archive(server, folder), log)
-    theirs = best(lambda folder: raw_copy(server, folder), log)
-    rates = f"{log.size / ours / 1e6:.0f} MB/s, mysqlbinlog --raw {log.size / theirs / 1e6:.0f} MB/s"
-    print(f"{log.workload.name}: archive {rates}, binspark {theirs / ours:.2f}x (goal 1)")
+def copied(server: Server, log: Log) -> Sides:
+    """Copy the log with `binspark archive` and with mysqlbinlog."""
+    sides = Sides(log, best(lambda: archive(server, log)), best(lambda: raw_copy(server, log)))
+    sides.show("archive", "mysqlbinlog --raw", log.size / 1e6, "MB")
+    return sides
 
 
-def best(copy: object, log: Log) -> float:
-    """Return the shortest time of some copies, each of which is the server's file to the byte."""
-    times = []
-    for _ in range(REPEATS):
-        with tempfile.TemporaryDirectory(dir=bench_folder()) as folder:
-            began = time.perf_counter()
-            copy(Path(folder))  # type: ignore[operator]
-            times.append(time.perf_counter() - began)
-            if (Path(folder) / LOG_NAME).read_bytes() != log.path.read_bytes():
-                sys.exit(f"{log.workload.name}: the copy is not the server's file")
-    return min(times)
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What binspark and a peer took for the same."""
+
+    log: Log
+    ours: Timing
+    theirs: Timing
+
+    def show(self, what: str, peer: str, amount: float, unit: str) -> None:
+        ours, theirs = (_told(side, amount, unit) for side in (self.ours, self.theirs))
+        ratio = self.theirs.seconds / self.ours.seconds
+        cpu_ratio = self.theirs.cpu_seconds / self.ours.cpu_seconds
+        print(f"{self.log.workload.name}, {self.log.size / 1e6:.0f} MB: {what} {ours}, {peer} {theirs}: ", end="")
+        print(f"binspark {ratio:.2f}x (goal 1), by processor time {cpu_ratio:.2f}x", flush=True)
 
 
-def archive(server: Server, folder: Path) -> None:
+def _told(timing: Timing, amount: float, unit: str) -> str:
+    rate = f"{amount / timing.seconds:,.0f} {unit}/s"
+    return f"{rate} ({timing.seconds:.2f} s, {timing.cpu_seconds:.2f} s of processors)"
+
+
+def without_start(less: Sides, more: Sides) -> None:
+    """Tell the rates of copies apart from what each program takes to start: by what a longer log takes more."""
+    megabytes = (more.log.size - less.log.size) / 1e6
+    beyond = Sides(more.log, more.ours - less.ours, more.theirs - less.theirs)
+    if beyond.ours.seconds > 0 < beyond.theirs.seconds:
+        beyond.show(f"archive without start-up, the last {megabytes:.0f} MB", "mysqlbinlog --raw", megabytes, "MB")
+
+
+def archive(server: Server, log: Log) -> Timing:
     address = f"127.0.0.1:{server.port}"
-    command = [sys.executable, "-m", "binspark", "archive", "--host", address, "--user", "root", "-o", str(folder)]
-    subprocess.run([*command, "--until-end"], check=True, capture_output=True)
+    command = [sys.executable, "-m", "binspark", "archive", "--host", address, "--user", "root", "--until-end", "-o"]
+    with copy_folder(log) as folder:
+        return timed([*command, str(folder)])
 
 
-def raw_copy(server: Server, folder: Path) -> None:
+def raw_copy(server: Server, log: Log) -> Timing:
     options = ("--no-defaults", "--raw", "--read-from-remote-server", "--host=127.0.0.1", f"--port={server.port}")
-    command = find_programs(MySQL).command(
-        "mysqlbinlog", *options, "--user=root", f"--result-file={folder}/", "--to-last-log", LOG_NAME
-    )
-    subprocess.run(command, check=True, capture_output=True)
+    with copy_folder(log) as folder:
+        into = ("--user=root", f"--result-file={folder}/", "--to-last-log", LOG_NAME)
+        return timed(find_programs(MySQL).command("mysqlbinlog", *options, *into))
+
+
+@contextmanager
+def copy_folder(log: Log) -> Iterator[Path]:
+    """Make a folder for a copy, which must be the server's file to the byte."""
+    with tempfile.TemporaryDirectory(dir=bench_folder()) as name:
+        folder = Path(name)
+        yield folder
+        if not filecmp.cmp(folder / LOG_NAME, log.path, shallow=False):
+            sys.exit(f"{log.workload.name}: the copy is not the server's file")
 
 
 def shown(server: Server, log: Log) -> None:
     """Show changes as JSON lines with `binspark tail`, and let python-mysql-replication decode them."""
+    ours = best(lambda: tail(server, log))
+    print(f"{log.workload.name}, {log.size / 1e6:.0f} MB: tail {_told(ours, log.rows, 'rows')}", end="")
+    peer = peer_rate(server, log)
+    if peer is None:
+        print("; python-mysql-replication: not installed, or it finds no rows")
+        return
+    rates = f"{peer.rows:,.0f} rows/s without its start-up"
+    ratios = f"{log.rows / ours.seconds / peer.rows:.1f}x (goal 20)"
+    by_processor = f"{log.rows / ours.cpu_seconds / peer.rows_a_cpu_second:.1f}x"
+    print(f", python-mysql-replication {rates}: binspark {ratios}, by processor time {by_processor}", flush=True)
+
+
+def tail(server: Server, log: Log) -> Timing:
     address = f"127.0.0.1:{server.port}"
     command = [sys.executable, "-m", "binspark", "tail", "--host", address, "--user", "root", "--format", "jsonl"]
-    began = time.perf_counter()
     with tempfile.TemporaryFile(dir=bench_folder()) as output:
-        subprocess.run([*command, "--start", "earliest", "--until", "end"], check=True, stdout=output)
-        seconds = time.perf_counter() - began
+        timing = timed([*command, "--start", "earliest", "--until", "end"], output)
         output.seek(0)
         rows = sum(1 for _ in output)
     if rows != log.rows:
         sys.exit(f"{log.workload.name}: tail shows {rows:,} rows, the log has {log.rows:,}")
-    line = f"{log.workload.name}: tail {log.rows / seconds:,.0f} rows/s"
-    try:
-        peer = python_replication.measure(log)
-    except PeerUnavailable as error:
-        print(f"{line}; python-mysql-replication: {error}")
-        return
-    rate = peer.rows / peer.seconds
-    print(f"{line}, python-mysql-replication {rate:,.0f}, binspark {log.rows / seconds / rate:.1f}x (goal 20)")
+    return timing
 
 
 if __name__ == "__main__":

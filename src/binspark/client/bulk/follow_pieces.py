@@ -27,7 +27,7 @@ from binspark.frames.format import Family
 from binspark.gtid import GtidSet
 from binspark.transactions import Transaction
 
-_ENOUGH_BYTES = 8 << 20
+_ENOUGH_BYTES = 2 << 20
 _TICK_SECONDS = 0.5
 
 log = logging.getLogger("binspark.archive")

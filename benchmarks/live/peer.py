@@ -1,0 +1,72 @@
+"""`python -m benchmarks.live.peer PORT SECONDS`: what python-mysql-replication decodes of a server's first log.
+
+It prints how many rows it came by in how many seconds; its own start is not among them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+
+from benchmarks.decode.logs import LOG_NAME, Log
+from benchmarks.live.timing import REPEATS, timed
+from binspark.testing.servers import Server
+
+SECONDS = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Rows a second, and rows a second of the processor."""
+
+    rows: float
+    rows_a_cpu_second: float
+
+
+def peer_rate(server: Server, log: Log) -> Rate | None:
+    """Return the best of some runs; None if it is not installed, or finds no rows."""
+    rates = [rate for _ in range(REPEATS) if (rate := _one_rate(server)) is not None]
+    if not rates:
+        return None
+    if max(rate.rows for rate in rates) * SECONDS > log.rows:
+        sys.exit(f"{log.workload.name}: the log is too short to measure python-mysql-replication")
+    return Rate(max(rate.rows for rate in rates), max(rate.rows_a_cpu_second for rate in rates))
+
+
+def _one_rate(server: Server) -> Rate | None:
+    command = [sys.executable, "-m", "benchmarks.live.peer", str(server.port), str(SECONDS)]
+    with tempfile.TemporaryFile() as output:
+        try:
+            timing = timed(command, output)
+        except subprocess.CalledProcessError:
+            return None
+        output.seek(0)
+        rows, seconds = output.read().split()[-2:]
+    return Rate(int(rows) / float(seconds), int(rows) / timing.cpu_seconds) if int(rows) else None
+
+
+def read(port: int, longest_seconds: float) -> None:
+    """Count rows for some seconds, or to the end of the log."""
+    stream = importlib.import_module("pymysqlreplication").BinLogStreamReader(
+        connection_settings={"host": "127.0.0.1", "port": port, "user": "root", "passwd": ""},
+        server_id=4711,
+        log_file=LOG_NAME,
+        log_pos=4,
+        resume_stream=True,
+        enable_logging=False,
+    )
+    rows, began = 0, time.perf_counter()
+    for event in stream:
+        rows += len(getattr(event, "rows", ()))
+        if stream.log_file != LOG_NAME or time.perf_counter() - began > longest_seconds:
+            break
+    print(rows, time.perf_counter() - began)
+    stream.close()
+
+
+if __name__ == "__main__":
+    read(int(sys.argv[1]), float(sys.argv[2]))
