@@ -16,8 +16,7 @@ from binspark.client.bulk.parts import PART_TABLE, Open
 from binspark.client.bulk.plain_unpack import unpack_plainly
 from binspark.client.bulk.unpacker import Unpacker
 from binspark.client.bulk.unpacking import Unpacking
-from binspark.columns.kernels import packets as kernel
-from binspark.columns.packet_layout import ODD_CODES, Outcome, Part
+from binspark.columns.packet_layout import Outcome, Part
 from binspark.frames import EventCode
 from binspark.frames.checksum import checksum_of
 from binspark.frames.header import HEADER_LENGTH, Header, encode_header
@@ -100,12 +99,6 @@ def told(outcome: Outcome, state: Unpacking) -> tuple[object, ...]:
 def test_kernel_and_python_agree_on_any_packets(state: Unpacking) -> None:
     same = copy_of(state)
     assert told(unpack_plainly(state), state) == told(KernelUnpacker()(same), same)
-
-
-def test_kernel_and_python_use_the_same_numbers() -> None:
-    assert {part.name: int(part) for part in Part} == {part.name: int(part) for part in kernel.Part}
-    assert {why.name: int(why) for why in Outcome} == {why.name: int(why) for why in kernel.Outcome}
-    assert set(map(int, ODD_CODES)) == set(kernel.ODD_CODES)
 
 
 def of_size(count: int, size: int) -> Unpacking:
