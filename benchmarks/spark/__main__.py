@@ -3,7 +3,7 @@
     --megabytes N   size of the log (default 600: about 5.8 million rows of 10 columns)
     --no-peers      only binspark and the ceiling
     --sink S        only this sink; may be repeated
-    --cores N       how many cores Spark has (default 2); what one core takes is measured in a process of its own
+    --cores N       how many cores Spark has (default 2); what a single core takes is measured in a process of its own
 
 The ceiling is the same source that yields the same batches, decoded beforehand. The log is written by a real MySQL
 server the first time and kept in the cache folder. A peer that cannot be had is named.
@@ -49,6 +49,9 @@ TERABYTE = 1e12
 def main(megabytes: float, no_peers: bool, cores: int, sinks: tuple[str, ...], only_noop: bool) -> None:
     log = get_log(SALES, megabytes)
     bench_folder().mkdir(parents=True, exist_ok=True)
+    if only_noop:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # Java and Python would share two cores otherwise
+    seconds: dict[str, float] = {}
     with tempfile.TemporaryDirectory(dir=bench_folder()) as name:
         spark = make_session(Path(name), cores)
         try:
@@ -56,20 +59,21 @@ def main(megabytes: float, no_peers: bool, cores: int, sinks: tuple[str, ...], o
                 ours = binspark_source(spark, options_of(log, Path(name)))
                 print(best_seconds(lambda: SINKS["noop"](ours(), Path(name))))
             else:
-                measure(spark, log, Path(name), sinks, peers=not no_peers)
+                seconds = measure(spark, log, Path(name), sinks, peers=not no_peers)
         finally:
             spark.stop()
-    if not only_noop:
+    if "noop" in seconds:
         one = float(subprocess.run(_one_core(megabytes), capture_output=True, text=True, check=True).stdout.split()[-1])
-        print(f"one core to noop: {one:.2f} s")
+        print(f"one core to noop: {one:.2f} s, {cores} cores {one / seconds['noop']:.2f}x (goal 1.7)")
 
 
 def _one_core(megabytes: float) -> list[str]:
     return [sys.executable, "-m", "benchmarks.spark", "--megabytes", str(megabytes), "--cores", "1", "--only-noop"]
 
 
-def measure(spark: SparkSession, log: Log, folder: Path, sinks: tuple[str, ...], *, peers: bool) -> None:
-    """Measure every way to every sink, and print the table."""
+def measure(spark: SparkSession, log: Log, folder: Path, sinks: tuple[str, ...], *, peers: bool) -> dict[str, float]:
+    """Measure every way to every sink, and print the table; return what binspark took to each sink."""
+    taken: dict[str, float] = {}
     print(f"{log.rows:,} rows of 10 columns, {log.size / 1e6:.0f} MB of log, spark {spark.version}")
     options = options_of(log, folder)
     ours = binspark_source(spark, options)
@@ -80,6 +84,7 @@ def measure(spark: SparkSession, log: Log, folder: Path, sinks: tuple[str, ...],
     print("sink      binspark            " + "".join(f"{name:<24}" for name in ways))
     for sink in sinks:
         seconds = best_seconds(lambda sink=sink: SINKS[sink](ours(), folder))
+        taken[sink] = seconds
         line = f"{sink:<9} {seconds:5.2f} s {log.rows / seconds / 1e6:5.2f} M/s  "
         for read in ways.values():
             theirs = best_seconds(lambda read=read, sink=sink: SINKS[sink](read(), folder))
@@ -93,6 +98,7 @@ def measure(spark: SparkSession, log: Log, folder: Path, sinks: tuple[str, ...],
                 print(f"python-mysql-replication in mapPartitions: {rate:,.0f} rows/s, binspark {ratio:.0f}x")
     print(f"memory of a Python worker: {worker_peak_bytes() / 1e6:.0f} MB at most (goal 1000 MB)")
     print(f"load of the machine: {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
+    return taken
 
 
 def peer_rate(spark: SparkSession, log: Log, schema: object, folder: Path) -> float:
