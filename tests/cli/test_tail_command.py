@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from binspark.cli.main import exit_code
+from binspark.cli.main import CLOSED_PIPE, exit_code
 from binspark.testing.servers import Server
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(120)]
@@ -81,7 +81,7 @@ def test_who_has_seen_enough_may_close_the_pipe(mysql: Server, database: str) ->
         assert json.loads(process.stdout.readline())["after"]["id"] == 0
         process.stdout.close()
         mysql.query(f"DELETE FROM {database}.t")
-        assert process.wait(60) == 0
+        assert process.wait(60) == CLOSED_PIPE
         assert process.stderr is not None
         assert process.stderr.read() == ""
 

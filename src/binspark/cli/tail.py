@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import sys
 from collections.abc import Callable
 from fnmatch import fnmatchcase
@@ -72,11 +71,7 @@ def tail_command(
     tail = Tail(connection, settings, None if schema_file is None else history, history.on_unreadable)
     _tell_unknown(selection, tail.tables)
     with stopping(tail.stop), warnings_told(tell):
-        try:
-            _print(tail, selection, output_format)
-        except BrokenPipeError:
-            # Whoever read the output has seen enough. Python would complain again when it closes standard output.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print(tail, selection, output_format)
     return 0
 
 
