@@ -42,7 +42,7 @@ class LiveLog:
         stretch = Stretch.of(piece)
         end = StreamOffset.of_point(stretch.end)
         with self._changed:
-            if end.place == self.end.place:
+            if end.place == self.end.place or not (stretch.has_bytes or end.by_file):
                 return
             self._changed.wait_for(lambda: self._is_closed or self._has_room)
             if self._carried + stretch.carried > _MOST_HELD:
