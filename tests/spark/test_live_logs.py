@@ -37,7 +37,7 @@ OUTLINE = outline(WHOLE)
 STARTS = OUTLINE.starts.tolist()
 
 
-def pieces(places: list[int]) -> list[BytesPiece]:
+def pieces(places: list[int], *, by_file: bool = True) -> list[BytesPiece]:
     """Return the log in pieces that end at some of the places where a transaction begins."""
     ends = sorted({*places, WHOLE.end})
     found, gtids = [], GtidSet()
@@ -155,3 +155,31 @@ def test_a_failure_comes_behind_what_came_before_it() -> None:
     assert end.pos == WHOLE.end
     with pytest.raises(ConnectionLost):
         log.next_end(end, Limit(), None)
+
+
+@pytest.mark.parametrize("by_file", [True, False], ids=["by file", "by GTIDs"])
+def test_what_comes_late_and_lies_before_the_batch_is_left_out(by_file: bool) -> None:
+    """A batch that is replayed is asked for before the follower has brought what came before the next."""
+    found = pieces(STARTS[1:], by_file=by_file)
+    log = LiveLog(StreamOffset(START.file, START.pos, "", SERVER, by_file=by_file))
+    place = StreamOffset.of_point(found[4].resume)
+    log.wait(place, 0, None)
+    for number, piece in enumerate(found[:5]):
+        log.add(piece)
+        log.wait(place, 0, None)
+        assert log.next_end(place, Limit(), None) == place, number
+    log.add(found[5])
+    assert log.next_end(place, Limit(), None) == StreamOffset.of_point(found[5].resume)
+
+
+def test_a_target_is_waited_for_when_only_older_things_have_come() -> None:
+    found = pieces(STARTS[1:])
+    log = LiveLog(START)
+    place, target = StreamOffset.of_point(found[4].resume), StreamOffset.of_point(found[5].resume)
+    for piece in found[:3]:
+        log.add(piece)
+    late = threading.Timer(0.5, lambda: [log.add(piece) for piece in found[3:6]])
+    late.start()
+    log.wait(place, 30, target)
+    assert log.next_end(place, Limit(), target) == target
+    late.join()

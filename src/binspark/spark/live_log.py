@@ -29,7 +29,7 @@ class LiveLog:
         self._failure: BinlogError | None = None
         self._is_closed = False
         self._ahead = self._carried = 0
-        self._at = start
+        self._at, self._at_point = start, start.point
         self.end = start
 
     @property
@@ -107,21 +107,17 @@ class LiveLog:
         return len(self._stretches) < _MOST_STRETCHES and self._ahead < _MOST_AHEAD
 
     def _go_to(self, start: StreamOffset) -> None:
-        """Forget what lies before a place."""
-        if start.place == self._at.place:
-            return
-        self._at = start
-        ends = [number for number, stretch in enumerate(self._stretches) if stretch.ends_at(start)]
-        for _ in range(ends[-1] + 1 if ends else 0):
+        """Forget what lies before a place, also what has come only since the last time."""
+        if start.place != self._at.place:
+            self._at, self._at_point = start, start.point
+        while self._stretches and self._stretches[0].is_before(start, self._at_point.gtids):
             self._drop()
-        while self._stretches and self._stretches[0].is_before(start):
-            self._drop()
-        self._changed.notify_all()
 
     def _drop(self) -> None:
         dropped = self._stretches.popleft()
         self._ahead -= dropped.size
         self._carried -= dropped.carried
+        self._changed.notify_all()
 
     def _cut(self, start: StreamOffset, limit: Limit, target: StreamOffset | None) -> StreamOffset:
         found: tuple[Cuts, int] | None = None

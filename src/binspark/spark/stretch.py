@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from binspark.client.bulk.outline import Chunk
 from binspark.client.bulk.pieces import BytesPiece, GroupPiece, Piece
+from binspark.client.facts import Gtids
 from binspark.client.group import Group, GroupKind
 from binspark.client.resume import ResumePoint
 from binspark.files.sources import log_order
@@ -98,9 +99,14 @@ class Stretch:
         """Tell whether a place is in the stretch or right behind it."""
         return self.ends_at(place) or (self.is_in_file(place) and self.begin < place.pos < self.cuts[-1])
 
-    def is_before(self, place: StreamOffset) -> bool:
-        """Tell whether all of it lies before a place of the same server's log."""
-        return self.is_beside(place) and (log_order(self.end.file), self.cuts[-1]) <= (log_order(place.file), place.pos)
+    def is_before(self, place: StreamOffset, gtids: Gtids | None) -> bool:
+        """Tell whether all of it lies before a place: by their files, or by the GTIDs before the place."""
+        if self.ends_at(place):
+            return True
+        if self.is_beside(place):
+            return (log_order(self.end.file), self.cuts[-1]) <= (log_order(place.file), place.pos)
+        own = self.end.gtids
+        return own is not None and gtids is not None and type(own) is type(gtids) and bool(own <= gtids)  # type: ignore[operator]
 
     def is_beside(self, place: StreamOffset) -> bool:
         """Tell whether places of the stretch can be compared with another by their files."""
