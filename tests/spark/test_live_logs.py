@@ -176,10 +176,10 @@ def test_a_target_is_waited_for_when_only_older_things_have_come() -> None:
     found = pieces(STARTS[1:])
     log = LiveLog(START)
     place, target = StreamOffset.of_point(found[4].resume), StreamOffset.of_point(found[5].resume)
-    for piece in found[:3]:
-        log.add(piece)
-    late = threading.Timer(0.5, lambda: [log.add(piece) for piece in found[3:6]])
-    late.start()
+    follower = [threading.Timer(0.2 * number, log.add, [piece]) for number, piece in enumerate(found[:6])]
+    for timer in follower:
+        timer.start()
     log.wait(place, 30, target)
     assert log.next_end(place, Limit(), target) == target
-    late.join()
+    for timer in follower:
+        timer.join()
