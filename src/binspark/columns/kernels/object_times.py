@@ -26,6 +26,12 @@ def write_date_text(at: int, days: int) -> int:
     day = day_of_year - (153 * month_from_march + 2) // 5 + 1
     month = month_from_march + 3 if month_from_march < 10 else month_from_march - 9
     year = year_of_era + 400 * era + (month <= 2)
+    return write_parts(at, year, month, day)
+
+
+@njit(cache=True, nogil=True)
+def write_parts(at: int, year: int, month: int, day: int) -> int:
+    """Write a date, in the calendar or not; return the address behind it."""
     at = write_pair(at, year // 100)
     at = write_pair(at, year % 100)
     store8(at, _MINUS)

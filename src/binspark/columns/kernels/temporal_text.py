@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from numba import njit
 
-from binspark.columns.kernels.digits import write_pair
 from binspark.columns.kernels.json_strings import NO_ROOM, REFUSED
 from binspark.columns.kernels.memory import load8, load16, load64, load_big_endian, store8
-from binspark.columns.kernels.object_times import write_clock, write_datetime_text
+from binspark.columns.kernels.object_times import write_clock, write_datetime_text, write_parts
 from binspark.columns.kernels.object_words import ZERO
 from binspark.columns.kernels.temporal import (
     ODD,
@@ -26,7 +25,7 @@ from binspark.columns.kernels.temporal import (
 
 _ROOM = 40  # the longest text, and what the writers of digits may overwrite behind it
 _SECOND = 1_000_000
-_MINUS, _SPACE = ord("-"), ord(" ")
+_SPACE = ord(" ")
 
 
 def write_date(target: int, capacity: int, source: int, _digits: int) -> int:
@@ -90,14 +89,3 @@ def write_moment(target: int, moment: int, digits: int) -> int:
     at = write_parts(target, ZERO, ZERO, ZERO)
     store8(at, _SPACE)
     return write_clock(at + 1, ZERO, digits) - target
-
-
-@njit(cache=True, nogil=True)
-def write_parts(at: int, year: int, month: int, day: int) -> int:
-    """Write a date, in the calendar or not; return the address behind it."""
-    at = write_pair(at, year // 100)
-    at = write_pair(at, year % 100)
-    store8(at, _MINUS)
-    at = write_pair(at + 1, month)
-    store8(at, _MINUS)
-    return write_pair(at + 1, day)
