@@ -40,13 +40,19 @@ class FileFollower(Following[StreamEvent]):
     def _read(self, reopened: Reopened, watch: ResetWatch) -> Iterator[StreamEvent]:
         created = reopened.point.created
         for event in reopened:
-            if event.type_code == EventCode.FORMAT_DESCRIPTION:
-                created = event.frame.header.timestamp
-            elif event.type_code == EventCode.ROTATE and not event.in_file:
-                created = created if event.file == reopened.point.file else 0
+            created = created_after(event, created, reopened.point.file)
             if event.heartbeat:
                 watch.heartbeat(reopened.stream)
             if event.in_file or event.heartbeat:
                 self._reconnector.progressed()
             self._point = ResumePoint(event.file, event.end_offset, None, reopened.identity.uuid, created)
             yield event
+
+
+def created_after(event: StreamEvent, created: int, first_file: str) -> int:
+    """Return when the file behind an event was made, as far as that is known; 0 if not."""
+    if event.type_code == EventCode.FORMAT_DESCRIPTION:
+        return event.frame.header.timestamp
+    if event.type_code == EventCode.ROTATE and not event.in_file:
+        return created if event.file == first_file else 0
+    return created

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
-from binspark.client.bulk.follow_runs import created_after
 from binspark.client.bulk.held_run import HeldRun
 from binspark.client.bulk.pieces import BytesPiece, GroupPiece, Piece
 from binspark.client.bulk.runs import EventRuns, Run
 from binspark.client.facts import Gtids
 from binspark.client.follow import read_groups
+from binspark.client.follow_files import created_after
 from binspark.client.following import Following
 from binspark.client.gtid_memory import GtidMemory, own_kind, remember
 from binspark.client.identity import ServerIdentity

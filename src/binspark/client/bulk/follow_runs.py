@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from binspark.client.bulk.runs import EventRuns, Run, Stop
+from binspark.client.follow_files import created_after
 from binspark.client.following import Following
 from binspark.client.options import ConnectionOptions
 from binspark.client.reopen import Reopened
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import FollowSettings
-from binspark.client.stream import StreamEvent
 from binspark.client.watch import ResetWatch
-from binspark.frames import EventCode
 
 
 class RunFollower(Following[Run]):
@@ -44,12 +43,3 @@ class RunFollower(Following[Run]):
             yield run
             if runs.is_stopped:
                 return
-
-
-def created_after(event: StreamEvent, created: int, first_file: str) -> int:
-    """Return when the file behind an event was made, as far as that is known; 0 if not."""
-    if event.type_code == EventCode.FORMAT_DESCRIPTION:
-        return event.frame.header.timestamp
-    if event.type_code == EventCode.ROTATE and not event.in_file:
-        return created if event.file == first_file else 0
-    return created
