@@ -9,18 +9,16 @@ from contextlib import suppress
 from binspark.columns.kernels.hop import Look
 from binspark.columns.starts import LogBytes
 from binspark.errors import DecodeError
-from binspark.event import Event, EventDecoder, Query, QueryCompressed, TableMap, TransactionPayload
+from binspark.event import Event, EventDecoder, TableMap, TransactionPayload
 from binspark.files.hops import Hopper, opened
 from binspark.files.read import source_events
 from binspark.files.splits import PlannedLog
 from binspark.frames.magic import FIRST_EVENT_OFFSET
-from binspark.schema.ddl import may_define
-from binspark.schema.history import SchemaHistory
+from binspark.schema.history import SchemaHistory, may_define_tables
 from binspark.schema.table import TableSchema
 
 _READERS = 8
 _WINDOW = 64 << 20
-_HEAD = 1024
 _LONGEST_NAME = 255
 
 
@@ -70,8 +68,7 @@ def _sound(events: Iterator[Event]) -> Iterator[Event]:
 def _tells(event: Event) -> bool:
     if event.offset == FIRST_EVENT_OFFSET:
         return True
-    body = event.body
-    return isinstance(body, Query | QueryCompressed) and may_define(body.query[:_HEAD].decode("latin-1"))
+    return may_define_tables(event.body)
 
 
 def _last_map(log: PlannedLog, table: str) -> Event | None:

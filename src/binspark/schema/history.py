@@ -69,6 +69,11 @@ class _Known(NamedTuple):
     schema: TableSchema
 
 
+def may_define_tables(body: Any) -> bool:
+    """Tell whether the body of an event is a statement that may define tables, by its beginning."""
+    return isinstance(body, Query) and may_define(body.query[:_HEAD].decode("latin-1"))
+
+
 class SchemaHistory:
     """The shapes of tables, as the events of a log go by.
 
@@ -176,7 +181,7 @@ class SchemaHistory:
         return {**self.__dict__, **left}
 
     def _feed_query(self, query: Query, event: Event) -> None:
-        if not may_define(query.query[:_HEAD].decode("latin-1")):
+        if not may_define_tables(query):
             return
         flags: GtidFlags3 | None = query.status(StatusCode.GTID_FLAGS3)
         if flags is not None and flags.flags & (_START_ALTER | _ROLLBACK_ALTER):

@@ -22,10 +22,9 @@ from binspark.client.settings import FollowSettings, Retry, StreamSettings
 from binspark.client.start import Earliest, parse_start
 from binspark.columns.starts import names_every_transaction
 from binspark.errors import BinlogError, ConnectionLost, Purged
-from binspark.event import Event, Query, QueryCompressed
+from binspark.event import Event
 from binspark.files.sources import log_order
-from binspark.schema.ddl import may_define
-from binspark.schema.history import SchemaHistory
+from binspark.schema.history import SchemaHistory, may_define_tables
 from binspark.spark.live_log import LiveLog
 from binspark.spark.live_reader import LiveRange
 from binspark.spark.options import SourceOptions
@@ -35,7 +34,6 @@ from binspark.spark.stream_offset import StreamOffset
 
 log = logging.getLogger("binspark.spark")
 
-_HEAD = 1024
 _HEARTBEAT_SECONDS = 1.0
 _POLL_SECONDS = 0.25
 _REPORT_SECONDS = 1.0
@@ -167,13 +165,8 @@ def _head(connection: Connection) -> StreamOffset:
 def _definitions(piece: Piece) -> list[Event]:
     """Return the statements of a piece that may define tables."""
     if isinstance(piece, BytesPiece):
-        return [event for event in statements(piece) if _defines(event)]
+        return [event for event in statements(piece) if may_define_tables(event.body)]
     transaction = piece.group.transaction
     if transaction is None or transaction.ddl is None:
         return []
-    return [event for event in piece.group.events(expand_payloads=False) if _defines(event)]
-
-
-def _defines(event: Event) -> bool:
-    body = event.body
-    return isinstance(body, Query | QueryCompressed) and may_define(body.query[:_HEAD].decode("latin-1"))
+    return [event for event in piece.group.events(expand_payloads=False) if may_define_tables(event.body)]
