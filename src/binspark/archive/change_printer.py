@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import numpy as np
-import numpy.typing as npt
-
 from binspark.archive.change_lines import in_order, lines_of, selection_of_lines
 from binspark.archive.rooms import Rooms
 from binspark.changes import Change, ChangeReader
+from binspark.client.bulk.chunk_reader import ChunkReader
 from binspark.client.bulk.pieces import BytesPiece, Piece
-from binspark.columns.reader import BatchReader, Span
+from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from binspark.errors import BinlogError, SchemaError
 from binspark.schema.history import SchemaHistory
@@ -55,11 +53,11 @@ class ChangePrinter:
         """Return all lines of a piece; None if there is something that only the reader of single rows can tell."""
         reader, take = self._reader(), self._rooms.take
         self._rooms.turn()
-        span = Span(piece.format, piece.offset, None, lambda _offset: False)
+        chunks = ChunkReader(iter([piece]))
         try:
             found = [
                 lines_of(batch, piece.file, piece.data, piece.offset, take)
-                for batch in reader.read(_source(piece.data), piece.file, span)
+                for batch in reader.read(chunks.read_into, piece.file, chunks.next_span())
             ]
         except BinlogError:
             self._go_back(piece)
@@ -90,16 +88,3 @@ class ChangePrinter:
             self._rows.history = self._rows.history.until(piece.file, piece.offset)
         except SchemaError:
             return  # nothing of this file was seen
-
-
-def _source(data: npt.NDArray[np.uint8]) -> Callable[[memoryview], int]:
-    view, taken = data.data, 0
-
-    def read_into(buffer: memoryview) -> int:
-        nonlocal taken
-        count = min(len(buffer), len(view) - taken)
-        buffer[:count] = view[taken : taken + count]
-        taken += count
-        return count
-
-    return read_into

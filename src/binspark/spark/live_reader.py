@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from binspark.client.bulk.chunk_reader import ChunkReader
 from binspark.client.bulk.follow_runs import RunFollower
 from binspark.client.bulk.outline import Chunk
 from binspark.client.bulk.runs import Stop
@@ -16,11 +17,10 @@ from binspark.client.identity import identify
 from binspark.client.options import ConnectionOptions
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import FollowSettings, StreamSettings
-from binspark.columns.reader import BatchReader, Span, TableBatch
+from binspark.columns.reader import BatchReader, TableBatch
 from binspark.errors import Purged
-from binspark.event import Event, EventDecoder
+from binspark.event import Event
 from binspark.files.sources import log_order
-from binspark.frames import EventCode
 from binspark.schema.history import SchemaHistory
 
 MakeReader = Callable[[SchemaHistory], BatchReader]
@@ -47,18 +47,14 @@ class LiveReader:
     def batches(self, part: LiveRange, make_reader: MakeReader) -> Iterator[TableBatch]:
         """Yield the rows of a range."""
         reader = make_reader(self.history)
-        stretches = _Stretches(range_chunks(part))
-        while (span := stretches.next_span()) is not None:
-            yield from reader.read(stretches.read_into, stretches.file, span)
+        chunks = ChunkReader(range_chunks(part))
+        while (span := chunks.next_span()) is not None:
+            yield from reader.read(chunks.read_into, chunks.file, span)
 
     def events(self, part: LiveRange, *, expand: bool = True) -> Iterator[Event]:
         """Yield the events of a range."""
         for chunk in range_chunks(part):
-            decoder = EventDecoder(chunk.file)
-            for event in chunk.events():
-                yield event
-                if event.type_code == EventCode.TRANSACTION_PAYLOAD and expand:
-                    yield from decoder.inner_events(event)
+            yield from chunk.events(expand=expand)
 
 
 def range_chunks(part: LiveRange) -> Iterator[Chunk]:
@@ -110,38 +106,3 @@ def _chunks_by_gtid(part: LiveRange) -> Iterator[Chunk]:
                 return
     finally:
         follower.close()
-
-
-class _Stretches:
-    """Chunks as stretches of bytes that follow each other in one file, as a reader of files wants them."""
-
-    def __init__(self, chunks: Iterator[Chunk]) -> None:
-        self._chunks = chunks
-        self._chunk = next(chunks, None)
-        self._taken = 0
-        self._due: tuple[str, int] = ("", 0)
-        self.file = ""
-
-    def next_span(self) -> Span | None:
-        """Begin the next stretch; None when there is none."""
-        if self._chunk is None:
-            return None
-        self.file = self._chunk.file
-        self._due = (self._chunk.file, self._chunk.offset)
-        return Span(self._chunk.format, self._chunk.offset, None, lambda _offset: False)
-
-    def read_into(self, buffer: memoryview) -> int:
-        """Fill a buffer with bytes of the stretch, 0 at its end."""
-        filled = 0
-        while filled < len(buffer) and self._chunk is not None and self._goes_on(self._chunk):
-            count = min(len(self._chunk.data) - self._taken, len(buffer) - filled)
-            buffer[filled : filled + count] = self._chunk.data[self._taken : self._taken + count].data
-            self._taken += count
-            filled += count
-            if self._taken == len(self._chunk.data):
-                self._due = (self._chunk.file, self._chunk.end)
-                self._chunk, self._taken = next(self._chunks, None), 0
-        return filled
-
-    def _goes_on(self, chunk: Chunk) -> bool:
-        return self._taken > 0 or (chunk.file, chunk.offset) == self._due

@@ -41,12 +41,15 @@ class Chunk:
         """The offset behind the last event."""
         return self.offset + len(self.data)
 
-    def events(self) -> Iterator[Event]:
-        """Yield the events, compressed payloads as they are."""
+    def events(self, *, expand: bool = True) -> Iterator[Event]:
+        """Yield the events; behind a compressed payload come the events inside, unless they are not wanted."""
         framer, decoder = Framer(self.format, self.offset), EventDecoder(self.file)
         for start in range(0, len(self.data), _WINDOW):
             for frame in framer.feed(self.data[start : start + _WINDOW].tobytes()):
-                yield decoder.decode(frame)
+                event = decoder.decode(frame)
+                yield event
+                if expand and event.type_code == EventCode.TRANSACTION_PAYLOAD:
+                    yield from decoder.inner_events(event)
 
 
 @dataclass(frozen=True, eq=False)

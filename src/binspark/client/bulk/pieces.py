@@ -10,8 +10,7 @@ from binspark.client.bulk.outline import Chunk, Outline, outline
 from binspark.client.facts import Gtids
 from binspark.client.group import Group
 from binspark.client.resume import ResumePoint
-from binspark.event import Event, EventDecoder
-from binspark.frames import EventCode
+from binspark.event import Event
 from binspark.gtid import GtidSet
 
 
@@ -66,14 +65,6 @@ class BytesPiece(Chunk):
     def resume(self) -> ResumePoint:
         """Where to go on."""
         return self.places.behind(len(self.places)) if self.has_gtids else self.last
-
-    def events(self) -> Iterator[Event]:
-        """Yield the events; behind a compressed payload come the events inside."""
-        decoder = EventDecoder(self.file)
-        for event in super().events():
-            yield event
-            if event.type_code == EventCode.TRANSACTION_PAYLOAD:
-                yield from decoder.inner_events(event)
 
 
 @dataclass(frozen=True, eq=False)
