@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from binspark.cli.connecting import connecting_options
+from binspark.cli.connecting import connecting_options, heartbeat_option
 from binspark.cli.output import json_line, tell
 
 if TYPE_CHECKING:
@@ -64,13 +64,7 @@ def bytes_of(_context: click.Context | None, _option: click.Parameter | None, te
 )
 @click.option("--spool", metavar="DIR", help="Where logs grow that go to a store. [default: a folder of the cache]")
 @click.option("--server-id", type=click.IntRange(1, 0xFFFFFFFF), help="The server id of this reader. [default: random]")
-@click.option(
-    "--heartbeat-seconds",
-    type=click.FloatRange(min=0.001),
-    default=10.0,
-    show_default=True,
-    help="How often a server that has nothing to send says so; after three that did not come, connect again.",
-)
+@heartbeat_option
 @click.option(
     "--progress-seconds",
     type=click.FloatRange(min=0),

@@ -50,6 +50,14 @@ _OPTIONS = (
     ),
 )
 
+heartbeat_option = click.option(
+    "--heartbeat-seconds",
+    type=click.FloatRange(min=0.001),
+    default=10.0,
+    show_default=True,
+    help="How often a server that has nothing to send says so; after three that did not come, connect again.",
+)
+
 _PASSED_ON = ("port", "user", "socket", "defaults_file", "tls_mode", "tls_ca", "tls_cert", "tls_key")
 
 

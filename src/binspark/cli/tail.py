@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from binspark.cli.archive import stopping, warnings_told
-from binspark.cli.connecting import connecting_options
+from binspark.cli.connecting import connecting_options, heartbeat_option
 from binspark.cli.output import format_option, tell
 from binspark.cli.selecting import history_from, selecting_options, selection_from
 from binspark.cli.tail_output import BackgroundOutput
@@ -39,13 +39,7 @@ if TYPE_CHECKING:
 @format_option
 @selecting_options
 @click.option("--reader-id", type=click.IntRange(1, 0xFFFFFFFF), help="The server id of this reader. [default: random]")
-@click.option(
-    "--heartbeat-seconds",
-    type=click.FloatRange(min=0.001),
-    default=10.0,
-    show_default=True,
-    help="How often a server that has nothing to send says so; after three that did not come, connect again.",
-)
+@heartbeat_option
 def tail_command(
     connection: ConnectionOptions,
     start: str,
