@@ -17,11 +17,11 @@ SECONDS = 6.0
 def measure(log: Log) -> Figure:
     """Decode as much of a log as fits in a few seconds; the rate counts."""
     try:
-        peer = importlib.import_module("pymysqlreplication")
+        importlib.import_module("pymysqlreplication")
     except ImportError as error:
         raise PeerUnavailable("not installed: pip install -e '.[bench]'") from error
     with serving(log) as server:
-        figure = _read_for_a_while(peer, server, log)
+        figure = _read_for_a_while(server, log)
     if figure.rows == 0:
         raise PeerUnavailable("finds no rows in this log")
     expected = rows_before(log, figure.log_bytes)
@@ -30,16 +30,20 @@ def measure(log: Log) -> Figure:
     return figure
 
 
-def _read_for_a_while(peer: Any, server: Server, log: Log) -> Figure:
-    settings = {"host": "127.0.0.1", "port": server.port, "user": "root", "passwd": ""}
-    stream = peer.BinLogStreamReader(
-        connection_settings=settings,
+def open_peer(port: int, log_file: str = LOG_NAME) -> Any:
+    """Return its stream of a log from the beginning on."""
+    return importlib.import_module("pymysqlreplication").BinLogStreamReader(
+        connection_settings={"host": "127.0.0.1", "port": port, "user": "root", "passwd": ""},
         server_id=4711,
-        log_file=LOG_NAME,
+        log_file=log_file,
         log_pos=4,
         resume_stream=True,
         enable_logging=False,
     )
+
+
+def _read_for_a_while(server: Server, log: Log) -> Figure:
+    stream = open_peer(server.port)
     rows, position, began = 0, 4, time.perf_counter()
     try:
         for event in stream:

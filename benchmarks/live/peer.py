@@ -5,7 +5,6 @@ It prints how many rows it came by in how many seconds; its own start is not amo
 
 from __future__ import annotations
 
-import importlib
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ import time
 from dataclasses import dataclass
 
 from benchmarks.decode.logs import LOG_NAME, Log
+from benchmarks.decode.python_replication import open_peer
 from benchmarks.live.timing import REPEATS, timed
 from binspark.testing.servers import Server
 
@@ -51,14 +51,7 @@ def _one_rate(server: Server) -> Rate | None:
 
 def read(port: int, longest_seconds: float) -> None:
     """Count rows for some seconds, or to the end of the log."""
-    stream = importlib.import_module("pymysqlreplication").BinLogStreamReader(
-        connection_settings={"host": "127.0.0.1", "port": port, "user": "root", "passwd": ""},
-        server_id=4711,
-        log_file=LOG_NAME,
-        log_pos=4,
-        resume_stream=True,
-        enable_logging=False,
-    )
+    stream = open_peer(port)
     rows, began = 0, time.perf_counter()
     for event in stream:
         rows += len(getattr(event, "rows", ()))

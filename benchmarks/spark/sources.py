@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from benchmarks.decode.logs import Log
+from benchmarks.decode.python_replication import open_peer
 from benchmarks.spark import ceiling
 
 TABLE = "bench.sales"
@@ -50,16 +51,7 @@ def peer_rows(port: int, log_file: str, most_rows: int) -> Callable[[Iterator[An
     """Return what runs in `mapPartitions`: python-mysql-replication, which reads from a server."""
 
     def read(_: Iterator[Any]) -> Iterator[tuple[Any, ...]]:
-        from pymysqlreplication import BinLogStreamReader
-
-        stream = BinLogStreamReader(
-            connection_settings={"host": "127.0.0.1", "port": port, "user": "root", "passwd": ""},
-            server_id=4711,
-            log_file=log_file,
-            log_pos=4,
-            resume_stream=True,
-            enable_logging=False,
-        )
+        stream = open_peer(port, log_file)
         count = 0
         try:
             for event in stream:
