@@ -36,6 +36,17 @@ def test_a_worker_whose_rows_nobody_wants_is_left_out() -> None:
     assert list(without_chatter(["before\n", *BROKEN_PIPE, *BROKEN_PIPE, "after\n"])) == ["before\n", "after\n"]
 
 
+def test_two_workers_that_write_at_once_are_left_out() -> None:
+    interleaved = [line for pair in zip(BROKEN_PIPE, BROKEN_PIPE, strict=True) for line in pair]
+    late = [*BROKEN_PIPE[:1], *BROKEN_PIPE[:3], *BROKEN_PIPE[3:], *BROKEN_PIPE[1:]]
+    assert list(without_chatter(["before\n", *interleaved, *late, "after\n"])) == ["before\n", "after\n"]
+
+
+def test_a_failure_among_closed_pipes_is_shown() -> None:
+    lines = [*BROKEN_PIPE[:1], *OTHER_FAILURE]
+    assert list(without_chatter(lines)) == lines
+
+
 def test_other_tracebacks_are_shown_whole() -> None:
     lines = [*BROKEN_PIPE, *OTHER_FAILURE, "after\n"]
     assert list(without_chatter(lines)) == [*OTHER_FAILURE, "after\n"]

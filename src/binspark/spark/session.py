@@ -34,6 +34,7 @@ SETTINGS: Mapping[str, str] = {
 _PATIENCE_SECONDS = 5
 _START_CHATTER = ("WARNING: ", "Picked up ", "NOTE: Picked up ")
 """How lines begin that Java writes at every start: of modules that Spark asks for, of options in the environment."""
+_PIPE_CLOSED = ("BrokenPipeError", "ConnectionResetError")
 
 
 def local_session(app_name: str = "binspark", settings: Mapping[str, str] | None = None) -> SparkSession:
@@ -90,14 +91,22 @@ def _pass_on(read_end: int) -> None:
 def without_chatter(lines: Iterable[str]) -> Iterator[str]:
     """Leave out what tells nothing: of Java's start, and of workers whose rows nobody wants any more.
 
-    A query that needs a few rows closes the pipe of the worker that sends them, and PySpark prints that as a traceback.
+    A query that needs a few rows closes the pipes of the workers that send them, and PySpark prints that as tracebacks.
+    Several workers write at once, a line each in turn: what they say is held until as many ended as began.
     """
-    traceback: list[str] = []
+    held: list[str] = []
+    begun = 0
     for line in lines:
-        if line.startswith("Traceback ") or (traceback and line[:1].isspace()):
-            traceback.append(line)
+        begun += line.startswith("Traceback ")
+        if not begun:
+            if not line.startswith(_START_CHATTER):
+                yield line
             continue
-        if not (line.startswith("BrokenPipeError") if traceback else line.startswith(_START_CHATTER)):
-            yield from (*traceback, line)
-        traceback.clear()
-    yield from traceback
+        held.append(line)
+        begun -= line.startswith(_PIPE_CLOSED)
+        if not line.startswith(("Traceback ", " ", *_PIPE_CLOSED)):  # another failure, or words of somebody else
+            yield from held
+            begun = 0
+        if not begun:
+            held.clear()
+    yield from held
