@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from stream_queries import Stream, live_options
+from stream_queries import Stream, live_options, running, wait_for_rows
 
 import binspark
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
@@ -19,6 +19,7 @@ FAMILIES = [
 """MariaDB has a stream of its own among the faults; what it does as MySQL does is left to the long run."""
 
 GTIDS = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
+RESET = {MySQL: "RESET BINARY LOGS AND GTIDS", MariaDB: "RESET MASTER"}
 
 
 def make_table(server: Server, columns: str = "id INT PRIMARY KEY AUTO_INCREMENT, item VARCHAR(40)") -> None:
@@ -201,3 +202,70 @@ def test_statements_between_batches_are_known_to_the_next(
         {"id": 3, "item": "c"},
         {"note": "d", "id": 1},
     ]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_reset_logs_stop_the_stream_or_are_begun_anew(
+    spark: SparkSession,
+    start_server,  # type: ignore[no-untyped-def]
+    family: Family,
+    tmp_path: Path,
+) -> None:
+    server = start_server(family, GTIDS if family is MySQL else {})
+    make_table(server)
+    insert(server, "a")
+    insert(server, "b")
+    stream = Stream(spark, tmp_path, live_options(server, table="shop.stock"))
+    stream.run()
+    server.query(RESET[family])
+    insert(server, "c")
+    with pytest.raises(Exception, match="reset"):
+        stream.run()
+    stream.run(failOnDataLoss="false")
+    assert stream.values("item") == [("a",), ("b",), ("c",)]
+    insert(server, "d")
+    stream.run()
+    assert stream.values("item") == [("a",), ("b",), ("c",), ("d",)]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_reset_under_a_running_stream_is_noticed(
+    spark: SparkSession,
+    start_server,  # type: ignore[no-untyped-def]
+    family: Family,
+    tmp_path: Path,
+) -> None:
+    server = start_server(family, GTIDS if family is MySQL else {})
+    make_table(server)
+    insert(server, "a")
+    options = live_options(server, table="shop.stock", failOnDataLoss="false")
+    stream = Stream(spark, tmp_path, options)
+    with running(stream) as query:
+        wait_for_rows(query, stream, 1)
+        server.query(RESET[family])
+        insert(server, "b")
+        wait_for_rows(query, stream, 2)
+    assert stream.values("item") == [("a",), ("b",)]
+
+
+@pytest.mark.mysql
+@pytest.mark.timeout(300)
+def test_purged_transactions_are_left_out_where_gtids_lead_the_way(
+    spark: SparkSession,
+    start_server,  # type: ignore[no-untyped-def]
+    tmp_path: Path,
+) -> None:
+    server = start_server(MySQL, GTIDS)
+    make_table(server)
+    gtids = server.query("SHOW BINARY LOG STATUS")[0][-1].replace("\n", "")
+    insert(server, "lost")
+    server.query("FLUSH BINARY LOGS")
+    server.query(f"PURGE BINARY LOGS TO '{server.log_files()[-1].name}'")
+    insert(server, "left")
+    stream = Stream(spark, tmp_path, live_options(server, table="shop.stock", startingOffsets=gtids))
+    with pytest.raises(Exception, match="no longer in the server's logs"):
+        stream.run()
+    stream.run(failOnDataLoss="false")
+    assert stream.values("item") == [("left",)]

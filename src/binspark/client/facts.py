@@ -90,7 +90,7 @@ def server_facts(connection: Connection) -> ServerFacts:
         log_bin=log_bin,
         logs=server_logs(connection) if log_bin else (),
         end=log_end(connection) if log_bin else None,
-        gtids_purged=_gtids_purged(connection, variables),
+        gtids_purged=purged_gtids(connection),
         gtids_enabled=variables.get("gtid_mode", "OFF") == "ON" if family is Family.MYSQL else True,
         variables=variables,
     )
@@ -155,7 +155,8 @@ def _log_status(connection: Connection) -> Row:
     return rows[0]
 
 
-def _gtids_purged(connection: Connection, variables: Mapping[str, str]) -> GtidSet:
-    if "gtid_purged" not in variables:
+def purged_gtids(connection: Connection) -> GtidSet:
+    """Return the GTIDs whose logs are gone. MariaDB does not say."""
+    if server_family(connection) is Family.MARIADB:
         return GtidSet()
     return GtidSet(str(connection.rows("SELECT @@GLOBAL.gtid_purged")[0][0]))

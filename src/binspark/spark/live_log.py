@@ -40,7 +40,7 @@ class LiveLog:
     def add(self, piece: Piece) -> None:
         """Take what came; wait while it is too much."""
         stretch = Stretch.of(piece)
-        end = StreamOffset.of_point(stretch.end)
+        end = StreamOffset.of_point(stretch.end, self.end.lost)
         with self._changed:
             if end.place == self.end.place or not (stretch.has_bytes or end.by_file):
                 return
@@ -133,4 +133,4 @@ class LiveLog:
             if taken < len(cuts):
                 break
             size, count = size + cuts.size, count + cuts.transactions
-        return start if found is None else StreamOffset.of_point(found[0].behind(found[1]))
+        return start if found is None else StreamOffset.of_point(found[0].behind(found[1]), start.lost)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import deque
+from dataclasses import replace
 
 from binspark.archive.tables_then import history_at
 from binspark.client.asking import Asking
@@ -19,20 +19,18 @@ from binspark.client.identity import identify
 from binspark.client.resolve import resolve_start
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import FollowSettings, Retry, StreamSettings
-from binspark.client.start import Earliest, parse_start
+from binspark.client.start import parse_start
 from binspark.columns.starts import names_every_transaction
 from binspark.errors import BinlogError, ConnectionLost, Purged
 from binspark.event import Event
-from binspark.files.sources import log_order
 from binspark.schema.history import SchemaHistory, may_define_tables
+from binspark.spark.data_loss import surviving
 from binspark.spark.live_log import LiveLog
 from binspark.spark.live_reader import LiveRange
 from binspark.spark.options import SourceOptions
 from binspark.spark.server_schema import connection_arguments
 from binspark.spark.stream_limit import Limit
 from binspark.spark.stream_offset import StreamOffset
-
-log = logging.getLogger("binspark.spark")
 
 _HEARTBEAT_SECONDS = 1.0
 _POLL_SECONDS = 0.25
@@ -68,10 +66,19 @@ class LiveServer:
         return seen if head is None or (seen is not None and head.is_before(seen)) else head
 
     def _glance(self) -> StreamOffset | None:
+        """Ask where the server writes. If that is before what it has sent, its logs were reset: a dump never tells."""
+        live = self._log
+        seen = None if live is None else live.end
         try:
-            return self._glancing.ask(_head)
+            head = self._glancing.ask(_head)
         except ConnectionLost:
             return None
+        if live is None or seen is None:
+            return head
+        head = replace(head, lost=seen.lost)
+        if head.is_before(seen):
+            live.fail(Purged(f"the server writes at {head.position} now: its logs were reset", seen.position))
+        return head
 
     def head(self) -> StreamOffset:
         """Return where the server writes now."""
@@ -79,15 +86,27 @@ class LiveServer:
 
     def latest(self, start: StreamOffset, limit: Limit, target: StreamOffset | None = None) -> StreamOffset:
         """Return how far the next batch goes, as far as the follower has come."""
+        try:
+            return self._next_end(start, limit, target and replace(target, lost=start.lost))
+        except Purged:
+            place = self._surviving(start)
+            if place == start:
+                raise
+            return start if place.lost == start.lost else place
+
+    def _next_end(self, start: StreamOffset, limit: Limit, target: StreamOffset | None) -> StreamOffset:
         live = self._follow(start)
         live.wait(start, _POLL_SECONDS if target is None else _TARGET_SECONDS, target)
         try:
-            return live.next_end(start, limit, target)
-        except BinlogError as error:
+            end = live.next_end(start, limit, target)
+        except BinlogError:
             self._log = None
-            if isinstance(error, Purged) and self._surviving(start) != start:
-                return start
+            live.close()
             raise
+        if target is not None and end == start and not live.end.reaches(target):
+            message = f"the server had written up to {target.position}, and has sent nothing more"
+            raise ConnectionLost(f"{message} for {_TARGET_SECONDS:.0f} s", start.position)
+        return end
 
     def history(self, start: StreamOffset) -> SchemaHistory:
         """Return what is known of tables at a place: what the server says, if no statement has changed it since."""
@@ -100,8 +119,11 @@ class LiveServer:
         return self._told
 
     def parts(self, start: StreamOffset, end: StreamOffset) -> list[tuple[LiveRange, SchemaHistory]]:
-        """Return a range as one part: transactions come over a connection one after the other."""
-        carried = self._follow(start).carried(start, end)
+        """Return a range as one part: transactions come over a connection one after the other. None, if it is lost."""
+        live = self._followed_from(start)
+        carried = None if live is None else live.carried(start, end)
+        if start.lost != end.lost or (carried is None and self._surviving(end) != end):
+            return []
         begin = start if carried is not None else self._surviving(start)
         return [(LiveRange(self._connection, begin.point, end.point, carried), self.history(start))]
 
@@ -116,10 +138,11 @@ class LiveServer:
 
     def _follow(self, start: StreamOffset) -> LiveLog:
         """Follow from a place on, unless that is what is being done."""
-        if self._log is not None and not start.is_before(self._log.begin):
-            return self._log
+        live = self._followed_from(start)
+        if live is not None:
+            return live
         self.stop()
-        begin = self._surviving(start).point
+        begin = self._begin(start).point
         self._known = self._asking.ask(lambda connection: history_at(connection, begin))
         in_bulk = self._asking.ask(lambda asked: names_every_transaction(server_family(asked), asked.server_version))
         self._statements, self._told = deque(), None
@@ -130,15 +153,22 @@ class LiveServer:
         threading.Thread(target=_run, args=arguments, daemon=True, name="binspark-follower").start()
         return self._log
 
-    def _surviving(self, start: StreamOffset) -> StreamOffset:
-        """Return a place, or the beginning of the oldest log if its own is gone and data may be lost."""
-        if not self._may_lose or not start.by_file:
-            return start
-        oldest = self._asking.ask(lambda connection: resolve_start(connection, Earliest()))
-        if oldest.server != start.server or log_order(oldest.file) <= log_order(start.file):
-            return start
-        log.warning("%s is gone before it was read; going on with %s", start.file, oldest.file)
-        return StreamOffset.of_point(oldest)
+    def _followed_from(self, start: StreamOffset) -> LiveLog | None:
+        live = self._log
+        return None if live is None or live.begin.lost != start.lost or start.is_before(live.begin) else live
+
+    def _begin(self, start: StreamOffset) -> StreamOffset:
+        """Return where to follow from for what comes behind a place."""
+        place = self._surviving(start)
+        if place.lost != start.lost:
+            raise Purged("what follows this place is gone: the logs were reset", start.position)
+        return place
+
+    def _surviving(self, place: StreamOffset) -> StreamOffset:
+        """Return a place, or where to go on if its log is gone and data may be lost."""
+        if not self._may_lose:
+            return place
+        return self._asking.ask(lambda connection: surviving(connection, place))
 
 
 def _run(follower: PieceFollower, live: LiveLog, found: deque[tuple[StreamOffset, Event]]) -> None:

@@ -12,7 +12,7 @@ from binspark.files.sources import log_order
 from binspark.position import Position
 
 _VERSION = 1
-_KEYS = ("v", "file", "pos", "gtid", "server", "created", "by_file")
+_KEYS = ("v", "file", "pos", "gtid", "server", "created", "by_file", "lost")
 
 UNRESOLVED: dict[str, Any] = {**dict.fromkeys(_KEYS), "v": _VERSION}
 """Where every stream begins: a constant, because Spark asks for it several times. What it means is found out once,
@@ -21,7 +21,10 @@ by the first offset that is asked for, which Spark keeps before it is used."""
 
 @dataclass(frozen=True, slots=True)
 class StreamOffset:
-    """The place behind all that was delivered: of a server's log, or of an archive (which names no server)."""
+    """The place behind all that was delivered: of a server's log, or of an archive (which names no server).
+
+    lost  how often the stream has gone on with new logs because those that it read were reset: no order holds across it
+    """
 
     file: str
     pos: int
@@ -29,12 +32,13 @@ class StreamOffset:
     server: str = ""
     created: int = 0
     by_file: bool = True
+    lost: int = 0
 
     @classmethod
-    def of_point(cls, point: ResumePoint) -> StreamOffset:
+    def of_point(cls, point: ResumePoint, lost: int = 0) -> StreamOffset:
         """Return the offset of a place in a server's log."""
         gtid = None if point.gtids is None else str(point.gtids)
-        return cls(point.file, point.offset, gtid, point.server, point.created, point.by_file)
+        return cls(point.file, point.offset, gtid, point.server, point.created, point.by_file, lost)
 
     @property
     def point(self) -> ResumePoint:
@@ -53,7 +57,7 @@ class StreamOffset:
 
     def json(self) -> dict[str, Any]:
         """Return what Spark keeps."""
-        values = (_VERSION, self.file, self.pos, self.gtid, self.server, self.created, self.by_file)
+        values = (_VERSION, self.file, self.pos, self.gtid, self.server, self.created, self.by_file, self.lost)
         return dict(zip(_KEYS, values, strict=True))
 
     @classmethod
@@ -63,7 +67,7 @@ class StreamOffset:
             raise OptionError(f"the checkpoint holds an offset that this version does not know: {kept}")
         if kept.get("file") is None:
             return None
-        return cls(*(kept[key] for key in _KEYS[1:]))
+        return cls(**{key: kept[key] for key in _KEYS[1:] if key in kept})
 
     def is_before(self, other: StreamOffset) -> bool:
         """Tell whether a place comes before another, as far as that can be told: in the logs of one server."""
@@ -77,7 +81,7 @@ class StreamOffset:
         return gtids is not None and theirs is not None and type(gtids) is type(theirs) and bool(theirs <= gtids)  # type: ignore[operator]
 
     def _is_beside(self, other: StreamOffset) -> bool:
-        return self.server == other.server and self.by_file and other.by_file
+        return (self.server, self.lost) == (other.server, other.lost) and self.by_file and other.by_file
 
     @property
     def _order(self) -> tuple[tuple[str, int], int]:
