@@ -8,7 +8,8 @@ on, if it stores a group's resume point together with what it made of the group,
 - After a lost connection to the same server the stream goes on at the place in its file where the last whole
   transaction ended. A file that is another one of the same name is noticed by the time of its making.
 - At another server, or where that file was purged, it goes on with the GTIDs that were not delivered yet. This needs
-  GTIDs (gtid_mode=ON, MariaDB) and several hosts. Where they are not known, only the same server will do.
+  GTIDs (gtid_mode=ON, MariaDB) and several hosts. Where they are not known, only the same server will do. Once all that
+  was delivered before lies behind, places in files are enough again.
 - A server that crashed may have lost the last transactions that it had sent (sync_binlog=1 and
   innodb_flush_log_at_trx_commit=1 prevent that). This is noticed and refused, not papered over.
 """
@@ -61,7 +62,7 @@ def read_groups(
     reopened: Reopened, watch: ResetWatch, memory_bytes: int, progressed: Callable[[], None]
 ) -> Iterator[Group]:
     """Yield the groups of one stream; `progressed` is told when the connection is of use."""
-    progress = Progress(reopened.point, reopened.identity, by_file=reopened.by_file)
+    progress = Progress(reopened.point, reopened.identity, by_file=reopened.by_file, written=reopened.written)
     grouper = Grouper(memory_bytes)
     decoder = EventDecoder()
     for streamed in reopened:

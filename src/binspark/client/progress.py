@@ -2,24 +2,75 @@
 
 from __future__ import annotations
 
-from binspark.client.gtid_memory import GtidMemory, remember
+from typing import NamedTuple
+
+from binspark.client.gtid_memory import GtidMemory, own_kind, remember
 from binspark.client.identity import ServerIdentity
 from binspark.client.resume import ResumePoint
 from binspark.client.stream import StreamEvent
 from binspark.event import Event, FormatDescription, GtidList, PreviousGtids
+from binspark.files.sources import log_order
 from binspark.gtid import GtidSet, MariadbPosition, MariadbState
 from binspark.transactions import Transaction
+
+
+class Written(NamedTuple):
+    """What a server has written before a place in its log, or has without having written it."""
+
+    gtids: GtidSet | MariadbState
+    file: str
+    offset: int
+
+    def is_before(self, file: str, offset: int) -> bool:
+        """Tell whether all of it comes before a place."""
+        return (log_order(self.file), self.offset) <= (log_order(file), offset)
+
+
+class LeftOut:
+    """GTIDs that a server was asked to leave out of a stream, as long as they may still follow.
+
+    MySQL leaves a transaction out wherever it stands. It has each of them once, so that none follows which came before.
+    MariaDB leaves a domain out up to the first number of the same server that is not smaller. What other servers wrote
+    in the domain says nothing: without strict mode their numbers may be larger before that place.
+    """
+
+    def __init__(self, gtids: GtidSet | MariadbPosition, written: Written | None = None) -> None:
+        self._gtids = gtids
+        self._written = written
+
+    def __bool__(self) -> bool:
+        return bool(self._gtids)
+
+    def came_before(self, gtids: GtidSet | MariadbState) -> None:
+        """Learn what came before the place where the stream is."""
+        if isinstance(self._gtids, GtidSet):
+            assert isinstance(gtids, GtidSet)
+            self._gtids -= gtids
+        else:
+            self._gtids = MariadbPosition.of(gtid for gtid in self._gtids if gtid not in gtids)
+
+    def reached(self, file: str, offset: int) -> None:
+        """Learn where the stream is, between two transactions."""
+        if self._written is not None and self._written.is_before(file, offset):
+            self.came_before(self._written.gtids)
+            self._written = None
 
 
 class Progress:
     """Moves a resume point behind whole transactions, and behind what stands between them.
 
     A point without GTIDs learns them where a file begins: its first events say what came before it. `by_file` says that
-    the server leaves nothing out behind the point.
+    the server leaves nothing out behind the point. Where it was asked to leave out the GTIDs of the point, that becomes
+    true where all of them came before: a file that begins tells, and what the server had `written` when it was asked.
     """
 
-    def __init__(self, point: ResumePoint, identity: ServerIdentity, *, by_file: bool) -> None:
-        self._by_file = by_file
+    def __init__(
+        self, point: ResumePoint, identity: ServerIdentity, *, by_file: bool, written: Written | None = None
+    ) -> None:
+        self._left_out: LeftOut | None = None
+        if not by_file:
+            assert point.gtids is not None
+            self._left_out = LeftOut(own_kind(point.gtids, identity.family), written)
         self._file = point.file
         self._offset = point.offset
         self._created = point.created
@@ -39,7 +90,7 @@ class Progress:
         """Return a place before which are exactly the transactions that were delivered."""
         created = self._created if file == self._file else 0
         gtids = None if self._memory is None else self._memory.freeze()
-        return ResumePoint(file, offset, gtids, self._server, created, self._by_file)
+        return ResumePoint(file, offset, gtids, self._server, created, self._left_out is None)
 
     def delivered(self, transaction: Transaction) -> None:
         """Go behind a transaction. One without a GTID makes GTIDs useless until the next file begins."""
@@ -48,6 +99,7 @@ class Progress:
             self._memory = None
         elif self._memory is not None:
             self._memory.add(transaction.gtid)
+        self._look_behind()
 
     def passed(self, streamed: StreamEvent, event: Event) -> None:
         """Go behind an event that stands between transactions."""
@@ -56,16 +108,27 @@ class Progress:
         if isinstance(body, FormatDescription):
             self._created = event.header.timestamp
         elif streamed.in_file and isinstance(body, PreviousGtids):
-            self._learn(body.gtid_set)
+            self._learn(body.gtid_set, body.gtid_set)
         elif streamed.in_file and isinstance(body, GtidList):
-            self._learn(MariadbState.of(body.gtids).position)
+            state = MariadbState.of(body.gtids)
+            self._learn(state.position, state)
+        self._look_behind()
 
     def _move(self, file: str, offset: int) -> None:
         if file != self._file:
             self._created = 0
         self._file, self._offset = file, offset
 
-    def _learn(self, gtids: GtidSet | MariadbPosition) -> None:
+    def _look_behind(self) -> None:
+        """Tell whether anything is left out from here on."""
+        if self._left_out is not None:
+            self._left_out.reached(self._file, self._offset)
+            self._left_out = self._left_out or None
+
+    def _learn(self, gtids: GtidSet | MariadbPosition, state: GtidSet | MariadbState) -> None:
+        """Learn which GTIDs came before a file, as a reader and as a server counts them."""
+        if self._left_out is not None:
+            self._left_out.came_before(state)
         if not self._gtids_enabled:
             return
         if self._memory is None:

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 
 from binspark.client.connect import Connection
 from binspark.client.dump import open_stream
-from binspark.client.facts import server_logs
+from binspark.client.facts import server_logs, write_place
 from binspark.client.gtid_memory import own_kind
 from binspark.client.identity import ServerIdentity, identify
 from binspark.client.lag import look_at_lag
 from binspark.client.probe import file_created
+from binspark.client.progress import Written
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import StreamSettings
 from binspark.client.start import AtFile, AtGtids
@@ -20,16 +21,22 @@ from binspark.client.stream import BinlogStream, OnHeartbeat, StreamEvent
 from binspark.errors import Authentication, ConnectionLost, Purged
 from binspark.files.sources import log_order
 from binspark.frames.codes import EventCode
+from binspark.frames.format import Family
+from binspark.gtid import GtidSet, MariadbState
 
 
 @dataclass(frozen=True, slots=True)
 class Reopened:
-    """A stream that goes on at a resume point: by the place in its file, or by GTIDs."""
+    """A stream that goes on at a resume point: by the place in its file, or by GTIDs.
+
+    written  what the server had written before it was asked for the stream; None if it did not say, or by file
+    """
 
     stream: BinlogStream
     identity: ServerIdentity
     point: ResumePoint
     by_file: bool
+    written: Written | None = None
 
     def __iter__(self) -> Iterator[StreamEvent]:
         """Yield the events, and refuse those of another log of the same name."""
@@ -50,7 +57,8 @@ def reopen(
         _refuse_other_history(connection, point)
     elif isinstance(start, AtGtids):
         look_at_lag(connection, start.gtids)
-    return Reopened(open_stream(connection, start, settings, on_heartbeat), identity, point, by_file)
+    written = None if by_file else _written(connection, identity.family)
+    return Reopened(open_stream(connection, start, settings, on_heartbeat), identity, point, by_file, written)
 
 
 def place_on(connection: Connection, identity: ServerIdentity, point: ResumePoint) -> AtFile | AtGtids:
@@ -67,6 +75,17 @@ def place_on(connection: Connection, identity: ServerIdentity, point: ResumePoin
         "GTIDs before it are not known: only that server can go on"
     )
     raise ConnectionLost(message, connection.position)
+
+
+def _written(connection: Connection, family: Family) -> Written | None:
+    """Ask for GTIDs, then for a place behind them; whoever may not ask for the place does without."""
+    variable = "gtid_executed" if family is Family.MYSQL else "gtid_binlog_state"
+    text = str(connection.rows(f"SELECT @@GLOBAL.{variable}")[0][0])
+    gtids = GtidSet(text) if family is Family.MYSQL else MariadbState(text)
+    try:
+        return Written(gtids, *write_place(connection))
+    except Authentication:
+        return None
 
 
 def _refuse_other_file(event: StreamEvent, point: ResumePoint) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from binspark.client.bulk.held_run import HeldRun
 from binspark.client.bulk.pieces import BytesPiece, GroupPiece, Piece
 from binspark.client.bulk.runs import EventRuns, Run
+from binspark.client.connect import Connection
 from binspark.client.facts import Gtids
 from binspark.client.follow import read_groups
 from binspark.client.follow_files import created_after
@@ -37,7 +38,10 @@ class PieceFollower(Following[Piece]):
     """Pieces of a server's log, as large as what has come: every transaction once, over lost connections.
 
     What is not whole is held back; after a lost connection it comes again. Where GTIDs lead the way (to another server,
-    or from GTIDs, or to some), pieces are single transactions; so they are if they are not wanted `in_bulk`.
+    or from GTIDs, or to some), pieces are single transactions; so they are if they are not wanted `in_bulk`. As soon as
+    the place in a file is enough, another connection goes on there in bulk. A stream by GTIDs is not made of the bytes
+    of the log: MySQL clears the creation time in the first event of each file, even where it leaves nothing out any
+    more, and where the log has no checksums it leaves that event the one it had.
     """
 
     def __init__(
@@ -52,14 +56,29 @@ class PieceFollower(Following[Piece]):
         super().__init__(options, start, settings, None)
         self._until = until or Until()
         self._in_bulk = in_bulk and (self._until.gtids is None or bool(self._until.file))
+        self._first_server = start.server
         self._seen: GtidMemory | None = None
+        self._turns_to_bulk = False
+
+    def _read_connection(self, connection: Connection) -> Iterator[Piece]:
+        """Read from one connection. Where it has come to a place in a file by GTIDs, go on over another in bulk."""
+        self._turns_to_bulk = False
+        yield from super()._read_connection(connection)
+        if self._turns_to_bulk and not self._reconnector.stopped:
+            connection.close()
+            with self._reconnector.connect() as another:
+                yield from self._read_connection(another)
 
     def _read(self, reopened: Reopened, watch: ResetWatch) -> Iterator[Piece]:
         if self._until.is_behind(reopened.point):
             return iter(())
-        if self._in_bulk and reopened.by_file:
+        if reopened.by_file and self._may_be_bulk(reopened.identity):
             return self._read_bytes(reopened, watch)
         return self._read_groups(reopened, watch)
+
+    def _may_be_bulk(self, identity: ServerIdentity) -> bool:
+        """Tell whether bulk is wanted, and ends where it should: a file to end in is one of the first server."""
+        return self._in_bulk and (not self._until.file or self._first_server in ("", identity.uuid))
 
     def _read_bytes(self, reopened: Reopened, watch: ResetWatch) -> Iterator[BytesPiece]:
         runs = EventRuns(reopened, _TICK_SECONDS, self._until.stop)
@@ -87,6 +106,9 @@ class PieceFollower(Following[Piece]):
             if until.is_behind(group.resume) or (transaction is None and until.is_over()):
                 return
             if until.gtids is not None and self._has_seen(until.gtids, transaction, reopened.identity.family):
+                return
+            if group.resume.by_file and self._may_be_bulk(reopened.identity):
+                self._turns_to_bulk = True
                 return
 
     def _has_seen(self, wanted: Gtids, transaction: Transaction | None, family: Family) -> bool:
