@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from client_help import StartServer, make_table
 
 from binspark.testing.servers import Family, Server
+from replicas import replicate
 
 _numbers = itertools.count(1)
 
@@ -22,3 +24,13 @@ def shared(family: Family, request: pytest.FixtureRequest) -> Server:
 def database() -> str:
     """The name of a database that no other test uses."""
     return f"client_{next(_numbers)}"
+
+
+@pytest.fixture
+def pair(family: Family, start_server: StartServer) -> tuple[Server, Server]:
+    """A source and its replica, whose logs differ."""
+    source = start_server(family, {"server-id": 1})
+    replica = start_server(family, {"server-id": 2, "log-bin": "other", "log-slave-updates": 1})
+    replicate(replica, source)
+    make_table(source, "d")
+    return source, replica

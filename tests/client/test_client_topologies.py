@@ -22,22 +22,12 @@ from binspark.client.resume import ResumePoint
 from binspark.client.settings import Retry
 from binspark.errors import ConnectionLost
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
-from replicas import catch_up, promote, replicate
+from replicas import catch_up, promote
 from tcp_proxy import proxied
 
 pytestmark = pytest.mark.timeout(180)
 
 START_REPLICA = {MySQL: "START REPLICA", MariaDB: "START SLAVE"}
-
-
-@pytest.fixture
-def pair(family: Family, start_server: StartServer) -> tuple[Server, Server]:
-    """A source and its replica, whose logs differ."""
-    source = start_server(family, {"server-id": 1})
-    replica = start_server(family, {"server-id": 2, "log-bin": "other", "log-slave-updates": 1})
-    replicate(replica, source)
-    make_table(source, "d")
-    return source, replica
 
 
 @every_family

@@ -23,7 +23,7 @@ from binspark.client.stream import StreamEvent
 from binspark.client.until import Until
 from binspark.client.watch import ResetWatch
 from binspark.files.sources import log_order
-from binspark.frames import EventCode
+from binspark.frames import EventCode, LogFormat
 from binspark.frames.format import Family
 from binspark.gtid import GtidSet
 from binspark.transactions import Transaction
@@ -89,11 +89,16 @@ class PieceFollower(Following[Piece]):
             if holding.add(run):
                 self._reconnector.progressed()
             if holding.is_whole and (runs.is_drained or runs.is_stopped or holding.has_enough or _turns(run.event)):
-                piece = holding.take(run)
-                self._point = piece.resume
-                yield piece
+                yield self._taken(holding)
             if runs.is_stopped or self._ends(run.event):
                 return
+        if holding.is_whole:
+            yield self._taken(holding)
+
+    def _taken(self, holding: _Holding) -> BytesPiece:
+        piece = holding.take()
+        self._point = piece.resume
+        return piece
 
     def _read_groups(self, reopened: Reopened, watch: ResetWatch) -> Iterator[GroupPiece]:
         until = self._until
@@ -143,6 +148,7 @@ class _Holding:
         self._gtids = own_kind(point.gtids, identity.family) if has_gtids else None  # type: ignore[arg-type]
         self._memory_bytes = memory_bytes
         self._held: HeldRun | None = None
+        self._format: LogFormat | None = None
         self._whole_end = 0
 
     @property
@@ -165,13 +171,15 @@ class _Holding:
             assert self._held is not None
             self._held.add(run.data, is_odd=run.is_odd)
             self._whole_end = run.whole_end or self._whole_end
+        self._format = run.format
         return bool(run.data) or (event is not None and event.heartbeat)
 
-    def take(self, run: Run) -> BytesPiece:
-        """Give out what is whole. `run` is the one that came last."""
+    def take(self) -> BytesPiece:
+        """Give out what is whole."""
         held = self._held
         assert held is not None
-        data, self._held = held.cut(self._whole_end, run.format)
+        assert self._format is not None
+        data, self._held = held.cut(self._whole_end, self._format)
         place = ResumePoint(held.file, self._whole_end, None, self._identity.uuid, self._created)
         chunk = (held.file, held.offset, held.format, data)
         piece = BytesPiece(*chunk, held.is_odd, place, self._gtids, self._identity.gtids_enabled)
