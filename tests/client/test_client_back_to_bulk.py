@@ -165,6 +165,25 @@ def test_a_connection_that_is_lost_later_is_made_again_by_file(family: Family, p
     assert sum(isinstance(piece, GroupPiece) for piece in seen.pieces) == groups
 
 
+@every_family
+def test_an_address_that_stands_for_several_servers_is_not_connected_to_again_and_again(
+    family: Family, pair: tuple[Server, Server]
+) -> None:
+    source, replica = pair
+    insert(source, 1)
+    catch_up(replica, source)
+    start = point_on(source, AtGtids(executed(source)))
+    with proxied(replica.port) as proxy, following(options_of(proxy.port), start) as seen:
+        seen.until_by_file(replica)
+        proxy.target_port = source.port
+        seen.until_by_file(source)
+        proxy.target_port = replica.port
+        insert(source, 2, 3)
+        seen.until_id(3)
+        assert proxy.accepted == 2
+    assert seen.ids == [2, 3]
+
+
 def gtids_of(server: Server, number: int) -> GtidSet | MariadbPosition:
     """Return the GTIDs of the first so many transactions of a server that has written them all."""
     if server.family is MariaDB:

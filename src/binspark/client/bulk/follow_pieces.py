@@ -58,16 +58,20 @@ class PieceFollower(Following[Piece]):
         self._in_bulk = in_bulk and (self._until.gtids is None or bool(self._until.file))
         self._first_server = start.server
         self._seen: GtidMemory | None = None
-        self._turns_to_bulk = False
+        self._may_turn = self._turns_to_bulk = False
 
     def _read_connection(self, connection: Connection) -> Iterator[Piece]:
-        """Read from one connection. Where it has come to a place in a file by GTIDs, go on over another in bulk."""
-        self._turns_to_bulk = False
+        """Read from one connection. Where it has come to a place in a file by GTIDs, go on over another in bulk.
+
+        The other one may reach another server, if an address stands for several. It is used as it is then.
+        """
+        self._may_turn, self._turns_to_bulk = True, False
         yield from super()._read_connection(connection)
         if self._turns_to_bulk and not self._reconnector.stopped:
+            self._may_turn = False
             connection.close()
             with self._reconnector.connect() as another:
-                yield from self._read_connection(another)
+                yield from super()._read_connection(another)
 
     def _read(self, reopened: Reopened, watch: ResetWatch) -> Iterator[Piece]:
         if self._until.is_behind(reopened.point):
@@ -112,7 +116,7 @@ class PieceFollower(Following[Piece]):
                 return
             if until.gtids is not None and self._has_seen(until.gtids, transaction, reopened.identity.family):
                 return
-            if group.resume.by_file and self._may_be_bulk(reopened.identity):
+            if self._may_turn and group.resume.by_file and self._may_be_bulk(reopened.identity):
                 self._turns_to_bulk = True
                 return
 
