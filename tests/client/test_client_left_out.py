@@ -7,7 +7,8 @@ from scripted_channel import ScriptedChannel, as_packets, file_events, heartbeat
 
 from binspark.client.group import Grouper
 from binspark.client.identity import ServerIdentity
-from binspark.client.progress import Progress, Written
+from binspark.client.left_out import Written
+from binspark.client.progress import Progress
 from binspark.client.resume import ResumePoint
 from binspark.client.start import parse_gtids
 from binspark.client.stream import StreamEvent

@@ -44,9 +44,8 @@ def pieces(places: list[int], *, by_file: bool = True) -> list[BytesPiece]:
     for begin, end in zip([WHOLE.offset, *ends], ends, strict=False):
         log_format = WHOLE.format if begin == WHOLE.offset else OUTLINE.format
         data = WHOLE.data[begin - WHOLE.offset : end - WHOLE.offset]
-        piece = BytesPiece(
-            LOG.name, begin, log_format, data, False, ResumePoint(LOG.name, end, None, SERVER), gtids, True
-        )
+        place = ResumePoint(LOG.name, end, None, SERVER, by_file=by_file)
+        piece = BytesPiece(LOG.name, begin, log_format, data, False, place, gtids, True)
         gtids = piece.resume.gtids
         found.append(piece)
     return found

@@ -12,8 +12,8 @@ from binspark.client.facts import server_logs, write_place
 from binspark.client.gtid_memory import own_kind
 from binspark.client.identity import ServerIdentity, identify
 from binspark.client.lag import look_at_lag
+from binspark.client.left_out import Written
 from binspark.client.probe import file_created
-from binspark.client.progress import Written
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import StreamSettings
 from binspark.client.start import AtFile, AtGtids

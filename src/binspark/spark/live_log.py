@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from dataclasses import replace
+from itertools import islice
 
 from binspark.client.bulk.outline import Chunk
 from binspark.client.bulk.pieces import Piece
@@ -26,6 +28,7 @@ class LiveLog:
     def __init__(self, start: StreamOffset) -> None:
         self._changed = threading.Condition()
         self._stretches: deque[Stretch] = deque()
+        self._dropped: Stretch | None = None
         self._failure: BinlogError | None = None
         self._is_closed = False
         self._ahead = self._carried = 0
@@ -39,10 +42,11 @@ class LiveLog:
 
     def add(self, piece: Piece) -> None:
         """Take what came; wait while it is too much."""
-        stretch = Stretch.of(piece)
+        stretch = Stretch.of(piece, by_file=self.end.by_file and self.end.server == piece.resume.server)
         end = StreamOffset.of_point(stretch.end, self.end.lost)
         with self._changed:
-            if end.place == self.end.place or not (stretch.has_bytes or end.by_file):
+            is_news = end.place != self.end.place or end.by_file > self.end.by_file
+            if not (is_news and (stretch.has_bytes or end.by_file)):
                 return
             self._changed.wait_for(lambda: self._is_closed or self._has_room)
             if self._carried + stretch.carried > _MOST_HELD:
@@ -77,12 +81,16 @@ class LiveLog:
         """
         with self._changed:
             self._go_to(start)
+            if self._is_enough(start):
+                return replace(start, by_file=True)
             if self._failure is not None and not self._stretches:
                 raise self._failure
             return self._cut(start, limit, target)
 
     def carried(self, start: StreamOffset, end: StreamOffset) -> tuple[Chunk, ...] | None:
         """Return the bytes of a range, if they are few and still here."""
+        if start.place == end.place:
+            return ()
         with self._changed:
             self._go_to(start)
             chunks: list[Chunk] = []
@@ -113,16 +121,28 @@ class LiveLog:
         while self._stretches and self._stretches[0].is_before(start, self._at_point.gtids):
             self._drop()
 
+    def _is_enough(self, start: StreamOffset) -> bool:
+        """Tell whether a place that GTIDs told is known by now as one in a file."""
+        found = (self._dropped, *islice(self._stretches, 1))
+        return not start.by_file and any(stretch is not None and stretch.shows(start) for stretch in found)
+
     def _drop(self) -> None:
-        dropped = self._stretches.popleft()
+        dropped = self._dropped = self._stretches.popleft()
         self._ahead -= dropped.size
         self._carried -= dropped.carried
+        dropped.forget_bytes()
         self._changed.notify_all()
 
     def _cut(self, start: StreamOffset, limit: Limit, target: StreamOffset | None) -> StreamOffset:
+        """Find the end of a batch. It is read again in one way: where another begins, on another server or by file
+        instead of by GTIDs, a batch ends, and so does the one that takes the first step there.
+        """
         found: tuple[Cuts, int] | None = None
         size = count = 0
         for stretch in self._stretches:
+            is_other_way = stretch.way != (start.server, start.by_file)
+            if is_other_way and found is not None:
+                break
             cuts = stretch.cuts_behind(start)
             before = cuts.before(target)
             taken = min(before, cuts.allowed(limit, size, count))
@@ -130,7 +150,7 @@ class LiveLog:
                 taken = 1
             if taken:
                 found = cuts, taken
-            if taken < len(cuts):
+            if taken < len(cuts) or is_other_way:
                 break
             size, count = size + cuts.size, count + cuts.transactions
         return start if found is None else StreamOffset.of_point(found[0].behind(found[1]), start.lost)

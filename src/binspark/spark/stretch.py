@@ -60,9 +60,16 @@ class Stretch:
     _bytes: _Bytes | None
 
     @classmethod
-    def of(cls, piece: Piece) -> Stretch:
-        """Return the stretch of a piece. Bytes are kept if they are few."""
-        return _of_group(piece.group) if isinstance(piece, GroupPiece) else _of_bytes(piece)
+    def of(cls, piece: Piece, *, by_file: bool = True) -> Stretch:
+        """Return the stretch of a piece. Bytes are kept if they are few. `by_file` says that the place before it is one
+        in the files of the same server.
+        """
+        return _of_group(piece.group, by_file=by_file) if isinstance(piece, GroupPiece) else _of_bytes(piece)
+
+    @property
+    def way(self) -> tuple[str, bool]:
+        """How whoever reads the stretch again finds it: on which server, and whether by its file."""
+        return self.end.server, self.end.by_file
 
     @property
     def size(self) -> int:
@@ -100,13 +107,22 @@ class Stretch:
         return self.ends_at(place) or (self.is_in_file(place) and self.begin < place.pos < self.cuts[-1])
 
     def is_before(self, place: StreamOffset, gtids: Gtids | None) -> bool:
-        """Tell whether all of it lies before a place: by their files, or by the GTIDs before the place."""
+        """Tell whether all of it lies before a place: by their files, or by the GTIDs before the place.
+
+        One that only says that places in files are enough from here on lies behind a place that does not know it.
+        """
+        if not (self.has_bytes or place.by_file) and self.end.by_file and self.end.gtids == gtids:
+            return False
         if self.ends_at(place):
             return True
         if self.is_beside(place):
             return (log_order(self.end.file), self.cuts[-1]) <= (log_order(place.file), place.pos)
         own = self.end.gtids
         return own is not None and gtids is not None and type(own) is type(gtids) and bool(own <= gtids)  # type: ignore[operator]
+
+    def shows(self, place: StreamOffset) -> bool:
+        """Tell whether a place is one in a file that this stretch was read from by file, with all that is before it."""
+        return self.has_bytes and self.end.by_file and self.holds(place)
 
     def is_beside(self, place: StreamOffset) -> bool:
         """Tell whether places of the stretch can be compared with another by their files."""
@@ -175,15 +191,17 @@ def _of_bytes(piece: BytesPiece) -> Stretch:
     return Stretch(piece.offset, cuts, places.behind, piece.resume, len(places) > 0, True, held)
 
 
-def _of_group(group: Group) -> Stretch:
+def _of_group(group: Group, *, by_file: bool) -> Stretch:
     """A transaction that was read by GTIDs is all that there is to read; by files, other events count too."""
     resume, transaction = group.resume, group.transaction
-    size = 0 if transaction is None else transaction.length
-    is_read = group.kind is GroupKind.TRANSACTION or (resume.by_file and group.kind is GroupKind.LOG)
+    is_read = group.kind is GroupKind.TRANSACTION or (by_file and resume.by_file and group.kind is GroupKind.LOG)
     held = _group_bytes(group) if is_read else None
+    begin = resume.offset - (0 if transaction is None else transaction.length)
+    if held is not None:
+        begin = held.chunk.offset
     cuts = np.array([resume.offset], dtype=np.int64)
     has_bytes = is_read and (transaction is not None or held is not None)
-    return Stretch(resume.offset - size, cuts, lambda _count: resume, resume, transaction is not None, has_bytes, held)
+    return Stretch(begin, cuts, lambda _count: resume, resume, transaction is not None, has_bytes, held)
 
 
 def _group_bytes(group: Group) -> _Bytes | None:
