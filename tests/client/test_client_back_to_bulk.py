@@ -173,7 +173,8 @@ def test_an_address_that_stands_for_several_servers_is_not_connected_to_again_an
     insert(source, 1)
     catch_up(replica, source)
     start = point_on(source, AtGtids(executed(source)))
-    with proxied(replica.port) as proxy, following(options_of(proxy.port), start) as seen:
+    patient = quick(stream=quick_stream(missed_heartbeats=100))
+    with proxied(replica.port) as proxy, following(options_of(proxy.port), start, patient) as seen:
         seen.until_by_file(replica)
         proxy.target_port = source.port
         seen.until_by_file(source)
