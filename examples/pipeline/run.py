@@ -20,7 +20,8 @@ def main(logs: str, storage: str) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     settings = (HERE / "spark-pipeline.yml").read_text()
     spec = folder / "spark-pipeline.yml"
-    spec.write_text(settings.replace("STORAGE", folder.resolve().as_uri()).replace("LOGS", logs))
+    found = str(Path(logs).resolve()) if Path(logs).exists() else logs
+    spec.write_text(settings.replace("STORAGE", folder.resolve().as_uri()).replace("LOGS", found))
     link = folder / "transformations"
     if not link.exists():
         link.symlink_to((HERE / "transformations").resolve())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import binspark
+from binspark.cli.demo_spark import QUICK_START
 
 ROOT = Path(__file__).parents[2]
 LOGS = ROOT / "src" / "binspark" / "data" / "shop" / "mysql"
@@ -17,7 +19,8 @@ LOGS = ROOT / "src" / "binspark" / "data" / "shop" / "mysql"
 
 def run(storage: Path) -> str:
     command = [sys.executable, str(ROOT / "examples" / "pipeline" / "run.py"), str(LOGS), str(storage)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    environment = os.environ | {"JAVA_TOOL_OPTIONS": QUICK_START}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
