@@ -118,6 +118,7 @@ def test_a_follower_is_in_bulk_again_once_it_has_caught_up_with_another_server(
     assert (resume.file, resume.gtids) == ("other.000002", executed(replica))
 
 
+@pytest.mark.slow
 @every_family
 def test_a_reader_that_may_not_ask_where_the_server_writes_learns_it_from_the_next_file(
     family: Family, pair: tuple[Server, Server]
@@ -165,6 +166,7 @@ def test_a_connection_that_is_lost_later_is_made_again_by_file(family: Family, p
     assert sum(isinstance(piece, GroupPiece) for piece in seen.pieces) == groups
 
 
+@pytest.mark.slow
 @every_family
 def test_an_address_that_stands_for_several_servers_is_not_connected_to_again_and_again(
     family: Family, pair: tuple[Server, Server]
@@ -214,6 +216,7 @@ def test_what_comes_in_bulk_behind_gtids_are_the_bytes_of_the_log(
     assert "binlog.000003" in {piece.file for piece in bulk if piece.offset == 4}
 
 
+@pytest.mark.slow
 @every_family
 def test_all_of_a_log_that_is_asked_for_without_gtids_comes_in_bulk(family: Family, start_server: StartServer) -> None:
     server = start_server(family)
@@ -224,6 +227,7 @@ def test_all_of_a_log_that_is_asked_for_without_gtids_comes_in_bulk(family: Fami
     assert seen.ids == seen.in_bulk == [1, 2]
 
 
+@pytest.mark.slow
 @every_family
 def test_pieces_that_are_not_wanted_in_bulk_stay_single(family: Family, start_server: StartServer) -> None:
     server = start_server(family)
