@@ -113,6 +113,17 @@ def test_events_between_transactions_count_from_where_files_are_enough() -> None
     assert [[event.offset for event in events] for _, _, events in found] == [[], rest]
 
 
+def test_news_of_a_place_that_is_passed_are_none() -> None:
+    pieces = list(groups(NEW, by_file=False))
+    last = next(piece for piece in reversed(pieces) if piece.group.transaction is not None).resume
+    log_event = next(piece for piece in pieces if piece.group.transaction is None)
+    place = StreamOffset.of_point(last)
+    log = filled(place, [at(log_event, by_file=True, gtids=last.gtids)])
+    assert log.next_end(place, Limit(), None) == place
+    log.add(at(log_event, by_file=True, gtids=last.gtids, offset=last.offset + 100))
+    assert log.next_end(place, Limit(), None) == replace(place, by_file=True)
+
+
 def test_a_place_that_gtids_told_becomes_one_in_a_file() -> None:
     """A batch that ended by GTIDs is replayed, and the follower has turned to files before its end by now."""
     pieces = list(groups(NEW, by_file=True))

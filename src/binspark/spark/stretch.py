@@ -111,7 +111,7 @@ class Stretch:
 
         One that only says that places in files are enough from here on lies behind a place that does not know it.
         """
-        if not (self.has_bytes or place.by_file) and self.end.by_file and self.end.gtids == gtids:
+        if self._is_news_for(place) and self.end.gtids == gtids:
             return False
         if self.ends_at(place):
             return True
@@ -119,6 +119,10 @@ class Stretch:
             return (log_order(self.end.file), self.cuts[-1]) <= (log_order(place.file), place.pos)
         own = self.end.gtids
         return own is not None and gtids is not None and type(own) is type(gtids) and bool(own <= gtids)  # type: ignore[operator]
+
+    def _is_news_for(self, place: StreamOffset) -> bool:
+        is_passed = self.is_in_file(place) and self.cuts[-1] < place.pos
+        return self.end.by_file and not (self.has_bytes or place.by_file or is_passed)
 
     def shows(self, place: StreamOffset) -> bool:
         """Tell whether a place is one in a file that this stretch was read from by file, with all that is before it."""
