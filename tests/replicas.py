@@ -1,4 +1,4 @@
-"""Replication between servers of tests."""
+"""Replication between servers of tests, and what their logs hold for it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,19 @@ def replicate(replica: Server, source: Server) -> None:
 
 def catch_up(replica: Server, source: Server) -> None:
     """Wait until a replica has all that its source has."""
-    if source.family is MySQL:
-        gtids = source.query("SELECT @@GLOBAL.gtid_executed")[0][0]
-        assert replica.query("SELECT WAIT_FOR_EXECUTED_GTID_SET(%s, 30)", (gtids,)) == [(0,)]
-    else:
-        gtids = source.query("SELECT @@GLOBAL.gtid_binlog_pos")[0][0]
-        assert replica.query("SELECT MASTER_GTID_WAIT(%s, 30)", (gtids,)) == [(0,)]
+    waiting = "WAIT_FOR_EXECUTED_GTID_SET" if source.family is MySQL else "MASTER_GTID_WAIT"
+    assert replica.query(f"SELECT {waiting}(%s, 30)", (written_gtids(source),)) == [(0,)]
+
+
+def written_gtids(server: Server) -> str:
+    """Return the GTIDs of all that a server has written."""
+    variable = "gtid_executed" if server.family is MySQL else "gtid_binlog_pos"
+    return str(server.query(f"SELECT @@GLOBAL.{variable}")[0][0])
+
+
+def reset_logs(server: Server) -> None:
+    """Let a server begin its logs anew."""
+    server.query("RESET BINARY LOGS AND GTIDS" if server.family is MySQL else "RESET MASTER")
 
 
 def promote(replica: Server) -> None:

@@ -22,7 +22,7 @@ from binspark.client.start import AtGtids, Earliest, StartFrom
 from binspark.client.until import Until, find_until
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
-from replicas import catch_up, promote, replicate
+from replicas import catch_up, promote, replicate, written_gtids
 from tcp_proxy import proxied
 
 pytestmark = pytest.mark.timeout(180)
@@ -45,9 +45,7 @@ def end_of(server: Server) -> Until:
 
 
 def executed(server: Server) -> GtidSet | MariadbPosition:
-    if server.family is MySQL:
-        return GtidSet(str(server.query("SELECT @@GLOBAL.gtid_executed")[0][0]))
-    return MariadbPosition(str(server.query("SELECT @@GLOBAL.gtid_binlog_pos")[0][0]))
+    return (GtidSet if server.family is MySQL else MariadbPosition)(written_gtids(server))
 
 
 class Seen:
@@ -187,6 +185,15 @@ def test_an_address_that_stands_for_several_servers_is_not_connected_to_again_an
     assert seen.ids == [2, 3]
 
 
+def with_two_files(server: Server) -> Server:
+    """Let a server write 1 and 2 to a file, and 3 to the next."""
+    make_table(server, "d")
+    insert(server, 1, 2)
+    server.query("FLUSH BINARY LOGS")
+    insert(server, 3)
+    return server
+
+
 def gtids_of(server: Server, number: int) -> GtidSet | MariadbPosition:
     """Return the GTIDs of the first so many transactions of a server that has written them all."""
     if server.family is MariaDB:
@@ -230,11 +237,7 @@ def test_all_of_a_log_that_is_asked_for_without_gtids_comes_in_bulk(family: Fami
 @pytest.mark.slow
 @every_family
 def test_pieces_that_are_not_wanted_in_bulk_stay_single(family: Family, start_server: StartServer) -> None:
-    server = start_server(family)
-    make_table(server, "d")
-    insert(server, 1, 2)
-    server.query("FLUSH BINARY LOGS")
-    insert(server, 3)
+    server = with_two_files(start_server(family))
     start = point_on(server, AtGtids(gtids_of(server, 3)))
     with following(options_of(server.port), start, TO_THE_END, in_bulk=False) as seen:
         seen.to_the_end()
@@ -244,11 +247,7 @@ def test_pieces_that_are_not_wanted_in_bulk_stay_single(family: Family, start_se
 
 @every_family
 def test_an_end_in_the_log_of_the_same_server_is_found_in_bulk(family: Family, start_server: StartServer) -> None:
-    server = start_server(family)
-    make_table(server, "d")
-    insert(server, 1, 2)
-    server.query("FLUSH BINARY LOGS")
-    insert(server, 3)
+    server = with_two_files(start_server(family))
     until = end_of(server)
     insert(server, 4)
     start = point_on(server, AtGtids(gtids_of(server, 3)))

@@ -22,11 +22,10 @@ from client_help import (
 from binspark.client.follow_files import follow_files
 from binspark.client.group import Group, GroupKind
 from binspark.errors import Purged
-from binspark.testing.servers import Family, MariaDB, MySQL
+from binspark.testing.servers import Family
+from replicas import reset_logs
 
 pytestmark = pytest.mark.timeout(180)
-
-RESET = {MySQL: "RESET BINARY LOGS AND GTIDS", MariaDB: "RESET MASTER"}
 
 
 @every_family
@@ -52,7 +51,7 @@ def test_logs_that_are_reset_under_the_reader_are_noticed(
         while next(follower).kind is not GroupKind.HEARTBEAT:
             pass
         time.sleep(1.1)  # a file is told from another of the same name by the second of its making
-        server.query(RESET[family])
+        reset_logs(server)
         insert(server, "d", *range(100, 100 + rows))
         with pytest.raises(Purged, match="reset"):
             transactions_until(follower, "d", 10_000)
@@ -67,7 +66,7 @@ def test_a_copy_of_files_is_not_continued_with_those_of_another_history(
     follower = follow_files(options_of(server.port), "earliest", quick(stream=quick_stream(until_end=True)))
     assert list(follower)
     time.sleep(1.1)
-    server.query(RESET[family])
+    reset_logs(server)
     insert(server, "d", *range(30))
     assert follower.resume is not None
     with pytest.raises(Purged, match="the logs were reset"):

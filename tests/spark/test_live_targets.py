@@ -14,6 +14,7 @@ from binspark.spark.stream_limit import Limit
 from binspark.spark.stream_live import LiveServer
 from binspark.spark.stream_offset import StreamOffset
 from binspark.testing.servers import MySQL
+from replicas import reset_logs
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(120)]
 
@@ -47,7 +48,7 @@ def test_a_range_that_was_planned_and_is_gone_has_no_parts(start_server) -> None
     end = planner.latest(start, Limit(), planner.head())
     assert planner.parts(start, end)
     planner.stop()
-    server.query("RESET BINARY LOGS AND GTIDS")
+    reset_logs(server)
     later = LiveServer(read_options(live_options(server, failOnDataLoss="false")))
     try:
         assert later.parts(start, end) == []

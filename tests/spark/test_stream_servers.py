@@ -11,6 +11,7 @@ from stream_queries import Stream, live_options, running, wait_for_rows
 
 import binspark
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
+from replicas import reset_logs
 
 FAMILIES = [
     pytest.param(MySQL, marks=pytest.mark.mysql, id="mysql"),
@@ -19,7 +20,6 @@ FAMILIES = [
 """MariaDB has a stream of its own among the faults; what it does as MySQL does is left to the long run."""
 
 GTIDS = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
-RESET = {MySQL: "RESET BINARY LOGS AND GTIDS", MariaDB: "RESET MASTER"}
 
 
 def make_table(server: Server, columns: str = "id INT PRIMARY KEY AUTO_INCREMENT, item VARCHAR(40)") -> None:
@@ -205,20 +205,13 @@ def test_statements_between_batches_are_known_to_the_next(
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("family", FAMILIES)
-def test_reset_logs_stop_the_stream_or_are_begun_anew(
-    spark: SparkSession,
-    start_server,  # type: ignore[no-untyped-def]
-    family: Family,
-    tmp_path: Path,
-) -> None:
-    server = start_server(family, GTIDS if family is MySQL else {})
+def test_reset_logs_stop_the_stream_or_are_begun_anew(spark: SparkSession, server: Server, tmp_path: Path) -> None:
     make_table(server)
     insert(server, "a")
     insert(server, "b")
     stream = Stream(spark, tmp_path, live_options(server, table="shop.stock"))
     stream.run()
-    server.query(RESET[family])
+    reset_logs(server)
     insert(server, "c")
     with pytest.raises(Exception, match="reset"):
         stream.run()
@@ -230,21 +223,14 @@ def test_reset_logs_stop_the_stream_or_are_begun_anew(
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_reset_under_a_running_stream_is_noticed(
-    spark: SparkSession,
-    start_server,  # type: ignore[no-untyped-def]
-    family: Family,
-    tmp_path: Path,
-) -> None:
-    server = start_server(family, GTIDS if family is MySQL else {})
+def test_a_reset_under_a_running_stream_is_noticed(spark: SparkSession, server: Server, tmp_path: Path) -> None:
     make_table(server)
     insert(server, "a")
     options = live_options(server, table="shop.stock", failOnDataLoss="false")
     stream = Stream(spark, tmp_path, options)
     with running(stream) as query:
         wait_for_rows(query, stream, 1)
-        server.query(RESET[family])
+        reset_logs(server)
         insert(server, "b")
         wait_for_rows(query, stream, 2)
     assert stream.values("item") == [("a",), ("b",)]

@@ -77,7 +77,7 @@ class LiveServer:
             return head
         head = replace(head, lost=seen.lost)
         if head.is_before(seen):
-            live.fail(Purged(f"the server writes at {head.position} now: its logs were reset", seen.position))
+            live.fail(_reset(head, seen))
         return head
 
     def head(self) -> StreamOffset:
@@ -95,6 +95,8 @@ class LiveServer:
             return start if place.lost == start.lost else place
 
     def _next_end(self, start: StreamOffset, limit: Limit, target: StreamOffset | None) -> StreamOffset:
+        if target is not None and target.is_before(start):
+            raise _reset(target, start)
         live = self._follow(start)
         live.wait(start, _POLL_SECONDS if target is None else _TARGET_SECONDS, target)
         try:
@@ -183,6 +185,11 @@ def _run(follower: PieceFollower, live: LiveLog, found: deque[tuple[StreamOffset
 
 def _behind(event: Event, resume: ResumePoint) -> StreamOffset:
     return StreamOffset(event.file, event.end_offset, None, resume.server, resume.created, resume.by_file)
+
+
+def _reset(head: StreamOffset, seen: StreamOffset) -> Purged:
+    """Return what to say where a server writes before a place that it has sent."""
+    return Purged(f"the server writes at {head.position} now: its logs were reset", seen.position)
 
 
 def _head(connection: Connection) -> StreamOffset:
