@@ -28,12 +28,12 @@ def surviving(connection: Connection, place: StreamOffset) -> StreamOffset:
         return _behind_purged(connection, place)
     if identify(connection).uuid != place.server:
         return place
-    oldest = replace(StreamOffset.of_point(resolve_start(connection, Earliest())), lost=place.lost)
+    if _is_there(connection, place):
+        return place
+    oldest = StreamOffset.of_point(resolve_start(connection, Earliest()), place.lost)
     if log_order(oldest.file) > log_order(place.file):
         log.warning("%s is gone before it was read; going on with %s", place.file, oldest.file)
         return oldest
-    if _is_there(connection, place):
-        return place
     log.warning("the logs were reset behind %s; going on with the new ones, from %s", place.position, oldest.file)
     return replace(oldest, lost=place.lost + 1)
 
