@@ -2,7 +2,7 @@
 
     --megabytes N   size of the log that is copied (default 200); one of twice the size is copied too
     --seconds N     how long rows trickle into Spark (default 20)
-    --only WHAT     copies, or spark
+    --only WHAT     copies, gtids, or spark
 
 The log is one that `benchmarks.decode` reads, served by a real MySQL server. Programs are measured from start to end,
 the best of three runs after one that is not counted. Only binspark verifies checksums and waits until its copy is on
@@ -23,6 +23,7 @@ from pathlib import Path
 import click
 
 from benchmarks.decode.logs import LOG_NAME, Log, bench_folder, get_log, serving
+from benchmarks.live.gtids import measure_gtids
 from benchmarks.live.lag import measure_lag
 from benchmarks.live.latency import measure_latency
 from benchmarks.live.peer import peer_rate
@@ -31,17 +32,21 @@ from benchmarks.workloads import BULK, OLTP, Workload
 from binspark.testing.servers import MySQL, Server
 from binspark.testing.servers.programs import find_programs
 
+GTIDS_MEGABYTES = 40.0
+
 
 @click.command(help=__doc__)
 @click.option("--megabytes", type=float, default=200.0)
 @click.option("--seconds", type=float, default=20.0)
-@click.option("--only", type=click.Choice(["copies", "spark"]))
+@click.option("--only", type=click.Choice(["copies", "gtids", "spark"]))
 def main(megabytes: float, seconds: float, only: str | None) -> None:
     bench_folder().mkdir(parents=True, exist_ok=True)
-    if only != "spark":
+    if only in (None, "copies"):
         for workload in (BULK, OLTP):
             copied_and_shown(workload, megabytes)
-    if only != "copies":
+    if only in (None, "gtids"):
+        behind_gtids()
+    if only in (None, "spark"):
         late(seconds)
         behind(seconds)
 
@@ -55,6 +60,16 @@ def copied_and_shown(workload: Workload, megabytes: float) -> None:
             copies.append(copied(server, log))
             shown(server, log)
     without_start(*copies)
+
+
+def behind_gtids() -> None:
+    """Tell how fast transactions come behind GTIDs."""
+    log = get_log(OLTP, GTIDS_MEGABYTES)
+    with serving(log) as server:
+        followed = measure_gtids(server)
+    rates = f"{followed.in_bulk:,.0f} a second in bulk, {followed.one_by_one:,.0f} one by one"
+    ratio = followed.in_bulk / followed.one_by_one
+    print(f"{followed.transactions:,} transactions behind GTIDs: {rates}: {ratio:.1f}x", flush=True)
 
 
 def late(seconds: float) -> None:

@@ -106,7 +106,7 @@ def _delays(stream: DataFrame, checkpoint: Path, seconds: float, wait: Callable[
     try:
         delays.began.wait(60)
         wait(_WARM_SECONDS)  # Java is slow at first, and so are kernels that nobody has compiled yet
-        while not delays.values or delays.values[-1] > 1.0:
+        while query.isActive and not (delays.values and delays.values[-1] <= 1.0):
             wait(1.0)
         delays.values.clear()
         wait(seconds)
