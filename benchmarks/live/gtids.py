@@ -6,6 +6,7 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 
+from benchmarks.live.timing import REPEATS
 from binspark.client.bulk.follow_pieces import PieceFollower
 from binspark.client.bulk.pieces import BytesPiece, Piece
 from binspark.client.connect import connect
@@ -15,8 +16,6 @@ from binspark.client.resolve import resolve_start
 from binspark.client.settings import FollowSettings, StreamSettings
 from binspark.client.start import AtGtids
 from binspark.testing.servers import Server
-
-REPEATS = 3
 
 
 @dataclass(frozen=True, slots=True)
