@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +20,8 @@ from numba import njit
 
 from binspark.columns.kernels.json import json_writer
 from binspark.columns.kernels.memory import call_writer
-from binspark.values.json_binary import json_text
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-from values.json_encoding import encode_json
+from binspark.values.json.binary import json_text
+from tests.support.values.json_encoding import encode_json
 
 CAPACITY = 1 << 20
 

@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from binspark.cli.demo_steps import STEPS
+from binspark.cli.demo import STEPS
 
 NOTEBOOK = Path(__file__).with_name("tour.ipynb")
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}

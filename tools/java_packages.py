@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from binspark.testing.servers.cache import build_once, cache_folder
+from binspark.testing.servers.debian import PackageSet, unpack_packages
 from binspark.testing.servers.errors import ServerUnavailable
-from binspark.testing.servers.packages import PackageSet, unpack_packages
 
 
 def main(packages: list[str]) -> int:

@@ -6,12 +6,7 @@ the change, as users will see it.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-from corpus.cases import corpus_logs, golden_lines, golden_path
+from tests.corpus.cases import corpus_logs, golden_lines, golden_path
 
 
 def main() -> None:

@@ -10,14 +10,10 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from pathlib import Path
 from random import SystemRandom
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "random"))
-
-from random_replay import replay_round
-
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, start
+from tests.support.replay.random_replay import replay_round
 
 FAMILIES: dict[str, Family] = {"mysql": MySQL, "mariadb": MariaDB}
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from archive_help import (
+
+from binspark.files import read_events
+from binspark.testing.servers import Family
+from binspark.verify import verify_logs
+from tests.support.archive.archive_help import (
     StartServer,
     archive,
     archiving,
@@ -19,10 +23,6 @@ from archive_help import (
     settle,
     wait_until,
 )
-
-from binspark.files import read_events
-from binspark.testing.servers import Family
-from binspark.verify import verify_logs
 
 pytestmark = pytest.mark.timeout(180)
 

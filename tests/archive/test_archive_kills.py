@@ -11,7 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from archive_help import (
+
+from binspark.archive.open import open_archiver
+from binspark.testing.servers import Family, Server
+from binspark.verify import verify_logs
+from tests.support.archive.archive_help import (
     StartServer,
     archive,
     big_options,
@@ -23,10 +27,6 @@ from archive_help import (
     quick,
     wait_until,
 )
-
-from binspark.archive.open import open_archiver
-from binspark.testing.servers import Family, Server
-from binspark.verify import verify_logs
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 
 import pytest
-from stream_script import FORMAT, events_of
 
 from binspark.archive.appending import Appender
 from binspark.archive.growing_log import GrowingLog
@@ -22,6 +21,7 @@ from binspark.client.identity import ServerIdentity
 from binspark.client.resume import ResumePoint
 from binspark.errors import Malformed, OptionError, SourceError
 from binspark.testing.builder import BinlogBuilder
+from tests.support.archive.stream_script import FORMAT, events_of
 
 
 class CountedLog(GrowingLog):

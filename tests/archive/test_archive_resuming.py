@@ -7,7 +7,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from archive_help import (
+
+from binspark import rows
+from binspark.archive.archiver import Archiver
+from binspark.archive.open import open_archiver
+from binspark.archive.retention import Retention
+from binspark.client.bulk.runs import EventRuns
+from binspark.errors import ConnectionLost, Malformed, OptionError, Purged
+from binspark.testing.builder import BinlogBuilder
+from binspark.testing.servers import Family, MariaDB, MySQL, Server
+from tests.support.archive.archive_help import (
     StartServer,
     archive,
     archiving,
@@ -23,16 +32,7 @@ from archive_help import (
     settle,
     wait_until,
 )
-from stream_script import FILE, event_packets, events_of, rotate, streamed
-
-from binspark import rows
-from binspark.archive.archiver import Archiver
-from binspark.archive.open import open_archiver
-from binspark.archive.retention import Retention
-from binspark.client.bulk.runs import EventRuns
-from binspark.errors import ConnectionLost, Malformed, OptionError, Purged
-from binspark.testing.builder import BinlogBuilder
-from binspark.testing.servers import Family, MariaDB, MySQL, Server
+from tests.support.archive.stream_script import FILE, event_packets, events_of, rotate, streamed
 
 pytestmark = pytest.mark.timeout(180)
 

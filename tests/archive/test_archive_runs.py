@@ -8,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus.cases import corpus_logs, log_id
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stream_script import END, FILE, closed, event_packets, events_of, heartbeat, packets, rotate, streamed
 
 from binspark.client.bulk import runs as runs_module
 from binspark.client.bulk.area import Area
@@ -27,6 +25,18 @@ from binspark.event import EventDecoder
 from binspark.frames import Frame, Framer
 from binspark.testing.builder import BinlogBuilder, blob, insert, integer, table
 from binspark.transactions import Assembler
+from tests.corpus.cases import corpus_logs, log_id
+from tests.support.archive.stream_script import (
+    END,
+    FILE,
+    closed,
+    event_packets,
+    events_of,
+    heartbeat,
+    packets,
+    rotate,
+    streamed,
+)
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from archive_help import StartServer, files_in, files_of_server, insert, make_table
 
 from binspark.testing.servers import MySQL, Server
+from tests.support.archive.archive_help import StartServer, files_in, files_of_server, insert, make_table
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(120)]
 

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archive_help import (
+
+from binspark import rows
+from binspark.archive.open import open_archiver
+from binspark.archive.retention import Retention
+from binspark.archive.store import Store
+from binspark.errors import OptionError, SourceError
+from binspark.files import Storage, find_logs
+from binspark.testing.servers import Family, MySQL, Server
+from binspark.verify import verify_logs
+from tests.support.archive.archive_help import (
     StartServer,
     archiving,
     every_family,
@@ -23,15 +32,6 @@ from archive_help import (
     settle,
     wait_until,
 )
-
-from binspark import rows
-from binspark.archive.open import open_archiver
-from binspark.archive.retention import Retention
-from binspark.archive.store import Store
-from binspark.errors import OptionError, SourceError
-from binspark.files import Storage, find_logs
-from binspark.testing.servers import Family, MySQL, Server
-from binspark.verify import verify_logs
 
 pytestmark = pytest.mark.timeout(180)
 _NUMBERS = itertools.count(1)

@@ -7,7 +7,6 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stream_script import packets
 
 from binspark.client.bulk import unpacker as unpacker_module
 from binspark.client.bulk.area import Area
@@ -21,6 +20,7 @@ from binspark.frames import EventCode
 from binspark.frames.checksum import checksum_of
 from binspark.frames.header import HEADER_LENGTH, Header, encode_header
 from binspark.wire import Writer
+from tests.support.archive.stream_script import packets
 
 OFFSET = 1000
 TIME = 1_700_000_000

@@ -9,7 +9,7 @@ import pytest
 
 UNWANTED = """
 import sys
-from binspark.cli.main_process import load_lightly
+from binspark.cli.main import load_lightly
 load_lightly()
 import numpy, pyarrow
 from binspark.columns.kernels.sound import walk_sound
@@ -19,7 +19,7 @@ print([name for name in ("cffi", "pandas", "yaml") if name in sys.modules])
 """
 LEAVE = """
 import atexit, sys
-from binspark.cli.main_process import leave
+from binspark.cli.main import leave
 atexit.register(print, "tidied up")
 sys.stdout.write("written")
 leave(3)
@@ -38,7 +38,7 @@ def test_libraries_are_not_loaded_only_because_they_are_there() -> None:
 @pytest.mark.parametrize("name", ["cffi", "yaml"])
 def test_others_may_load_what_numba_may_not(name: str) -> None:
     pytest.importorskip(name)
-    ended = run(f"from binspark.cli.main_process import load_lightly\nload_lightly()\nimport {name}")
+    ended = run(f"from binspark.cli.main import load_lightly\nload_lightly()\nimport {name}")
     assert (ended.returncode, ended.stderr) == (0, "")
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archive_help import LONGEST_WAIT, StartServer, every_family, options_of, wait_until
 
 from binspark.archive.tail import Tail, TailSettings
 from binspark.changes import ChangeReader, change_json
@@ -28,6 +27,7 @@ from binspark.errors import ConnectionLost, OptionError
 from binspark.files import read_events
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.testing.servers import Family, MySQL, Server
+from tests.support.archive.archive_help import LONGEST_WAIT, StartServer, every_family, options_of, wait_until
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -275,7 +275,7 @@ def test_compressed_transactions_are_shown(start_server: StartServer) -> None:
 
 @pytest.mark.mysql
 def test_a_dump_names_columns_too(start_server: StartServer, tmp_path: Path) -> None:
-    from binspark.files.schemas import history_of
+    from binspark.files.schema_file import history_of
 
     server = start_server(MySQL, {"binlog-row-metadata": "MINIMAL"})
     make_table(server)

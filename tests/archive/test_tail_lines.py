@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from corpus.cases import case_logs, corpus_logs, log_id
 
 from binspark.archive import change_printer
 from binspark.archive.change_lines import lines_of
@@ -26,6 +25,7 @@ from binspark.files import read_events
 from binspark.frames import Framer
 from binspark.schema.history import SchemaHistory
 from binspark.testing.builder import BinlogBuilder, blob, delete, insert, integer, table, update, varchar
+from tests.corpus.cases import case_logs, corpus_logs, log_id
 
 LOGS = [log for log in corpus_logs() if not log.name.startswith("relay")]
 ITEMS = table("shop.items", integer("id"), varchar("name", 40))

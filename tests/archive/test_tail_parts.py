@@ -13,7 +13,7 @@ import pytest
 
 from binspark.archive.ahead import read_ahead
 from binspark.archive.rooms import Rooms
-from binspark.cli.tail_output import BackgroundOutput
+from binspark.cli.tail import BackgroundOutput
 
 pytestmark = pytest.mark.timeout(30)
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from corpus.cases import case_logs
 
 import binspark
 from binspark.cli.demo import SHOP
 from binspark.errors import OptionError, SourceError
+from tests.corpus.cases import case_logs
 
 LAST = SHOP / "mysql" / "binlog.000003"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from change_tables import by_batches, by_rows
-from corpus.cases import case_logs, case_of, corpus_logs
 
 from binspark.errors import Truncated, Unsupported
+from tests.corpus.cases import case_logs, case_of, corpus_logs
+from tests.support.changes.change_tables import by_batches, by_rows
 
 CASES = sorted({case_of(log) for log in corpus_logs(encrypted=True, truncated=True)})
 ONLY_BY_ROWS = "mysql/json-partial-minimal"

@@ -8,9 +8,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from change_logs import CUSTOMERS, ORDERS
-from change_tables import by_batches, by_rows
-from corpus.cases import case_logs
 
 import binspark
 from binspark.changes import change_json
@@ -31,6 +28,9 @@ from binspark.testing.builder import (
     table,
     varchar,
 )
+from tests.corpus.cases import case_logs
+from tests.support.changes.change_logs import CUSTOMERS, ORDERS
+from tests.support.changes.change_tables import by_batches, by_rows
 
 DUMMY_TABLE = 0x00FFFFFF
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from change_logs import busy_log
-from change_tables import by_batches, by_rows
-from corpus.cases import case_logs
 
 import binspark
 from binspark import Change
 from binspark.testing.builder import MARIADB_11_8, MYSQL_9_7
 from binspark.testing.builder.core import FIRST_TIMESTAMP, SERVER_UUID
+from tests.corpus.cases import case_logs
+from tests.support.changes.change_logs import busy_log
+from tests.support.changes.change_tables import by_batches, by_rows
 
 MOMENT = FIRST_TIMESTAMP + 4
 SOME = {f"{SERVER_UUID}:{number}" for number in (1, 2, 3, 7)}

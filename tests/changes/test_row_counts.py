@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from corpus.cases import case_logs
 
 from binspark.cli.demo import SHOP
 from binspark.cli.main import exit_code
+from tests.corpus.cases import case_logs
 
 LAST = str(SHOP / "mysql" / "binlog.000003")
 

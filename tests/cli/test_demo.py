@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from binspark.cli import demo, demo_spark
-from binspark.cli.demo_steps import STEPS, Step
+from binspark.cli import demo
+from binspark.cli.demo import STEPS, Step
 from binspark.cli.main import exit_code
 
 
@@ -20,7 +20,7 @@ def short_tour(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_pyspark_every_command_is_shown_and_the_way_to_spark(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(demo_spark, "find_spec", lambda _name: None)
+    monkeypatch.setattr(demo, "find_spec", lambda _name: None)
     assert exit_code(["demo"]) == 0
     captured = capsys.readouterr()
     assert captured.out.count("$ binspark") == len(demo.TOUR)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from binspark.cli.demo_spark import QUICK_START
-from binspark.cli.demo_steps import STEPS
+from binspark.cli.demo import QUICK_START, STEPS
 
 pytestmark = pytest.mark.xdist_group("spark-examples")
 

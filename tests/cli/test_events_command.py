@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from corpus.cases import case_logs
 
 from binspark.cli.main import exit_code
+from tests.corpus.cases import case_logs
 
 LOG = case_logs("mysql/format-row")[0]
 COMPRESSED = case_logs("mysql/compressed")[0]

@@ -12,14 +12,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpus.cases import case_logs
 
 import binspark
 from binspark.cli.demo import SHOP
 from binspark.cli.main import exit_code
-from binspark.export import part
-from binspark.export.names import folder_name
+from binspark.export import writers as part
+from binspark.export.folder import folder_name
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
+from tests.corpus.cases import case_logs
 
 MYSQL = SHOP / "mysql"
 LAST = MYSQL / "binlog.000003"

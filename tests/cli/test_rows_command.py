@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus.cases import case_logs
 
 from binspark.cli.demo import SHOP
 from binspark.cli.main import exit_code
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, update, varchar
+from tests.corpus.cases import case_logs
 
 MYSQL = str(SHOP / "mysql")
 LAST = str(SHOP / "mysql" / "binlog.000003")

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from corpus.cases import case_logs
 
 from binspark.cli.demo import SHOP
 from binspark.cli.main import exit_code
+from tests.corpus.cases import case_logs
 
 
 def test_stat_counts_events_transactions_and_tables(capsys: pytest.CaptureFixture[str]) -> None:

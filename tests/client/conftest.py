@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from client_help import StartServer, make_table
 
 from binspark.testing.servers import Family, Server
-from replicas import replicate
+from tests.support.client.client_help import StartServer, make_table
+from tests.support.replicas import replicate
 
 _numbers = itertools.count(1)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus.cases import corpus_logs, log_id
 
 from binspark.client.bulk.outline import Chunk, outline, statements
 from binspark.client.bulk.pieces import BytesPiece, known_before
@@ -19,6 +18,7 @@ from binspark.files.read import ReadOptions
 from binspark.frames import MAGIC, EventCode, Family, LogFormat
 from binspark.gtid import GtidSet, MariadbGtid, MariadbPosition, MariadbState
 from binspark.transactions.identity import identity_of
+from tests.corpus.cases import corpus_logs, log_id
 
 STATEMENTS = (EventCode.QUERY, EventCode.QUERY_COMPRESSED)
 LOGS = [log for log in corpus_logs() if log.read_bytes()[:4] == MAGIC and not log.name.startswith("relay")]

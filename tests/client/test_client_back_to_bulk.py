@@ -7,9 +7,6 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 import pytest
-from client_help import StartServer, every_family, inserted_ids, make_table, options_of, quick, quick_stream
-from client_help import insert as insert_each
-from stream_help import files_on_disk
 
 from binspark.client.bulk.follow_pieces import PieceFollower
 from binspark.client.bulk.pieces import BytesPiece, GroupPiece, Piece
@@ -22,8 +19,19 @@ from binspark.client.start import AtGtids, Earliest, StartFrom
 from binspark.client.until import Until, find_until
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
-from replicas import catch_up, promote, replicate, written_gtids
-from tcp_proxy import proxied
+from tests.support.client.client_help import (
+    StartServer,
+    every_family,
+    inserted_ids,
+    make_table,
+    options_of,
+    quick,
+    quick_stream,
+)
+from tests.support.client.client_help import insert as insert_each
+from tests.support.client.stream_help import files_on_disk
+from tests.support.replicas import catch_up, promote, replicate, written_gtids
+from tests.support.tcp_proxy import proxied
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -7,18 +7,6 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
-from client_help import StartServer, every_family, ids_of, insert, make_table, options_of, quick, quick_stream
-from copy_help import copied_files, copy_now, copying, wait_for_size, write_cut
-from stream_help import (
-    files_on_disk,
-    follow_from,
-    kill_dump,
-    places_of,
-    settle,
-    streamed_files,
-    to_the_end,
-    until_commit,
-)
 
 from binspark.client.follow import follow
 from binspark.client.follow_files import follow_files
@@ -29,6 +17,27 @@ from binspark.frames import EventCode
 from binspark.frames.checksum import ChecksumState
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, start
+from tests.support.client.client_help import (
+    StartServer,
+    every_family,
+    ids_of,
+    insert,
+    make_table,
+    options_of,
+    quick,
+    quick_stream,
+)
+from tests.support.client.copy_help import copied_files, copy_now, copying, wait_for_size, write_cut
+from tests.support.client.stream_help import (
+    files_on_disk,
+    follow_from,
+    kill_dump,
+    places_of,
+    settle,
+    streamed_files,
+    to_the_end,
+    until_commit,
+)
 
 pytestmark = pytest.mark.timeout(180)
 

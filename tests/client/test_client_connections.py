@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from client_help import StartServer, every_family, options_of
 
 from binspark.client.connect import connect
 from binspark.client.facts import server_facts
@@ -17,7 +16,8 @@ from binspark.frames import Family as LogFamily
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.testing.servers import Family, MariaDB, MySQL
 from binspark.testing.servers import Server as RunningServer
-from tcp_proxy import proxied
+from tests.support.client.client_help import StartServer, every_family, options_of
+from tests.support.tcp_proxy import proxied
 
 pytestmark = pytest.mark.timeout(120)
 

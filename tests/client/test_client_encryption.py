@@ -7,15 +7,23 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
-from client_help import insert, make_table, options_of, quick
-from copy_help import copied_files, copy_now, copying, wait_for_size, write_cut
-from stream_help import follow_from, kill_dump, places_of, settle, streamed_files, to_the_end, until_commit
 
 from binspark.client.follow_files import follow_files
 from binspark.client.start import AtFile
 from binspark.errors import Server as ServerError
 from binspark.frames import EventCode
 from binspark.testing.servers import MariaDB, Server, start
+from tests.support.client.client_help import insert, make_table, options_of, quick
+from tests.support.client.copy_help import copied_files, copy_now, copying, wait_for_size, write_cut
+from tests.support.client.stream_help import (
+    follow_from,
+    kill_dump,
+    places_of,
+    settle,
+    streamed_files,
+    to_the_end,
+    until_commit,
+)
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.mariadb]
 

@@ -7,7 +7,16 @@ import threading
 from typing import Any
 
 import pytest
-from client_help import (
+
+from binspark.client.follow import follow
+from binspark.client.follow_files import follow_files
+from binspark.client.group import Group, GroupKind
+from binspark.client.resume import ResumePoint
+from binspark.client.settings import Retry
+from binspark.errors import ConnectionLost, OptionError
+from binspark.position import Position
+from binspark.testing.servers import Family, MariaDB, MySQL, Server
+from tests.support.client.client_help import (
     StartServer,
     every_family,
     following,
@@ -20,16 +29,7 @@ from client_help import (
     quick_stream,
     transactions_until,
 )
-
-from binspark.client.follow import follow
-from binspark.client.follow_files import follow_files
-from binspark.client.group import Group, GroupKind
-from binspark.client.resume import ResumePoint
-from binspark.client.settings import Retry
-from binspark.errors import ConnectionLost, OptionError
-from binspark.position import Position
-from binspark.testing.servers import Family, MariaDB, MySQL, Server
-from tcp_proxy import proxied
+from tests.support.tcp_proxy import proxied
 
 pytestmark = pytest.mark.timeout(180)
 

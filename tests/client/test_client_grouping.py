@@ -8,8 +8,6 @@ import random
 from typing import Literal
 
 import pytest
-from client_help import options_of, quick
-from scripted_channel import ScriptedChannel, as_packets, file_events, rotation, scripted_stream
 
 from binspark.client import reconnect
 from binspark.client.connect import Connection
@@ -28,6 +26,8 @@ from binspark.event import Event
 from binspark.frames import Family
 from binspark.testing.builder import MARIADB_10_11, MYSQL_9_7, BinlogBuilder, ServerKind, insert, integer, table
 from binspark.transactions import Transaction
+from tests.support.client.client_help import options_of, quick
+from tests.support.client.scripted_channel import ScriptedChannel, as_packets, file_events, rotation, scripted_stream
 
 ORDERS = table("shop.orders", integer("id"))
 MYSQL = ServerIdentity(Family.MYSQL, "uuid-1", 1, gtids_enabled=True)

@@ -5,7 +5,12 @@ from __future__ import annotations
 import time
 
 import pytest
-from client_help import (
+
+from binspark.client.follow_files import follow_files
+from binspark.client.group import Group, GroupKind
+from binspark.errors import Purged
+from binspark.testing.servers import Family
+from tests.support.client.client_help import (
     StartServer,
     every_family,
     following,
@@ -18,12 +23,7 @@ from client_help import (
     quick_stream,
     transactions_until,
 )
-
-from binspark.client.follow_files import follow_files
-from binspark.client.group import Group, GroupKind
-from binspark.errors import Purged
-from binspark.testing.servers import Family
-from replicas import reset_logs
+from tests.support.replicas import reset_logs
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from scripted_channel import ScriptedChannel, as_packets, file_events, heartbeat_v2, rotation, scripted_stream
 
 from binspark.client.group import Grouper
 from binspark.client.identity import ServerIdentity
@@ -15,6 +14,14 @@ from binspark.client.stream import StreamEvent
 from binspark.frames import EventCode, Family
 from binspark.gtid import GtidSet, MariadbState
 from binspark.testing.builder import MARIADB_10_11, BinlogBuilder, insert, integer, table
+from tests.support.client.scripted_channel import (
+    ScriptedChannel,
+    as_packets,
+    file_events,
+    heartbeat_v2,
+    rotation,
+    scripted_stream,
+)
 
 ORDERS = table("shop.orders", integer("id"))
 MYSQL = ServerIdentity(Family.MYSQL, "uuid-1", 1, gtids_enabled=True)

@@ -7,16 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from client_help import (
-    StartServer,
-    every_family,
-    insert,
-    make_table,
-    options_of,
-    purge_to,
-    quick,
-    quick_stream,
-)
 
 from binspark.client.advice import explained_dump
 from binspark.client.checks import row_problems
@@ -30,6 +20,16 @@ from binspark.errors import Authentication, ConnectionLost, OptionError, Purged,
 from binspark.position import Position
 from binspark.testing.servers import Family, MariaDB, MySQL
 from binspark.testing.servers import Server as RunningServer
+from tests.support.client.client_help import (
+    StartServer,
+    every_family,
+    insert,
+    make_table,
+    options_of,
+    purge_to,
+    quick,
+    quick_stream,
+)
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from client_help import StartServer, every_family, in_background, insert, make_table, options_of
-from stream_help import files_on_disk, streamed_files, streaming, to_the_end, until_heartbeat
 
 from binspark import errors
 from binspark.client.connect import connect
@@ -18,6 +16,8 @@ from binspark.client.start import AtFile
 from binspark.errors import OptionError
 from binspark.event import inner_events
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
+from tests.support.client.client_help import StartServer, every_family, in_background, insert, make_table, options_of
+from tests.support.client.stream_help import files_on_disk, streamed_files, streaming, to_the_end, until_heartbeat
 
 pytestmark = pytest.mark.timeout(120)
 

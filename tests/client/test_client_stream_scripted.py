@@ -7,17 +7,6 @@ from itertools import islice
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_channel import (
-    ScriptedChannel,
-    as_packets,
-    event_bytes,
-    far_heartbeat,
-    file_events,
-    heartbeat,
-    heartbeat_v2,
-    rotation,
-    scripted_stream,
-)
 
 from binspark.client.packets import EndPacket, ErrorPacket, encode_end, encode_error
 from binspark.client.semi_sync import Acknowledgement, encode_acknowledgement, encode_header
@@ -30,6 +19,17 @@ from binspark.frames import ChecksumAlgorithm, EventCode
 from binspark.frames.checksum import ChecksumState
 from binspark.position import Position
 from binspark.testing.builder import MARIADB_10_11, BinlogBuilder, insert, integer, table
+from tests.support.client.scripted_channel import (
+    ScriptedChannel,
+    as_packets,
+    event_bytes,
+    far_heartbeat,
+    file_events,
+    heartbeat,
+    heartbeat_v2,
+    rotation,
+    scripted_stream,
+)
 
 ORDERS = table("shop.orders", integer("id"))
 GIB = 1 << 30

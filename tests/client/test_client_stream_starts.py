@@ -10,8 +10,6 @@ from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
-from client_help import StartServer, every_family, insert, make_table, options_of, purge_to
-from stream_help import places_of, resolved, streaming, to_the_end
 
 from binspark.client.connect import connect
 from binspark.client.resolve import resolve_start
@@ -21,7 +19,9 @@ from binspark.files import read_events
 from binspark.frames import EventCode
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, start
-from tcp_proxy import proxied
+from tests.support.client.client_help import StartServer, every_family, insert, make_table, options_of, purge_to
+from tests.support.client.stream_help import places_of, resolved, streaming, to_the_end
+from tests.support.tcp_proxy import proxied
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import islice, takewhile
 
 import pytest
-from client_help import StartServer, every_family, insert, inserted_ids, make_table, options_of, quick_stream
-from stream_help import files_on_disk, streamed_files, streaming, to_the_end, until_commit, until_heartbeat
 
 from binspark.client.connect import connect
 from binspark.client.dump import open_stream
@@ -15,6 +13,23 @@ from binspark.client.start import AtFile
 from binspark.files import read_events
 from binspark.position import Position
 from binspark.testing.servers import Family, MySQL, Server
+from tests.support.client.client_help import (
+    StartServer,
+    every_family,
+    insert,
+    inserted_ids,
+    make_table,
+    options_of,
+    quick_stream,
+)
+from tests.support.client.stream_help import (
+    files_on_disk,
+    streamed_files,
+    streaming,
+    to_the_end,
+    until_commit,
+    until_heartbeat,
+)
 
 pytestmark = pytest.mark.timeout(120)
 

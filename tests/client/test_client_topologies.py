@@ -5,7 +5,13 @@ from __future__ import annotations
 import threading
 
 import pytest
-from client_help import (
+
+from binspark.client.follow import follow
+from binspark.client.resume import ResumePoint
+from binspark.client.settings import Retry
+from binspark.errors import ConnectionLost
+from binspark.testing.servers import Family, MariaDB, MySQL, Server
+from tests.support.client.client_help import (
     StartServer,
     every_family,
     following,
@@ -16,14 +22,8 @@ from client_help import (
     quick,
     transactions_until,
 )
-
-from binspark.client.follow import follow
-from binspark.client.resume import ResumePoint
-from binspark.client.settings import Retry
-from binspark.errors import ConnectionLost
-from binspark.testing.servers import Family, MariaDB, MySQL, Server
-from replicas import catch_up, promote
-from tcp_proxy import proxied
+from tests.support.replicas import catch_up, promote
+from tests.support.tcp_proxy import proxied
 
 pytestmark = pytest.mark.timeout(180)
 

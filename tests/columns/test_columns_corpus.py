@@ -6,15 +6,15 @@ import io
 from pathlib import Path
 
 import pytest
-from columns_bulk import bulk_outcome, disagreements, in_chunks, read_outcome
-from columns_reference import ReferenceReader
-from corpus.cases import case_logs, corpus_logs, log_id
 
 from binspark.columns import reader as reader_module
 from binspark.columns import special as special_module
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from binspark.columns.types import ColumnOptions, ZeroDates
+from tests.corpus.cases import case_logs, corpus_logs, log_id
+from tests.support.columns.columns_bulk import bulk_outcome, disagreements, in_chunks, read_outcome
+from tests.support.columns.columns_reference import ReferenceReader
 
 ALL_LOGS = corpus_logs(encrypted=True, truncated=True)
 LOGS_WITH_LITTLE = [log for log in ALL_LOGS if log.stat().st_size < 40_000]

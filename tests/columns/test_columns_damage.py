@@ -6,9 +6,6 @@ import io
 from collections.abc import Iterable, Iterator
 
 import pytest
-from columns_bulk import bulk_outcome, disagreements, read_outcome
-from columns_outcome import Outcome
-from columns_reference import ReferenceReader
 
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
@@ -34,6 +31,9 @@ from binspark.testing.builder import (
     update,
     varchar,
 )
+from tests.support.columns.columns_bulk import bulk_outcome, disagreements, read_outcome
+from tests.support.columns.columns_outcome import Outcome
+from tests.support.columns.columns_reference import ReferenceReader
 
 FILE = "binlog.000001"
 ORDERS = table("shop.orders", integer("id"), varchar("note", 40))

@@ -8,9 +8,6 @@ import sys
 
 import pyarrow.parquet as pq
 import pytest
-from columns_bulk import bulk_outcome, read_outcome
-from columns_reference import ReferenceReader
-from random_logs import KnownTables, LoggedRows, table_map, write_transaction
 
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
@@ -21,6 +18,9 @@ from binspark.schema.table import TableSchema
 from binspark.testing.builder import MYSQL_9_7, BinlogBuilder, insert, integer, table
 from binspark.values.column import Column
 from binspark.values.options import Undecodable
+from tests.support.columns.columns_bulk import bulk_outcome, read_outcome
+from tests.support.columns.columns_reference import ReferenceReader
+from tests.support.columns.random_logs import KnownTables, LoggedRows, table_map, write_transaction
 
 ITEMS = table("shop.items", integer("id"))
 OTHERS = table("shop.others", integer("id"))

@@ -8,16 +8,16 @@ from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
-from columns_bulk import bulk_outcome
-from columns_reference import ReferenceReader
-from corpus.cases import case_logs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_logs import RandomLog, logs
 
 from binspark.columns import table_builder
 from binspark.columns.arena import Arena, aligned
 from binspark.columns.selection import Selection
+from tests.corpus.cases import case_logs
+from tests.support.columns.columns_bulk import bulk_outcome
+from tests.support.columns.columns_reference import ReferenceReader
+from tests.support.columns.random_logs import RandomLog, logs
 
 _GUARD, _PATTERN, _ALIGNMENT = 128, 0xA5, 64
 Block = npt.NDArray[np.uint8]

@@ -9,11 +9,11 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from json_kernel import kernel_outcome
 
 from binspark.columns.kernels.doubles_powers import G0, G1, K_MAX, K_MIN, floor_log2_pow10, floor_log10_pow2
-from binspark.values.json_print import double_text
-from values.json_encoding import LARGE, encode_document, encode_json
+from binspark.values.json.document import double_text
+from tests.support.columns.json_kernel import kernel_outcome
+from tests.support.values.json_encoding import LARGE, encode_document, encode_json
 
 Doubles = npt.NDArray[np.float64]
 COUNT = 50_000

@@ -7,11 +7,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from columns_reference import log_events
-from corpus.cases import case_logs, corpus_logs, log_id
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_logs import KnownTables, LoggedRows, RandomLog, logs, write_transaction
 
 import binspark
 from binspark.columns import image_table
@@ -28,6 +25,9 @@ from binspark.values.column import Column
 from binspark.values.rows import rows_of
 from binspark.values.value import ABSENT
 from binspark.wire.bitmap import low_bits_first
+from tests.corpus.cases import case_logs, corpus_logs, log_id
+from tests.support.columns.columns_reference import log_events
+from tests.support.columns.random_logs import KnownTables, LoggedRows, RandomLog, logs, write_transaction
 
 SJIS = 13
 Flags = tuple[bool, ...]

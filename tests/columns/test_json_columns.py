@@ -6,14 +6,14 @@ import io
 from typing import Any
 
 import pytest
-from json_kernel import reference_outcome
 
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from binspark.errors import Truncated
 from binspark.event.column_types import ColumnType
 from binspark.testing.builder import BinlogBuilder, Column, insert, integer, table
-from values.json_encoding import encode_json
+from tests.support.columns.json_kernel import reference_outcome
+from tests.support.values.json_encoding import encode_json
 
 
 def store_document(document: bytes) -> bytes:

@@ -9,12 +9,20 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from json_kernel import kernel_outcome, reference_outcome, room_for
 
 from binspark.columns.kernels.json_strings import ROOM
 from binspark.event.column_types import ColumnType
-from binspark.values.json_nodes import MAX_DEPTH
-from values.json_encoding import LARGE, SMALL, Opaque, decimal_data, encode_document, encode_json, encode_opaque
+from binspark.values.json.document import MAX_DEPTH
+from tests.support.columns.json_kernel import kernel_outcome, reference_outcome, room_for
+from tests.support.values.json_encoding import (
+    LARGE,
+    SMALL,
+    Opaque,
+    decimal_data,
+    encode_document,
+    encode_json,
+    encode_opaque,
+)
 
 patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -7,11 +7,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from corpus.cases import corpus_logs, log_id
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_logs import RandomLog, logs
-from row_objects_reading import Images, images_of_log, sliced
 
 from binspark.columns.row_objects import RowImages, json_rows
 from binspark.columns.types import ZeroDates
@@ -19,7 +16,10 @@ from binspark.errors import Malformed, OptionError
 from binspark.event.column_types import ColumnType as T
 from binspark.values.as_json import row_json
 from binspark.values.column import Column
-from binspark.values.floats import shortest_float
+from binspark.values.numbers import shortest_float
+from tests.corpus.cases import corpus_logs, log_id
+from tests.support.columns.random_logs import RandomLog, logs
+from tests.support.columns.row_objects_reading import Images, images_of_log, sliced
 
 patiently = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 REFUSED_IN_BULK = "mysql/json-partial-minimal"

@@ -13,8 +13,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_logs import RandomLog, logs
-from row_objects_reading import images_of_log
 
 from binspark.columns import row_objects_output
 from binspark.columns.row_objects import json_rows, variant_rows
@@ -23,6 +21,8 @@ from binspark.columns.variant import variant_documents
 from binspark.errors import Unsupported
 from binspark.event.column_types import ColumnType as T
 from binspark.values.column import Column
+from tests.support.columns.random_logs import RandomLog, logs
+from tests.support.columns.row_objects_reading import images_of_log
 
 patiently = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 _MARK = 0xA5

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from corpus.cases import corpus_logs, log_id
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_logs import RandomLog, logs
-from row_objects_reading import Images, images_of_log, sliced
-from variant_reading import comparable, document_of, variant_objects, variant_values
 
 from binspark.columns.row_objects import RowImages, variant_rows
 from binspark.columns.types import ZeroDates
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType as T
 from binspark.values.column import BINARY_COLLATION, Column
-from binspark.values.temporals import Date, DateTime, Time, Timestamp
+from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
 from binspark.values.value import ABSENT, Geometry, Row
+from tests.corpus.cases import corpus_logs, log_id
+from tests.support.columns.random_logs import RandomLog, logs
+from tests.support.columns.row_objects_reading import Images, images_of_log, sliced
+from tests.support.columns.variant_reading import comparable, document_of, variant_objects, variant_values
 
 patiently = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 REFUSED_IN_BULK = "mysql/json-partial-minimal"

@@ -11,7 +11,7 @@ from binspark.columns.starts import LogBytes
 from binspark.frames import ChecksumAlgorithm, Framer
 from binspark.frames import EventCode as E
 from binspark.testing.builder import MYSQL_5_6, MYSQL_9_7, BinlogBuilder, Stamp, blob, event_bytes, insert, table
-from files.split_logs import ITEMS, KINDS, MadeLog, flipped, made_log, overwritten, writer_of
+from tests.support.files.split_logs import ITEMS, KINDS, MadeLog, flipped, made_log, overwritten, writer_of
 
 kinds = pytest.mark.parametrize("kind", KINDS)
 CHECKED = [kind for kind in KINDS if kind.endswith("crc32")]

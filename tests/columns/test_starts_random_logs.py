@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_logs import FIRST_TIME, UUID, RandomLog, logs
 
 from binspark.columns.reader import TableBatch
 from binspark.columns.selection import Selection
@@ -16,8 +15,9 @@ from binspark.files.split_reader import SplitReader
 from binspark.files.splits import Split
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.schema.history import SchemaHistory
-from files.split_reading import Rows, plan, small_reader, splits_at, whole_rows
-from files.split_reading import rows_of_reads as rows_of
+from tests.support.columns.random_logs import FIRST_TIME, UUID, RandomLog, logs
+from tests.support.files.split_reading import Rows, plan, small_reader, splits_at, whole_rows
+from tests.support.files.split_reading import rows_of_reads as rows_of
 
 _cuts = st.lists(st.floats(0, 1), max_size=6)
 _selections = st.sampled_from(

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import VariantType
-from variant_reading import comparable, document_of, variant_objects, variant_values
 
 from binspark.columns.kernels.object_layout import MAX_DEPTH
 from binspark.columns.variant import VARIANT, variant_documents
 from binspark.errors import Malformed
+from tests.support.columns.variant_reading import comparable, document_of, variant_objects, variant_values
 
 patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from binspark.cli.output import json_line
 from binspark.errors import DecodeError
 from binspark.files import read_events
-from binspark.render.event_records import event_record
+from binspark.render.records import event_record
 
 CORPUS = Path(__file__).parent
 FAMILIES = ("mysql", "mariadb")

@@ -6,7 +6,8 @@ import struct
 from pathlib import Path
 
 import pytest
-from corpus.cases import CORPUS, TRUNCATED_CASES, case_logs, case_of, corpus_logs, log_id, witness
+
+from tests.corpus.cases import CORPUS, TRUNCATED_CASES, case_logs, case_of, corpus_logs, log_id, witness
 
 HEADER = struct.Struct("<IBIIIH")
 MAGIC = b"\xfebin"

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from corpus.cases import corpus_logs, golden_lines, golden_path, log_id, witness
 
 from binspark.event import Event, GtidEvent, Query
 from binspark.files import ReadOptions, read_events
 from binspark.frames import Family
+from tests.corpus.cases import corpus_logs, golden_lines, golden_path, log_id, witness
 
 # `#261115  8:55:28 server id 1  end_log_pos 343 CRC32 0xb5c8b68c 	Query	thread_id=9 ...`
 _WITNESSED = re.compile(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binspark.doctor.grants import Grants, quoted_account, read_grants
+from binspark.doctor.facts import Grants, quoted_account, read_grants
 
 HASH = "*B69027D44F6E5EDC07F1AEAD1477967B16F28227"
 

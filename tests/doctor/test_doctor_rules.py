@@ -6,15 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from doctor_facts import ENOUGH, MYSQL_VARIABLES, healthy, with_tables, with_variables
 
 from binspark.doctor.examine import examine
-from binspark.doctor.facts import Facts, TableFacts, TableName
-from binspark.doctor.finding import Finding, Severity
-from binspark.doctor.grants import Grants
-from binspark.doctor.mend import RESTART
+from binspark.doctor.facts import Facts, Grants, TableFacts, TableName
 from binspark.doctor.page import rules_page
+from binspark.doctor.rule import RESTART, Finding, Severity
 from binspark.doctor.rules import RULES
+from tests.support.doctor.doctor_facts import ENOUGH, MYSQL_VARIABLES, healthy, with_tables, with_variables
 
 NATIVE_KEYS = {**MYSQL_VARIABLES, "innodb_native_foreign_keys": "ON"}
 OLDER_MYSQL = {name: value for name, value in MYSQL_VARIABLES.items() if name != "innodb_native_foreign_keys"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import pytest
-from doctor_asking import connected, findings, mend
 
 from binspark import rows
 from binspark.client.dump import open_stream
@@ -13,6 +12,7 @@ from binspark.client.settings import StreamSettings
 from binspark.client.start import AtFile
 from binspark.errors import Server as ServerError
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
+from tests.support.doctor.doctor_asking import connected, findings, mend
 
 Options = Mapping[str, str | int | None]
 StartServer = Callable[[Family, Options], Server]

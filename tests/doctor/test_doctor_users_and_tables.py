@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from doctor_asking import connected, findings, mend
 
 from binspark.doctor.ask import ask
 from binspark.testing.servers import Server
+from tests.support.doctor.doctor_asking import connected, findings, mend
 
 SECRET = "correct horse"
 

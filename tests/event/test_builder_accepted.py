@@ -33,10 +33,10 @@ from binspark.testing.builder import (
     update,
     varchar,
 )
-from binspark.testing.builder.changes import COMPRESSED_V2
+from binspark.testing.builder.tables import COMPRESSED_V2
 from binspark.testing.servers import MariaDB, MySQL
 from binspark.testing.servers.programs import Programs
-from event.log_readers import printed, reader_of, refusal
+from tests.support.event.log_readers import printed, reader_of, refusal
 
 ORDERS = table("shop.orders", integer("id"), varchar("note", 40), decimal("price", 14, 4))
 UUID = "b8ae2fd2-3005-11f0-8be8-0242ac150002"

@@ -37,8 +37,8 @@ from binspark.testing.builder import (
     update,
     varchar,
 )
-from binspark.testing.builder.changes import COMPRESSED_V1, COMPRESSED_V2, PARTIAL, PRE_GA, V1, V2, RowsCodes
-from event.decoding import read_log
+from binspark.testing.builder.tables import COMPRESSED_V1, COMPRESSED_V2, PARTIAL, PRE_GA, V1, V2, RowsCodes
+from tests.support.event.decoding import read_log
 
 E = EventCode
 TABLE = table("shop.t", integer("id"), varchar("note", 300), double("ratio"), blob("picture"))

@@ -10,7 +10,7 @@ from binspark.frames.header import decode_header
 from binspark.gtid import Gtid, GtidSet
 from binspark.testing.builder import MARIADB_10_11, BinlogBuilder
 from binspark.wire import Cursor
-from event.decoding import decode_body_of, encode, read_log, whole_event
+from tests.support.event.decoding import decode_body_of, encode, read_log, whole_event
 
 E = EventCode
 

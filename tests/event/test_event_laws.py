@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from corpus.cases import corpus_logs, log_id
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,8 +12,9 @@ from binspark.event import encode_body
 from binspark.event.registry import CODECS
 from binspark.frames import EventCode, type_name
 from binspark.testing.builder import MARIADB_12_3, MYSQL_5_0, MYSQL_5_5, MYSQL_9_7, ServerKind
-from event.decoding import decode, encode, read_log
-from event.event_strategies import EVENTS
+from tests.corpus.cases import corpus_logs, log_id
+from tests.support.event.decoding import decode, encode, read_log
+from tests.support.event.event_strategies import EVENTS
 
 kinds = st.sampled_from([MYSQL_5_0, MYSQL_5_5, MYSQL_9_7, MARIADB_12_3])
 

@@ -12,8 +12,8 @@ from binspark.errors import BinlogError, Malformed, Truncated, Unsupported
 from binspark.event import GtidList, HeartbeatV2, MariadbGtidEvent, ViewChange
 from binspark.frames import EventCode, Framer, type_name
 from binspark.testing.builder import MARIADB_10_11, MYSQL_4_1, MYSQL_9_7, BinlogBuilder, Lies, ServerKind
-from event.decoding import decode, decode_body_of
-from frames.reading import read
+from tests.support.event.decoding import decode, decode_body_of
+from tests.support.frames.reading import read
 
 E = EventCode
 UUID = "b8ae2fd2300511f08be80242ac150002"

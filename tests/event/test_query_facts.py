@@ -13,7 +13,7 @@ from binspark.event.status_vars import AutoIncrement, Charsets, GtidFlags3, Invo
 from binspark.frames import EventCode
 from binspark.frames.payload import deflate_block
 from binspark.testing.builder import MARIADB_10_11, MYSQL_5_5, MYSQL_9_7
-from event.decoding import decode, decode_body_of, encode
+from tests.support.event.decoding import decode, decode_body_of, encode
 
 E = EventCode
 S = StatusCode

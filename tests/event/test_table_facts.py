@@ -13,7 +13,7 @@ from binspark.event.rows import MAX_COLUMNS, NdbInfo, PartitionInfo, UnknownInfo
 from binspark.event.table_metadata import DefaultCharset, MetadataField, MetadataKind
 from binspark.frames import EventCode
 from binspark.testing.builder import MARIADB_10_11, MYSQL_9_7
-from event.decoding import decode, decode_body_of, encode
+from tests.support.event.decoding import decode, decode_body_of, encode
 
 E = EventCode
 K = MetadataKind

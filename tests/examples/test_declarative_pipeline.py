@@ -11,7 +11,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import binspark
-from binspark.cli.demo_spark import QUICK_START
+from binspark.cli.demo import QUICK_START
 
 ROOT = Path(__file__).parents[2]
 LOGS = ROOT / "src" / "binspark" / "data" / "shop" / "mysql"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from binspark.cli.demo_spark import QUICK_START
+from binspark.cli.demo import QUICK_START
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MARIADB = Path(__file__).parents[2] / "src" / "binspark" / "data" / "shop" / "mariadb"

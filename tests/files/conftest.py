@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator
 
 import pytest
-from s3_store import Bucket
 
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
+from tests.support.files.s3_store import Bucket
 
 _NUMBERS = itertools.count(1)
 

@@ -7,17 +7,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from corpus.cases import corpus_logs, log_id
-from split_logs import ITEMS, MadeLog, overwritten, writer_of
-from split_reading import plan, whole_events
 
 from binspark.errors import SourceError
 from binspark.event import Event, Query, QueryCompressed, TableMap, TransactionPayload
 from binspark.files import hops
 from binspark.files.hops import Hopper, Look, opened
-from binspark.files.storage_file import LocalFile
+from binspark.files.storage.file import LocalFile
 from binspark.frames import Framer
 from binspark.testing.builder import insert
+from tests.corpus.cases import corpus_logs, log_id
+from tests.support.files.split_logs import ITEMS, MadeLog, overwritten, writer_of
+from tests.support.files.split_reading import plan, whole_events
 
 SPLITTABLE = [path for path in corpus_logs() if not path.name.startswith("relay")]
 FRAMES = (b"BEGIN", b"COMMIT")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from binspark.errors import SourceError
 from binspark.files import LogFile, LogSource, Storage
-from binspark.files.storage_file import LocalFile
-from binspark.files.storage_reading import FIRST_AHEAD, MOST_AHEAD, RemoteFile
+from binspark.files.storage.file import LocalFile
+from binspark.files.storage.remote import FIRST_AHEAD, MOST_AHEAD, RemoteFile
 
 CONTENT = bytes(range(256)) * 8
 

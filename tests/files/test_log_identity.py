@@ -9,7 +9,7 @@ import pytest
 
 from binspark.errors import SourceError
 from binspark.files import LogSource
-from binspark.files.storage_systems import System
+from binspark.files.storage.systems import System
 
 IN_USE = 4 + 17
 
@@ -62,7 +62,7 @@ def test_a_store_that_tells_no_more_than_the_time_is_believed(path: Path, monkey
     from pyarrow.fs import LocalFileSystem
 
     system = System(LocalFileSystem(), str(path.parent))
-    monkeypatch.setattr("binspark.files.storage_remote.open_system", lambda *_: system)
+    monkeypatch.setattr("binspark.files.storage.remote.open_system", lambda *_: system)
     source = LogSource("hdfs://host/binlog.000001")
     before = source.identity()
     assert source.identity() == before

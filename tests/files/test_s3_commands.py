@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from s3_store import Bucket
 
 from binspark.cli.main import exit_code
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
+from tests.support.files.s3_store import Bucket
 
 ITEMS = table("shop.items", integer("id"))
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from s3_store import ACCESS_KEY, SECRET_KEY, Bucket
 
 from binspark.errors import SourceError
 from binspark.files import LogSource, Storage, find_logs, read_frames
 from binspark.frames import MAGIC
+from tests.support.files.s3_store import ACCESS_KEY, SECRET_KEY, Bucket
 
 ACCOUNT_KEY = "bm8tc2VjcmV0"
 SECRETS = (ACCESS_KEY, SECRET_KEY, ACCOUNT_KEY)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 
 import pytest
-from s3_store import SECRET_KEY, Bucket
 
 from binspark.errors import OptionError, SourceError
 from binspark.files import LogSource, Storage, find_logs
 from binspark.frames import MAGIC
+from tests.support.files.s3_store import SECRET_KEY, Bucket
 
 LOGS = ("binlog.000002", "binlog.000010", "binlog.999999", "binlog.1000000")
 INDEX = b"./binlog.000010\n/somewhere/else/binlog.000002\n\n./gone/binlog.999999\n./binlog.000011\n"

@@ -10,12 +10,12 @@ import subprocess
 import sys
 
 import pytest
-from s3_store import Bucket
 
 from binspark import events
 from binspark.errors import SourceError
 from binspark.files import LogSource, find_logs
 from binspark.testing.builder import BinlogBuilder
+from tests.support.files.s3_store import Bucket
 
 MEGABYTE = 1 << 20
 

@@ -66,7 +66,7 @@ def test_a_folder_that_may_not_be_entered_is_named(logs: Path, monkeypatch: pyte
         raise PermissionError(13, "Permission denied", path)
 
     with monkeypatch.context() as patched:
-        patched.setattr("binspark.files.storage_local.os.stat", refuse)
+        patched.setattr("binspark.files.storage.local.os.stat", refuse)
         with pytest.raises(SourceError, match=r"binlog\.000002: Permission denied"):
             find_logs(logs / "binlog.000002")
 

@@ -5,13 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from corpus.cases import case_logs, corpus_logs, log_id
-from split_reading import Events, Rows, history_of, plan, split_events, split_rows, whole_events, whole_rows
 
-from binspark.files.planned_logs import plan_logs
+from binspark.files.plan import plan_logs
 from binspark.files.sources import LogSource
 from binspark.files.split_reader import SplitReader
 from binspark.files.splits import cut
+from tests.corpus.cases import case_logs, corpus_logs, log_id
+from tests.support.files.split_reading import (
+    Events,
+    Rows,
+    history_of,
+    plan,
+    split_events,
+    split_rows,
+    whole_events,
+    whole_rows,
+)
 
 ALL_LOGS = corpus_logs(encrypted=True, truncated=True)
 LARGE_LOGS = [path for path in ALL_LOGS if path.stat().st_size > 9000]

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from split_logs import ITEMS, KINDS, MadeLog, made_log
-from split_reading import Rows, history_of, plan, split_events, split_rows, whole_events, whole_rows
 
 from binspark.errors import OptionError
-from binspark.files.planned_logs import plan_logs
+from binspark.files.plan import plan_logs
 from binspark.files.sources import LogSource
 from binspark.files.split_reader import SplitReader
 from binspark.files.splits import PlannedLog, Split, cut
 from binspark.testing.builder import BinlogBuilder, insert
+from tests.support.files.split_logs import ITEMS, KINDS, MadeLog, made_log
+from tests.support.files.split_reading import Rows, history_of, plan, split_events, split_rows, whole_events, whole_rows
 
 kinds = pytest.mark.parametrize("kind", KINDS)
 

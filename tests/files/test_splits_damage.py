@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from split_logs import KINDS, MadeLog, flipped, made_log, overwritten
-from split_reading import (
+
+from binspark.event import Event
+from binspark.files.split_reader import Damage, SplitReader
+from binspark.files.splits import PlannedLog, Split
+from tests.support.files.split_logs import KINDS, MadeLog, flipped, made_log, overwritten
+from tests.support.files.split_reading import (
     Reports,
     Row,
     history_of,
@@ -21,10 +25,6 @@ from split_reading import (
     whole_events,
     whole_rows,
 )
-
-from binspark.event import Event
-from binspark.files.split_reader import Damage, SplitReader
-from binspark.files.splits import PlannedLog, Split
 
 CHECKED = [kind for kind in KINDS if kind.endswith("crc32") and not kind.startswith("5.6-named")]
 UNCHECKED = [kind for kind in KINDS if not kind.endswith("crc32") and not kind.startswith("5.6-named")]

@@ -7,8 +7,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from split_logs import ITEMS, KINDS, MadeLog, made_log, overwritten
-from split_reading import (
+
+from binspark.errors import SourceError
+from binspark.files.split_reader import SplitReader
+from binspark.files.splits import Split, cut
+from binspark.files.storage.file import LocalFile
+from binspark.frames import Framer
+from binspark.testing.builder import BinlogBuilder, insert
+from binspark.transactions import Ending
+from tests.support.files.split_logs import ITEMS, KINDS, MadeLog, made_log, overwritten
+from tests.support.files.split_reading import (
     EVERYTHING,
     history_of,
     plan,
@@ -19,14 +27,6 @@ from split_reading import (
     whole_events,
     whole_rows,
 )
-
-from binspark.errors import SourceError
-from binspark.files.split_reader import SplitReader
-from binspark.files.splits import Split, cut
-from binspark.files.storage_file import LocalFile
-from binspark.frames import Framer
-from binspark.testing.builder import BinlogBuilder, insert
-from binspark.transactions import Ending
 
 FLAGS = 4 + 17
 IN_USE = 1

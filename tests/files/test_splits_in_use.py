@@ -6,8 +6,18 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from split_logs import ITEMS, KINDS, MadeLog, made_log, overwritten, writer_of
-from split_reading import (
+
+from binspark.errors import Truncated
+from binspark.files import active_log
+from binspark.files.plan import plan_logs
+from binspark.files.sources import LogSource
+from binspark.files.split_reader import SplitReader
+from binspark.files.splits import Split, cut
+from binspark.frames import Framer
+from binspark.testing.builder import BinlogBuilder, insert
+from binspark.transactions import Ending
+from tests.support.files.split_logs import ITEMS, KINDS, MadeLog, made_log, overwritten, writer_of
+from tests.support.files.split_reading import (
     history_of,
     plan,
     saved,
@@ -17,16 +27,6 @@ from split_reading import (
     whole_events,
     whole_rows,
 )
-
-from binspark.errors import Truncated
-from binspark.files import whole_end
-from binspark.files.planned_logs import plan_logs
-from binspark.files.sources import LogSource
-from binspark.files.split_reader import SplitReader
-from binspark.files.splits import Split, cut
-from binspark.frames import Framer
-from binspark.testing.builder import BinlogBuilder, insert
-from binspark.transactions import Ending
 
 FLAGS = 4 + 17
 IN_USE = 1
@@ -94,7 +94,7 @@ def test_rows_of_a_log_in_use_are_those_of_its_whole_transactions(kind: str, tmp
 def test_the_end_is_found_however_far_back_the_last_transaction_begins(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(whole_end, "_FIRST_LOOK", 64)
+    monkeypatch.setattr(active_log, "_FIRST_LOOK", 64)
     log = made_log(kind, 4000)
     whole, known = in_use(log), borders(log)
     for length in range(log.starts[2], len(whole), 611):

@@ -8,8 +8,6 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from split_logs import DOCUMENTS, ITEMS, KINDS, ORDERS, MadeLog, flipped, made_log, writer_of
-from split_reading import Rows, history_of, plan, saved, split_events, split_rows, splits_at, whole_events, whole_rows
 
 from binspark.files.split_reader import SplitReader
 from binspark.files.splits import Split, cut
@@ -25,6 +23,18 @@ from binspark.testing.builder import (
     delete,
     insert,
     update,
+)
+from tests.support.files.split_logs import DOCUMENTS, ITEMS, KINDS, ORDERS, MadeLog, flipped, made_log, writer_of
+from tests.support.files.split_reading import (
+    Rows,
+    history_of,
+    plan,
+    saved,
+    split_events,
+    split_rows,
+    splits_at,
+    whole_events,
+    whole_rows,
 )
 
 kinds = pytest.mark.parametrize("kind", KINDS)

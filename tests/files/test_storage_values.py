@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from binspark.files import LogSource, Storage
-from binspark.files.storage_options import (
+from binspark.files.storage.options import (
     azure_options,
     gcs_options,
     hadoop_options,
@@ -16,8 +16,8 @@ from binspark.files.storage_options import (
     values,
     viewfs_options,
 )
-from binspark.files.storage_reasons import reason_of
-from binspark.files.storage_uri import hide, parse_uri
+from binspark.files.storage.remote import reason_of
+from binspark.files.storage.uri import hide, parse_uri
 
 SECRET = "wJalrXUtnFEMI/K7MDENG"
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from corpus.cases import corpus_logs, log_id
-from split_logs import overwritten
-from split_reading import Reports, history_of, plan, saved, split_rows, splits_at, whole_events, whole_rows
-from survey_logs import NAMES, ONE, named_by_ddl, names_of
 
-from binspark.files.planned_logs import plan_logs
+from binspark.files.plan import plan_logs
 from binspark.files.sources import LogSource
 from binspark.files.split_reader import SplitReader
 from binspark.files.splits import Split, cut
@@ -28,6 +24,19 @@ from binspark.testing.builder import (
     ServerKind,
     insert,
 )
+from tests.corpus.cases import corpus_logs, log_id
+from tests.support.files.split_logs import overwritten
+from tests.support.files.split_reading import (
+    Reports,
+    history_of,
+    plan,
+    saved,
+    split_rows,
+    splits_at,
+    whole_events,
+    whole_rows,
+)
+from tests.support.files.survey_logs import NAMES, ONE, named_by_ddl, names_of
 
 ALL_LOGS = corpus_logs(truncated=True)
 servers = pytest.mark.parametrize("server", [MYSQL_9_7, MYSQL_5_5, MARIADB_10_11], ids=lambda kind: kind.server_version)

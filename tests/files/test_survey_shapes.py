@@ -5,14 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from corpus.cases import corpus_logs, log_id
-from split_logs import overwritten
-from split_reading import history_of, plan, saved, split_rows, whole_events
-from survey_logs import ONE, OTHER, TWO, named_by_ddl, names_of
 
 from binspark.event import Event, TableMap
 from binspark.files import hops, survey
-from binspark.files.planned_logs import plan_logs
+from binspark.files.plan import plan_logs
 from binspark.files.sources import LogSource
 from binspark.files.split_reader import SplitReader
 from binspark.files.splits import PlannedLog, Split
@@ -26,6 +22,10 @@ from binspark.testing.builder import (
     ServerKind,
     insert,
 )
+from tests.corpus.cases import corpus_logs, log_id
+from tests.support.files.split_logs import overwritten
+from tests.support.files.split_reading import history_of, plan, saved, split_rows, whole_events
+from tests.support.files.survey_logs import ONE, OTHER, TWO, named_by_ddl, names_of
 
 ALL_LOGS = corpus_logs(truncated=True)
 servers = pytest.mark.parametrize("server", [MYSQL_9_7, MYSQL_5_5, MARIADB_10_11], ids=lambda kind: kind.server_version)

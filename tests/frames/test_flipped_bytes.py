@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from corpus.cases import case_logs
 
 from binspark.errors import Checksum
 from binspark.testing.builder import (
@@ -19,7 +18,8 @@ from binspark.testing.builder import (
     table,
     varchar,
 )
-from frames.reading import Reading, read
+from tests.corpus.cases import case_logs
+from tests.support.frames.reading import Reading, read
 
 IN_USE_FLAG = 4 + 17
 TABLE = table("shop.t", integer("id"), varchar("note", 40))

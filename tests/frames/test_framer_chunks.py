@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from corpus.cases import corpus_logs, log_id
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from binspark.frames import Frame, Framer
 from binspark.testing.builder import BinlogBuilder, blob, insert, table
+from tests.corpus.cases import corpus_logs, log_id
 
 
 def frames_of(chunks: Iterable[bytes]) -> list[Frame]:

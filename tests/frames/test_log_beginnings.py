@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from corpus.cases import case_logs
 
 from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
 from binspark.event import StartV3
@@ -11,8 +10,9 @@ from binspark.frames import MAGIC
 from binspark.frames import EventCode as E
 from binspark.frames.magic import log_version
 from binspark.testing.builder import MARIADB_10_11, MYSQL_3_23, MYSQL_4_1, BinlogBuilder
-from event.decoding import read_log
-from frames.reading import read
+from tests.corpus.cases import case_logs
+from tests.support.event.decoding import read_log
+from tests.support.frames.reading import read
 
 
 def refusal(content: bytes) -> DecodeError:

@@ -6,8 +6,7 @@ import pytest
 
 from binspark.errors import DecodeError, Malformed, Truncated
 from binspark.frames import ChecksumAlgorithm, EventCode, Family, Framer, LogFormat
-from binspark.frames.format import carries_checksum, family_of, version_numbers
-from binspark.frames.permutation import event_codes_of
+from binspark.frames.format import carries_checksum, event_codes_of, family_of, version_numbers
 from binspark.testing.builder import (
     ALL_SERVERS,
     MARIADB_10_11,
@@ -21,8 +20,8 @@ from binspark.testing.builder import (
     integer,
     table,
 )
-from event.decoding import read_log
-from frames.reading import read
+from tests.support.event.decoding import read_log
+from tests.support.frames.reading import read
 
 E = EventCode
 ALL_V4_SERVERS = [kind for kind in ALL_SERVERS if kind.binlog_version == 4]

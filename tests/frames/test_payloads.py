@@ -12,8 +12,7 @@ from binspark.errors import DecodeError, Malformed, Unsupported
 from binspark.event import Event, QueryCompressed, TransactionPayload, Xid, encode_body, inner_events
 from binspark.event.payload import PayloadField
 from binspark.frames import ChecksumAlgorithm, EventCode
-from binspark.frames.payload import Limits, PayloadCompression, deflate_block
-from binspark.frames.zstd_blocks import is_whole
+from binspark.frames.payload import Limits, PayloadCompression, deflate_block, is_whole
 from binspark.testing.builder import (
     MARIADB_10_11,
     MYSQL_9_7,
@@ -26,8 +25,8 @@ from binspark.testing.builder import (
     integer,
     table,
 )
-from event.decoding import decode, read_log
-from frames.reading import read
+from tests.support.event.decoding import decode, read_log
+from tests.support.frames.reading import read
 
 E = EventCode
 ZSTD, NONE = PayloadCompression.ZSTD, PayloadCompression.NONE

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from corpus.cases import corpus_logs, log_id
 
 from binspark.event import Xid, encode_body
 from binspark.frames import ChecksumAlgorithm, EventCode, Framer, HeaderFlag, LogFormat
@@ -26,6 +25,7 @@ from binspark.testing.builder import (
     integer,
     table,
 )
+from tests.corpus.cases import corpus_logs, log_id
 
 E = EventCode
 BLOBS = table("shop.t", integer("id"), blob("b", 4))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from corpus.cases import case_logs, corpus_logs, log_id
 
 from binspark.errors import BinlogError, Truncated
 from binspark.files import read_events
 from binspark.testing.builder import MYSQL_3_23, MYSQL_4_1, BinlogBuilder, ServerKind
-from frames.reading import Reading, read
+from tests.corpus.cases import case_logs, corpus_logs, log_id
+from tests.support.frames.reading import Reading, read
 
 SMALL = [log for log in corpus_logs() if log.stat().st_size < 1000]
 LARGER = [log for log in corpus_logs() if log.stat().st_size >= 1000]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from corpus.cases import corpus_logs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,9 +17,10 @@ from binspark.frames import ChecksumAlgorithm, Framer, type_name
 from binspark.frames.payload import Limits
 from binspark.testing.builder import MARIADB_10_11, MYSQL_4_1, MYSQL_5_5, MYSQL_9_7, ServerKind, Stamp, event_bytes
 from binspark.wire import RecordingCursor
-from event.decoding import encode
-from event.event_strategies import EVENTS
-from frames.reading import read
+from tests.corpus.cases import corpus_logs
+from tests.support.event.decoding import encode
+from tests.support.event.event_strategies import EVENTS
+from tests.support.frames.reading import read
 
 LIMITS = Limits(payload_bytes=1 << 20, event_bytes=1 << 20)
 LOGS = [log for log in corpus_logs() if log.stat().st_size < 5000]

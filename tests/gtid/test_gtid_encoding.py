@@ -5,13 +5,13 @@ from __future__ import annotations
 import struct
 
 import pytest
-from gtid_strategies import gtid_sets
 from hypothesis import given
 from hypothesis import strategies as st
 
 from binspark.errors import BinlogError, EncodeError, Malformed, Truncated, Unsupported
 from binspark.gtid import GtidSet, decode_gtid_set, encode_gtid_set
 from binspark.wire import Cursor, RecordingCursor, Writer
+from tests.support.gtid.gtid_strategies import gtid_sets
 
 UNTAGGED_TEXT = "b8ae2fd2-3005-11f0-8be8-0242ac150002:1-11"
 UNTAGGED = bytes.fromhex(

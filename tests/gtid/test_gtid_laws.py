@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 
-from gtid_strategies import UUIDS, from_model, gtid_sets, gtids, models, set_like_texts, to_model
 from hypothesis import given
 from hypothesis import strategies as st
 
 from binspark.errors import Malformed
 from binspark.gtid import Gtid, GtidSet, GtidSetBuilder, MariadbState
+from tests.support.gtid.gtid_strategies import UUIDS, from_model, gtid_sets, gtids, models, set_like_texts, to_model
 
 
 @given(models, models)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from gtid_strategies import mariadb_gtids, positions, states
 from hypothesis import given
 
 from binspark.errors import EncodeError, Malformed
 from binspark.gtid import MariadbGtid, MariadbPosition, MariadbState
+from tests.support.gtid.gtid_strategies import mariadb_gtids, positions, states
 
 HIGHEST = "4294967295-4294967295-18446744073709551615"
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from gtid_strategies import positions
 from hypothesis import HealthCheck, given, settings
-from test_gtid_mariadb import REFUSED, TAKEN
 
 from binspark.gtid import MariadbPosition, MariadbState
 from binspark.testing.servers import MariaDB, Server
+from tests.gtid.test_gtid_mariadb import REFUSED, TAKEN
+from tests.support.gtid.gtid_strategies import positions
 
 pytestmark = pytest.mark.mariadb
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gtid_strategies import gtid_sets, set_like_texts
 from hypothesis import HealthCheck, given, settings
-from test_gtid_text import REFUSED, TAKEN
 
 from binspark.errors import Malformed
 from binspark.gtid import GtidSet, decode_gtid_set, encode_gtid_set
 from binspark.testing.servers import MySQL, Server
 from binspark.wire import Cursor, Writer
+from tests.gtid.test_gtid_text import REFUSED, TAKEN
+from tests.support.gtid.gtid_strategies import gtid_sets, set_like_texts
 
 pytestmark = pytest.mark.mysql
 

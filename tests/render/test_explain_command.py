@@ -8,11 +8,18 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from corpus.cases import case_logs
 
 from binspark.cli.explain import explain_command
 from binspark.frames import EventCode
-from render.explain_logs import FIRST, GTID_8_0_40, PREVIOUS_GTIDS_UNTAGGED, ROTATE_8_0_40, event, write_log
+from tests.corpus.cases import case_logs
+from tests.support.render.explain_logs import (
+    FIRST,
+    GTID_8_0_40,
+    PREVIOUS_GTIDS_UNTAGGED,
+    ROTATE_8_0_40,
+    event,
+    write_log,
+)
 
 ROTATE_AT = FIRST + len(GTID_8_0_40)
 

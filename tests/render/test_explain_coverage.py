@@ -8,14 +8,14 @@ from tempfile import TemporaryDirectory
 
 import pytest
 import zstandard
-from corpus.cases import case_logs, corpus_logs, log_id
 from hypothesis import given
 from hypothesis import strategies as st
 
 from binspark.event.registry import CODECS
 from binspark.frames import EventCode
-from binspark.render.explain import Explanation
-from render.explain_logs import (
+from binspark.render.explain.explanation import Explanation
+from tests.corpus.cases import case_logs, corpus_logs, log_id
+from tests.support.render.explain_logs import (
     FIRST,
     FORMAT_8_0_34_IN_USE,
     GTID_8_0_40,

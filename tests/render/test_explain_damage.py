@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from corpus.cases import case_logs
-
 from binspark.frames import ChecksumState, EventCode
-from binspark.render.explain_log import Selection
-from render.explain_logs import (
+from binspark.render.explain.log import Selection
+from tests.corpus.cases import case_logs
+from tests.support.render.explain_logs import (
     FIRST,
     GTID_8_0_40,
     ROTATE_8_0_40,

@@ -10,7 +10,7 @@ from binspark.event.column_types import METADATA_MEANINGS, ColumnType
 from binspark.frames import EventCode
 from binspark.wire import Layout, RecordingCursor
 from binspark.wire.meaning import as_padded_text, as_text, bits_high_first
-from render.explain_logs import event, explain_one, meanings
+from tests.support.render.explain_logs import event, explain_one, meanings
 
 
 def user_var(value_type: int, raw: bytes, flags: int) -> bytes:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from binspark.frames import ChecksumState, EventCode
-from binspark.render.explain import Section
-from binspark.render.explain_log import Selection
-from render.explain_logs import (
+from binspark.render.explain.explanation import Section
+from binspark.render.explain.log import Selection
+from tests.support.render.explain_logs import (
     FORMAT_8_0_34_IN_USE,
     GTID_8_0_40,
     PREVIOUS_GTIDS_TAGGED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from binspark.render.explain_spelling import spell_out
+from binspark.render.explain.explanation import spell_out
 
 PACKED, VARLEN, SIGNED = "packed integer", "varlen integer", "signed varlen integer"
 

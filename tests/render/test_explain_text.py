@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from corpus.cases import case_logs
 from rich.cells import cell_len
 
 from binspark.frames import EventCode
-from binspark.render.explain import Explanation
-from binspark.render.explain_cells import hex_of, printable, quoted
-from binspark.render.explain_grid import fit, fold
-from binspark.render.explain_text import STYLES, text_lines
-from render.explain_logs import GTID_8_0_40, ROTATE_8_0_40, event, explain_all, explain_one
+from binspark.render.explain.explanation import Explanation
+from binspark.render.explain.text import STYLES, fit, fold, hex_of, printable, quoted, text_lines
+from tests.corpus.cases import case_logs
+from tests.support.render.explain_logs import GTID_8_0_40, ROTATE_8_0_40, event, explain_all, explain_one
 
 ROTATE_AS_TEXT = """\
 ROTATE  at 126, 44 bytes  checksum ok

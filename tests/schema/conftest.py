@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from schema_logs import Recorder
+
+from tests.support.schema.schema_logs import Recorder
 
 FAMILIES = [pytest.param("mysql", marks=pytest.mark.mysql), pytest.param("mariadb", marks=pytest.mark.mariadb)]
 

@@ -6,12 +6,12 @@ from contextlib import suppress
 
 import pytest
 from pymysql.err import MySQLError
-from random_alters import AlterMaker
-from schema_logs import Recorder, catalog_table, hashes_nullable
 
 from binspark.event.table_map import TableMap
 from binspark.schema import SchemaHistory, TableSchema
-from binspark.schema.sql_reader import TableName
+from binspark.schema.sql.reader import TableName
+from tests.support.schema.random_alters import AlterMaker
+from tests.support.schema.schema_logs import Recorder, catalog_table, hashes_nullable
 
 DATABASE = "schema_alters"
 STATEMENTS = 250

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from schema_events import BIGINT, INT, Story, text
 
 from binspark.errors import SchemaError
 from binspark.event import Query
 from binspark.frames import EventCode
 from binspark.schema import Catalog, SchemaHistory, from_dump, from_json, to_json
 from binspark.schema.changes import DropDatabase, DropTables
-from binspark.schema.sql_reader import TableName
-from binspark.schema.today import true_before
+from binspark.schema.server import true_before
+from binspark.schema.sql.reader import TableName
+from tests.support.schema.schema_events import BIGINT, INT, Story, text
 
 CREATE = "CREATE TABLE Shop.Orders (Id INT)"
 

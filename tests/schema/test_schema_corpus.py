@@ -6,11 +6,11 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from corpus.cases import case_of, corpus_logs
-from schema_logs import mapped_schemas
 
 from binspark.files import read_events
 from binspark.schema import SchemaHistory, TableSchema
+from tests.corpus.cases import case_of, corpus_logs
+from tests.support.schema.schema_logs import mapped_schemas
 
 CASES = [list(logs) for _, logs in groupby(corpus_logs(), key=case_of)]
 

@@ -18,9 +18,9 @@ from binspark.schema.changes import (
     TemporaryTables,
     Unreadable,
 )
-from binspark.schema.ddl import read_ddl
 from binspark.schema.session import Session
-from binspark.schema.sql_reader import TableName
+from binspark.schema.sql.reader import TableName
+from binspark.schema.sql.statement import read_ddl
 from binspark.wire.sql_modes import SqlMode
 
 MYSQL = Session(version=90704)

@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from lower_case_servers import lower_case_server
-from schema_logs import Recorder
 
 import binspark
 from binspark.testing.servers import MariaDB, MySQL, Server, ServerUnavailable
+from tests.support.schema.lower_case_servers import lower_case_server
+from tests.support.schema.schema_logs import Recorder
 
 SCRIPT = """
 CREATE DATABASE Shop CHARACTER SET latin1;

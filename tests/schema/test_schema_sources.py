@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from schema_logs import Recorder, all_visible, catalog_table, mapped_schemas
-from type_tables import create_statements
 
 from binspark.event.table_map import TableMap
 from binspark.schema import SchemaHistory, TableSchema, from_dump, from_table_map
+from tests.support.schema.schema_logs import Recorder, all_visible, catalog_table, mapped_schemas
+from tests.support.schema.type_tables import create_statements
 
 SETTINGS = {"mysql": ("FULL", "MINIMAL"), "mariadb": ("FULL", "MINIMAL", "NO_LOG")}
 DATABASE = "schema_sources"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from schema_events import INT, table_map, text
 
 from binspark.errors import DecodeError, Malformed, Unsupported
 from binspark.event.column_types import ColumnType
 from binspark.event.table_metadata import DefaultCharset, MetadataField, MetadataKind
 from binspark.schema import from_table_map
 from binspark.values.column import Column
+from tests.support.schema.schema_events import INT, table_map, text
 
 TYPES = [
     ((ColumnType.STRING, 0x0AFE), Column(ColumnType.STRING, length=10)),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from binspark.testing.servers import ServerUnavailable
-from binspark.testing.servers.archive import Archive, machine_archive, parse_deb822, parse_one_line
+from binspark.testing.servers.debian import Archive, machine_archive, parse_deb822, parse_one_line
 
 DEB822 = """\
 # written by the installer

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from spark_reading import ReadLogs, read_logs
 
 from binspark.spark.session import LOOPBACK, SETTINGS, local_session
+from tests.support.spark.spark_reading import ReadLogs, read_logs
 
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Java for many small queries: what it spends on compiling well and collecting in parallel, they do not win back."""

@@ -6,7 +6,6 @@ import threading
 
 import numpy as np
 import pytest
-from corpus.cases import case_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from binspark.spark import live_log
 from binspark.spark.live_log import LiveLog
 from binspark.spark.stream_limit import Limit
 from binspark.spark.stream_offset import StreamOffset
+from tests.corpus.cases import case_logs
 
 LOG = case_logs("mysql/parallel")[0]
 SERVER = "server"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from stream_queries import live_options
 
 from binspark.errors import ConnectionLost
 from binspark.spark import stream_live
@@ -14,7 +13,8 @@ from binspark.spark.stream_limit import Limit
 from binspark.spark.stream_live import LiveServer
 from binspark.spark.stream_offset import StreamOffset
 from binspark.testing.servers import MySQL
-from replicas import reset_logs
+from tests.support.replicas import reset_logs
+from tests.support.spark.stream_queries import live_options
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(120)]
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from corpus.cases import case_logs
 
 from binspark.client.bulk.pieces import GroupPiece
 from binspark.client.group import Group, Grouper, GroupKind
@@ -19,6 +18,7 @@ from binspark.gtid import GtidSet
 from binspark.spark.live_log import LiveLog
 from binspark.spark.stream_limit import Limit
 from binspark.spark.stream_offset import StreamOffset
+from tests.corpus.cases import case_logs
 
 LOG = case_logs("mysql/parallel")[0]
 OLD, NEW = "old", "new"

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus.cases import case_logs, corpus_logs, log_id
-from spark_reading import ReadLogs, Record, parsed
 
 import binspark
 from binspark.changes import change_json
+from tests.corpus.cases import case_logs, corpus_logs, log_id
+from tests.support.spark.spark_reading import ReadLogs, Record, parsed
 
 FEW_CASES = (
     "mysql/format-row",

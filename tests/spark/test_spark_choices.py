@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from spark_reading import ReadLogs, failure, ordered, records
 
 import binspark
 from binspark import OptionError
@@ -24,6 +23,7 @@ from binspark.testing.builder import (
     varchar,
 )
 from binspark.transactions import Assembler, Transaction
+from tests.support.spark.spark_reading import ReadLogs, failure, ordered, records
 
 ORDERS = table("shop.orders", integer("id"), varchar("note", 40))
 PEOPLE = table("crm.people", integer("id"), varchar("name", 40))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from corpus.cases import case_logs
-from spark_reading import ReadLogs, ordered, records
-
 import binspark
 from binspark.cli.demo import SHOP
+from tests.corpus.cases import case_logs
+from tests.support.spark.spark_reading import ReadLogs, ordered, records
 
 LOGS = SHOP / "mysql"
 

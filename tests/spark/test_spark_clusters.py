@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spark_processes as processes
 
 import binspark
 from binspark.cli.demo import SHOP
+from tests.support.spark import spark_processes as processes
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-DRIVER = Path(__file__).with_name("cluster_driver.py")
+DRIVER = Path(processes.__file__).with_name("cluster_driver.py")
 LOGS = str(SHOP / "mysql")
 OPERATIONS = {"insert": 151, "update": 90, "delete": 150}
 COMPILED = ("*.nbi", "*.nbc")

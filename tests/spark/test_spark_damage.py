@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from corpus.cases import CORPUS, case_logs
 from pyspark.errors import PySparkException
-from spark_reading import ReadLogs, failure, records
 
 import binspark
 from binspark import Checksum, Malformed, Truncated, Unsupported
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
+from tests.corpus.cases import CORPUS, case_logs
+from tests.support.spark.spark_reading import ReadLogs, failure, records
 
 ITEMS = table("shop.items", integer("id"))
 TRANSACTIONS = 12

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus.cases import case_logs, corpus_logs, log_id
-from spark_reading import ReadLogs, Record, records
 
 import binspark
-from binspark.render.event_records import event_record
-from binspark.render.transaction_records import transaction_record
+from binspark.render.records import event_record, transaction_record
 from binspark.transactions import Assembler
+from tests.corpus.cases import case_logs, corpus_logs, log_id
+from tests.support.spark.spark_reading import ReadLogs, Record, records
 
 FEW_CASES = (
     "mysql/compressed",

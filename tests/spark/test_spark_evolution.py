@@ -7,7 +7,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from spark_reading import ReadLogs, batch_records, column_types, failure, ordered, records, values
 
 import binspark
 from binspark import SchemaError
@@ -24,6 +23,7 @@ from binspark.testing.builder import (
     update,
     varchar,
 )
+from tests.support.spark.spark_reading import ReadLogs, batch_records, column_types, failure, ordered, records, values
 
 SaveLog = Callable[..., Path]
 OLD = table("shop.items", integer("id"), decimal("price", 5, 2), varchar("name", 40))

@@ -8,12 +8,12 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from corpus.cases import case_logs
 from pyspark.sql import SparkSession
-from spark_reading import ReadLogs, batch_records, column_types, failure, read_logs, records, values
 
 from binspark import Malformed, OptionError
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, varchar
+from tests.corpus.cases import case_logs
+from tests.support.spark.spark_reading import ReadLogs, batch_records, column_types, failure, read_logs, records, values
 
 LONGEST = timedelta(hours=838, minutes=59, seconds=59)
 MYSQL, MARIADB = case_logs("mysql/types"), case_logs("mariadb/types")

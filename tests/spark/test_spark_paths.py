@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from corpus.cases import CORPUS, case_logs
 from pyspark.sql import SparkSession
-from spark_reading import ReadLogs, failure, ordered, read_logs, records
 
 import binspark
 from binspark import OptionError, SourceError
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
+from tests.corpus.cases import CORPUS, case_logs
+from tests.support.spark.spark_reading import ReadLogs, failure, ordered, read_logs, records
 
 CHAIN = CORPUS / "mysql" / "rotation"
 ITEMS = table("shop.items", integer("id"))

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus.cases import case_logs
 from pyspark.sql.types import StructType
-from spark_reading import ReadLogs, batch_records, failure, records
 
 from binspark import OptionError, SchemaError
 from binspark.cli.demo import SHOP
@@ -16,6 +14,8 @@ from binspark.columns.selection import Selection
 from binspark.spark.reader import make_view
 from binspark.spark.source import BinlogDataSource
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, varchar
+from tests.corpus.cases import case_logs
+from tests.support.spark.spark_reading import ReadLogs, batch_records, failure, records
 
 LOGS = SHOP / "mysql"
 DOCUMENTS = case_logs("mysql/types")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from corpus.cases import case_logs
 from pyspark.sql import SparkSession
-from spark_reading import ReadLogs, batch_records, ordered, records
 
 from binspark.cli.demo import SHOP
+from tests.corpus.cases import case_logs
+from tests.support.spark.spark_reading import ReadLogs, batch_records, ordered, records
 
 LOGS = SHOP / "mysql"
 

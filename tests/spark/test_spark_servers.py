@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from decimal import Decimal
 
 import pytest
-from spark_reading import ReadLogs, column_types, failure, records, values
 
 from binspark.errors import Authentication, SourceError
 from binspark.testing.servers import Server
+from tests.support.spark.spark_reading import ReadLogs, column_types, failure, records, values
 
 DATABASE = "spark_servers"
 FAMILIES = [

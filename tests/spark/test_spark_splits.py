@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from corpus.cases import case_logs
-from spark_reading import ReadLogs, batch_records, ordered, records
 
 from binspark.cli.demo import SHOP
+from tests.corpus.cases import case_logs
+from tests.support.spark.spark_reading import ReadLogs, batch_records, ordered, records
 
 CASES = {
     "shop": [SHOP / "mysql"],

@@ -6,11 +6,11 @@ from collections import Counter
 
 import pytest
 from pyspark.sql import SparkSession
-from spark_reading import batch_records, ordered, records
 
 import binspark
 from binspark import OptionError
 from binspark.cli.demo import SHOP
+from tests.support.spark.spark_reading import batch_records, ordered, records
 
 LOGS = SHOP / "mysql"
 OPERATIONS = ("insert", "update", "delete")

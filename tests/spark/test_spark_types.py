@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from corpus.cases import case_logs
-from spark_reading import ReadLogs, batch_records, column_types, records
+
+from tests.corpus.cases import case_logs
+from tests.support.spark.spark_reading import ReadLogs, batch_records, column_types, records
 
 DAYS = "interval hour to second"
 SHAPE = "struct<srid:int,wkb:binary>"

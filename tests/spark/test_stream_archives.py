@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from stream_queries import Stream, copy_logs
 
 import binspark
 from binspark.testing.servers import MySQL, Server
+from tests.support.spark.stream_queries import Stream, copy_logs
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(300)]
 

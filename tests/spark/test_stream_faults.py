@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from stream_queries import Stream, live_options, running, wait_for_rows
 
 from binspark.testing.servers import MariaDB, MySQL, Server
-from replicas import catch_up, promote, replicate
-from tcp_proxy import proxied
+from tests.support.replicas import catch_up, promote, replicate
+from tests.support.spark.stream_queries import Stream, live_options, running, wait_for_rows
+from tests.support.tcp_proxy import proxied
 
 GTIDS = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
 LARGE = 3 << 20

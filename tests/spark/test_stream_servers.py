@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from stream_queries import Stream, live_options, running, wait_for_rows
 
 import binspark
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
-from replicas import reset_logs
+from tests.support.replicas import reset_logs
+from tests.support.spark.stream_queries import Stream, live_options, running, wait_for_rows
 
 FAMILIES = [
     pytest.param(MySQL, marks=pytest.mark.mysql, id="mysql"),

@@ -10,9 +10,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from stream_world import TABLE, Follower, Workload, arrived, kill_server, logged, make_table, spark_driver
 
 from binspark.testing.servers import MySQL, Server
+from tests.support.stream.stream_world import (
+    TABLE,
+    Follower,
+    Workload,
+    arrived,
+    kill_server,
+    logged,
+    make_table,
+    spark_driver,
+)
 
 KILLS = int(os.environ.get("BINSPARK_KILLS", "24"))
 """More of them for a longer run by hand: BINSPARK_KILLS=400."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import get_type_hints
 
 import pytest
-from transaction_events import ARTIFICIAL, RELAY_LOG, UUID, Tape, assembled, endings
 
 from binspark import event as events
 from binspark.event import Event
@@ -17,6 +16,7 @@ from binspark.event.status_vars import StatusCode, StatusVariable
 from binspark.frames import EventCode
 from binspark.transactions import Assembler, Ending, TableChanges
 from binspark.transactions.boundaries import BOUNDARIES
+from tests.support.transactions.transaction_events import ARTIFICIAL, RELAY_LOG, UUID, Tape, assembled, endings
 
 STANDALONE = int(MariadbGtidFlag.STANDALONE)
 

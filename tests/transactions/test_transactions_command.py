@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from corpus.cases import case_logs
 
 from binspark.cli.transactions import transactions_command
+from tests.corpus.cases import case_logs
 
 AGREED_KEYS = [
     *("file", "pos", "end_pos", "gtid", "tag", "timestamp", "server_id"),

@@ -8,13 +8,13 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from corpus.cases import case_logs, corpus_logs, log_id, witness
-from parallelism_model import model
 
 from binspark.errors import Truncated
 from binspark.event import Event, RowOperation, Rows
 from binspark.files import ReadOptions, read_events
 from binspark.transactions import Assembler, Ending, Parallelism, ParallelismMeter, Transaction, transactions
+from tests.corpus.cases import case_logs, corpus_logs, log_id, witness
+from tests.support.transactions.parallelism_model import model
 
 WITNESSED_GTID = re.compile(
     r"^SET @@SESSION\.GTID_NEXT= '([0-9a-f-]{36}:.*?)'|\tGTID (\d+-\d+-\d+)\b", re.MULTILINE | re.IGNORECASE

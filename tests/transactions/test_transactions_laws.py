@@ -8,7 +8,6 @@ from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
-from transaction_events import ARTIFICIAL, RELAY_LOG, Tape
 
 from binspark.errors import DecodeError
 from binspark.event import (
@@ -25,6 +24,7 @@ from binspark.event import (
 from binspark.frames import EventCode, Frame
 from binspark.frames.codes import KNOWN_CODES
 from binspark.transactions import Assembler, Transaction, transactions
+from tests.support.transactions.transaction_events import ARTIFICIAL, RELAY_LOG, Tape
 
 STATEMENTS = (
     b"BEGIN,COMMIT,ROLLBACK,ROLLBACK TO a,SAVEPOINT a,XA START 'a',XA END 'a',XA COMMIT 'a',XA ROLLBACK 'a',"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from parallelism_model import Clocks, model
-from transaction_events import Tape, assembled
 
 from binspark.event.mariadb import MariadbGtidFlag
 from binspark.transactions import Parallelism, ParallelismMeter, overlapping_groups
 from binspark.transactions.group_commit import GroupCommitMeter
 from binspark.transactions.logical_clock import LogicalClockMeter, OverlapCounter, RunningMaximum
+from tests.support.transactions.parallelism_model import Clocks, model
+from tests.support.transactions.transaction_events import Tape, assembled
 
 EXAMPLE = [(0, 1), (1, 2), (1, 3), (3, 4)]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from binspark.errors import Unsupported
 from binspark.values.charsets import CODECS, Codec, Layout, charset_of, codec_of, decode_text, encode_text
 from binspark.values.charsets import single_byte_table as table_of
-from binspark.values.collations import COLLATIONS, MAX_BYTES
+from binspark.values.charsets.collations import COLLATIONS, MAX_BYTES
 
 CHARSETS = sorted(CODECS)
 SINGLE_BYTE = sorted(name for name, codec in CODECS.items() if codec.layout is Layout.SINGLE_BYTE)

@@ -9,7 +9,7 @@ import pytest
 
 from binspark.testing.servers import Server
 from binspark.values.charsets import CODECS, Codec, Layout, charset_of, decode_text, encode_text
-from binspark.values.collations import MAX_BYTES
+from binspark.values.charsets.collations import MAX_BYTES
 
 COLLATIONS_OF = {
     "mysql": "SELECT id, character_set_name FROM information_schema.collations",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 
 import pytest
-from json_encoding import LARGE, SMALL, decimal_data, encode_document, encode_json, encode_opaque
 
 from binspark.errors import Malformed, Truncated
-from binspark.values.json_binary import json_text
+from binspark.values.json.binary import json_text
+from tests.support.values.json_encoding import LARGE, SMALL, decimal_data, encode_document, encode_json, encode_opaque
 
 BLOB, VARCHAR, NEWDECIMAL, DATE, TIME, DATETIME, TIMESTAMP, VAR_STRING = 252, 15, 246, 10, 11, 12, 7, 253
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from corpus.cases import case_logs, witness
-from json_log import ID_AND_DOCUMENT, Diffs, Image, logged_rows, text_after
-
-from binspark.values.json_binary import json_text
-from binspark.values.json_diff import decode_json_diffs
+from binspark.values.json.binary import json_text
+from binspark.values.json.diff import decode_json_diffs
+from tests.corpus.cases import case_logs, witness
+from tests.support.values.json_log import ID_AND_DOCUMENT, Diffs, Image, logged_rows, text_after
 
 TWO_DOCUMENTS = ("int", "json", "json", "int")
 

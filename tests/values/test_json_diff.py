@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from json_encoding import encode_diff, encode_json
 
 from binspark.errors import Malformed, Truncated
-from binspark.values.json_diff import JsonDiff, JsonOperation, apply_json_diffs, decode_json_diffs
-from binspark.values.json_path import Cell, Member, parse_path
+from binspark.values.json.diff import JsonDiff, JsonOperation, apply_json_diffs, decode_json_diffs
+from binspark.values.json.path import Cell, Member, parse_path
+from tests.support.values.json_encoding import encode_diff, encode_json
 
 REPLACE, INSERT, REMOVE = JsonOperation
 DOCUMENT = encode_json({"a": 1, "b": [1, 2, 3], "cc": {"d": None}})

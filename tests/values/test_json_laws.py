@@ -7,11 +7,11 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from json_encoding import LARGE, SMALL, encode_diff, encode_document, encode_json
 
 from binspark.errors import BinlogError, Malformed
-from binspark.values.json_binary import json_text
-from binspark.values.json_diff import apply_json_diffs
+from binspark.values.json.binary import json_text
+from binspark.values.json.diff import apply_json_diffs
+from tests.support.values.json_encoding import LARGE, SMALL, encode_diff, encode_document, encode_json
 
 integers = st.integers(-(1 << 63), (1 << 64) - 1)
 scalars = st.none() | st.booleans() | integers | st.floats(allow_nan=False, allow_infinity=False) | st.text()

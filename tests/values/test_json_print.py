@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binspark.values.json_print import double_text, quoted
+from binspark.values.json.document import double_text, quoted
 
 
 @pytest.mark.parametrize(

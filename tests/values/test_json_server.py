@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-from json_log import ID_AND_DOCUMENT, Diffs, JsonTable, logged_rows, text_after
-from json_sql import random_change, random_document, random_double, sql_string
 
 from binspark.testing.servers import Server
-from binspark.values.json_binary import json_text
-from binspark.values.json_diff import decode_json_diffs
+from binspark.values.json.binary import json_text
+from binspark.values.json.diff import decode_json_diffs
+from tests.support.values.json_log import ID_AND_DOCUMENT, Diffs, JsonTable, logged_rows, text_after
+from tests.support.values.json_sql import random_change, random_document, random_double, sql_string
 
 pytestmark = pytest.mark.mysql
 

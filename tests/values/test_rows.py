@@ -6,9 +6,6 @@ import pickle
 from dataclasses import replace
 
 import pytest
-from corpus.cases import case_logs
-from value_columns import LATIN1, present, rows_event
-from value_logs import is_mariadb, rows_in
 
 from binspark.errors import Malformed, SchemaError, Truncated, Unsupported
 from binspark.event.column_types import ColumnType as T
@@ -29,6 +26,9 @@ from binspark.values import (
     rows_of,
 )
 from binspark.wire import Cursor, RecordingCursor
+from tests.corpus.cases import case_logs
+from tests.support.values.value_columns import LATIN1, present, rows_event
+from tests.support.values.value_logs import is_mariadb, rows_in
 
 ID = Column(T.LONG, name="id")
 FLAG = Column(T.TINY)

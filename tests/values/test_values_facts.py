@@ -6,7 +6,6 @@ import zlib
 from decimal import Decimal
 
 import pytest
-from value_columns import LATIN1, SJIS, UTF8MB3, UTF8MB4, UTF16, decode
 
 from binspark.errors import BinlogError, Malformed, SchemaError, Truncated, Unsupported
 from binspark.event.column_types import ColumnType as T
@@ -23,6 +22,7 @@ from binspark.values import (
     ValueOptions,
 )
 from binspark.values.decoders import DECODERS
+from tests.support.values.value_columns import LATIN1, SJIS, UTF8MB3, UTF8MB4, UTF16, decode
 
 VALUES: list[tuple[Column, str, Value]] = [
     (Column(T.TINY), "80", -128),

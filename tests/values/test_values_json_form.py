@@ -5,11 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from corpus.cases import case_logs
-from value_logs import rows_in
 
 from binspark.event.column_types import ColumnType as T
 from binspark.values import ABSENT, Column, Date, DateTime, Geometry, Time, Timestamp, Value, row_json, value_json
+from tests.corpus.cases import case_logs
+from tests.support.values.value_logs import rows_in
 
 FORMS: list[tuple[Column, Value, str]] = [
     (Column(T.LONG), None, "null"),

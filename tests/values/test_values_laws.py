@@ -9,13 +9,13 @@ from decimal import Decimal
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from value_columns import columns, present, rows_event
 
 from binspark.errors import BinlogError, Truncated
 from binspark.frames import EventCode
 from binspark.values import Column, Undecodable, Value, ValueOptions, decode_value, rows_of, value_json
-from binspark.values.floats import shortest_float
+from binspark.values.numbers import shortest_float
 from binspark.wire import Cursor, RecordingCursor
+from tests.support.values.value_columns import columns, present, rows_event
 
 policies = st.builds(ValueOptions, st.sampled_from(Undecodable))
 short_lengths = st.binary(max_size=4).map(lambda tail: b"\x03\x00\x00\x00" + tail)

@@ -9,12 +9,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from value_cases import COMMON, MARIADB_ONLY, MYSQL_ONLY, OLD_TEMPORALS, Case
-from value_logs import rows_in
 
 from binspark.event.column_types import ColumnType
 from binspark.testing.servers import MariaDB, Server
 from binspark.values import Column, Date, DateTime, Geometry, Time, Timestamp
+from tests.support.values.value_cases import COMMON, MARIADB_ONLY, MYSQL_ONLY, OLD_TEMPORALS, Case
+from tests.support.values.value_logs import rows_in
 
 Selected = tuple[Any, ...]
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from corpus.cases import CORPUS, log_id, witness
-from value_logs import is_mariadb, rows_in
-from witness_text import MARIADB_ESCAPES, MYSQL_ESCAPES, WitnessImage, spoken, witness_images
 
 from binspark.values import Column
+from tests.corpus.cases import CORPUS, log_id, witness
+from tests.support.values.value_logs import is_mariadb, rows_in
+from tests.support.values.witness_text import MARIADB_ESCAPES, MYSQL_ESCAPES, WitnessImage, spoken, witness_images
 
 NOT_PRINTED = {"mysql": {"shapes", "places"}, "mariadb": {"squeezed"}}
 """MySQL's reader cannot print GEOMETRY and stops there; MariaDB's prints compressed columns as they are stored."""

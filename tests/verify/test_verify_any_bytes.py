@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from binspark.testing.builder import MARIADB_10_11, MYSQL_3_23, MYSQL_4_1, MYSQL_9_7, ServerKind
 from binspark.verify import Report, verify_logs
-from verify.logs import chain
+from tests.support.verify.logs import chain
 
 SERVERS = pytest.mark.parametrize(
     "server", [MYSQL_3_23, MYSQL_4_1, MYSQL_9_7, MARIADB_10_11], ids=lambda server: server.server_version

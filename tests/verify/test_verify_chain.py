@@ -12,7 +12,7 @@ from binspark.event import Rotate
 from binspark.frames import EventCode as E
 from binspark.testing.builder import MARIADB_10_11, MYSQL_8_0, MYSQL_9_7, BinlogBuilder, ServerKind, insert
 from binspark.verify import verify_logs
-from verify.logs import (
+from tests.support.verify.logs import (
     ITEMS,
     chain,
     codes,

@@ -6,9 +6,9 @@ import pickle
 from pathlib import Path
 
 import pytest
-from corpus.cases import CORPUS
 
 from binspark.verify import ADVICE, Code, verify_logs
+from tests.corpus.cases import CORPUS
 
 TESTS = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from corpus.cases import CORPUS
 from rich.console import Console
 
-from binspark.cli import verify_text
+from binspark.cli import verify
 from binspark.cli.main import exit_code
 from binspark.cli.verify import verify_command
 from binspark.verify import Summary, verify_logs
-from verify.logs import chain, copy_case, flip
+from tests.corpus.cases import CORPUS
+from tests.support.verify.logs import chain, copy_case, flip
 
 ROTATION = str(CORPUS / "mysql/rotation")
 FILE_KEYS = [
@@ -165,7 +165,7 @@ def test_the_main_command_gives_the_same_exit_codes(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(("width", "columns"), [(80, 5), (200, 10)])
 def test_a_terminal_gets_as_many_columns_as_fit(width: int, columns: int) -> None:
     files = verify_logs(ROTATION).files
-    table = verify_text._table(files, wide=width >= verify_text._WIDE)
+    table = verify._table(files, wide=width >= verify._WIDE)
     output = io.StringIO()
     Console(file=output, width=width, force_terminal=True).print(table)
     assert len(table.columns) == columns
@@ -182,4 +182,4 @@ def test_a_terminal_gets_as_many_columns_as_fit(width: int, columns: int) -> Non
     ],
 )
 def test_one_line_sums_it_up(summary: Summary, line: str) -> None:
-    assert verify_text.conclusion(summary) == line
+    assert verify.conclusion(summary) == line

@@ -11,7 +11,7 @@ from binspark.frames import ChecksumAlgorithm, Frame, HeaderFlag
 from binspark.frames import EventCode as E
 from binspark.testing.builder import MYSQL_9_7, BinlogBuilder, Lies, insert
 from binspark.verify import verify_logs
-from verify.logs import (
+from tests.support.verify.logs import (
     ITEMS,
     chain,
     codes,

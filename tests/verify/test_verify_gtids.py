@@ -8,7 +8,7 @@ from binspark.gtid import Gtid, GtidSet, GtidSetBuilder, MariadbGtid
 from binspark.testing.builder import MARIADB_10_11, BinlogBuilder, insert
 from binspark.verify import verify_logs
 from binspark.verify.mysql_gtids import gaps
-from verify.logs import ITEMS, chain, codes, errors, infos, mariadb_chain, message, verify_built, warnings
+from tests.support.verify.logs import ITEMS, chain, codes, errors, infos, mariadb_chain, message, verify_built, warnings
 
 UUID = "11111111-2222-3333-4444-555555555555"
 

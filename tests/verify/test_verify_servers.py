@@ -12,7 +12,7 @@ import pytest
 from binspark.frames import EventCode as E
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from binspark.verify import verify_logs
-from verify.logs import codes, cut, errors, flip, frame_of, warnings
+from tests.support.verify.logs import codes, cut, errors, flip, frame_of, warnings
 
 ServerFactory = Callable[..., Server]
 

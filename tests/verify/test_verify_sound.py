@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from corpus.cases import CORPUS, ENCRYPTED_CASES, FAMILIES, case_of, corpus_logs, log_id
 
 from binspark.files import read_events
 from binspark.frames import ChecksumAlgorithm, Framer
@@ -22,10 +21,10 @@ from binspark.testing.builder import (
 )
 from binspark.transactions import transactions
 from binspark.verify import Verdict, verify_logs
-from binspark.verify.check import LogKind
-from binspark.verify.contents import Contents
-from binspark.verify.finding import Findings
-from verify.logs import chain, codes, errors, infos, mariadb_chain, verify_built, warnings
+from binspark.verify.checks import Contents, LogKind
+from binspark.verify.findings import Findings
+from tests.corpus.cases import CORPUS, ENCRYPTED_CASES, FAMILIES, case_of, corpus_logs, log_id
+from tests.support.verify.logs import chain, codes, errors, infos, mariadb_chain, verify_built, warnings
 
 LOG_FORMAT = MYSQL_9_7.log_format(ChecksumAlgorithm.CRC32)
 

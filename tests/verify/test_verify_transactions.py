@@ -11,7 +11,7 @@ from binspark.event import GtidEvent, PartialRowData, decode_event, encode_body
 from binspark.frames import EventCode as E
 from binspark.testing.builder import MARIADB_12_3, MYSQL_5_5, MYSQL_9_7, BinlogBuilder, insert
 from binspark.verify import verify_logs
-from verify.logs import (
+from tests.support.verify.logs import (
     ITEMS,
     codes,
     copy_case,

@@ -9,7 +9,7 @@ from binspark.archive.folder import ArchiveFolder
 from binspark.archive.growing_log import GrowingLog
 from binspark.archive.retention import KeptLog, Retention
 from binspark.files.log_head import read_head
-from binspark.files.storage_file import LocalFile, LogFile
+from binspark.files.storage.file import LocalFile, LogFile
 
 
 class Depot(Protocol):

@@ -11,7 +11,7 @@ from binspark.archive.names import checked_name, next_name
 from binspark.errors import DecodeError, Truncated
 from binspark.event import EventDecoder
 from binspark.files.log_head import LogHead, read_head
-from binspark.files.storage_file import LocalFile, LogFile
+from binspark.files.storage.file import LocalFile, LogFile
 from binspark.frames import EventCode, Family, Framer
 from binspark.position import Position
 

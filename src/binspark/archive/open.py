@@ -11,7 +11,7 @@ from binspark.archive.settings import ArchiveSettings
 from binspark.client.options import ConnectionOptions
 from binspark.errors import OptionError
 from binspark.files.storage import Storage
-from binspark.files.storage_uri import parse_uri
+from binspark.files.storage.uri import parse_uri
 
 
 def open_archiver(

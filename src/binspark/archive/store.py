@@ -11,9 +11,9 @@ from binspark.archive.names import is_log_name
 from binspark.errors import BinlogError, SourceError
 from binspark.files.sources import log_order
 from binspark.files.storage import NO_OPTIONS, Storage
-from binspark.files.storage_reasons import reason_of
-from binspark.files.storage_systems import System, open_system
-from binspark.files.storage_uri import child_uri, hide, parse_uri
+from binspark.files.storage.remote import reason_of
+from binspark.files.storage.systems import System, open_system
+from binspark.files.storage.uri import child_uri, hide, parse_uri
 from binspark.position import Position
 
 _CHUNK = 1 << 20

@@ -13,8 +13,7 @@ from binspark.client.resume import ResumePoint
 from binspark.client.settings import FollowSettings, StreamSettings
 from binspark.event import Event
 from binspark.schema.history import SchemaHistory, UnreadableDdl
-from binspark.schema.server import from_server
-from binspark.schema.today import as_hints, true_before
+from binspark.schema.server import as_hints, from_server, true_before
 
 _TO_THE_END = FollowSettings(stream=StreamSettings(until_end=True))
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from binspark.lazy import names_in
 
 if TYPE_CHECKING:
-    from binspark.changes.as_json import change_json, key_json
-    from binspark.changes.change import Change
+    from binspark.changes.change import Change, change_json, key_json
     from binspark.changes.reader import ChangeReader
 
 __all__ = ["Change", "ChangeReader", "change_json", "key_json"]
@@ -16,8 +15,7 @@ __all__ = ["Change", "ChangeReader", "change_json", "key_json"]
 __getattr__ = names_in(
     __name__,
     {
-        "as_json": "change_json key_json",
-        "change": "Change",
+        "change": "Change change_json key_json",
         "reader": "ChangeReader",
     },
 )

@@ -1,7 +1,8 @@
-"""Events into changed rows, one row at a time: the readable twin of the bulk path in `columns`."""
+"""How many rows transactions change."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,6 +22,7 @@ from binspark.event import (
     TableMap,
     TransactionPayload,
 )
+from binspark.event.rows import RowOperation
 from binspark.frames import Framer, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
@@ -32,6 +34,7 @@ from binspark.values.rows import RowChange, rows_of
 
 if TYPE_CHECKING:
     from binspark.columns.selection import Selection
+
 
 _ONLY_COUNTED = ValueOptions(undecodable=Undecodable.BINARY)
 _MOST_TABLES = 4096
@@ -158,3 +161,25 @@ class ChangeReader:
         PartialRowData: _join_fragments,
         Rows: _rows,
     }
+
+
+RowCounts = Counter[tuple[str, str, RowOperation]]
+"""Rows by schema, table and operation."""
+
+
+class RowCounter:
+    """Counts the rows of transactions as their events go by: `Assembler(watcher=counter.watch)`."""
+
+    def __init__(self, reader: ChangeReader) -> None:
+        self._reader = reader
+        self._counts: dict[int, RowCounts] = {}
+
+    def watch(self, transaction: int, event: Event) -> None:
+        """Take an event of a transaction."""
+        for change in self._reader.feed(event):
+            counts = self._counts.setdefault(transaction, Counter())
+            counts[change.schema, change.table, change.op] += 1
+
+    def take(self, transaction: int) -> RowCounts:
+        """Return what was counted for a transaction, and forget it."""
+        return self._counts.pop(transaction, Counter())

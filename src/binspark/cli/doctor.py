@@ -18,7 +18,7 @@ from binspark.errors import SourceError
 
 if TYPE_CHECKING:
     from binspark.doctor.facts import Facts
-    from binspark.doctor.finding import Finding
+    from binspark.doctor.rule import Finding
 
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _INDENT = " " * 4

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 
 import click
 
-from binspark.cli.names import wanted_types
-from binspark.cli.output import echo_lines, format_option, json_line, logs_argument, tell
+from binspark.cli.output import echo_lines, format_option, json_line, logs_argument, tell, wanted_types
 from binspark.errors import DecodeError
 from binspark.event import Event
 from binspark.files import LogSource, ReadOptions, find_logs
 from binspark.files.read import source_events
 from binspark.frames.checksum import ChecksumState
-from binspark.render.event_records import event_line, event_record
+from binspark.render.records import event_line, event_record
 
 
 @click.command("events")

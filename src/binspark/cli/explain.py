@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator
 
 import click
 
-from binspark.cli.names import wanted_types
-from binspark.cli.output import json_line, logs_argument, tell
+from binspark.cli.output import json_line, logs_argument, tell, wanted_types
 from binspark.errors import OptionError
 from binspark.files import LogSource, find_logs
-from binspark.render.explain import Explanation
-from binspark.render.explain_json import explanation_record
-from binspark.render.explain_log import Selection, explain_log
-from binspark.render.explain_text import STYLES, Line, text_lines
+from binspark.render.explain.explanation import Explanation
+from binspark.render.explain.json import explanation_record
+from binspark.render.explain.log import Selection, explain_log
+from binspark.render.explain.text import STYLES, Line, text_lines
 
 _WIDTH_OF_FILES = 132
 

@@ -82,7 +82,7 @@ def selection_from(options: dict[str, Any]) -> Selection:
 
 def history_from(schema_file: str | None) -> SchemaHistory:
     """Return the history that reading begins with; statements that it does not understand are told."""
-    from binspark.files.schemas import history_of
+    from binspark.files.schema_file import history_of
 
     return history_of(schema_file, _tell_unreadable)
 

@@ -13,12 +13,12 @@ from binspark.cli.output import echo_lines, format_option, json_line, logs_argum
 from binspark.errors import DecodeError, SchemaError
 from binspark.files import LogSource, find_logs
 from binspark.files.read import source_events
-from binspark.render.text import readable
-from binspark.render.transaction_records import rows_of, transaction_record
+from binspark.render.json_values import readable
+from binspark.render.records import rows_of, transaction_record
 from binspark.transactions import Assembler, Parallelism, ParallelismMeter, TableChanges, Transaction
 
 if TYPE_CHECKING:
-    from binspark.changes.counts import RowCounter, RowCounts
+    from binspark.changes.reader import RowCounter, RowCounts
 
 _TEXT_WIDTH = 80
 
@@ -81,7 +81,7 @@ def _measured(transactions: Iterator[Transaction], meter: ParallelismMeter) -> I
 
 def _row_counter() -> RowCounter:
     from binspark.changes import ChangeReader
-    from binspark.changes.counts import RowCounter
+    from binspark.changes.reader import RowCounter
     from binspark.columns.selection import Selection
 
     return RowCounter(ChangeReader(Selection()))

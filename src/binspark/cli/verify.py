@@ -3,14 +3,127 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+import os
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from binspark.cli.verify_text import print_report
 from binspark.errors import BinlogError
-from binspark.verify import FileReport, Finding, Summary, verify_files
+from binspark.verify import ADVICE, Code, FileReport, Finding, Report, Severity, Summary, Verdict, verify_files
+
+_SHOWN_GTIDS = 60
+_WIDE = 150
+_VERDICT_STYLES = {Verdict.WHOLE: "green", Verdict.DOUBTFUL: "yellow", Verdict.NOT_WHOLE: "bold red"}
+_SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+
+
+class _Column(NamedTuple):
+    """A column of the table. Those that are not essential are left out on a narrow terminal."""
+
+    name: str
+    cell: Callable[[FileReport], str]
+    is_number: bool = False
+    essential: bool = False
+
+
+_COLUMNS = (
+    _Column("file", lambda report: os.path.basename(report.file), essential=True),
+    _Column("verdict", lambda report: report.verdict.value, essential=True),
+    _Column("events", lambda report: f"{report.events:,}", is_number=True, essential=True),
+    _Column("transactions", lambda report: f"{report.transactions:,}", is_number=True, essential=True),
+    _Column("bytes", lambda report: f"{report.bytes:,}", is_number=True, essential=True),
+    _Column("server", lambda report: report.server_version or "-"),
+    _Column("checksum", lambda report: report.checksum or "-"),
+    _Column("first", lambda report: _time(report.first_time)),
+    _Column("last", lambda report: _time(report.last_time)),
+    _Column("GTIDs", lambda report: _shortened(report.gtids) or "-"),
+)
+
+
+def print_report(reports: Iterable[FileReport]) -> Summary:
+    """Print everything, and return the sums."""
+    collected = Report.of(reports)
+    console = Console(highlight=False)
+    if console.is_terminal:
+        console.print(_table(collected.files, wide=console.width >= _WIDE))
+    else:
+        click.echo("\n".join(_plain_lines(collected.files)))
+    _print_findings(collected.files)
+    click.secho(conclusion(collected.summary), fg="green" if collected.ok else "red", bold=not collected.ok)
+    return collected.summary
+
+
+def conclusion(summary: Summary) -> str:
+    """Say in one line how it went."""
+    checked = f"{_count(summary.files, 'file')}, {_count(summary.events, 'event')}"
+    if summary.errors:
+        return f"{checked}: {_count(summary.errors, 'error')}, {_count(summary.warnings, 'warning')}"
+    if summary.warnings:
+        return f"{checked}: no error, {_count(summary.warnings, 'warning')}"
+    return f"{checked}, nothing is missing"
+
+
+def _table(reports: Iterable[FileReport], *, wide: bool) -> Table:
+    columns = [column for column in _COLUMNS if wide or column.essential]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column.name, justify="right" if column.is_number else "left", no_wrap=True)
+    for report in reports:
+        table.add_row(*(Text(column.cell(report), style=_style(column, report)) for column in columns))
+    return table
+
+
+def _style(column: _Column, report: FileReport) -> str:
+    return _VERDICT_STYLES[report.verdict] if column.name == "verdict" else ""
+
+
+def _plain_lines(reports: Iterable[FileReport]) -> list[str]:
+    """Lay the table out as lines of any width, for files and pipes."""
+    rows = [[column.name for column in _COLUMNS]]
+    rows += [[column.cell(report) for column in _COLUMNS] for report in reports]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    return ["  ".join(map(_aligned, row, widths, _COLUMNS)).rstrip() for row in rows]
+
+
+def _aligned(cell: str, width: int, column: _Column) -> str:
+    return cell.rjust(width) if column.is_number else cell.ljust(width)
+
+
+def _print_findings(reports: Iterable[FileReport]) -> None:
+    """Print what was found; what to do about it is said once for each kind."""
+    advised: set[str] = set()
+    for report in reports:
+        for finding in report.findings:
+            _print_finding(finding, with_advice=finding.code not in advised)
+            advised.add(finding.code)
+        for code, count in report.omitted:
+            click.echo(f"{report.file}: and {count:,} more of [{code}]")
+
+
+def _print_finding(finding: Finding, *, with_advice: bool) -> None:
+    style = _SEVERITY_STYLES[finding.severity]
+    severity = click.style(finding.severity.value, fg=style.removeprefix("bold "), bold=style.startswith("bold"))
+    click.echo(f"{severity}: {finding.position}: {finding.message} [{finding.code}]")
+    if with_advice:
+        click.echo(f"    {ADVICE[Code(finding.code)]}")
+
+
+def _time(timestamp: int | None) -> str:
+    return "-" if timestamp is None else datetime.fromtimestamp(timestamp, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def _shortened(gtids: str) -> str:
+    return gtids if len(gtids) <= _SHOWN_GTIDS else gtids[: _SHOWN_GTIDS - 1] + "…"
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number:,} {name}{'' if number == 1 else 's'}"
 
 
 class _WrongUse(click.ClickException):

@@ -16,7 +16,7 @@ from binspark.columns.types import ZeroDates
 from binspark.errors import BinlogError, Malformed
 from binspark.position import Position
 from binspark.values.rows import RowChange
-from binspark.values.temporals import Date, DateTime, Time, Timestamp
+from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
 from binspark.values.value import ABSENT, Geometry, Row
 
 _KINDS = {

@@ -16,7 +16,7 @@ from binspark.columns.layout import Table as T
 from binspark.columns.plan import PlannedColumn, TablePlan, describe
 from binspark.values.charsets import decode_text
 from binspark.values.column import Column
-from binspark.values.notations import notation_of
+from binspark.values.strings import notation_of
 
 Numbers = npt.NDArray[np.int64]
 _SLACK = 64

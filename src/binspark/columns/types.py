@@ -13,10 +13,9 @@ from binspark.columns.layout import Op
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType as T
 from binspark.event.column_types import column_type_name
-from binspark.values.charset_codec import Layout
 from binspark.values.charsets import codec_of
-from binspark.values.check import check_column
-from binspark.values.column import BINARY_COLLATION, Column
+from binspark.values.charsets.codec import Layout
+from binspark.values.column import BINARY_COLLATION, Column, check_column
 from binspark.values.options import Undecodable
 from binspark.wire.decimals import packed_decimal_length
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from binspark.doctor.checks import Found
 from binspark.doctor.facts import Facts
-from binspark.doctor.finding import Finding, Severity
-from binspark.doctor.mend import RESTART
-from binspark.doctor.rule import Rule
+from binspark.doctor.rule import RESTART, Finding, Found, Rule, Severity
 from binspark.doctor.rules import RULES
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import fill
 
-from binspark.doctor.finding import Severity
-from binspark.doctor.rule import Rule
+from binspark.doctor.rule import Rule, Severity
 from binspark.doctor.rules import RULES
 
 _WIDTH = 120

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from binspark.doctor.checks import (
+from binspark.doctor.rule import (
+    Mend,
+    Rule,
+    Severity,
+    assign,
+    assign_and_restart,
+    assign_in_mysql,
+    configure,
     is_missing,
+    mariadb_only,
     missing_privilege,
+    mysql_only,
+    run,
     said,
     tables_with,
     unless,
@@ -13,18 +23,6 @@ from binspark.doctor.checks import (
     value_is_not,
     value_where,
 )
-from binspark.doctor.finding import Severity
-from binspark.doctor.mend import (
-    Mend,
-    assign,
-    assign_and_restart,
-    assign_in_mysql,
-    configure,
-    mariadb_only,
-    mysql_only,
-    run,
-)
-from binspark.doctor.rule import Rule
 
 _ERROR, _WARNING, _NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
 from binspark.errors import BinlogError, DecodeError, SchemaError
-from binspark.export.folder import OutputFolder
-from binspark.export.names import folder_name
+from binspark.export.folder import OutputFolder, folder_name
 from binspark.export.writers import MOST_OPEN, Writers
 from binspark.files.batches import source_batches
 from binspark.files.sources import LogSource

@@ -9,7 +9,7 @@ from binspark.changes.choice import BulkChoice, is_pattern, selection_of
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.windows import ReadInto
 from binspark.errors import OptionError, SourceError
-from binspark.files.schemas import Schema, history_of
+from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
 from binspark.position import Position
 

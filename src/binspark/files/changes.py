@@ -10,7 +10,7 @@ from binspark.changes.choice import Choice, selection_of
 from binspark.changes.reader import ChangeReader
 from binspark.errors import DecodeError
 from binspark.files.read import source_events
-from binspark.files.schemas import Schema, history_of
+from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
 
 

@@ -15,7 +15,7 @@ from binspark.errors import DecodeError, SourceError
 from binspark.event import Event, EventDecoder
 from binspark.files.log_head import LogHead, read_head
 from binspark.files.splits import PlannedLog
-from binspark.files.storage_file import LogFile
+from binspark.files.storage.file import LogFile
 from binspark.frames import Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.resync import find_event

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from binspark.errors import DecodeError, Truncated
-from binspark.files.storage_file import LogFile
+from binspark.files.storage.file import LogFile
 from binspark.frames import Frame, Framer, HeaderFlag, LogFormat
 from binspark.frames.magic import FIRST_EVENT_OFFSET, MAGIC
 from binspark.position import Position

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from binspark.errors import OptionError, SourceError
 from binspark.files.storage import NO_OPTIONS, Storage
-from binspark.files.storage_file import LogFile, StreamFile
-from binspark.files.storage_local import FileUriPlace, LocalPlace
-from binspark.files.storage_place import Kind, Place, base_name
-from binspark.files.storage_uri import hide, parse_uri
+from binspark.files.storage.file import LogFile, StreamFile
+from binspark.files.storage.local import FileUriPlace, LocalPlace
+from binspark.files.storage.location import Kind, Place, base_name
+from binspark.files.storage.uri import hide, parse_uri
 from binspark.frames.magic import ENCRYPTED_MAGIC, MAGIC
 from binspark.position import Position
 
@@ -174,7 +174,7 @@ def _place_of(name: str, storage: Storage) -> Place:
         return _LOCAL
     if uri.is_local:
         return _FILE_URIS
-    from binspark.files.storage_remote import RemotePlace
+    from binspark.files.storage.remote import RemotePlace
 
     return RemotePlace(uri, storage)
 

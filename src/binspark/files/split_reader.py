@@ -15,7 +15,7 @@ from binspark.event import Event, EventDecoder
 from binspark.files.hops import Hopper
 from binspark.files.log_head import LogHead, has_fingerprint, read_head
 from binspark.files.splits import PlannedLog, Split
-from binspark.files.storage_file import LogFile
+from binspark.files.storage.file import LogFile
 from binspark.frames import EventCode, Frame, Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.position import Position

@@ -11,9 +11,7 @@ from binspark.gtid.builder import GtidSetBuilder
 from binspark.gtid.encoding import decode_gtid_set, encode_gtid_set
 from binspark.gtid.gtid import Gtid
 from binspark.gtid.gtid_set import GtidSet
-from binspark.gtid.mariadb_gtid import MariadbGtid
-from binspark.gtid.mariadb_position import MariadbPosition
-from binspark.gtid.mariadb_state import MariadbState
+from binspark.gtid.mariadb import MariadbGtid, MariadbPosition, MariadbState
 from binspark.gtid.names import MAX_NUMBER
 
 __all__ = [

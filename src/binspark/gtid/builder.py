@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from binspark.gtid.gtid import Gtid
 from binspark.gtid.gtid_set import GtidSet
-from binspark.gtid.runs import Runs
+from binspark.gtid.intervals import Runs
 from binspark.gtid.text import Source
 
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from binspark.errors import EncodeError, Malformed, Truncated, Unsupported
 from binspark.gtid.gtid_set import GtidSet
+from binspark.gtid.intervals import Run, join
 from binspark.gtid.names import MAX_NUMBER, normal_tag
-from binspark.gtid.runs import Run, join
 from binspark.gtid.text import Source
 from binspark.position import Position
 from binspark.wire import Cursor, Layout, Writer

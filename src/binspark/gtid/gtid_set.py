@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from binspark.errors import EncodeError
-from binspark.gtid import runs as numbers
+from binspark.gtid import intervals as numbers
 from binspark.gtid.gtid import Gtid
+from binspark.gtid.intervals import Runs
 from binspark.gtid.names import MAX_NUMBER, normal_tag, normal_uuid
-from binspark.gtid.runs import Runs
 from binspark.gtid.text import Part, Source, format_parts, normal_parts, parse_parts
 
 

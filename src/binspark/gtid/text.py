@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from binspark.gtid.intervals import Run, Runs, join
 from binspark.gtid.names import ANY_UUID, MAX_NUMBER, NUMBER, SPACE, TAG, normal_uuid, refuse
-from binspark.gtid.runs import Run, Runs, join
 
 Source = tuple[str, str]
 """UUID and tag: what a run of numbers belongs to."""

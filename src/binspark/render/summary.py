@@ -47,7 +47,7 @@ from binspark.event import (
     Xid,
 )
 from binspark.event.variables import IntvarKind
-from binspark.render.text import readable
+from binspark.render.json_values import readable
 
 _LONGEST = 100
 

@@ -9,11 +9,10 @@ from typing import Any
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType
 from binspark.position import Position
-from binspark.schema.catalog import Catalog, Database
+from binspark.schema.catalog import Catalog, Database, KnownTables
 from binspark.schema.changes import Key, KeyPart, TextKind
 from binspark.schema.definition import DefinedColumn, TableDefinition
-from binspark.schema.known_tables import KnownTables
-from binspark.schema.sql_reader import TableName
+from binspark.schema.sql.reader import TableName
 from binspark.values.column import Column
 
 FORMAT = "binspark schema 1"

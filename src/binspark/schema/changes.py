@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from binspark.event.column_types import ColumnType
 from binspark.schema.session import CharsetRequest, Session
-from binspark.schema.sql_reader import TableName
+from binspark.schema.sql.reader import TableName
 
 PRIMARY = "PRIMARY"
 

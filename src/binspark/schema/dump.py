@@ -10,10 +10,10 @@ from binspark.errors import SchemaError
 from binspark.position import Position
 from binspark.schema.catalog import Catalog
 from binspark.schema.changes import CreateDatabase, CreateTable
-from binspark.schema.ddl import read_tokens
 from binspark.schema.session import Session
-from binspark.schema.sql_reader import NotUnderstood
-from binspark.schema.sql_tokens import Kind, Token, tokens
+from binspark.schema.sql.reader import NotUnderstood
+from binspark.schema.sql.statement import read_tokens
+from binspark.schema.sql.tokens import Kind, Token, tokens
 
 _SERVER = re.compile(r"^-- Server version\s+(\S+)|^-- (?:MySQL|MariaDB) dump .*?Distrib ([^,\s]+)", re.MULTILINE)
 _HEADER = 2000

@@ -16,7 +16,7 @@ from binspark.event.table_metadata import MetadataKind
 from binspark.frames import LogFormat
 from binspark.frames.format import Family
 from binspark.position import Position
-from binspark.schema.catalog import Catalog
+from binspark.schema.catalog import Catalog, in_lower_case
 from binspark.schema.changes import (
     AlterDatabase,
     AlterTable,
@@ -27,15 +27,14 @@ from binspark.schema.changes import (
     TemporaryTables,
     Unreadable,
 )
-from binspark.schema.ddl import may_define, read_ddl
 from binspark.schema.definition import TableDefinition
-from binspark.schema.known_tables import in_lower_case
 from binspark.schema.merge import difference, merge
-from binspark.schema.names_text import statement_text
 from binspark.schema.session import session_of
-from binspark.schema.sql_reader import NotUnderstood, TableName
+from binspark.schema.sql.reader import NotUnderstood, TableName
+from binspark.schema.sql.statement import may_define, read_ddl
 from binspark.schema.table import TableSchema
 from binspark.schema.table_map import from_table_map
+from binspark.schema.text import statement_text
 
 _START_ALTER = 0x02
 _ROLLBACK_ALTER = 0x08

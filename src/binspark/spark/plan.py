@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from binspark.errors import OptionError
-from binspark.files.planned_logs import plan_logs
-from binspark.files.schemas import history_of
+from binspark.files.plan import plan_logs
+from binspark.files.schema_file import history_of
 from binspark.files.sources import find_logs
 from binspark.files.splits import PlannedLog, cut
 from binspark.schema.history import SchemaHistory
-from binspark.schema.today import true_before
+from binspark.schema.server import true_before
 from binspark.spark.options import Ddl, LogPosition, SourceOptions, View
 from binspark.spark.read_plan import ReadPlan
 from binspark.spark.server_schema import server_catalog

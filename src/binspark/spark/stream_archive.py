@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from binspark.errors import OptionError, Purged
+from binspark.files.active_log import whole_end
 from binspark.files.log_head import fingerprint, read_head
-from binspark.files.planned_logs import plan_logs
+from binspark.files.plan import plan_logs
 from binspark.files.sources import LogSource, find_logs
 from binspark.files.splits import PlannedLog, Split, cut
 from binspark.files.survey import read_history
-from binspark.files.whole_end import whole_end
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.schema.history import SchemaHistory
 from binspark.spark.options import SourceOptions

@@ -13,8 +13,7 @@ from binspark.columns.selection import Operations, Selection
 from binspark.columns.variant import VARIANT, variant_documents
 from binspark.event import Event, GtidEvent, GtidTagged, MariadbGtidEvent
 from binspark.frames import EventCode as E
-from binspark.render.event_records import event_record
-from binspark.render.transaction_records import transaction_record
+from binspark.render.records import event_record, transaction_record
 from binspark.spark.log_reader import LogReader
 from binspark.spark.options import SourceOptions
 from binspark.transactions import Assembler, Transaction

@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from binspark.values.column import BINARY_COLLATION, Column
     from binspark.values.decoders import decode_value
     from binspark.values.options import DEFAULT_OPTIONS, Undecodable, ValueOptions
-    from binspark.values.row_image import decode_row
-    from binspark.values.rows import RowChange, rows_of
-    from binspark.values.temporals import Date, DateTime, Time, Timestamp
+    from binspark.values.rows import RowChange, decode_row, rows_of
+    from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
     from binspark.values.value import ABSENT, Absent, DocumentDiff, Geometry, JsonDiffs, Row, Value
 
 __all__ = [
@@ -48,9 +47,8 @@ __getattr__ = names_in(
         "column": "BINARY_COLLATION Column",
         "decoders": "decode_value",
         "options": "DEFAULT_OPTIONS Undecodable ValueOptions",
-        "row_image": "decode_row",
-        "rows": "RowChange rows_of",
-        "temporals": "Date DateTime Time Timestamp",
+        "rows": "RowChange decode_row rows_of",
+        "temporal.value": "Date DateTime Time Timestamp",
         "value": "ABSENT Absent DocumentDiff Geometry JsonDiffs Row Value",
     },
 )

@@ -8,20 +8,24 @@ from typing import TypeAlias
 from binspark.errors import Unsupported
 from binspark.event.column_types import ColumnType as T
 from binspark.position import Position
-from binspark.values.bits import decode_bit
-from binspark.values.check import check_column
-from binspark.values.choices import decode_enum, decode_set
-from binspark.values.column import Column
+from binspark.values.column import Column, check_column
 from binspark.values.compressed import decode_compressed_blob, decode_compressed_varchar
-from binspark.values.decimal_numbers import decode_decimal, decode_old_decimal
-from binspark.values.documents import decode_json
-from binspark.values.floats import decode_double, decode_float
-from binspark.values.integers import decode_integer, decode_year
+from binspark.values.enum_set import decode_enum, decode_set
+from binspark.values.geometry import decode_geometry, decode_vector
+from binspark.values.json.column import decode_json
+from binspark.values.numbers import (
+    decode_bit,
+    decode_decimal,
+    decode_double,
+    decode_float,
+    decode_integer,
+    decode_old_decimal,
+    decode_year,
+)
 from binspark.values.options import DEFAULT_OPTIONS, ValueOptions
-from binspark.values.shapes import decode_geometry, decode_vector
 from binspark.values.strings import decode_blob, decode_string, decode_varchar
-from binspark.values.temporals_new import decode_date, decode_datetime2, decode_time2, decode_timestamp2
-from binspark.values.temporals_old import decode_old_datetime, decode_old_time, decode_old_timestamp
+from binspark.values.temporal.old import decode_old_datetime, decode_old_time, decode_old_timestamp
+from binspark.values.temporal.packed import decode_date, decode_datetime2, decode_time2, decode_timestamp2
 from binspark.values.value import Value
 from binspark.wire import Cursor
 

@@ -2,19 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from binspark.errors import BinlogError, SchemaError, Unsupported
+from binspark.errors import BinlogError, DecodeError, SchemaError, Unsupported
 from binspark.event import Event, RowOperation, Rows
 from binspark.event.column_types import ColumnType
 from binspark.event.rows import ROWS_KINDS, RowsKind
+from binspark.position import Position
 from binspark.values.column import Column
+from binspark.values.decoders import decode_value
+from binspark.values.json.binary import json_text
+from binspark.values.json.column import document_text, inside_document
+from binspark.values.json.diff import JsonDiff, apply_json_diffs, decode_json_diffs
 from binspark.values.options import DEFAULT_OPTIONS, ValueOptions
-from binspark.values.partial_rows import decode_partial_update
-from binspark.values.row_image import decode_row
-from binspark.values.value import Row
+from binspark.values.strings import read_sized
+from binspark.values.value import ABSENT, Absent, DocumentDiff, JsonDiffs, Row, Value
 from binspark.wire import Cursor
+from binspark.wire.bitmap import bitmap_length, low_bits_first
+
+
+def decode_row(
+    cursor: Cursor, columns: Sequence[Column], present: bytes, options: ValueOptions = DEFAULT_OPTIONS
+) -> Row:
+    """Decode one row image; a column that it leaves out is ABSENT.
+
+    `present` has a bit for each column of the table, the lowest of each byte first.
+    """
+    return read_image(cursor, columns, present, lambda _, column: decode_value(cursor, column, options))
+
+
+def read_image(
+    cursor: Cursor, columns: Sequence[Column], present: bytes, read_value: Callable[[int, Column], Value]
+) -> Row:
+    """Read a row image whose values `read_value` reads, given the index of a column and the column.
+
+    bytes    field
+    (p+7)/8  which of the p columns that are present are NULL, the lowest bit of each byte first
+    ...      values of the columns that are present and not NULL
+    """
+    included = [index for index, bit in enumerate(low_bits_first(present, len(columns))) if bit]
+    nulls = low_bits_first(cursor.raw("null_bits", bitmap_length(len(included))), len(included))
+    row: list[Value | Absent] = [ABSENT] * len(columns)
+    for index, is_null in zip(included, nulls, strict=True):
+        cursor.enter(columns[index].name or f"@{index + 1}")
+        row[index] = None if is_null else read_value(index, columns[index])
+        cursor.leave()
+    return tuple(row)
+
+
+_PARTIAL_JSON_UPDATES = 1
+
+
+def decode_partial_update(
+    cursor: Cursor, columns: Sequence[Column], present: tuple[bytes, bytes], options: ValueOptions
+) -> tuple[Row, Row]:
+    """Decode the before and the after image of one row.
+
+    bytes    field
+    ...      before image
+    packed   options: 1 if documents may be partial, else 0
+    (j+7)/8  which of the table's j JSON columns are partial, present or not     (option 1)
+    ...      after image; a partial document is a length of 4 bytes and its diffs
+
+    Diffs are applied to the document in the before image. Where that has none, they are the value.
+    """
+    documents: dict[int, bytes] = {}
+
+    def read_before(index: int, column: Column) -> Value:
+        if column.type != ColumnType.JSON:
+            return decode_value(cursor, column, options)
+        start = cursor.offset
+        documents[index] = read_sized(cursor, column)
+        return document_text(documents[index], start)
+
+    before = read_image(cursor, columns, present[0], read_before)
+    partial_columns = _read_partial_columns(cursor, columns)
+
+    def read_after(index: int, column: Column) -> Value:
+        if index not in partial_columns:
+            return decode_value(cursor, column, options)
+        if before[index] is None:
+            raise cursor.malformed("diffs of a JSON document that was NULL")
+        return _read_diffs(cursor, column, documents.get(index))
+
+    return before, read_image(cursor, columns, present[1], read_after)
+
+
+def _read_partial_columns(cursor: Cursor, columns: Sequence[Column]) -> frozenset[int]:
+    start = cursor.offset
+    value_options = cursor.packed("value_options")
+    if value_options & ~_PARTIAL_JSON_UPDATES:
+        raise Unsupported(f"value options 0x{value_options:x}", Position(offset=start))
+    if not value_options:
+        return frozenset()
+    json_columns = [index for index, column in enumerate(columns) if column.type == ColumnType.JSON]
+    bitmap = cursor.raw("partial_bits", bitmap_length(len(json_columns)))
+    bits = low_bits_first(bitmap, len(json_columns))
+    return frozenset(index for index, bit in zip(json_columns, bits, strict=True) if bit)
+
+
+def _read_diffs(cursor: Cursor, column: Column, before_document: bytes | None) -> Value:
+    start = cursor.offset
+    vector = read_sized(cursor, column)
+    try:
+        if before_document is None:
+            return JsonDiffs(tuple(_document_diff(diff) for diff in decode_json_diffs(vector)))
+        return apply_json_diffs(before_document, vector)
+    except DecodeError as error:
+        raise inside_document(error, start) from None
+
+
+def _document_diff(diff: JsonDiff) -> DocumentDiff:
+    return DocumentDiff(diff.operation.name.lower(), diff.path, None if diff.value is None else json_text(diff.value))
+
 
 _WIDTH_NOT_IN_LOG = frozenset((ColumnType.TIME, ColumnType.DATETIME, ColumnType.TIMESTAMP))
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
-from binspark.values.temporals import Date, DateTime, Time, Timestamp
+from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
 
 
 class Absent(Enum):

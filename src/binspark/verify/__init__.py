@@ -6,8 +6,7 @@
 (True, [])
 """
 
-from binspark.verify.codes import ADVICE, Code
-from binspark.verify.finding import Finding, Severity
+from binspark.verify.findings import ADVICE, Code, Finding, Severity
 from binspark.verify.report import FileReport, Report, Summary, Verdict
 from binspark.verify.run import verify_files, verify_logs
 

@@ -8,9 +8,8 @@ from binspark.files.sources import log_order
 from binspark.frames import Family
 from binspark.frames.format import version_numbers
 from binspark.verify import mariadb_gtids, mysql_gtids
-from binspark.verify.codes import Code
 from binspark.verify.file_check import Checks, FileCheck
-from binspark.verify.finding import Severity
+from binspark.verify.findings import Code, Severity
 
 _CLEARS_FLAG_SINCE = (5, 6, 0)
 

@@ -7,19 +7,13 @@ from binspark.event import Event, MariadbGtidEvent, Query
 from binspark.frames import ChecksumAlgorithm, ChecksumState, Frame, LogFormat
 from binspark.gtid import MariadbState
 from binspark.verify.chain_files import ChainFile
-from binspark.verify.check import Check, Handler, LogKind
-from binspark.verify.clock import LogicalClock
-from binspark.verify.codes import Code
-from binspark.verify.contents import Contents
-from binspark.verify.ends import Ends
-from binspark.verify.finding import DEFAULT_LIMIT, Findings, Severity
+from binspark.verify.checks import Check, Contents, Ends, Fragments, Handler, LoadFiles, LogicalClock, LogKind
+from binspark.verify.findings import DEFAULT_LIMIT, Code, Findings, Severity
 from binspark.verify.groups import Groups
-from binspark.verify.log_file import open_log
 from binspark.verify.mariadb_gtids import MariadbGtids
 from binspark.verify.mysql_gtids import MysqlGtids
-from binspark.verify.parts import Fragments, LoadFiles
 from binspark.verify.report import FileReport
-from binspark.verify.scan import Lost, Scanner
+from binspark.verify.scan import Lost, Scanner, open_log
 
 
 class Checks:

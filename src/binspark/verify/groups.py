@@ -14,9 +14,8 @@ from binspark.event import Event, LargeTransactionHeader, MariadbGtidEvent
 from binspark.event.mariadb import MariadbGtidFlag
 from binspark.frames import EventCode as E
 from binspark.frames import type_name
-from binspark.verify.check import Check, Handler, LogKind, route
-from binspark.verify.codes import Code
-from binspark.verify.finding import Findings, Severity
+from binspark.verify.checks import Check, Handler, LogKind, route
+from binspark.verify.findings import Code, Findings, Severity
 
 _OPENING = (b"BEGIN", b"XA START")
 _CLOSING = (b"COMMIT", b"ROLLBACK")

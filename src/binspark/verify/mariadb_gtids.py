@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from binspark.event import Event, GtidList
 from binspark.frames import EventCode as E
 from binspark.gtid import MariadbGtid
-from binspark.verify.check import Check, Handler, LogKind, route
-from binspark.verify.codes import Code
-from binspark.verify.finding import Findings, Severity
+from binspark.verify.checks import Check, Handler, LogKind, route
+from binspark.verify.findings import Code, Findings, Severity
 
 Writers = dict[tuple[int, int], MariadbGtid]
 """The last GTID of each domain and server."""

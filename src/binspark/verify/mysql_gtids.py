@@ -5,9 +5,8 @@ from __future__ import annotations
 from binspark.event import Event, PreviousGtids
 from binspark.frames import EventCode as E
 from binspark.gtid import GtidSet, GtidSetBuilder
-from binspark.verify.check import Check, Handler, LogKind, route
-from binspark.verify.codes import Code
-from binspark.verify.finding import Findings, Severity
+from binspark.verify.checks import Check, Handler, LogKind, route
+from binspark.verify.findings import Code, Findings, Severity
 
 _SHOWN = 300
 

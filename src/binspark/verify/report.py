@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-from binspark.verify.finding import Finding
+from binspark.verify.findings import Finding
 
 
 class Verdict(StrEnum):

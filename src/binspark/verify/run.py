@@ -8,7 +8,7 @@ from binspark.files.sources import Paths
 from binspark.verify.chain import check_last, check_pair
 from binspark.verify.chain_files import ChainFile, find_chains
 from binspark.verify.file_check import FileCheck
-from binspark.verify.finding import DEFAULT_LIMIT
+from binspark.verify.findings import DEFAULT_LIMIT
 from binspark.verify.report import FileReport, Report
 
 

@@ -15,7 +15,7 @@ from binspark.columns.kernels.memory import load8, store8, store16, store64
 from binspark.columns.kernels.object_words import ZERO, get, put
 from binspark.columns.kernels.text import copy_short
 from binspark.columns.kernels.words import difference, shift_right, stack_words
-from binspark.values.floats import shortest_float
+from binspark.values.numbers import shortest_float
 
 _SIGN = -(1 << 63)
 _EXPONENT = 0x7FF0_0000_0000_0000

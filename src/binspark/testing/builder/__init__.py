@@ -9,7 +9,6 @@
 """
 
 from binspark.testing.builder.builder import BinlogBuilder
-from binspark.testing.builder.changes import Change, delete, insert, update
 from binspark.testing.builder.core import Part
 from binspark.testing.builder.log_file import Lies, LogFile, Stamp, event_bytes
 from binspark.testing.builder.servers import (
@@ -30,7 +29,20 @@ from binspark.testing.builder.servers import (
     MYSQL_9_7,
     ServerKind,
 )
-from binspark.testing.builder.tables import Column, Table, blob, decimal, double, integer, table, varchar
+from binspark.testing.builder.tables import (
+    Change,
+    Column,
+    Table,
+    blob,
+    decimal,
+    delete,
+    double,
+    insert,
+    integer,
+    table,
+    update,
+    varchar,
+)
 
 __all__ = [
     "ALL_SERVERS",

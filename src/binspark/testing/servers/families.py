@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from binspark.testing.servers.packages import PackageSet
+from binspark.testing.servers.debian import PackageSet
 
 OptionValue = str | int | None
 """The value of a server option; None for an option without a value (`{"skip-name-resolve": None}`)."""

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 
 from binspark.testing.servers.cache import build_once, cache_folder
+from binspark.testing.servers.debian import unpack_packages
 from binspark.testing.servers.errors import ServerUnavailable
 from binspark.testing.servers.families import Family
-from binspark.testing.servers.packages import unpack_packages
 
 RUN_SECONDS = 120
 

@@ -1,0 +1,1 @@
+"""Every byte of an event, with its name, its value and what it means."""

@@ -1,0 +1,254 @@
+"""Every byte of an event, with what it is called, what it says and what that means.
+
+It comes from the decoders themselves, run on a cursor that records; the layouts are described nowhere else. What this
+gives is a value. `explain_text` and `explain_json` show it, and so can any other form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import groupby
+from typing import Any
+from zlib import crc32
+
+from binspark.errors import DecodeError, Unsupported
+from binspark.event import Event, decode_body
+from binspark.frames import MAGIC, ChecksumState, EventCode, Frame, HeaderFlag, LogFormat, type_name
+from binspark.frames.checksum import with_in_use_flag_clear
+from binspark.frames.format import CHECKSUM_LENGTH
+from binspark.frames.header import decode_header
+from binspark.frames.payload import DEFAULT_LIMITS, Limits
+from binspark.render.summary import summarize
+from binspark.wire import RecordingCursor, Span
+from binspark.wire.packed import decode_varlen, unsigned_to_signed
+
+
+def spell_out(kind: str, data: bytes) -> str:
+    """Return how bytes make a value of this kind; nothing for those that need no explanation."""
+    spell = _SPELLINGS.get(kind)
+    return spell(data) if spell else ""
+
+
+def _packed(data: bytes) -> str:
+    """Spell out a packed integer: `0xfc: the next 2 bytes are 0x0105 = 261`."""
+    if len(data) == 1:
+        return ""
+    return _following(data)
+
+
+def _varlen(data: bytes) -> str:
+    """Spell out a varlen integer: `0b…01: 2 bytes, 0x0ae1 >> 2 = 696`."""
+    value = decode_varlen(data)
+    if len(data) == 1:
+        return f"0x{data[0]:02x} >> 1 = {value}"
+    if len(data) == 9:
+        return _following(data)
+    whole = int.from_bytes(data, "little")
+    low_bits = "0" + "1" * (len(data) - 1)
+    return f"0b…{low_bits}: {len(data)} bytes, 0x{whole:0{2 * len(data)}x} >> {len(data)} = {value}"
+
+
+def _signed_varlen(data: bytes) -> str:
+    """Spell out a signed varlen integer, whose lowest bit is the sign."""
+    folded = decode_varlen(data)
+    value = unsigned_to_signed(folded)
+    unfolded = f"~({folded} >> 1)" if folded & 1 else f"{folded} >> 1"
+    return f"{_varlen(data)}; sign bit {folded & 1}, {unfolded} = {value}"
+
+
+def _following(data: bytes) -> str:
+    tail = data[1:]
+    value = int.from_bytes(tail, "little")
+    return f"0x{data[0]:02x}: the next {len(tail)} bytes are 0x{value:0{2 * len(tail)}x} = {value}"
+
+
+_SPELLINGS: dict[str, Callable[[bytes], str]] = {
+    "packed integer": _packed,
+    "varlen integer": _varlen,
+    "signed varlen integer": _signed_varlen,
+}
+
+
+MAGIC_TYPE = "MAGIC"
+DAMAGED_TYPE = "DAMAGED"
+
+
+class Section(StrEnum):
+    """The parts of an event."""
+
+    MAGIC = "magic"
+    HEADER = "header"
+    POST_HEADER = "post-header"
+    BODY = "body"
+    EXTRA = "extra"
+    UNDECODED = "undecoded"
+    CHECKSUM = "checksum"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Some bytes, and what they say. The offset counts from the start of the file, or of the expanded payload."""
+
+    section: Section
+    offset: int
+    data: bytes
+    name: str
+    kind: str
+    value: Any
+    meaning: str
+
+    @property
+    def end(self) -> int:
+        return self.offset + len(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """An event, or what is in its place: its fields cover every byte of it, each byte once, in order.
+
+    An event inside a payload has the position of the payload's event and its own number as `inner`. `event` is None
+    where the body cannot be decoded; `error` says why.
+    """
+
+    file: str
+    pos: int
+    end_pos: int
+    type: str
+    type_code: int | None
+    fields: tuple[Field, ...]
+    checksum: ChecksumState = ChecksumState.NONE
+    error: str | None = None
+    inner: int | None = None
+    summary: str = ""
+    event: Event | None = None
+
+    @property
+    def damaged(self) -> bool:
+        return self.error is not None or self.checksum is ChecksumState.BAD
+
+    def sections(self) -> Iterator[tuple[Section, tuple[Field, ...]]]:
+        """Yield the fields section by section."""
+        for section, fields in groupby(self.fields, key=lambda field: field.section):
+            yield section, tuple(fields)
+
+
+def explain_frame(
+    frame: Frame, file: str = "", base: int | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Explanation:
+    """Explain an event. `base` is the offset of its first byte, if that is not the frame's own."""
+    header = RecordingCursor(frame.data, 0, frame.body_start, frame.format.encoding)
+    decode_header(header, frame.format.version)
+    body = RecordingCursor(frame.data, frame.body_start, frame.body_end, frame.format.encoding)
+    event, summary, error = None, "", None
+    try:
+        event = Event(frame, decode_body(body, frame, file, limits), file)
+        summary = summarize(event)  # which may find that the parts of a GTID do not make one
+    except DecodeError as refused:
+        event, error = None, refused.message
+    spans = _Spans(frame.data, frame.offset if base is None else base)
+    spans.add(Section.HEADER, _with_todays_name(header.spans, frame))
+    spans.fill(frame.body_start, Section.HEADER, "header_rest", "")
+    for section, part in _body_sections(body.spans, frame):
+        spans.add(section, part)
+    if error is None:
+        spans.fill(frame.body_end, Section.EXTRA, "extra", "no known field claims these bytes")
+    else:
+        spans.fill(frame.body_end, Section.UNDECODED, "undecoded", error)
+    spans.add(Section.CHECKSUM, _checksum_span(frame))
+    return Explanation(
+        file=file,
+        pos=frame.offset,
+        end_pos=frame.end_offset,
+        type=type_name(frame.type_code),
+        type_code=frame.type_code,
+        fields=tuple(spans.fields),
+        checksum=frame.checksum,
+        error=error,
+        inner=frame.inner,
+        summary=summary,
+        event=event,
+    )
+
+
+def explain_magic(file: str = "") -> Explanation:
+    """Explain the bytes that every log begins with."""
+    field = Field(Section.MAGIC, 0, MAGIC, "magic", "bytes", MAGIC, "the file is a binary log")
+    return Explanation(file, 0, len(MAGIC), MAGIC_TYPE, None, (field,))
+
+
+def explain_damage(
+    data: bytes, offset: int, error: DecodeError, log_format: LogFormat | None, file: str = ""
+) -> Explanation:
+    """Explain bytes that are no event: the header, if they begin with one, and the rest as it is."""
+    spans = _Spans(data, offset)
+    type_code = None
+    if log_format is not None and not isinstance(error, Unsupported) and len(data) >= log_format.header_length:
+        cursor = RecordingCursor(data)
+        type_code = log_format.today_code(decode_header(cursor, log_format.version).type_code)
+        spans.add(Section.HEADER, cursor.spans)
+    spans.fill(len(data), Section.UNDECODED, "undecoded", error.message)
+    name = DAMAGED_TYPE if type_code is None else type_name(type_code)
+    return Explanation(
+        file, offset, offset + len(data), name, type_code, tuple(spans.fields), ChecksumState.NONE, error.message
+    )
+
+
+class _Spans:
+    """Collects what was recorded, and sees to it that no byte is left out."""
+
+    def __init__(self, data: bytes, base: int) -> None:
+        self.fields: list[Field] = []
+        self._data = data
+        self._base = base
+        self._end = 0
+
+    def add(self, section: Section, spans: list[Span]) -> None:
+        """Append fields; bytes that were stepped over before one of them become a field of their own."""
+        for span in spans:
+            self.fill(span.offset, section, "unclaimed", "")
+            self._append(section, span)
+
+    def fill(self, end: int, section: Section, name: str, meaning: str) -> None:
+        """Append what is left up to `end` as bytes."""
+        start = self._end
+        if start < end:
+            self._append(section, Span(start, end - start, name, "bytes", self._data[start:end], meaning))
+
+    def _append(self, section: Section, span: Span) -> None:
+        data = self._data[span.offset : span.end]
+        meaning = "; ".join(words for words in (spell_out(span.kind, data), span.meaning) if words)
+        self.fields.append(Field(section, self._base + span.offset, data, span.name, span.kind, span.value, meaning))
+        self._end = span.end
+
+
+def _with_todays_name(spans: list[Span], frame: Frame) -> list[Span]:
+    """Name the type as the log means it, where a pre-release numbered its types differently."""
+    if frame.type_code == frame.header.type_code:
+        return spans
+    meaning = f"{type_name(frame.type_code)}, as this server numbered its types"
+    return [replace(span, meaning=meaning) if span.name == "type_code" else span for span in spans]
+
+
+def _body_sections(spans: list[Span], frame: Frame) -> list[tuple[Section, list[Span]]]:
+    """Split off the post-header, if a field ends where the log says that it ends."""
+    border = frame.body_start + frame.format.post_header_length(frame.type_code)
+    post_header = [span for span in spans if span.end <= border]
+    if not post_header or post_header[-1].end != border:
+        return [(Section.BODY, spans)]
+    return [(Section.POST_HEADER, post_header), (Section.BODY, spans[len(post_header) :])]
+
+
+def _checksum_span(frame: Frame) -> list[Span]:
+    if frame.body_end == len(frame.data):
+        return []
+    stored = int.from_bytes(frame.data[frame.body_end :], "little")
+    covered = frame.data
+    note = ""
+    if frame.type_code == EventCode.FORMAT_DESCRIPTION and frame.header.flags & HeaderFlag.BINLOG_IN_USE:
+        covered = with_in_use_flag_clear(covered)
+        note = ", with BINLOG_IN_USE clear"
+    computed = f"0x{crc32(covered[: frame.body_end]):08x}{note}"
+    verdict = f"{frame.checksum.value}: stored 0x{stored:08x}, computed {computed}"
+    return [Span(frame.body_end, CHECKSUM_LENGTH, "checksum", "crc32", stored, verdict)]

@@ -1,0 +1,1 @@
+"""The part of SQL that defines tables: tokens, types, columns, keys, statements."""

@@ -1,0 +1,303 @@
+"""ALTER TABLE: a list of steps, of which only those matter that change columns, keys or names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from binspark.schema.changes import (
+    PRIMARY,
+    AddColumn,
+    AddKey,
+    AlterTable,
+    ChangeColumn,
+    ColumnSpec,
+    ConvertCharset,
+    DefaultCharset,
+    DropColumn,
+    DropKey,
+    KeepHistory,
+    Place,
+    RenameColumn,
+    RenameKey,
+    RenameTo,
+    ShowColumn,
+    Step,
+)
+from binspark.schema.session import CharsetRequest
+from binspark.schema.sql.columns import read_column
+from binspark.schema.sql.keys import at_key, inline_keys, read_key
+from binspark.schema.sql.options import NO_REQUEST, read_charset_option
+from binspark.schema.sql.reader import SqlReader
+from binspark.schema.sql.tokens import Kind
+
+_INDEX = ("INDEX", "KEY")
+_PARTITION_WORK = (
+    "TRUNCATE",
+    "COALESCE",
+    "REORGANIZE",
+    "EXCHANGE",
+    "ANALYZE",
+    "CHECK",
+    "OPTIMIZE",
+    "REBUILD",
+    "REPAIR",
+    "REMOVE",
+    "UPGRADE",
+    "PARTITION",
+    "DISCARD",
+    "IMPORT",
+)
+_OPTIONS = frozenset(
+    (
+        "ALGORITHM",
+        "LOCK",
+        "FORCE",
+        "ENABLE",
+        "DISABLE",
+        "WITH",
+        "WITHOUT",
+        "SECONDARY_LOAD",
+        "SECONDARY_UNLOAD",
+        "AUTOEXTEND_SIZE",
+        "AUTO_INCREMENT",
+        "AVG_ROW_LENGTH",
+        "CHECKSUM",
+        "COMMENT",
+        "COMPRESSION",
+        "CONNECTION",
+        "DATA",
+        "DELAY_KEY_WRITE",
+        "ENCRYPTION",
+        "ENCRYPTED",
+        "ENCRYPTION_KEY_ID",
+        "ENGINE",
+        "TYPE",
+        "ENGINE_ATTRIBUTE",
+        "IETF_QUOTES",
+        "INDEX",
+        "INSERT_METHOD",
+        "KEY_BLOCK_SIZE",
+        "MAX_ROWS",
+        "MIN_ROWS",
+        "PACK_KEYS",
+        "PAGE_CHECKSUM",
+        "PAGE_COMPRESSED",
+        "PAGE_COMPRESSION_LEVEL",
+        "PASSWORD",
+        "ROW_FORMAT",
+        "SECONDARY_ENGINE",
+        "SECONDARY_ENGINE_ATTRIBUTE",
+        "SEQUENCE",
+        "STATS_AUTO_RECALC",
+        "STATS_PERSISTENT",
+        "STATS_SAMPLE_PAGES",
+        "STORAGE",
+        "TABLESPACE",
+        "TABLE_CHECKSUM",
+        "TRANSACTIONAL",
+        "UNION",
+        "START",
+    )
+)
+
+
+def read_alter_table(sql: SqlReader) -> AlterTable:
+    """Read what follows ALTER TABLE."""
+    sql.accept("IF", "EXISTS")
+    name = sql.table_name()
+    if sql.accept("WAIT"):
+        sql.next()
+    sql.accept("NOWAIT")
+    steps: list[Step] = []
+    while not sql.ended:
+        steps.extend(_read_steps(sql))
+        sql.accept_sign(",")
+    return AlterTable(name, tuple(steps), sql.session)
+
+
+def _read_steps(sql: SqlReader) -> Iterator[Step]:
+    request = read_charset_option(sql, NO_REQUEST)
+    if request is not None:
+        yield DefaultCharset(_rest_of_charset(sql, request))
+        return
+    reader = _STEPS.get(sql.word)
+    if reader is not None:
+        sql.next()
+        yield from reader(sql)
+    elif sql.at("ORDER", "BY"):
+        _skip_order(sql)
+    elif sql.at_any(*_PARTITION_WORK):
+        sql.skip_rest()
+    elif sql.word in _OPTIONS or sql.is_sign("=", ahead=1):
+        yield from _skip_options(sql)
+    else:
+        raise sql.refused("a step of ALTER TABLE")
+
+
+def _rest_of_charset(sql: SqlReader, request: CharsetRequest) -> CharsetRequest:
+    while (more := read_charset_option(sql, request)) is not None:
+        request = more
+    return request
+
+
+def _skip_options(sql: SqlReader) -> Iterator[Step]:
+    """Skip options, which may follow one another without commas, a character set among them."""
+    while not (sql.ended or sql.is_sign(",")):
+        request = read_charset_option(sql, NO_REQUEST)
+        if request is not None:
+            yield DefaultCharset(_rest_of_charset(sql, request))
+        elif sql.at("PARTITION", "BY"):
+            sql.skip_rest()
+        else:
+            sql.skip_one()
+
+
+def _skip_order(sql: SqlReader) -> None:
+    """Skip ORDER BY and its columns: what follows a comma is one, unless more than a direction stands behind it."""
+    sql.expect("ORDER", "BY")
+    while True:
+        sql.other_table_name()
+        sql.accept_any("ASC", "DESC")
+        behind = sql.peek(2)
+        is_column = behind.kind in (Kind.END, Kind.SIGN) or behind.word in ("ASC", "DESC")
+        if not (sql.is_sign(",") and is_column):
+            return
+        sql.next()
+
+
+def _add(sql: SqlReader) -> Iterator[Step]:
+    if at_key(sql):
+        if_not_exists = _says_if_not_exists(sql)
+        key = read_key(sql)
+        if key is not None:
+            yield AddKey(key, if_not_exists)
+    elif sql.accept("SYSTEM", "VERSIONING"):
+        yield KeepHistory(True)
+    elif sql.at("PERIOD", "FOR"):
+        sql.skip_element()
+    elif sql.at("PARTITION"):
+        sql.skip_rest()
+    else:
+        yield from _add_columns(sql)
+
+
+def _says_if_not_exists(sql: SqlReader) -> bool:
+    return any(sql.peek(ahead).word == "IF" for ahead in range(1, 4))
+
+
+def _add_columns(sql: SqlReader) -> Iterator[Step]:
+    sql.accept("COLUMN")
+    if_not_exists = sql.accept("IF", "NOT", "EXISTS")
+    if not sql.accept_sign("("):
+        column, place = _placed_column(sql)
+        yield AddColumn(column, place, if_not_exists)
+        yield from map(AddKey, inline_keys(column))
+        return
+    while True:
+        if at_key(sql):
+            key = read_key(sql)
+            yield from [AddKey(key)] if key else []
+        elif sql.at("PERIOD", "FOR"):
+            sql.skip_element()
+        else:
+            column = read_column(sql)
+            yield AddColumn(column, None, if_not_exists)
+            yield from map(AddKey, inline_keys(column))
+        if not sql.accept_sign(","):
+            break
+    sql.expect_sign(")")
+
+
+def _placed_column(sql: SqlReader) -> tuple[ColumnSpec, Place | None]:
+    column = read_column(sql)
+    if sql.accept("FIRST"):
+        return column, Place(None)
+    if sql.accept("AFTER"):
+        return column, Place(sql.name())
+    return column, None
+
+
+def _change(sql: SqlReader) -> Iterator[Step]:
+    sql.accept("COLUMN")
+    if_exists = sql.accept("IF", "EXISTS")
+    old_name = sql.name()
+    column, place = _placed_column(sql)
+    yield ChangeColumn(old_name, column, place, if_exists)
+    yield from map(AddKey, inline_keys(column))
+
+
+def _modify(sql: SqlReader) -> Iterator[Step]:
+    sql.accept("COLUMN")
+    if_exists = sql.accept("IF", "EXISTS")
+    column, place = _placed_column(sql)
+    yield ChangeColumn(column.name, column, place, if_exists)
+    yield from map(AddKey, inline_keys(column))
+
+
+def _drop(sql: SqlReader) -> Iterator[Step]:
+    if sql.accept("PRIMARY", "KEY"):
+        yield DropKey(PRIMARY)
+    elif sql.accept_any(*_INDEX) or sql.accept("CONSTRAINT"):
+        sql.accept("IF", "EXISTS")
+        yield DropKey(sql.name())
+    elif sql.at("FOREIGN", "KEY") or sql.at("CHECK") or sql.at("PERIOD", "FOR"):
+        sql.skip_element()
+    elif sql.accept("SYSTEM", "VERSIONING"):
+        yield KeepHistory(False)
+    elif sql.at("PARTITION"):
+        sql.skip_rest()
+    else:
+        sql.accept("COLUMN")
+        if_exists = sql.accept("IF", "EXISTS")
+        yield DropColumn(sql.name(), if_exists)
+        sql.accept_any("RESTRICT", "CASCADE")
+
+
+def _rename(sql: SqlReader) -> Iterator[Step]:
+    if sql.accept("COLUMN"):
+        if_exists = sql.accept("IF", "EXISTS")
+        old_name = sql.name()
+        sql.expect("TO")
+        yield RenameColumn(old_name, sql.name(), if_exists)
+    elif sql.at_any(*_INDEX):
+        sql.next()
+        sql.accept("IF", "EXISTS")
+        old_name = sql.name()
+        sql.expect("TO")
+        yield RenameKey(old_name, sql.name())
+    else:
+        if not (sql.accept_any("TO", "AS") or sql.accept_sign("=")):
+            sql.accept("TABLE", "TO")
+        yield RenameTo(sql.other_table_name())
+
+
+def _alter(sql: SqlReader) -> Iterator[Step]:
+    """ALTER COLUMN changes defaults or visibility; ALTER INDEX, CHECK and CONSTRAINT no column."""
+    if sql.at_any(*_INDEX, "CHECK", "CONSTRAINT"):
+        sql.skip_element()
+        return
+    sql.accept("COLUMN")
+    sql.accept("IF", "EXISTS")
+    name = sql.name()
+    if sql.at("SET") and sql.peek(1).word in ("VISIBLE", "INVISIBLE"):
+        yield ShowColumn(name, sql.peek(1).word == "VISIBLE")
+    sql.skip_element()
+
+
+def _convert(sql: SqlReader) -> Iterator[Step]:
+    sql.expect("TO")
+    request = read_charset_option(sql, NO_REQUEST)
+    if request is None:
+        raise sql.refused("CHARACTER SET")
+    yield ConvertCharset(_rest_of_charset(sql, request))
+
+
+_STEPS: dict[str, Callable[[SqlReader], Iterator[Step]]] = {
+    "ADD": _add,
+    "CHANGE": _change,
+    "MODIFY": _modify,
+    "DROP": _drop,
+    "RENAME": _rename,
+    "ALTER": _alter,
+    "CONVERT": _convert,
+}

@@ -1,0 +1,240 @@
+"""Definitions of columns: a name, a type, and what may stand behind it in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from binspark.schema.changes import ColumnSpec
+from binspark.schema.session import CharsetRequest
+from binspark.schema.sql.reader import SqlReader
+from binspark.schema.sql.tokens import Kind
+from binspark.schema.sql.types import read_type
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What was read of a column so far."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    charset: str | None = None
+    collate: str | None = None
+    binary: bool = False
+
+
+def read_column(sql: SqlReader) -> ColumnSpec:
+    """Read a column's name and definition, up to FIRST, AFTER, a comma or the list's end."""
+    return read_definition(sql, sql.name())
+
+
+def read_definition(sql: SqlReader, name: str) -> ColumnSpec:
+    """Read a column's definition."""
+    is_serial = sql.at("SERIAL")
+    kind = read_type(sql)
+    draft = _Draft()
+    if is_serial:
+        draft.facts.update(nullable=False, unique=True)
+    while not (sql.ended or sql.is_sign(",") or sql.is_sign(")") or sql.at_any("FIRST", "AFTER")):
+        _read_attribute(sql, draft)
+    request = CharsetRequest(draft.charset, draft.collate, draft.binary)
+    return ColumnSpec(name, kind, request, **draft.facts)
+
+
+def _read_attribute(sql: SqlReader, draft: _Draft) -> None:
+    reader = _ATTRIBUTES.get(sql.word)
+    if reader is not None:
+        sql.next()
+        reader(sql, draft)
+    elif sql.peek().kind in (Kind.WORD, Kind.NAME) and sql.is_sign("=", ahead=1):
+        _skip(3)(sql, draft)  # an option of a storage engine of MariaDB
+    else:
+        raise sql.refused("an attribute of a column")
+
+
+def _facts(**facts: Any) -> Callable[[SqlReader, _Draft], None]:
+    return lambda _sql, draft: draft.facts.update(facts)
+
+
+def _skip(count: int) -> Callable[[SqlReader, _Draft], None]:
+    def skip(sql: SqlReader, _draft: _Draft) -> None:
+        for _ in range(count):
+            sql.skip_one()
+
+    return skip
+
+
+def _value(sql: SqlReader, _draft: _Draft) -> None:
+    """Skip the value of an attribute, with or without an equals sign."""
+    sql.accept_sign("=")
+    sql.skip_one()
+
+
+def _charset(sql: SqlReader, draft: _Draft) -> None:
+    sql.accept_sign("=")
+    draft.charset = sql.word_or_text()
+
+
+def _character(sql: SqlReader, draft: _Draft) -> None:
+    sql.expect("SET")
+    _charset(sql, draft)
+
+
+def _collate(sql: SqlReader, draft: _Draft) -> None:
+    sql.accept_sign("=")
+    draft.collate = sql.word_or_text()
+
+
+def _binary(_sql: SqlReader, draft: _Draft) -> None:
+    draft.binary = True
+
+
+def _named_charset(charset: str) -> Callable[[SqlReader, _Draft], None]:
+    def set_charset(_sql: SqlReader, draft: _Draft) -> None:
+        draft.charset = charset
+
+    return set_charset
+
+
+def _not(sql: SqlReader, draft: _Draft) -> None:
+    """NOT NULL, NOT ENFORCED, NOT SECONDARY."""
+    if sql.accept("NULL"):
+        draft.facts["nullable"] = False
+    elif not sql.accept_any("ENFORCED", "SECONDARY"):
+        raise sql.refused("NULL")
+
+
+def _primary(sql: SqlReader, draft: _Draft) -> None:
+    sql.accept("KEY")
+    draft.facts["primary"] = True
+
+
+def _unique(sql: SqlReader, draft: _Draft) -> None:
+    sql.accept("KEY")
+    draft.facts["unique"] = True
+
+
+def _generated(sql: SqlReader, draft: _Draft) -> None:
+    sql.accept("ALWAYS")
+    sql.expect("AS")
+    _as(sql, draft)
+
+
+def _as(sql: SqlReader, draft: _Draft) -> None:
+    """AS (expression), AS ROW START, AS ROW END."""
+    if sql.accept("ROW"):
+        if not sql.accept_any("START", "END"):
+            raise sql.refused("START or END")
+        draft.facts.update(row_period=True, nullable=False)
+    elif not sql.accept("IDENTITY"):
+        sql.skip_parentheses()
+
+
+def _default(sql: SqlReader, _draft: _Draft) -> None:
+    """DEFAULT and one value: a literal, a call, an expression in parentheses, NEXT VALUE FOR a sequence."""
+    if sql.accept("NEXT", "VALUE", "FOR") or sql.accept("PREVIOUS", "VALUE", "FOR"):
+        sql.other_table_name()
+        return
+    while sql.is_sign("-") or sql.is_sign("+"):
+        sql.next()
+    typed_literal = sql.at_any("DATE", "TIME", "TIMESTAMP") and sql.peek(1).kind is Kind.TEXT
+    sql.skip_one()
+    if typed_literal:
+        sql.next()
+    while sql.is_sign("(") or sql.is_sign("."):
+        sql.skip_one()
+        if sql.peek().kind is Kind.WORD and sql.is_sign("(", ahead=1):
+            sql.next()
+
+
+def _on(sql: SqlReader, draft: _Draft) -> None:
+    """ON UPDATE with a function, or with what a foreign key does."""
+    sql.expect("UPDATE")
+    _default(sql, draft)
+
+
+def _serial(sql: SqlReader, draft: _Draft) -> None:
+    sql.expect("DEFAULT", "VALUE")
+    draft.facts.update(nullable=False, unique=True)
+
+
+def _references(sql: SqlReader, _draft: _Draft) -> None:
+    sql.other_table_name()
+    if sql.is_sign("("):
+        sql.skip_parentheses()
+    while True:
+        if sql.accept("MATCH"):
+            sql.next()
+        elif sql.at("ON", "DELETE") or sql.at("ON", "UPDATE"):
+            sql.next()
+            sql.next()
+            if sql.accept_any("SET", "NO"):
+                sql.next()
+            else:
+                sql.next()
+        else:
+            return
+
+
+def _check(sql: SqlReader, _draft: _Draft) -> None:
+    sql.skip_parentheses()
+
+
+def _constraint(sql: SqlReader, _draft: _Draft) -> None:
+    if not sql.at("CHECK"):
+        sql.next()
+
+
+def _compressed(sql: SqlReader, draft: _Draft) -> None:
+    draft.facts["compressed"] = True
+    if sql.accept_sign("="):
+        sql.next()
+
+
+def _versioning(sql: SqlReader, _draft: _Draft) -> None:
+    sql.expect("SYSTEM", "VERSIONING")
+
+
+_ATTRIBUTES: dict[str, Callable[[SqlReader, _Draft], None]] = {
+    "UNSIGNED": _facts(unsigned=True),
+    "ZEROFILL": _facts(unsigned=True),
+    "SIGNED": _skip(0),
+    "BINARY": _binary,
+    "ASCII": _named_charset("latin1"),
+    "UNICODE": _named_charset("ucs2"),
+    "BYTE": _named_charset("binary"),
+    "CHARSET": _charset,
+    "CHARACTER": _character,
+    "CHAR": _character,
+    "COLLATE": _collate,
+    "NOT": _not,
+    "NULL": _facts(nullable=True),
+    "PRIMARY": _primary,
+    "KEY": _facts(primary=True),
+    "UNIQUE": _unique,
+    "AUTO_INCREMENT": _facts(nullable=False),
+    "DEFAULT": _default,
+    "ON": _on,
+    "SERIAL": _serial,
+    "COMMENT": _value,
+    "GENERATED": _generated,
+    "AS": _as,
+    "VIRTUAL": _skip(0),
+    "STORED": _skip(0),
+    "PERSISTENT": _skip(0),
+    "VISIBLE": _facts(visible=True),
+    "INVISIBLE": _facts(visible=False),
+    "COMPRESSED": _compressed,
+    "COLUMN_FORMAT": _value,
+    "STORAGE": _value,
+    "ENGINE_ATTRIBUTE": _value,
+    "SECONDARY_ENGINE_ATTRIBUTE": _value,
+    "SRID": _value,
+    "REF_SYSTEM_ID": _value,
+    "REFERENCES": _references,
+    "CHECK": _check,
+    "CONSTRAINT": _constraint,
+    "ENFORCED": _skip(0),
+    "WITH": _versioning,
+    "WITHOUT": _versioning,
+}

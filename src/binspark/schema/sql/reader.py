@@ -1,0 +1,161 @@
+"""Tokens read one after the other, with the questions that a grammar asks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from binspark.errors import SchemaError
+from binspark.schema.session import Session
+from binspark.schema.sql.tokens import END, Kind, Token, tokens
+
+
+class NotUnderstood(SchemaError):
+    """A statement is about tables, but not in a way that binspark understands."""
+
+
+class TableName(NamedTuple):
+    """A table's full name."""
+
+    schema: str
+    table: str
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.table}"
+
+
+class SqlReader:
+    """A statement, read from left to right. `tables` collects the tables that it names as its subject."""
+
+    def __init__(self, sql: str | list[Token], schema: str, session: Session) -> None:
+        self._tokens = sql if isinstance(sql, list) else list(tokens(sql, session))
+        self._at = 0
+        self.schema = schema
+        self.session = session
+        self.tables: list[TableName] = []
+
+    def peek(self, ahead: int = 0) -> Token:
+        at = self._at + ahead
+        return self._tokens[at] if at < len(self._tokens) else END
+
+    @property
+    def word(self) -> str:
+        """The keyword that comes next, empty for anything else."""
+        return self.peek().word
+
+    @property
+    def ended(self) -> bool:
+        token = self.peek()
+        return token is END or self.is_sign(";")
+
+    def next(self) -> Token:
+        token = self.peek()
+        if token is not END:
+            self._at += 1
+        return token
+
+    def at(self, *words: str) -> bool:
+        """Whether these keywords come next."""
+        return all(self.peek(ahead).word == word for ahead, word in enumerate(words))
+
+    def at_any(self, *words: str) -> bool:
+        """Whether one of these keywords comes next."""
+        return self.peek().word in words
+
+    def accept(self, *words: str) -> bool:
+        """Take these keywords if they come next."""
+        if not self.at(*words):
+            return False
+        self._at += len(words)
+        return True
+
+    def accept_any(self, *words: str) -> str:
+        """Take one of these keywords and return it; empty if none comes next."""
+        return self.next().word if self.at_any(*words) else ""
+
+    def expect(self, *words: str) -> None:
+        if not self.accept(*words):
+            raise self.refused(" ".join(words))
+
+    def is_sign(self, sign: str, ahead: int = 0) -> bool:
+        token = self.peek(ahead)
+        return token.kind is Kind.SIGN and token.value == sign
+
+    def accept_sign(self, sign: str) -> bool:
+        if not self.is_sign(sign):
+            return False
+        self._at += 1
+        return True
+
+    def expect_sign(self, sign: str) -> None:
+        if not self.accept_sign(sign):
+            raise self.refused(f"`{sign}`")
+
+    def refused(self, wanted: str) -> NotUnderstood:
+        return NotUnderstood(f"{wanted} was expected where {self.peek().value!r} stands")
+
+    def name(self) -> str:
+        """Take an identifier."""
+        if self.peek().kind not in (Kind.WORD, Kind.NAME):
+            raise self.refused("a name")
+        return self.next().value
+
+    def word_or_text(self) -> str:
+        """Take a name that may also stand in quotes, such as that of a character set."""
+        if self.peek().kind is Kind.END or self.peek().kind is Kind.SIGN:
+            raise self.refused("a name")
+        return self.next().value
+
+    def text(self) -> str:
+        if self.peek().kind is not Kind.TEXT:
+            raise self.refused("a text")
+        return self.next().value
+
+    def number(self) -> int:
+        token = self.peek()
+        if token.kind is not Kind.NUMBER or not token.value.isdecimal():
+            raise self.refused("a whole number")
+        return int(self.next().value)
+
+    def table_name(self) -> TableName:
+        """Take the name of a table that the statement is about."""
+        name = self.other_table_name()
+        self.tables.append(name)
+        return name
+
+    def other_table_name(self) -> TableName:
+        """Take the name of a table, with or without its schema."""
+        first = "" if self.is_sign(".") else self.stored_name()
+        if not self.accept_sign("."):
+            return TableName(self.schema, first)
+        return TableName(first or self.schema, self.stored_name())
+
+    def stored_name(self) -> str:
+        """Take the name of a table or a database, in the case that the server keeps it in."""
+        name = self.name()
+        return name.lower() if self.session.lower_case_names else name
+
+    def skip_parentheses(self) -> None:
+        """Skip everything up to the parenthesis that closes the one that comes next."""
+        self.expect_sign("(")
+        depth = 1
+        while depth:
+            if self.peek() is END:
+                raise self.refused("`)`")
+            depth += self.is_sign("(") - self.is_sign(")")
+            self._at += 1
+
+    def skip_one(self) -> None:
+        """Skip one token, or a pair of parentheses with all that is in it."""
+        if self.is_sign("("):
+            self.skip_parentheses()
+        else:
+            self._at += 1
+
+    def skip_element(self) -> None:
+        """Skip to the end of an element of a list: its comma, the list's closing parenthesis, or the end."""
+        while not (self.ended or self.is_sign(",") or self.is_sign(")")):
+            self.skip_one()
+
+    def skip_rest(self) -> None:
+        while not self.ended:
+            self.skip_one()

@@ -1,0 +1,164 @@
+"""A statement's text into what it changes.
+
+The grammar is binspark's own, of what a server accepts in statements about tables; everything else is passed over.
+A statement about tables that it does not cover becomes an `Unreadable`, never a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from binspark.schema.changes import (
+    AddKey,
+    AlterDatabase,
+    AlterTable,
+    Change,
+    CreateDatabase,
+    DropDatabase,
+    DropKey,
+    DropTables,
+    Key,
+    RenameTables,
+    TemporaryTables,
+    Unreadable,
+)
+from binspark.schema.session import Session
+from binspark.schema.sql.alter import read_alter_table
+from binspark.schema.sql.create import read_create_sequence, read_create_table, read_create_temporary
+from binspark.schema.sql.keys import read_parts
+from binspark.schema.sql.options import read_database_options
+from binspark.schema.sql.reader import NotUnderstood, SqlReader
+from binspark.schema.sql.tokens import Token
+
+_FIRST_WORD = re.compile(r"\s*(CREATE|ALTER|DROP|RENAME)\b", re.IGNORECASE)
+_COMMENT = re.compile(r"\s*(?:/\*M?!\d*|/\*(?:[^*]++|\*(?!/))*+\*/|#[^\n]*\n|--\s[^\n]*\n)")
+_UNFINISHED_COMMENT = re.compile(r"\s*(?:/\*|#|--\s)")
+_DATABASE = ("DATABASE", "SCHEMA")
+
+
+def may_define(sql: str) -> bool:
+    """Whether a statement may be DDL, by its first word: a quick look, because most statements are none.
+
+    A beginning of a statement is enough, unless a comment is longer than that: then it may.
+    """
+    offset = 0
+    while match := _COMMENT.match(sql, offset):
+        offset = match.end()
+    return bool(_FIRST_WORD.match(sql, offset) or _UNFINISHED_COMMENT.match(sql, offset))
+
+
+def read_ddl(sql: str, schema: str, session: Session) -> Change | None:
+    """Return what a statement changes about tables and databases; None if nothing.
+
+    `schema` is the one that names without a schema belong to.
+    """
+    if not may_define(sql):
+        return None
+    return read_statement(SqlReader(sql, schema, session), sql)
+
+
+def read_tokens(statement: list[Token], schema: str, session: Session, sql: str) -> Change | None:
+    """Do the same for a statement that is cut into tokens already."""
+    return read_statement(SqlReader(statement, schema, session), sql)
+
+
+def read_statement(reader: SqlReader, sql: str) -> Change | None:
+    """Return what the statement of a reader changes."""
+    verb = _VERBS.get(reader.next().word)
+    if verb is None:
+        return None
+    try:
+        return verb(reader)
+    except NotUnderstood as error:
+        return Unreadable(tuple(reader.tables), sql, error.message)
+
+
+def _create(sql: SqlReader) -> Change | None:
+    replaces = sql.accept("OR", "REPLACE")
+    if sql.accept("TABLE"):
+        return replace(read_create_table(sql), replaces=replaces)
+    if sql.accept("TEMPORARY", "TABLE"):
+        return read_create_temporary(sql)
+    if sql.accept("SEQUENCE"):
+        return replace(read_create_sequence(sql), replaces=replaces)
+    if sql.accept_any(*_DATABASE):
+        if_not_exists = sql.accept("IF", "NOT", "EXISTS")
+        return CreateDatabase(sql.stored_name(), read_database_options(sql), sql.session, if_not_exists)
+    return _create_index(sql)
+
+
+def _create_index(sql: SqlReader) -> Change | None:
+    sql.accept_any("ONLINE", "OFFLINE")
+    kind = sql.accept_any("UNIQUE", "FULLTEXT", "SPATIAL", "VECTOR")
+    if not sql.accept("INDEX"):
+        return None
+    if_not_exists = sql.accept("IF", "NOT", "EXISTS")
+    name = sql.name()
+    if sql.accept_any("USING", "TYPE"):
+        sql.next()
+    sql.expect("ON")
+    table = sql.table_name()
+    step = AddKey(Key(name, read_parts(sql), unique=kind == "UNIQUE"), if_not_exists)
+    return AlterTable(table, (step,), sql.session)
+
+
+def _alter(sql: SqlReader) -> Change | None:
+    while sql.accept_any("ONLINE", "OFFLINE", "IGNORE"):
+        pass
+    if sql.accept("TABLE"):
+        return read_alter_table(sql)
+    if sql.accept_any(*_DATABASE):
+        is_named = not sql.at_any("DEFAULT", "CHARACTER", "CHARSET", "COLLATE", "READ", "ENCRYPTION", "COMMENT")
+        name = sql.stored_name() if is_named else sql.schema
+        return AlterDatabase(name, read_database_options(sql), sql.session)
+    return None
+
+
+def _drop(sql: SqlReader) -> Change | None:
+    if sql.accept_any(*_DATABASE):
+        sql.accept("IF", "EXISTS")
+        return DropDatabase(sql.stored_name())
+    if sql.accept("INDEX"):
+        return _drop_index(sql)
+    temporary = sql.accept("TEMPORARY")
+    if not sql.accept_any("TABLE", "TABLES", "SEQUENCE"):
+        return None
+    sql.accept("IF", "EXISTS")
+    take = sql.other_table_name if temporary else sql.table_name
+    names = [take()]
+    while sql.accept_sign(","):
+        names.append(take())
+    return TemporaryTables(tuple(names), created=False) if temporary else DropTables(tuple(names))
+
+
+def _drop_index(sql: SqlReader) -> Change:
+    sql.accept("IF", "EXISTS")
+    name = sql.name()
+    sql.expect("ON")
+    return AlterTable(sql.table_name(), (DropKey(name),), sql.session)
+
+
+def _rename(sql: SqlReader) -> Change | None:
+    if not sql.accept_any("TABLE", "TABLES"):
+        return None
+    sql.accept("IF", "EXISTS")
+    pairs = []
+    while True:
+        old = sql.table_name()
+        if sql.accept("WAIT"):
+            sql.next()
+        sql.accept("NOWAIT")
+        sql.expect("TO")
+        pairs.append((old, sql.table_name()))
+        if not sql.accept_sign(","):
+            return RenameTables(tuple(pairs))
+
+
+_VERBS: dict[str, Callable[[SqlReader], Change | None]] = {
+    "CREATE": _create,
+    "ALTER": _alter,
+    "DROP": _drop,
+    "RENAME": _rename,
+}

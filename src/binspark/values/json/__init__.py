@@ -1,0 +1,1 @@
+"""MySQL's binary JSON: documents, partial updates, and the text that servers print."""

@@ -1,0 +1,1 @@
+"""Dates and times, in every layout that servers have stored them in."""
