@@ -10,7 +10,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from binspark.files.split_reader import SplitReader
-from binspark.spark.reader import SplitPartition, make_view
+from binspark.spark.batch import SplitPartition, make_view
 from binspark.spark.source import BinlogDataSource
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.position import Position
-    from binspark.spark.chunks import chunk_tables, expand
+    from binspark.spark.expand import chunk_tables, expand
     from binspark.spark.failures import binlog_error
     from binspark.spark.tables import register, tables
 
@@ -78,8 +78,8 @@ _HOMES = {
     "ReadOptions": ("binspark.files.read", "ReadOptions"),
     "batches": ("binspark.files.batches", "read_batches"),
     "binlog_error": ("binspark.spark.failures", "binlog_error"),
-    "chunk_tables": ("binspark.spark.chunks", "chunk_tables"),
-    "expand": ("binspark.spark.chunks", "expand"),
+    "chunk_tables": ("binspark.spark.expand", "chunk_tables"),
+    "expand": ("binspark.spark.expand", "expand"),
     "events": ("binspark.files.read", "read_events"),
     "register": ("binspark.spark.tables", "register"),
     "rows": ("binspark.files.changes", "read_changes"),

@@ -11,13 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binspark.archive.disk import replace_file
-from binspark.archive.folder import ArchiveFolder
-from binspark.archive.found_log import look_at
-from binspark.archive.growing_log import GrowingLog
-from binspark.archive.lock import FolderLock
-from binspark.archive.names import base_of, checked_name, is_log_name, next_name
+from binspark.archive.directory import (
+    ArchiveFolder,
+    FolderLock,
+    base_of,
+    checked_name,
+    is_log_name,
+    next_name,
+    replace_file,
+)
+from binspark.archive.recovery import look_at
 from binspark.archive.retention import KeptLog, Retention
+from binspark.archive.writer import GrowingLog
 from binspark.errors import Malformed, OptionError, Purged, SourceError
 from binspark.files import find_logs
 from binspark.frames import Family, Framer
@@ -90,7 +95,7 @@ def test_a_locked_folder_is_refused_with_who_holds_it(tmp_path: Path) -> None:
 
 
 def test_a_lock_does_not_outlive_its_process(tmp_path: Path) -> None:
-    script = "import os, sys; from pathlib import Path; from binspark.archive.lock import FolderLock\n"
+    script = "import os, sys; from pathlib import Path; from binspark.archive.directory import FolderLock\n"
     script += "FolderLock(Path(sys.argv[1])).__enter__(); os.kill(os.getpid(), 9)"
     ended = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
     assert ended.returncode == -9

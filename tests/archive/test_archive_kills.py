@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from binspark.archive.open import open_archiver
+from binspark.archive.archiver import open_archiver
 from binspark.testing.servers import Family, Server
 from binspark.verify import verify_logs
 from tests.support.archive.archive_help import (
@@ -74,7 +74,7 @@ def test_a_copy_that_is_killed_again_and_again_is_the_servers_files(
     server = start_server(family, big_options(family))
     make_table(server)
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["binspark.archive.open"])
+    processes.set_forkserver_preload(["binspark.archive.archiver"])
     moments = random.Random(3)
     with busy(server):
         for _ in range(KILLS):

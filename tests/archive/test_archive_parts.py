@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from binspark.archive.appending import Appender
-from binspark.archive.growing_log import GrowingLog
-from binspark.archive.meter import bytes_behind
+from binspark.archive.progress import bytes_behind
 from binspark.archive.settings import ArchiveSettings
-from binspark.archive.syncing import Syncer
+from binspark.archive.writer import Appender, GrowingLog, Syncer
 from binspark.client.bulk.follow_pieces import _Holding
 from binspark.client.bulk.held_run import HeldRun
 from binspark.client.bulk.runs import Run

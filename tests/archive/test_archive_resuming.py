@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from binspark import rows
-from binspark.archive.archiver import Archiver
-from binspark.archive.open import open_archiver
+from binspark.archive.archiver import Archiver, open_archiver
 from binspark.archive.retention import Retention
 from binspark.client.bulk.runs import EventRuns
 from binspark.errors import ConnectionLost, Malformed, OptionError, Purged

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from binspark import rows
-from binspark.archive.open import open_archiver
+from binspark.archive.archiver import open_archiver
+from binspark.archive.remote import Store
 from binspark.archive.retention import Retention
-from binspark.archive.store import Store
 from binspark.errors import OptionError, SourceError
 from binspark.files import Storage, find_logs
 from binspark.testing.servers import Family, MySQL, Server

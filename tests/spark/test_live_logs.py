@@ -16,10 +16,10 @@ from binspark.errors import ConnectionLost
 from binspark.files import read_events
 from binspark.frames import MAGIC
 from binspark.gtid import GtidSet
-from binspark.spark import live_log
-from binspark.spark.live_log import LiveLog
-from binspark.spark.stream_limit import Limit
-from binspark.spark.stream_offset import StreamOffset
+from binspark.spark.streaming import backlog as live_log
+from binspark.spark.streaming.backlog import LiveLog
+from binspark.spark.streaming.limit import Limit
+from binspark.spark.streaming.offset import StreamOffset
 from tests.corpus.cases import case_logs
 
 LOG = case_logs("mysql/parallel")[0]

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from binspark.errors import ConnectionLost
-from binspark.spark import stream_live
 from binspark.spark.options import read_options
-from binspark.spark.stream_limit import Limit
-from binspark.spark.stream_live import LiveServer
-from binspark.spark.stream_offset import StreamOffset
+from binspark.spark.streaming import server as stream_live
+from binspark.spark.streaming.limit import Limit
+from binspark.spark.streaming.offset import StreamOffset
+from binspark.spark.streaming.server import LiveServer
 from binspark.testing.servers import MySQL
 from tests.support.replicas import reset_logs
 from tests.support.spark.stream_queries import live_options

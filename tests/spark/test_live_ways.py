@@ -15,9 +15,9 @@ from binspark.event import Event
 from binspark.files import read_events
 from binspark.frames.format import Family
 from binspark.gtid import GtidSet
-from binspark.spark.live_log import LiveLog
-from binspark.spark.stream_limit import Limit
-from binspark.spark.stream_offset import StreamOffset
+from binspark.spark.streaming.backlog import LiveLog
+from binspark.spark.streaming.limit import Limit
+from binspark.spark.streaming.offset import StreamOffset
 from tests.corpus.cases import case_logs
 
 LOG = case_logs("mysql/parallel")[0]

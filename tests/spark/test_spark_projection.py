@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 from binspark import OptionError, SchemaError
 from binspark.cli.demo import SHOP
 from binspark.columns.selection import Selection
-from binspark.spark.reader import make_view
+from binspark.spark.batch import make_view
 from binspark.spark.source import BinlogDataSource
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, varchar
 from tests.corpus.cases import case_logs

@@ -1,6 +1,6 @@
 """The rim towards copies: a server's log files, byte for byte, as they are written; and its changes as they happen.
 
->>> from binspark.archive.open import open_archiver
+>>> from binspark.archive.archiver import open_archiver
 >>> from binspark.client.gather import connection_options
 >>> open_archiver(connection_options(hosts="db1"), "archive/").run()  # doctest: +SKIP
 

@@ -1,21 +1,17 @@
-"""A live copy of a server's logs: byte for byte the same files, and safe to interrupt at any moment."""
+"""An archiver for a folder of this machine or a store, whichever a caller names."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from pathlib import Path
 
-from binspark.archive.appending import Appender
-from binspark.archive.depot import Depot
-from binspark.archive.folder import ArchiveFolder
-from binspark.archive.found_log import FoundLog, look_at
-from binspark.archive.growing_log import GrowingLog
-from binspark.archive.lock import FolderLock
-from binspark.archive.meter import Meter, Report
-from binspark.archive.names import checked_name
-from binspark.archive.places import first_place, next_place
+from binspark.archive.directory import ArchiveFolder, FolderLock, checked_name
+from binspark.archive.progress import Meter, Report
+from binspark.archive.recovery import FoundLog, first_place, look_at, next_place
 from binspark.archive.settings import ArchiveSettings
-from binspark.archive.syncing import Syncer
+from binspark.archive.target import Depot, LocalDepot
+from binspark.archive.writer import Appender, GrowingLog, Syncer
 from binspark.client.bulk.begun import begin_with
 from binspark.client.bulk.follow_runs import RunFollower
 from binspark.client.bulk.runs import Run
@@ -23,7 +19,9 @@ from binspark.client.connect import Connection, connect
 from binspark.client.options import ConnectionOptions
 from binspark.client.resume import ResumePoint
 from binspark.client.settings import FollowSettings
-from binspark.errors import Malformed
+from binspark.errors import Malformed, OptionError
+from binspark.files.storage import Storage
+from binspark.files.storage.uri import parse_uri
 from binspark.frames import EventCode, Family
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.position import Position
@@ -196,3 +194,46 @@ class Archiver:
         self._depot.look(self._log)
         if self._on_report is not None and self._meter.is_due:
             self._on_report(self._meter.report())
+
+
+def open_archiver(
+    connection: ConnectionOptions,
+    target: str | Path,
+    settings: ArchiveSettings | None = None,
+    on_report: OnReport | None = None,
+    *,
+    spool: str | Path | None = None,
+    storage: Storage | None = None,
+) -> Archiver:
+    """Return an archiver that copies a server's logs to a folder of this machine, or to a URI of a store.
+
+    >>> archiver = open_archiver(connection_options(hosts="db1"), "s3://bucket/logs/")  # doctest: +SKIP
+    >>> archiver.run()  # doctest: +SKIP
+
+    On their way to a store, logs grow in the folder `spool`. `storage` says how the store is reached, where the URI and
+    the environment do not.
+    """
+    settings = settings or ArchiveSettings()
+    uri = parse_uri(str(target))
+    if uri is None or uri.is_local:
+        if spool is not None:
+            raise OptionError("spool: logs that are kept on this machine grow where they are")
+        folder = ArchiveFolder(Path(str(target) if uri is None else uri.local_path()))
+        return Archiver(connection, folder, LocalDepot(folder, settings.keep), settings, on_report)
+    return _for_store(connection, str(target), settings, on_report, spool, storage)
+
+
+def _for_store(
+    connection: ConnectionOptions,
+    target: str,
+    settings: ArchiveSettings,
+    on_report: OnReport | None,
+    spool: str | Path | None,
+    storage: Storage | None,
+) -> Archiver:
+    from binspark.archive.remote import Store, StoreDepot, default_spool
+
+    store = Store(target, storage)
+    folder = ArchiveFolder(Path(spool) if spool is not None else default_spool(store.uri))
+    depot = StoreDepot(folder, store, settings.keep, settings.upload_seconds)
+    return Archiver(connection, folder, depot, settings, on_report)

@@ -16,7 +16,7 @@ from binspark.cli.connecting import connecting_options, heartbeat_option
 from binspark.cli.output import json_line, tell
 
 if TYPE_CHECKING:
-    from binspark.archive.meter import Report
+    from binspark.archive.progress import Report
     from binspark.client.options import ConnectionOptions
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -91,7 +91,7 @@ def archive_command(
     A store such as S3 gets each log when it is finished, and the one that grows every --upload-seconds. Its lock is a
     file that says who is at work: it keeps a second archiver away, but not one that begins in the same moment.
     """
-    from binspark.archive.open import open_archiver
+    from binspark.archive.archiver import open_archiver
 
     show = _PRINTERS[output_format]
     settings = _settings(options)

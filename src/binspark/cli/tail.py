@@ -18,10 +18,10 @@ from binspark.cli.output import format_option, tell
 from binspark.cli.selecting import history_from, selecting_options, selection_from
 
 if TYPE_CHECKING:
-    from binspark.archive.tail import Tail
     from binspark.changes import Change
     from binspark.client.options import ConnectionOptions
     from binspark.columns.selection import Selection
+    from binspark.tail.follow import Tail
 
 
 _LARGE = 1 << 17
@@ -108,8 +108,8 @@ def tail_command(
     Whole transactions are shown, each once, over lost connections too. What a log does not tell of its tables, the
     server is asked for, or --schema tells.
     """
-    from binspark.archive.tail import Tail, TailSettings
     from binspark.client.settings import StreamSettings
+    from binspark.tail.follow import Tail, TailSettings
 
     selection = selection_from(options)
     own: dict[str, Any] = {} if reader_id is None else {"server_id": reader_id}

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from binspark.errors import OptionError
 from binspark.files.plan import plan_logs
 from binspark.files.schema_file import history_of
 from binspark.files.sources import find_logs
-from binspark.files.splits import PlannedLog, cut
+from binspark.files.splits import PlannedLog, Split, cut
+from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.schema.server import true_before
+from binspark.schema.table import TableSchema
 from binspark.spark.options import Ddl, LogPosition, SourceOptions, View
-from binspark.spark.read_plan import ReadPlan
-from binspark.spark.server_schema import server_catalog
+from binspark.spark.table_schemas import server_catalog
+
+
+@dataclass(frozen=True)
+class ReadPlan:
+    """The logs as they are now, and the shapes of tables over all of them."""
+
+    logs: tuple[PlannedLog, ...]
+    history: SchemaHistory
+    splits: tuple[Split, ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A table in one shape, and where that comes from."""
+
+    table: TableSchema
+    position: Position
+
 
 _NEED_SHAPES = (View.CHANGES, View.CHUNKS)
 

@@ -10,11 +10,10 @@ from pyspark.sql.types import StructType
 
 from binspark.errors import OptionError
 from binspark.spark import schemas
+from binspark.spark.batch import BinlogReader
 from binspark.spark.options import STREAM_OPTIONS, SourceOptions, View, read_options
-from binspark.spark.plan import make_plan
-from binspark.spark.read_plan import ReadPlan, Shape
-from binspark.spark.reader import BinlogReader
-from binspark.spark.shapes import check_columns, find_shape, server_shape
+from binspark.spark.plan import ReadPlan, Shape, make_plan
+from binspark.spark.table_schemas import check_columns, find_shape, server_shape
 
 NAME = "binlog"
 
@@ -57,7 +56,7 @@ class BinlogDataSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
         """Return a reader that follows a server, or an archive as it grows."""
-        from binspark.spark.stream_reader import BinlogStreamReader
+        from binspark.spark.streaming.reader import BinlogStreamReader
 
         asked = replace(self._asked, streaming=True)
         _check_stream(asked)

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from binspark.archive.archiver import Archiver
-from binspark.archive.meter import Report
-from binspark.archive.open import open_archiver
+from binspark.archive.archiver import Archiver, open_archiver
+from binspark.archive.progress import Report
 from binspark.archive.settings import ArchiveSettings
 from binspark.client.gather import connection_options
 from binspark.client.options import ConnectionOptions

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from binspark.archive.archiver import Archiver
-from binspark.archive.open import open_archiver
+from binspark.archive.archiver import Archiver, open_archiver
 from binspark.archive.settings import ArchiveSettings
 from binspark.testing.servers import Server
 from tests.support.client.client_help import QUICK_RETRY, in_background, options_of, quick_stream

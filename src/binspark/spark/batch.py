@@ -1,0 +1,82 @@
+"""Reads splits on executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from binspark.files.splits import Split
+from binspark.spark.options import Mode, SourceOptions, View
+from binspark.spark.plan import ReadPlan, Shape
+from binspark.spark.schemas import arrow_schema
+
+if TYPE_CHECKING:
+    from binspark.spark.views.base import ViewReader
+
+
+class SplitPartition(InputPartition):
+    """A split, on its way to the executor that reads it."""
+
+    def __init__(self, split: Split) -> None:
+        super().__init__(split)
+        self.split = split
+
+
+class BinlogReader(DataSourceReader):
+    """Reads what was planned. What is known of tables travels with the reader, once; partitions stay small."""
+
+    def __init__(self, options: SourceOptions, plan: ReadPlan, schema: StructType, shape: Shape | None) -> None:
+        self._options = options
+        self._splits = plan.splits
+        self._history = plan.history
+        self._schema = schema
+        self._shape = shape
+
+    def __getstate__(self) -> dict[str, object]:
+        """An executor is told its split by its partition; it need not know the others."""
+        return {**self.__dict__, "_splits": ()}
+
+    def partitions(self) -> list[InputPartition]:
+        """Return one partition for each split."""
+        return [SplitPartition(split) for split in self._splits]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a partition. Spark makes an empty one up where there are none."""
+        if not isinstance(partition, SplitPartition):
+            return iter(())
+        from binspark.files.split_reader import SplitReader  # loads kernels, which planning need not wait for
+
+        reader = SplitReader(self._history, _ignore if self._options.mode is Mode.PERMISSIVE else None)
+        return make_view(self._options, self._schema, self._shape).read(partition.split, reader)
+
+
+def make_view(options: SourceOptions, schema: StructType, shape: Shape | None) -> ViewReader:
+    """Return what makes the rows that are asked for."""
+    target = arrow_schema(schema)
+    if shape is not None:
+        from binspark.spark.views.table import TableView
+
+        return TableView(options, target, shape)
+    module, name = _VIEWS[options.view]
+    view: ViewReader = getattr(import_module(f"binspark.spark.views.{module}"), name)(options, target)
+    return view
+
+
+def _ignore(_damage: object) -> None:
+    """What cannot be read is told by the view `_corrupt`."""
+
+
+# Where each view lives. It is loaded when it is read: an executor's Python starts often, and kernels take time to load.
+_VIEWS = {
+    View.CHANGES: ("changes", "ChangesView"),
+    View.EVENTS: ("events", "EventsView"),
+    View.TRANSACTIONS: ("events", "TransactionsView"),
+    View.CHUNKS: ("chunks", "ChunksView"),
+    View.TABLES: ("reports", "TablesView"),
+    View.CORRUPT: ("reports", "CorruptView"),
+}

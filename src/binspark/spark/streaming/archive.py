@@ -1,0 +1,145 @@
+"""An archive that grows: how far it is whole, where to cut it, and the splits of a range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from binspark.errors import OptionError, Purged
+from binspark.files.active_log import whole_end
+from binspark.files.log_head import fingerprint, read_head
+from binspark.files.plan import plan_logs
+from binspark.files.sources import LogSource, find_logs
+from binspark.files.splits import PlannedLog, Split, cut
+from binspark.files.survey import read_history
+from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.schema.history import SchemaHistory
+from binspark.spark.options import SourceOptions
+from binspark.spark.plan import history_over, reads_ddl
+from binspark.spark.streaming.limit import Limit
+from binspark.spark.streaming.offset import StreamOffset
+
+
+@dataclass
+class Archive:
+    """Logs in a folder, which somebody adds to. What is whole is read, in the order of the logs."""
+
+    options: SourceOptions
+    _known: tuple[StreamOffset, SchemaHistory] | None = field(default=None, repr=False)
+
+    def start(self, text: str) -> StreamOffset:
+        """Return the place that `startingOffsets` means."""
+        sources = self._sources()
+        if text == "earliest":
+            return StreamOffset(_base(sources[0]), FIRST_EVENT_OFFSET)
+        if text == "latest":
+            return self.head()
+        file, colon, offset = text.rpartition(":")
+        if not colon or not offset.isdecimal():
+            message = f"startingOffsets: {text!r} is none of earliest, latest, file:position"
+            raise OptionError(f"{message}; in an archive, excludeGtids and startTime narrow what is read")
+        self._number(sources, file)
+        return StreamOffset(file, int(offset))
+
+    def head(self) -> StreamOffset:
+        """Return where the archive ends for now, behind its last whole transaction."""
+        sources = self._sources()
+        return StreamOffset(_base(sources[-1]), _end(sources[-1], FIRST_EVENT_OFFSET, last=True))
+
+    def latest(self, start: StreamOffset, limit: Limit, target: StreamOffset | None = None) -> StreamOffset:
+        """Return how far the next batch goes: as far as the limit lets it, always to where a transaction begins."""
+        sources = self._sources()
+        first = self._first(sources, start)
+        place = (
+            start if _base(sources[first]) == start.file else StreamOffset(_base(sources[first]), FIRST_EVENT_OFFSET)
+        )
+        for number in range(first, len(sources)):
+            begin = place.pos if number == first else FIRST_EVENT_OFFSET
+            end = _end(sources[number], begin, last=number == len(sources) - 1)
+            if target is not None and _base(sources[number]) == target.file:
+                end = min(end, target.pos)
+            stop = limit.take(sources[number], begin, end)
+            place = StreamOffset(_base(sources[number]), stop)
+            if stop < end or limit.used_up or (target is not None and place.file == target.file):
+                break
+        return place
+
+    def reported(self) -> StreamOffset:
+        """Return where the archive ends."""
+        return self.head()
+
+    def stop(self) -> None:
+        """There is nothing to end: nobody waits for an archive."""
+
+    def parts(self, start: StreamOffset, end: StreamOffset) -> list[tuple[Split, SchemaHistory]]:
+        """Return the splits of a range, each with what is known of tables where it begins."""
+        sources = self._sources()
+        first, last = self._first(sources, start), self._number(sources, end.file)
+        logs: list[PlannedLog] = []
+        for number in range(first, last + 1):
+            begin = start.pos if _base(sources[number]) == start.file else 0
+            log = _planned(sources[number], end.pos if number == last else None)
+            if log.size > max(begin, FIRST_EVENT_OFFSET):
+                logs.append(log.narrowed(0 if begin <= FIRST_EVENT_OFFSET else begin, None))
+        history = self._history(sources, start, end, logs)
+        return [(split, history) for split in cut(logs, self.options.max_split_bytes)]
+
+    def _sources(self) -> Sequence[LogSource]:
+        return find_logs(self.options.paths, self.options.file_storage)
+
+    def _number(self, sources: Sequence[LogSource], file: str) -> int:
+        for number, source in enumerate(sources):
+            if _base(source) == file:
+                return number
+        raise Purged(f"{file} is not in the archive any more: what it held was not read yet. {_ADVICE}")
+
+    def _first(self, sources: Sequence[LogSource], start: StreamOffset) -> int:
+        """Return the log to go on with; one that is gone is data loss, which may be allowed."""
+        try:
+            return self._number(sources, start.file)
+        except Purged:
+            if self.options.fail_on_data_loss:
+                raise
+            return 0
+
+    def _history(
+        self, sources: Sequence[LogSource], start: StreamOffset, end: StreamOffset, logs: Sequence[PlannedLog]
+    ) -> SchemaHistory:
+        """Return what is known of tables at the start, and the statements of the range, which readers cut off."""
+        history = SchemaHistory(self._known_at(sources, start).catalog)
+        if reads_ddl(self.options):
+            read_history(logs, history)
+        self._known = (end, history)
+        return history
+
+    def _known_at(self, sources: Sequence[LogSource], start: StreamOffset) -> SchemaHistory:
+        """Return the history at the start of a range: kept from the range before, or read from the whole archive."""
+        if self._known is not None and self._known[0] == start:
+            return self._known[1]
+        source = sources[self._first(sources, start)]
+        offset = start.pos if _base(source) == start.file else FIRST_EVENT_OFFSET
+        return history_over(self.options, plan_logs(sources)).at(source.name, offset)
+
+
+_ADVICE = "failOnDataLoss=false goes on with the oldest log that is there"
+
+
+def _base(source: LogSource) -> str:
+    return source.name.rpartition("/")[2]
+
+
+def _end(source: LogSource, begin: int, *, last: bool) -> int:
+    """Return how far a log is whole; one that another follows is not written to any more."""
+    with source.open() as file:
+        if not last:
+            return file.size
+        return max(begin, whole_end(file, file.size, read_head(file, source.name), source.name, begin))
+
+
+def _planned(source: LogSource, size: int | None) -> PlannedLog:
+    with source.open() as file:
+        if size is not None and size > file.size:
+            raise Purged(f"{source.name} had {size} bytes when it was read, now it has {file.size}")
+        head = read_head(file, source.name)
+        whole = file.size if size is None else size
+        return PlannedLog(source, whole, fingerprint(file), head.relay, head.can_split)

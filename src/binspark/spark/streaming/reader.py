@@ -1,0 +1,164 @@
+"""The stream of the data source: offsets on the driver, ranges on executors."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from binspark.errors import SourceError
+from binspark.schema.history import SchemaHistory
+from binspark.spark.batch import make_view
+from binspark.spark.options import SourceOptions
+from binspark.spark.plan import Shape
+from binspark.spark.streaming.offset import UNRESOLVED, StreamOffset
+
+if TYPE_CHECKING:
+    from binspark.spark.streaming.archive import Archive
+    from binspark.spark.streaming.limit import Limit
+    from binspark.spark.streaming.server import LiveServer
+    from binspark.spark.views.base import LogReader
+
+
+_NO_BYTES_LIMIT = 1 << 62
+_HISTORIES = 4
+
+
+class RangePartition(InputPartition):
+    """A part of a range, with what is known of tables there: an executor sees nothing else of the driver's."""
+
+    def __init__(self, part: Any, history: bytes) -> None:
+        super().__init__(part)
+        self.part = part
+        self.history = history
+
+
+class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Follows a server or an archive. The same range gives the same rows, wherever and whenever it is read.
+
+    Nothing rests on `commit` or `stop`: Spark may call neither.
+    """
+
+    def __init__(self, options: SourceOptions, schema: StructType, shape: Shape | None) -> None:
+        self._options = options
+        self._schema = schema
+        self._shape = shape
+        self._follows: Archive | LiveServer | None = None
+        self._target: StreamOffset | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_follows": None, "_target": None}
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802 (Spark's name)
+        """Return where every stream begins: a constant."""
+        return UNRESOLVED
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """Return how much a batch takes by default."""
+        options = self._options
+        if options.max_bytes_per_trigger is None and options.max_transactions_per_trigger is None:
+            return ReadAllAvailable()
+        return ReadMaxBytes(options.max_bytes_per_trigger or _NO_BYTES_LIMIT)
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """Read what is there now, and no more."""
+        self._target = self._followed.head()
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        """Return how far the next batch goes. The first time, that is where the stream begins."""
+        begun = StreamOffset.parse(start)
+        if begun is None:
+            return self._followed.start(self._options.starting_offsets).json()
+        found = self._followed.latest(begun, self._limit(limit), self._target)
+        self._check_order(begun, found)
+        return found.json()
+
+    def _limit(self, limit: ReadLimit) -> Limit:
+        from binspark.spark.streaming.limit import Limit
+
+        if not isinstance(limit, ReadMaxBytes):
+            return Limit()
+        bytes_ = None if limit.max_bytes == _NO_BYTES_LIMIT else limit.max_bytes
+        return Limit(bytes_, self._options.max_transactions_per_trigger)
+
+    def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
+        """Return where the source is, for the query's progress."""
+        reported = self._followed.reported()
+        return None if reported is None else reported.json()
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        """Return the parts of a range."""
+        begin, stop = StreamOffset.parse(start), StreamOffset.parse(end)
+        if begin is None or stop is None or begin == stop:
+            return []
+        self._check_order(begin, stop)
+        return _partitions(self._followed, begin, stop)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a part of a range."""
+        if not isinstance(partition, RangePartition):
+            return iter(())
+        view = make_view(self._options, self._schema, self._shape)
+        return view.read(partition.part, _reader(partition))
+
+    def stop(self) -> None:
+        """End what runs on the driver."""
+        if self._follows is not None:
+            self._follows.stop()
+
+    @property
+    def _followed(self) -> Archive | LiveServer:
+        if self._follows is None:
+            self._follows = _follow(self._options)
+        return self._follows
+
+    def _check_order(self, start: StreamOffset, end: StreamOffset) -> None:
+        if end.is_before(start):
+            message = f"the stream stands at {start.position}, and its source only at {end.position}"
+            raise SourceError(f"{message}: was it reset? A new checkpoint starts anew", end.position)
+
+
+def _follow(options: SourceOptions) -> Archive | LiveServer:
+    if options.is_live:
+        from binspark.spark.streaming.server import LiveServer
+
+        return LiveServer(options)
+    from binspark.spark.streaming.archive import Archive
+
+    return Archive(options)
+
+
+def _partitions(followed: Archive | LiveServer, start: StreamOffset, end: StreamOffset) -> list[InputPartition]:
+    return [RangePartition(part, _packed(history)) for part, history in followed.parts(start, end)]
+
+
+@lru_cache(maxsize=_HISTORIES)
+def _packed(history: SchemaHistory) -> bytes:
+    return zlib.compress(pickle.dumps(history), 1)
+
+
+@lru_cache(maxsize=_HISTORIES)
+def _unpacked(packed: bytes) -> SchemaHistory:
+    history: SchemaHistory = pickle.loads(zlib.decompress(packed))  # noqa: S301 (the driver made it)
+    return history
+
+
+def _reader(partition: RangePartition) -> LogReader:
+    """Return what reads a partition. Readers add to a history, so each gets a copy of its own."""
+    history = _unpacked(partition.history)
+    from binspark.files.splits import Split
+
+    if isinstance(partition.part, Split):
+        from binspark.files.split_reader import SplitReader
+
+        return SplitReader(history)
+    from binspark.spark.streaming.range_reader import LiveReader
+
+    return LiveReader(SchemaHistory(history.catalog))

@@ -1,0 +1,1 @@
+"""What rows of a DataFrame are: changes, a typed table, events, transactions, chunks, reports."""

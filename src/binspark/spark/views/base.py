@@ -1,0 +1,55 @@
+"""Readers of rows for splits, which know of tables what the options let them know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from binspark.columns.reader import BatchReader, TableBatch
+from binspark.columns.selection import Selection
+from binspark.event import Event, Query
+from binspark.files.split_reader import MakeReader
+from binspark.schema.history import SchemaHistory
+from binspark.spark.options import Ddl, SourceOptions
+
+
+class LogReader(Protocol):
+    """Reads a part of a log: `part` is a `Split` or a `LiveRange`, as the reader knows them."""
+
+    def batches(self, part: Any, make_reader: Callable[[SchemaHistory], BatchReader]) -> Iterator[TableBatch]:
+        """Yield the rows of the transactions of a part."""
+        ...
+
+    def events(self, part: Any, *, expand: bool = True) -> Iterator[Event]:
+        """Yield the events of a part."""
+        ...
+
+
+class ViewReader(Protocol):
+    """Makes the rows of a view out of a part of a log."""
+
+    def read(self, part: Any, reader: LogReader) -> Iterator[pa.RecordBatch]:
+        """Yield batches in the schema that is asked for."""
+        ...
+
+
+def batch_readers(selection: Selection, options: SourceOptions) -> MakeReader:
+    """Return what makes the readers of a split's parts."""
+
+    def make(history: SchemaHistory) -> BatchReader:
+        if options.ddl is Ddl.IGNORE:
+            history = _DeafHistory(history.catalog, lower_case_names=history.lower_case_names)
+        return BatchReader(selection, history)
+
+    return make
+
+
+class _DeafHistory(SchemaHistory):
+    """Knows what it was told before the log began; statements of the log change nothing."""
+
+    def feed(self, event: Event) -> None:
+        """Take notice of an event, unless it is a statement."""
+        if not isinstance(event.body, Query):
+            super().feed(event)

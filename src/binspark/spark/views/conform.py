@@ -1,0 +1,163 @@
+"""Rows of any shape of a table, brought into one schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binspark.columns.reader import TableBatch
+from binspark.columns.reconcile import Conversion, conversion, geometry_of
+from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
+from binspark.errors import BinlogError, SchemaError
+from binspark.event.column_types import ColumnType
+from binspark.files.sources import log_order
+from binspark.position import Position
+from binspark.schema.table import TableSchema
+from binspark.spark.options import Evolution, SourceOptions
+from binspark.spark.plan import Shape
+from binspark.spark.schemas import BEFORE
+from binspark.spark.table_schemas import shape_text
+
+
+class Conformer:
+    """Brings batches of any shape of a table into one schema."""
+
+    def __init__(self, target: pa.Schema, newest: Shape, options: SourceOptions) -> None:
+        self._target = target
+        self._newest = newest
+        self._options = options
+        self._known: dict[TableSchema, list[tuple[int, Conversion] | None]] = {}
+
+    @cached_property
+    def _unnamed(self) -> bool:
+        return any(column.name is None for column in self._newest.table.columns)
+
+    def conform(self, found: TableBatch) -> pa.RecordBatch:
+        """Return a batch in the schema that is asked for."""
+        steps = self._known.get(found.table)
+        if steps is None:
+            steps = self._known[found.table] = self._steps(found)
+        rows = found.batch.num_rows
+        arrays = [
+            pa.nulls(rows, field.type) if step is None else _converted(found, *step)
+            for field, step in zip(self._target, steps, strict=True)
+        ]
+        for field, array in zip(self._target, arrays, strict=True):
+            if not field.nullable and array.null_count:
+                place = _place(found, array.is_null().index(True).as_py())
+                raise SchemaError(f"{field.name} is NULL in a row, but the schema says NOT NULL", place)
+        return pa.RecordBatch.from_arrays(arrays, schema=self._target)
+
+    def _steps(self, found: TableBatch) -> list[tuple[int, Conversion] | None]:
+        self._check_names(found)
+        if self._options.streaming:
+            self._check_stream(found)
+        names = found.batch.schema.names
+        types = {name: column.type for name, column in zip(found.table.column_names, found.table.columns, strict=True)}
+        steps: list[tuple[int, Conversion] | None] = []
+        for field in self._target:
+            if field.name not in names:
+                steps.append(None)
+                continue
+            index = names.index(field.name)
+            have = found.batch.schema.field(index).type
+            if field.name == BEFORE:
+                step = self._before_conversion(have, field.type, types)
+            else:
+                step = self._conversion(have, field.type, types.get(field.name))
+            if step is None:
+                raise self._irreconcilable(found, f"{field.name} cannot become {field.type}")
+            steps.append((index, step))
+        return steps
+
+    def _conversion(self, have: pa.DataType, want: pa.DataType, column_type: int | None) -> Conversion | None:
+        if have == GEOMETRY and want != GEOMETRY and self._options.geometry is not None:
+            return geometry_of(self._options.geometry, want)
+        return conversion(have, want, is_json=column_type == ColumnType.JSON)
+
+    def _before_conversion(self, have: pa.DataType, want: pa.DataType, types: Mapping[str, int]) -> Conversion | None:
+        """Convert old images field by field; what they lack is null."""
+        steps: list[Conversion | None] = []
+        for field in want:
+            index = have.get_field_index(field.name)
+            step = None if index < 0 else self._conversion(have.field(index).type, field.type, types.get(field.name))
+            if index >= 0 and step is None:
+                return None
+            steps.append(step)
+
+        def convert(array: pa.Array) -> pa.Array:
+            children = [
+                pa.nulls(len(array), field.type) if step is None else step(array.field(field.name))
+                for field, step in zip(want, steps, strict=True)
+            ]
+            return pa.StructArray.from_arrays(children, fields=list(want), mask=array.is_null())
+
+        return convert
+
+    def _check_names(self, found: TableBatch) -> None:
+        """Refuse to guess which column is which where nothing tells their names and the shapes differ."""
+        unnamed = self._unnamed or any(column.name is None for column in found.table.columns)
+        if unnamed and found.table.columns != self._newest.table.columns:
+            raise self._irreconcilable(found, "nothing tells the names of the columns; schemaFile may")
+
+    def _check_stream(self, found: TableBatch) -> None:
+        """Stop a stream whose table changed: rows of a newer shape would lose columns without a word."""
+        if _columns(found.table) == _columns(self._newest.table):
+            return
+        older, how = Shape(found.table, _place(found)), "schemaEvolution=restart picks changes up when it is restarted"
+        if self._options.schema_evolution is Evolution.RESTART:
+            if _order(older.position) < _order(self._newest.position):
+                return
+            how = "restart it, and it goes on from the same offset with the new shape"
+        changed = f"{shape_text(older)}; the query began with {shape_text(self._newest)}"
+        raise SchemaError(f"the table changed while the query ran: {changed}. {how}", older.position)
+
+    def _irreconcilable(self, found: TableBatch, why: str) -> SchemaError:
+        older = Shape(found.table, _place(found))
+        message = f"rows of one shape do not fit another: {why}. {shape_text(older)} and {shape_text(self._newest)}"
+        return SchemaError(message, older.position)
+
+
+def _columns(table: TableSchema) -> list[tuple[str, pa.DataType]]:
+    types = [form_of(column, ColumnOptions()).type for column in table.columns]
+    return list(zip(table.column_names, types, strict=True))
+
+
+def _order(position: Position) -> tuple[tuple[str, int], int]:
+    return log_order((position.file or "").rpartition("/")[2]), position.offset or 0
+
+
+def _converted(found: TableBatch, index: int, convert: Conversion) -> pa.Array:
+    """Return a column in another type. A value that has no place in it is an error that says where it stands."""
+    array = found.batch.column(index)
+    if found.batch.schema.field(index).name == BEFORE:
+        array = _old_images(array, found.batch.column("_op"))
+    try:
+        return convert(array)
+    except BinlogError as error:
+        raise error.at(_place(found, _first_refused(array, convert))) from None
+
+
+def _old_images(array: pa.StructArray, operations: pa.DictionaryArray) -> pa.StructArray:
+    """Return old images, NULL where there is none: only an update has one beside its row."""
+    others = pc.not_equal(operations.dictionary_decode(), "update")
+    return pa.StructArray.from_arrays(array.flatten(), fields=list(array.type), mask=others)
+
+
+def _first_refused(array: pa.Array, convert: Conversion) -> int:
+    for row in range(len(array)):
+        try:
+            convert(array.slice(row, 1))
+        except BinlogError:
+            return row
+    return 0
+
+
+def _place(found: TableBatch, row: int = 0) -> Position:
+    batch = found.batch
+    if not batch.num_rows or "_pos" not in batch.schema.names:
+        return Position()
+    return Position(file=batch.column("_file")[row].as_py(), offset=batch.column("_pos")[row].as_py())

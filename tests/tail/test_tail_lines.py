@@ -1,0 +1,184 @@
+"""Pieces of logs as lines: kernels write what `change_json` writes, in the same order, under every filter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from binspark.changes import ChangeReader, change_json
+from binspark.changes.choice import selection_of
+from binspark.client.bulk.pieces import BytesPiece
+from binspark.client.resume import ResumePoint
+from binspark.columns.packet_layout import ODD_CODES
+from binspark.columns.selection import Selection
+from binspark.errors import DecodeError, Malformed
+from binspark.files import read_events
+from binspark.frames import Framer
+from binspark.schema.history import SchemaHistory
+from binspark.tail import printer as change_printer
+from binspark.tail.json_lines import lines_of
+from binspark.tail.printer import ChangePrinter
+from binspark.testing.builder import BinlogBuilder, blob, delete, insert, integer, table, update, varchar
+from tests.corpus.cases import case_logs, corpus_logs, log_id
+
+LOGS = [log for log in corpus_logs() if not log.name.startswith("relay")]
+ITEMS = table("shop.items", integer("id"), varchar("name", 40))
+ORDERS = table("shop.orders", integer("id"), integer("item"))
+
+
+@pytest.fixture
+def in_bulk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every piece be read in bulk, however small it is."""
+    monkeypatch.setattr(change_printer, "BULK_BYTES", 0)
+
+
+def piece_of(content: bytes, name: str = "binlog.000001", start: int = 4, end: int | None = None) -> BytesPiece:
+    frames = list(Framer().feed(content))
+    inside = [frame for frame in frames if start <= frame.offset < (end or len(content))]
+    is_odd = any(frame.type_code in ODD_CODES for frame in inside)
+    data = np.frombuffer(content, dtype=np.uint8)[start:end]
+    return BytesPiece(name, start, inside[0].format, data, is_odd, ResumePoint(name, start + len(data)))
+
+
+def printed(pieces: Iterable[BytesPiece], selection: Selection, history: SchemaHistory | None = None) -> list[str]:
+    printer = ChangePrinter(selection, history or SchemaHistory(), change_json, is_json=True)
+    return b"".join(bytes(text) for piece in pieces for text in printer.lines(piece)).decode().splitlines()
+
+
+def expected(paths: Iterable[Path], selection: Selection) -> list[str]:
+    reader = ChangeReader(selection)
+    return [change_json(change) for event in read_events(paths) for change in reader.feed(event)]
+
+
+@pytest.mark.usefixtures("in_bulk")
+@pytest.mark.parametrize("log", LOGS, ids=log_id)
+def test_lines_in_bulk_are_the_lines_of_single_rows(log: Path) -> None:
+    assert printed([piece_of(log.read_bytes(), log.name)], Selection()) == expected([log], Selection())
+
+
+SHOP = case_logs("mysql/multi-table")
+CHOICES: list[dict[str, Any]] = [
+    {"operations": ["update"]},
+    {"operations": ["insert", "delete"]},
+    {"tables": ["*.a*"]},
+    {"exclude_tables": ["*.a*"]},
+    {"start_position": 1000},
+    {"stop_position": 1000},
+    {"server_id": 12345},
+    {"start_time": "2100-01-01 00:00:00"},
+    {"stop_time": "2100-01-01 00:00:00"},
+    {"include_gtids": "00000000-0000-0000-0000-000000000001:1"},
+    {"exclude_gtids": "00000000-0000-0000-0000-000000000001:1"},
+]
+
+
+@pytest.mark.usefixtures("in_bulk")
+@pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: "-".join(choice))
+def test_filters_choose_the_same_rows_in_bulk(choice: dict[str, Any]) -> None:
+    selection = selection_of(choice)  # type: ignore[arg-type]
+    for log in SHOP:
+        reader = ChangeReader(selection)
+        events = [event for event in read_events(log) if event.offset < (selection.stop_position or 1 << 40)]
+        wanted = [change_json(change) for event in events for change in reader.feed(event)]
+        assert printed([piece_of(log.read_bytes(), log.name)], selection) == wanted
+
+
+@pytest.mark.usefixtures("in_bulk")
+def test_rows_of_several_tables_come_in_the_order_of_the_log() -> None:
+    log = BinlogBuilder()
+    for number in range(30):
+        log.transaction(
+            insert(ORDERS, (number, 1), (number + 100, 2)),
+            insert(ITEMS, (number, "new")),
+            update(ORDERS, ((number, 1), (number, 3))),
+            delete(ITEMS, (number, "new")),
+        )
+    content = log.files[0].content
+    places = [(line["pos"], line["row"]) for line in map(_parsed, printed([piece_of(content)], Selection()))]
+    assert len(places) == 150
+    assert places == sorted(places)
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads(line)
+    return record
+
+
+def renamed_log() -> tuple[bytes, list[int]]:
+    """Return a log in which the columns of a table get other names, and where its transactions begin."""
+    log, starts = BinlogBuilder(), []
+    log.full_metadata = False
+    log.ddl("CREATE TABLE shop.orders (id INT PRIMARY KEY, item INT)")
+    for number, name in enumerate(("item", "item1", "item2", "item3")):
+        starts.append(len(log.files[0].content))
+        log.transaction(insert(ORDERS, (number, number)))
+        starts.append(len(log.files[0].content))
+        log.ddl(f"ALTER TABLE shop.orders RENAME COLUMN {name} TO item{number + 1}")
+    return log.files[0].content, starts
+
+
+@pytest.mark.parametrize("bulk", [(), range(9), (1, 3, 5, 7), (2, 4, 6, 8), (1, 4, 5, 8), (0, 1, 7)], ids=str)
+def test_readers_in_bulk_and_by_row_share_what_they_learn(bulk: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    content, starts = renamed_log()
+    cuts = [4, *starts, len(content)]
+    printer = ChangePrinter(Selection(), SchemaHistory(), change_json, is_json=True)
+    lines: list[str] = []
+    for number, (start, end) in enumerate(pairwise(cuts)):
+        monkeypatch.setattr(change_printer, "BULK_BYTES", 0 if number in bulk else 1 << 30)
+        for text in printer.lines(piece_of(content, start=start, end=end)):
+            lines += bytes(text).decode().splitlines()
+    assert [list(_parsed(line)["after"])[1] for line in lines] == ["item", "item1", "item2", "item3"]
+
+
+@pytest.mark.usefixtures("in_bulk")
+def test_what_came_before_damage_is_shown_before_the_error() -> None:
+    log = BinlogBuilder()
+    for number in range(3):
+        log.transaction(insert(ORDERS, (number, 1)))
+    content = bytearray(log.files[0].content)
+    content[-40] ^= 1
+    piece = piece_of(log.files[0].content)
+    damaged = BytesPiece(piece.file, 4, piece.format, np.frombuffer(bytes(content), np.uint8)[4:], False, piece.resume)
+    printer = ChangePrinter(Selection(), SchemaHistory(), change_json, is_json=True)
+    shown: list[str] = []
+    with pytest.raises(DecodeError):
+        shown.extend(bytes(text).decode() for text in printer.lines(damaged))
+    assert [_parsed(line)["after"]["id"] for line in shown] == [0, 1]
+
+
+@pytest.mark.usefixtures("in_bulk")
+def test_names_are_written_as_json() -> None:
+    odd = table('shop."orders"', integer("id"), blob("n", 2))
+    log = BinlogBuilder()
+    log.transaction(insert(odd, (1, b"x")))
+    assert _parsed(printed([piece_of(log.files[0].content)], Selection())[0])["table"] == '"orders"'
+
+
+def test_other_forms_are_written_row_by_row() -> None:
+    log = BinlogBuilder()
+    log.transaction(insert(ORDERS, (1, 2), (3, 4)))
+    printer = ChangePrinter(Selection(), SchemaHistory(), lambda change: f"{change.row}", is_json=False)
+    assert b"".join(map(bytes, printer.lines(piece_of(log.files[0].content)))) == b"0\n1\n"
+
+
+@pytest.mark.usefixtures("in_bulk")
+def test_a_piece_that_kernels_refuse_is_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Statements that the first reading took notice of are not taken for others when they are read again."""
+    content, starts = renamed_log()
+
+    def refuse(*_arguments: object) -> None:
+        raise Malformed("0000-00-00 is not a date in the calendar")
+
+    printer = ChangePrinter(Selection(), SchemaHistory(), change_json, is_json=True)
+    lines: list[str] = []
+    for start, end in pairwise((4, starts[0], starts[4], len(content))):
+        monkeypatch.setattr(change_printer, "lines_of", refuse if start == starts[0] else lines_of)
+        for text in printer.lines(piece_of(content, start=start, end=end)):
+            lines += bytes(text).decode().splitlines()
+    assert [list(_parsed(line)["after"])[1] for line in lines] == ["item", "item1", "item2", "item3"]

@@ -1,0 +1,133 @@
+"""The parts of a tail by themselves: reading ahead, memory that is used again, output in the background."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import pytest
+
+from binspark.cli.tail import BackgroundOutput
+from binspark.tail.follow import read_ahead
+from binspark.tail.printer import Rooms
+
+pytestmark = pytest.mark.timeout(30)
+
+
+def never() -> None:
+    raise AssertionError("nobody asked to stop")
+
+
+def test_what_is_read_ahead_comes_in_order() -> None:
+    assert list(read_ahead(range(100), never)) == list(range(100))
+
+
+def test_the_next_item_is_read_while_one_is_dealt_with() -> None:
+    second_was_read = threading.Event()
+
+    def items() -> Iterator[int]:
+        yield 1
+        second_was_read.set()
+        yield 2
+
+    ahead = read_ahead(items(), never)
+    assert next(ahead) == 1
+    assert second_was_read.wait(10)
+    assert list(ahead) == [2]
+
+
+def test_an_error_comes_behind_what_was_read_before_it() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise ValueError("broken")
+
+    ahead = read_ahead(items(), never)
+    assert next(ahead) == 1
+    with pytest.raises(ValueError, match="broken"):
+        next(ahead)
+
+
+def test_whoever_has_enough_ends_the_reading() -> None:
+    stopped, threads = threading.Event(), threading.active_count()
+
+    def items() -> Iterator[int]:
+        number = 0
+        while not stopped.is_set():
+            number += 1
+            yield number
+
+    ahead = read_ahead(items(), stopped.set)
+    assert next(ahead) == 1
+    ahead.close()
+    assert threading.active_count() == threads
+
+
+def test_memory_is_used_again_for_the_next_piece_but_one() -> None:
+    rooms = Rooms()
+    pieces = []
+    for sizes in ((10, 20), (10,), (5, 20), (10, 10)):
+        rooms.turn()
+        taken = [rooms.take(size) for size in sizes]
+        assert all(len(room) >= size for room, size in zip(taken, sizes, strict=True))
+        pieces.append([room.ctypes.data for room in taken])
+    assert pieces[2] == pieces[0]
+    assert pieces[3][0] == pieces[1][0]
+    assert len({*pieces[0], *pieces[3]}) == 4
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20])
+def test_texts_of_any_size_are_written_in_order(size: int) -> None:
+    written = io.BytesIO()
+    with BackgroundOutput(written, never) as output:
+        for number in range(5):
+            output.write([bytes((number,)) * size, b"|"])
+    assert written.getvalue() == b"".join(bytes((number,)) * size + b"|" for number in range(5))
+
+
+class Reluctant(io.BytesIO):
+    """Takes a part of what it is given, as a pipe may."""
+
+    def write(self, text: Any) -> int:
+        return super().write(memoryview(text)[:1000])
+
+
+def test_output_that_takes_a_part_gets_the_rest() -> None:
+    written = Reluctant()
+    with BackgroundOutput(written, never) as output:
+        output.write([b"x" * 200_001, b"|"])
+        output.write([b"y" * 2001])
+    assert written.getvalue() == b"x" * 200_001 + b"|" + b"y" * 2001
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20])
+def test_output_that_nobody_reads_is_told(size: int) -> None:
+    with closed_pipe() as pipe, pytest.raises(BrokenPipeError):
+        print_to(pipe, size, lambda: None)
+
+
+def test_nobody_waits_for_more_where_printing_fails() -> None:
+    told = threading.Event()
+    with closed_pipe() as pipe:
+        output = BackgroundOutput(pipe, told.set)
+        output.write([bytes(1 << 20)])
+        assert told.wait(10)
+        with pytest.raises(BrokenPipeError):
+            output.write([b""])
+
+
+def print_to(pipe: BinaryIO, size: int, on_failure: Callable[[], None]) -> None:
+    with BackgroundOutput(pipe, on_failure) as output:
+        output.write([bytes(size)])
+
+
+@contextmanager
+def closed_pipe() -> Iterator[BinaryIO]:
+    """Give out an end to write to of a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb", buffering=0) as pipe:
+        yield pipe  # type: ignore[misc]
