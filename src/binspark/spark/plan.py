@@ -14,7 +14,7 @@ from binspark.schema.history import SchemaHistory
 from binspark.schema.server import true_before
 from binspark.schema.table import TableSchema
 from binspark.spark.options import Ddl, LogPosition, SourceOptions, View
-from binspark.spark.table_schemas import server_catalog
+from binspark.spark.server_schema import server_catalog
 
 
 @dataclass(frozen=True)

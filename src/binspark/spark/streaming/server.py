@@ -29,11 +29,11 @@ from binspark.files.sources import log_order
 from binspark.gtid import GtidSet
 from binspark.schema.history import SchemaHistory, may_define_tables
 from binspark.spark.options import SourceOptions
+from binspark.spark.server_schema import connection_arguments
 from binspark.spark.streaming.backlog import LiveLog
 from binspark.spark.streaming.limit import Limit
 from binspark.spark.streaming.offset import StreamOffset
 from binspark.spark.streaming.range_reader import LiveRange
-from binspark.spark.table_schemas import connection_arguments
 
 log = logging.getLogger("binspark.spark")
 
