@@ -1,20 +1,17 @@
-"""How fast transactions come behind GTIDs: in bulk once a place in a file is enough, beside one by one."""
+"""How fast transactions come after GTIDs: in bulk once file and offset are enough, and one by one."""
 
 from __future__ import annotations
 
 import time
-from contextlib import closing
 from dataclasses import dataclass
 
 from benchmarks.live.timing import REPEATS
-from binspark.client.bulk.follow_pieces import PieceFollower
-from binspark.client.bulk.pieces import BytesPiece, Piece
-from binspark.client.connect import connect
-from binspark.client.facts import purged_gtids
-from binspark.client.gather import connection_options
-from binspark.client.resolve import resolve_start
-from binspark.client.settings import FollowSettings, StreamSettings
-from binspark.client.start import AtGtids
+from binspark.replication.follow import Follower
+from binspark.replication.position import BinlogPosition
+from binspark.replication.stop import StopCondition
+from binspark.server.config import connection_config
+from binspark.server.connection import connect
+from binspark.server.info import purged_gtids
 from binspark.testing.servers import Server
 
 
@@ -30,23 +27,19 @@ class Followed:
 def measure_gtids(server: Server) -> Followed:
     """Follow a server from the oldest GTID to its end: the best of some runs, after one that loads kernels."""
     rates: dict[bool, list[float]] = {}
-    for in_bulk in (True, False):
-        count, _ = _follow(server, in_bulk=in_bulk)
-        rates[in_bulk] = [count / _follow(server, in_bulk=in_bulk)[1] for _ in range(REPEATS)]
-    return Followed(count, max(rates[True]), max(rates[False]))
+    for one_per_chunk in (False, True):
+        count, _ = _follow(server, one_per_chunk=one_per_chunk)
+        rates[one_per_chunk] = [count / _follow(server, one_per_chunk=one_per_chunk)[1] for _ in range(REPEATS)]
+    return Followed(count, max(rates[False]), max(rates[True]))
 
 
-def _follow(server: Server, *, in_bulk: bool) -> tuple[int, float]:
+def _follow(server: Server, *, one_per_chunk: bool) -> tuple[int, float]:
     """Return how many transactions came, and in how many seconds."""
-    options = connection_options(hosts="127.0.0.1", port=server.port, user="root")
-    with connect(options) as connection:
-        start = resolve_start(connection, AtGtids(purged_gtids(connection)))
+    config = connection_config(hosts="127.0.0.1", port=server.port, user="root")
+    with connect(config) as connection:
+        start = BinlogPosition.after_gtids(purged_gtids(connection))
     began = time.perf_counter()
-    settings = FollowSettings(stream=StreamSettings(until_end=True))
-    with closing(PieceFollower(options, start, settings, in_bulk=in_bulk)) as follower:
-        count = sum(_transactions(piece) for piece in follower)
+    stop = StopCondition(end_of_log=True)
+    with Follower(config, start, stop=stop, one_per_chunk=one_per_chunk) as follower:
+        count = sum(len(chunk.transactions) for chunk in follower if chunk.data)
     return count, time.perf_counter() - began
-
-
-def _transactions(piece: Piece) -> int:
-    return len(piece.places) if isinstance(piece, BytesPiece) else piece.group.transaction is not None
