@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, BinaryIO, Unpack, overload
 from binspark.changes.choice import BulkChoice, is_pattern, selection_of
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.windows import ReadInto
-from binspark.errors import OptionError, SourceError
+from binspark.errors import OptionError
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
-from binspark.position import Position
+from binspark.os_errors import source_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,11 +58,8 @@ def read_batches(
 
 def source_batches(source: LogSource, reader: BatchReader, on_read: OnRead | None = None) -> Iterator[TableBatch]:
     """Yield the batches of one log."""
-    try:
-        with source.open() as file:
-            yield from reader.read(_counted(file, on_read), source.name)
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), Position(file=source.name)) from None
+    with source_errors(source.name), source.open() as file:
+        yield from reader.read(_counted(file, on_read), source.name)
 
 
 def _batches(sources: Iterable[LogSource], reader: BatchReader) -> Iterator[TableBatch]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from binspark.columns.kernels.hop import Look, Met, Walk, hop
 from binspark.columns.starts import LogBytes
-from binspark.errors import DecodeError, SourceError
+from binspark.errors import DecodeError
 from binspark.event import Event, EventDecoder
 from binspark.files.log_head import LogHead, read_head
 from binspark.files.splits import PlannedLog
@@ -19,7 +19,7 @@ from binspark.files.storage.file import LogFile
 from binspark.frames import Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.resync import find_event
-from binspark.position import Position
+from binspark.os_errors import source_errors
 
 _WINDOW = 1 << 20
 _NEAR = 1 << 16
@@ -154,11 +154,8 @@ class _Way:
 @contextmanager
 def opened(log: PlannedLog) -> Iterator[Hopper]:
     """Open a log to hop through."""
-    try:
-        with log.source.open() as file:
-            yield Hopper(log, file, read_head(file, log.name))
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), Position(file=log.name)) from None
+    with source_errors(log.name), log.source.open() as file:
+        yield Hopper(log, file, read_head(file, log.name))
 
 
 __all__ = ["Hopper", "Look", "opened"]

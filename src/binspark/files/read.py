@@ -10,6 +10,7 @@ from binspark.event import Event, EventDecoder
 from binspark.files.sources import LogSource, Paths, find_logs
 from binspark.frames import EventCode, Frame, Framer
 from binspark.frames.payload import DEFAULT_LIMITS, Limits
+from binspark.os_errors import describe_os_error
 from binspark.position import Position
 
 _CHUNK = 1 << 18
@@ -61,4 +62,4 @@ def read_frames(source: LogSource, *, report_checksums: bool = False) -> Iterato
     except DecodeError as error:
         raise error.at(Position(file=source.name)) from None
     except OSError as error:
-        raise SourceError(error.strerror or str(error), Position(source.name, framer.offset)) from None
+        raise SourceError(describe_os_error(error), Position(source.name, framer.offset)) from None

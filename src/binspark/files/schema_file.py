@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from binspark.errors import SourceError
-from binspark.position import Position
+from binspark.os_errors import source_errors
 from binspark.schema.dump import from_dump
 from binspark.schema.history import SchemaHistory, UnreadableDdl
 
@@ -24,9 +23,7 @@ def history_of(schema: Schema, on_unreadable: Callable[[UnreadableDdl], None] | 
         return schema
     if schema is None:
         return SchemaHistory(on_unreadable=on_unreadable)
-    try:
+    with source_errors(schema):
         sql = Path(schema).read_text(encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), Position(file=str(schema))) from None
     database = _DATABASE.search(sql[:_HEADER])
     return SchemaHistory(from_dump(sql, database[1] if database else ""), on_unreadable)

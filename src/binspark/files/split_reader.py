@@ -18,6 +18,7 @@ from binspark.files.splits import PlannedLog, Split
 from binspark.files.storage.file import LogFile
 from binspark.frames import EventCode, Frame, Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.os_errors import source_errors
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 
@@ -149,11 +150,10 @@ class _Part:
     def run(self, items: Iterator[_Item]) -> Iterator[_Item]:
         """Yield what is read, and keep the error that ends it."""
         try:
-            yield from items
+            with source_errors(self.log.name):
+                yield from items
         except DecodeError as error:
             self.error = error
-        except OSError as error:
-            raise SourceError(error.strerror or str(error), Position(file=self.log.name)) from None
 
     def damage_start(self, error: DecodeError) -> int:
         """Return from where on the log is damaged."""
@@ -185,12 +185,9 @@ def _events(part: _Part, *, expand: bool) -> Iterator[Event]:
 @contextmanager
 def _opened(log: PlannedLog) -> Iterator[LogFile]:
     """Open a log that was planned, if it is still that one."""
-    try:
-        with log.source.open() as file:
-            _check_identity(log, file)
-            yield file
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), Position(file=log.name)) from None
+    with source_errors(log.name), log.source.open() as file:
+        _check_identity(log, file)
+        yield file
 
 
 def _check_identity(log: PlannedLog, file: LogFile) -> None:

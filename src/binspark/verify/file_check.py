@@ -6,6 +6,7 @@ from binspark.errors import SourceError
 from binspark.event import Event, MariadbGtidEvent, Query
 from binspark.frames import ChecksumAlgorithm, ChecksumState, Frame, LogFormat
 from binspark.gtid import MariadbState
+from binspark.os_errors import describe_os_error
 from binspark.verify.chain_files import ChainFile
 from binspark.verify.checks import Check, Contents, Ends, Fragments, Handler, LoadFiles, LogicalClock, LogKind
 from binspark.verify.findings import DEFAULT_LIMIT, Code, Findings, Severity
@@ -93,7 +94,7 @@ class FileCheck:
         except SourceError as error:
             self._unreadable(error.message)
         except OSError as error:
-            self._unreadable(error.strerror or str(error))
+            self._unreadable(describe_os_error(error))
 
     def report(self) -> FileReport:
         """Return the report as it is now; findings about the chain may have been added."""

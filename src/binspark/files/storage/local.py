@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from urllib.parse import quote
@@ -16,6 +14,7 @@ from binspark.files.storage.location import Entry, Kind
 from binspark.files.storage.uri import child_uri, local_uri, parse_uri
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.os_errors import describe_os_error, source_errors
 from binspark.position import Position
 
 _FLAGS_LENGTH = 2
@@ -29,7 +28,7 @@ class LocalPlace:
         try:
             found = os.stat(self._path(name))
         except PermissionError as error:
-            raise SourceError(error.strerror or str(error), Position(file=name)) from None
+            raise SourceError(describe_os_error(error), Position(file=name)) from None
         except (OSError, ValueError):
             return None
         return Entry(name, _kind(found.st_mode), found.st_size)
@@ -39,7 +38,7 @@ class LocalPlace:
 
     def entries(self, directory: str) -> list[Entry]:
         """Return what a directory holds."""
-        with _told(directory):
+        with source_errors(directory):
             names = [self.join(directory, name) for name in os.listdir(self._path(directory))]
         return [entry for name in names if (entry := self.entry(name)) is not None]
 
@@ -68,7 +67,7 @@ class LocalPlace:
 
     def open(self, name: str) -> LogFile:
         """Open a file."""
-        with _told(name):
+        with source_errors(name):
             raw = LocalFile(self._path(name))
         return LogFile(raw)
 
@@ -78,7 +77,7 @@ class LocalPlace:
         An inode is soon used again, so what the server wrote first counts too: its time, without the flag that says
         whether the log is in use. The device does not: a folder that machines share has another one on each of them.
         """
-        with _told(name), LocalFile(self._path(name)) as file:
+        with source_errors(name), LocalFile(self._path(name)) as file:
             first_header = file.read_at(FIRST_EVENT_OFFSET, HEADER_LENGTH)
             inode = os.fstat(file.fileno()).st_ino
         return f"{inode}-{first_header[:-_FLAGS_LENGTH].hex()}"
@@ -110,11 +109,3 @@ def _kind(mode: int) -> Kind:
     if S_ISDIR(mode):
         return Kind.DIRECTORY
     return Kind.FILE if S_ISREG(mode) else Kind.OTHER
-
-
-@contextmanager
-def _told(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), Position(file=name)) from None

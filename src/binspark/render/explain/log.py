@@ -11,6 +11,7 @@ from binspark.event import TransactionPayload
 from binspark.files import LogSource
 from binspark.frames import MAGIC, EventCode, Frame, Framer
 from binspark.frames.payload import DEFAULT_LIMITS, Limits, payload_frames
+from binspark.os_errors import describe_os_error
 from binspark.position import Position
 from binspark.render.explain.explanation import Explanation, explain_damage, explain_frame, explain_magic
 
@@ -130,7 +131,7 @@ def _pieces(source: LogSource) -> Iterator[Frame | Explanation]:
         data = _damaged_bytes(held.since(offset), framer, error)
         yield explain_damage(data, offset, error, framer.format, source.name)
     except OSError as error:
-        raise SourceError(error.strerror or str(error), Position(source.name, framer.offset)) from None
+        raise SourceError(describe_os_error(error), Position(source.name, framer.offset)) from None
 
 
 def _damaged_bytes(data: bytes, framer: Framer, error: DecodeError) -> bytes:
