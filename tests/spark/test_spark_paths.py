@@ -43,7 +43,7 @@ def test_names_may_hold_what_names_hold(read: ReadLogs, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "message"),
-    [("no-such-log", "no such file"), ("no-such-*", "no file matches"), (".", "the directory holds no binary log")],
+    [("no-such-log", "no such file"), ("no-such-*", "no file matches"), (".", "no binary log in this directory")],
 )
 def test_logs_that_are_not_there_are_named(path: str, message: str, read: ReadLogs, tmp_path: Path) -> None:
     error = failure(read(tmp_path / path, PLACE).collect)

@@ -9,9 +9,7 @@
 """
 
 from binspark.testing.builder.builder import BinlogBuilder
-from binspark.testing.builder.core import Part
-from binspark.testing.builder.log_file import Lies, LogFile, Stamp, event_bytes
-from binspark.testing.builder.servers import (
+from binspark.testing.builder.server_kinds import (
     ALL_SERVERS,
     MARIADB_10_1,
     MARIADB_10_5,
@@ -43,6 +41,7 @@ from binspark.testing.builder.tables import (
     update,
     varchar,
 )
+from binspark.testing.builder.writer import Lies, LogFile, Part, Stamp, event_bytes
 
 __all__ = [
     "ALL_SERVERS",

@@ -13,11 +13,10 @@ from binspark.frames import ChecksumAlgorithm, Family, HeaderFlag
 from binspark.frames import EventCode as E
 from binspark.frames.payload import PayloadCompression
 from binspark.gtid import Gtid, GtidSet, MariadbGtid
-from binspark.testing.builder.core import Part
 from binspark.testing.builder.events import ANONYMOUS, IdentityEvents, OtherEvents, RowEvents, StatementEvents
-from binspark.testing.builder.log_file import LogFile
-from binspark.testing.builder.servers import MYSQL_9_7, ServerKind
+from binspark.testing.builder.server_kinds import MYSQL_9_7, ServerKind
 from binspark.testing.builder.tables import COMPRESSED_V1, Change
+from binspark.testing.builder.writer import LogFile, Part
 
 _FIRST_POSITION = 4
 _XA_FORMAT = 1

@@ -36,8 +36,8 @@ from binspark.frames import Family, HeaderFlag
 from binspark.frames.format import version_numbers
 from binspark.frames.payload import PayloadCompression
 from binspark.gtid import Gtid, GtidSet, MariadbGtid
-from binspark.testing.builder.core import BuilderCore, Part
 from binspark.testing.builder.tables import PRE_GA, V1, V2, Change, RowsCodes, Table
+from binspark.testing.builder.writer import BuilderCore, Part
 
 NO_UUID = "00000000-0000-0000-0000-000000000000"
 ANONYMOUS = "anonymous"
