@@ -21,7 +21,7 @@ with atheris.instrument_imports(include=["binspark"]):
     from binspark.event import TransactionPayload, decode_body, decode_event, inner_events
     from binspark.frames import ChecksumAlgorithm, Framer
     from binspark.frames.payload import Limits
-    from binspark.testing.builder import MARIADB_10_11, MYSQL_4_1, MYSQL_5_5, MYSQL_9_7, Stamp, event_bytes
+    from binspark.testing.builder import MARIADB_10_11, MYSQL_4_1, MYSQL_5_5, MYSQL_9_7, HeaderFields, event_bytes
     from binspark.wire import RecordingCursor
 
 ROOT = Path(__file__).parent
@@ -47,7 +47,7 @@ def read_log(log: bytes) -> None:
 def read_body(how: int, body: bytes) -> None:
     """Read one event's body with both cursors; they must agree."""
     log_format = FORMATS[len(body) % len(FORMATS)]
-    event = event_bytes(how, body, Stamp(0, 1), log_format, offset=4)
+    event = event_bytes(how, body, HeaderFields(0, 1), log_format, offset=4)
     for frame in Framer(log_format, offset=4).feed(event):
         plain = outcome(lambda frame=frame: decode_event(frame, limits=LIMITS).body)
         cursor = RecordingCursor(frame.data, frame.body_start, frame.body_end, log_format.encoding)

@@ -10,7 +10,7 @@ from binspark.columns import starts
 from binspark.columns.starts import LogBytes
 from binspark.frames import ChecksumAlgorithm, Framer
 from binspark.frames import EventCode as E
-from binspark.testing.builder import MYSQL_5_6, MYSQL_9_7, BinlogBuilder, Stamp, blob, event_bytes, insert, table
+from binspark.testing.builder import MYSQL_5_6, MYSQL_9_7, BinlogBuilder, HeaderFields, blob, event_bytes, insert, table
 from tests.support.files.split_logs import ITEMS, KINDS, BuiltLog, built_log, flipped, overwritten, writer_of
 
 kinds = pytest.mark.parametrize("kind", KINDS)
@@ -142,7 +142,7 @@ def test_servers_that_name_every_transaction_never_begin_one_with_a_begin() -> N
 @pytest.mark.parametrize("code", [E.GTID, E.QUERY], ids=lambda code: code.name)
 def test_without_checksums_a_header_that_fits_its_place_needs_events_behind_it(code: E) -> None:
     log = BinlogBuilder(MYSQL_9_7, checksum=ChecksumAlgorithm.NONE)
-    fake: Callable[[int], bytes] = lambda offset: event_bytes(code, bytes(42), Stamp(1, 1), log.format, offset)  # noqa: E731
+    fake: Callable[[int], bytes] = lambda offset: event_bytes(code, bytes(42), HeaderFields(1, 1), log.format, offset)  # noqa: E731
     log.table_map(BLOBS)
     place = log.offset + 19 + 10 + 1 + 1 + 1 + 3
     log.rows(insert(BLOBS, (fake(place) + b"and no header",)))

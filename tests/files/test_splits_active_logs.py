@@ -150,14 +150,14 @@ def test_the_active_relay_log_ends_after_its_last_complete_transaction(tmp_path:
     log.transaction(insert(ITEMS, (1,)))
     complete_end = log.offset
     log.transaction(insert(ITEMS, (2,)))
-    log.leave_open()
+    log.mark_in_use()
     planned = [plan(saved(log.content[:length], tmp_path)) for length in range(complete_end, len(log.content))]
     assert {(log.size, log.relay, log.can_split) for log in planned} == {(complete_end, True, False)}
 
 
 def test_an_active_log_is_planned_again_with_what_was_appended_since(tmp_path: Path) -> None:
     writer = writer_of("mariadb-crc32")
-    writer.log.leave_open()
+    writer.log.mark_in_use()
     sizes = []
     for number in range(3):
         writer.transaction(insert(ITEMS, (number,)))

@@ -147,7 +147,7 @@ def test_nothing_is_lost_when_bytes_before_begin_look_like_a_gtid(tmp_path: Path
     looks_like_gtid = bytes(4) + bytes([33]) + bytes(4) + (19 + 4).to_bytes(4, "little") + bytes(6)
     for number in range(3):
         log.query("BEGIN")
-        log.write(log.change_parts((insert(ITEMS, (number,)),), log.usual_rows()))
+        log.write(log.change_specs((insert(ITEMS, (number,)),), log.default_rows_codes()))
         log.xid(1)
         log.append_block(1, looks_like_gtid)
     log.stop()

@@ -84,7 +84,7 @@ def another_log(*, seconds: int = 0, transactions: int = 3) -> bytes:
         log.rotate()
         log.transaction(insert(ITEMS, (2,)))
         log.transaction(insert(ITEMS, (3,)))
-    log.leave_open()
+    log.mark_in_use()
     return log.content
 
 

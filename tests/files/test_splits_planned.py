@@ -168,7 +168,7 @@ def test_a_transaction_that_continues_in_the_next_relay_log_keeps_its_gtid(tmp_p
     log = BinlogBuilder(relay=True)
     log.transaction(insert(ITEMS, (1,)))
     log.start_file()
-    log.write(log.change_parts((insert(ITEMS, (2,)),), log.usual_rows()))
+    log.write(log.change_specs((insert(ITEMS, (2,)),), log.default_rows_codes()))
     logs = plan_logs([LogSource(str(path)) for path in log.save(tmp_path)])
     found = split_rows(split_logs(logs, 1), SplitReader(history_of(*logs)))
     assert [row[2] for row in found.tables["shop.items"]] == [f"{log.server_uuid}:1"] * 2

@@ -15,7 +15,15 @@ from binspark.errors import BinlogError
 from binspark.event import decode_body, decode_event
 from binspark.frames import ChecksumAlgorithm, Framer, type_name
 from binspark.frames.payload import Limits
-from binspark.testing.builder import MARIADB_10_11, MYSQL_4_1, MYSQL_5_5, MYSQL_9_7, ServerKind, Stamp, event_bytes
+from binspark.testing.builder import (
+    MARIADB_10_11,
+    MYSQL_4_1,
+    MYSQL_5_5,
+    MYSQL_9_7,
+    HeaderFields,
+    ServerKind,
+    event_bytes,
+)
 from binspark.wire import RecordingCursor
 from tests.corpus.cases import corpus_logs
 from tests.support.event.decoding import encode
@@ -47,7 +55,7 @@ def mutated_log(draw: st.DrawFn) -> bytes:
 def outcome_of(kind: ServerKind, type_code: int, body: bytes, *, recording: bool) -> object:
     """Return what a body decodes to, or the class of the refusal."""
     log_format = kind.log_format(ChecksumAlgorithm.NONE)
-    event = event_bytes(type_code, body, Stamp(0, 1), log_format, 4)
+    event = event_bytes(type_code, body, HeaderFields(0, 1), log_format, 4)
     try:
         (frame,) = Framer(log_format, 4).feed(event)
         if not recording:

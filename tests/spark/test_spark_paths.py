@@ -65,7 +65,7 @@ def test_an_empty_file_holds_no_rows(read: ReadLogs, tmp_path: Path) -> None:
 def growing_log() -> BinlogBuilder:
     log = BinlogBuilder()
     log.transaction(insert(ITEMS, (1,), (2,)))
-    log.leave_open()
+    log.mark_in_use()
     return log
 
 

@@ -122,7 +122,7 @@ def test_chains_in_one_directory_are_verified_separately(tmp_path: Path) -> None
 @SERVERS
 def test_an_active_log_at_the_end_of_the_chain_is_a_warning(server: ServerKind, tmp_path: Path) -> None:
     log = chain(server)
-    log.leave_open()
+    log.mark_in_use()
     report = verify_built(log, tmp_path)
     assert codes(report) == warnings(report) == ["in-use"]
 
@@ -138,7 +138,7 @@ def crashed(server: ServerKind) -> BinlogBuilder:
     """Build the log of a server that crashed and restarted."""
     log = BinlogBuilder(server)
     log.transaction(insert(ITEMS, (1,)))
-    log.leave_open()
+    log.mark_in_use()
     log.start_file()
     log.stop()
     return log

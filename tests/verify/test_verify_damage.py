@@ -9,7 +9,7 @@ import pytest
 from binspark.event import TransactionPayload, encode_body
 from binspark.frames import ChecksumAlgorithm, Frame, HeaderFlag
 from binspark.frames import EventCode as E
-from binspark.testing.builder import MYSQL_9_7, BinlogBuilder, Lies, insert
+from binspark.testing.builder import MYSQL_9_7, BinlogBuilder, Overrides, insert
 from binspark.verify import verify_logs
 from tests.support.verify.logs import (
     ITEMS,
@@ -296,13 +296,13 @@ def test_bytes_after_the_last_field_without_a_checksum_are_a_warning(tmp_path: P
 
 def test_a_wrong_position_is_found(tmp_path: Path) -> None:
     log = BinlogBuilder()
-    log.raw(E.STOP, b"", lies=Lies(next_position=4711))
+    log.raw(E.STOP, b"", overrides=Overrides(next_position=4711))
     assert errors(verify_built(log, tmp_path)) == ["position"]
 
 
 def test_a_position_of_zero_is_not_legal_in_a_log_of_mysql(tmp_path: Path) -> None:
     log = BinlogBuilder()
-    log.raw(E.STOP, b"", lies=Lies(next_position=0))
+    log.raw(E.STOP, b"", overrides=Overrides(next_position=0))
     assert errors(verify_built(log, tmp_path)) == ["position"]
 
 

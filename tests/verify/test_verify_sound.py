@@ -14,9 +14,9 @@ from binspark.testing.builder import (
     MARIADB_11_8,
     MYSQL_9_7,
     BinlogBuilder,
-    Lies,
+    HeaderFields,
+    Overrides,
     ServerKind,
-    Stamp,
     event_bytes,
 )
 from binspark.transactions import transactions
@@ -102,7 +102,7 @@ def test_a_built_chain_of_every_server_is_intact(server: ServerKind, tmp_path: P
 def test_positions_of_zero_are_legal_in_a_log_of_mariadb(tmp_path: Path) -> None:
     log = BinlogBuilder(MARIADB_11_8)
     log.mariadb_gtid("0-1-1")
-    log.raw(E.ANNOTATE_ROWS, b"INSERT INTO t VALUES (1)", lies=Lies(next_position=0))
+    log.raw(E.ANNOTATE_ROWS, b"INSERT INTO t VALUES (1)", overrides=Overrides(next_position=0))
     log.xid(1)
     log.stop()
     assert codes(verify_built(log, tmp_path)) == []
@@ -110,7 +110,7 @@ def test_positions_of_zero_are_legal_in_a_log_of_mariadb(tmp_path: Path) -> None
 
 def test_positions_past_four_gibibytes_wrap() -> None:
     offset = (1 << 32) - 10
-    event = event_bytes(E.STOP, b"", Stamp(1, 1), LOG_FORMAT, offset)
+    event = event_bytes(E.STOP, b"", HeaderFields(1, 1), LOG_FORMAT, offset)
     frame = next(Framer(LOG_FORMAT, offset).feed(event))
     findings = Findings("large")
     EventCheck(LogKind.of(frame), findings).decode(frame)

@@ -16,8 +16,8 @@ from binspark.testing.builder import (
     MYSQL_9_7,
     BinlogBuilder,
     Change,
-    Lies,
-    Part,
+    EventSpec,
+    Overrides,
     blob,
     delete,
     insert,
@@ -100,7 +100,7 @@ class Unnamed(Writer):
 
     def write(self, *changes: Change) -> None:
         log = self.log
-        log.write([log.query_part("BEGIN"), *log.change_parts(changes, log.usual_rows())])
+        log.write([log.query_spec("BEGIN"), *log.change_specs(changes, log.default_rows_codes())])
         log.xid(7)
 
 
@@ -111,7 +111,7 @@ class Large(Writer):
         log = self.log
         log.gtid(f"{log.server_uuid}:{len(self.starts)}")
         log.large_transaction_header(0)
-        log.write([log.query_part("BEGIN"), *log.change_parts(changes, log.usual_rows())])
+        log.write([log.query_spec("BEGIN"), *log.change_specs(changes, log.default_rows_codes())])
         log.xid(7)
 
 
@@ -121,13 +121,13 @@ class ZeroPositions(Writer):
     def write(self, *changes: Change) -> None:
         log = self.log
         log.mariadb_gtid(f"0-1-{len(self.starts)}", MariadbGtidFlag.TRANSACTIONAL)
-        for part in log.change_parts(changes, log.usual_rows()):
+        for part in log.change_specs(changes, log.default_rows_codes()):
             self._raw(part)
         log.xid(7)
 
-    def _raw(self, part: Part) -> None:
+    def _raw(self, part: EventSpec) -> None:
         body = encode_body(part.type_code, part.body, self.log.format)
-        self.log.raw(part.type_code, body, part.flags, Lies(next_position=0))
+        self.log.raw(part.type_code, body, part.flags, Overrides(next_position=0))
 
 
 _WRITERS = {

@@ -1,4 +1,4 @@
-"""Logs made to order: say what happened, get a server's bytes.
+"""Build binary logs for tests: describe transactions, get the bytes that a server would have written.
 
 >>> from binspark.testing.builder import BinlogBuilder, insert, integer, table
 >>> log = BinlogBuilder()
@@ -6,6 +6,8 @@
 >>> log.stop()
 >>> len(log.content)
 456
+
+`log.save(folder)` writes the files, which `binspark.events`, `binspark.rows` or any other reader can open.
 """
 
 from binspark.testing.builder.builder import BinlogBuilder
@@ -41,7 +43,7 @@ from binspark.testing.builder.tables import (
     update,
     varchar,
 )
-from binspark.testing.builder.writer import Lies, LogFile, Part, Stamp, event_bytes
+from binspark.testing.builder.writer import EventSpec, HeaderFields, LogFile, Overrides, event_bytes
 
 __all__ = [
     "ALL_SERVERS",
@@ -62,11 +64,11 @@ __all__ = [
     "BinlogBuilder",
     "Change",
     "Column",
-    "Lies",
+    "EventSpec",
+    "HeaderFields",
     "LogFile",
-    "Part",
+    "Overrides",
     "ServerKind",
-    "Stamp",
     "Table",
     "blob",
     "decimal",
