@@ -1,6 +1,6 @@
-"""Any bytes are either parsed or refused with our error, never anything else.
+"""Any bytes are either parsed or refused with a BinlogError, never with anything else.
 
-`fuzz/decode.py` holds the same rule against many more inputs.
+`fuzz/decode.py` tests the same rule with many more inputs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def content_of(index: int) -> bytes:
 
 @st.composite
 def mutated_log(draw: st.DrawFn) -> bytes:
-    """Change, drop, repeat or insert a few runs of bytes of a recorded log."""
+    """Change, drop, repeat or insert bytes in a recorded log."""
     content = bytearray(content_of(draw(st.integers(0, len(LOGS) - 1))))
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(content)))
@@ -53,7 +53,7 @@ def mutated_log(draw: st.DrawFn) -> bytes:
 
 
 def outcome_of(kind: ServerKind, type_code: int, body: bytes, *, recording: bool) -> object:
-    """Return what a body decodes to, or the class of the refusal."""
+    """Return what a body decodes to, or the class of the error."""
     log_format = kind.log_format(ChecksumAlgorithm.NONE)
     event = event_bytes(type_code, body, HeaderFields(0, 1), log_format, 4)
     try:
@@ -75,7 +75,7 @@ def test_a_mutated_log_is_read_or_refused(content: bytes) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=200))
-def test_any_bytes_behind_a_magic_are_read_or_refused(content: bytes) -> None:
+def test_any_bytes_after_a_magic_are_read_or_refused(content: bytes) -> None:
     read(b"\xfebin" + content, LIMITS)
 
 
