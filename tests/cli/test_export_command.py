@@ -16,7 +16,6 @@ import pytest
 import binspark
 from binspark.cli.demo import SHOP
 from binspark.cli.main import exit_code
-from binspark.export import writers as part
 from binspark.export.folder import folder_name
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from tests.corpus.cases import case_logs
@@ -166,7 +165,7 @@ def test_a_failure_while_writing_leaves_nothing(
     def full_disk(_file: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(part.os, "fsync", full_disk)
+    monkeypatch.setattr(os, "fsync", full_disk)
     out = tmp_path / "out"
     assert exit_code(["export", str(MYSQL), "-o", str(out)]) == 1
     assert capsys.readouterr().err == f"binspark: {out}: No space left on device\n"
@@ -177,7 +176,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def interrupt(_file: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(part.os, "fsync", interrupt)
+    monkeypatch.setattr(os, "fsync", interrupt)
     assert exit_code(["export", str(MYSQL), "-o", str(tmp_path / "out")]) == 130
     assert not (tmp_path / "out").exists()
 
@@ -187,8 +186,7 @@ def test_a_killed_export_leaves_no_file_under_its_name_and_a_rerun_works(tmp_pat
     script = (
         "import os, signal\n"
         "from binspark.cli.main import exit_code\n"
-        "from binspark.export import part\n"
-        "part.os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"exit_code(['export', {str(MYSQL)!r}, '-o', {str(out)!r}])\n"
     )
     killed = subprocess.run([sys.executable, "-c", script], env=os.environ, check=False)
