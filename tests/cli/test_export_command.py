@@ -16,7 +16,6 @@ import pytest
 import binspark
 from binspark.cli.demo import SHOP
 from binspark.cli.main import exit_code
-from binspark.export.folder import folder_name
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from tests.corpus.cases import case_logs
 
@@ -243,27 +242,6 @@ def test_wrong_use_is_named(
     assert exit_code(["export", str(LAST), *arguments]) == 2
     assert message in capsys.readouterr().err
     assert files_in(tmp_path) == []
-
-
-@pytest.mark.parametrize(
-    ("schema", "name", "folder"),
-    [
-        ("shop", "orders", "shop.orders"),
-        ("a.b", "c", "a%2Eb.c"),
-        ("a", "b.c", "a.b%2Ec"),
-        ("..", "/etc", "%2E%2E.%2Fetc"),
-        ("_hidden", "_t", "%5Fhidden.%5Ft"),
-        ("shop", "größe 1", "shop.größe%201"),
-    ],
-)
-def test_names_become_folders(schema: str, name: str, folder: str) -> None:
-    assert folder_name(schema, name) == folder
-
-
-def test_long_names_stay_short_enough_and_apart() -> None:
-    names = {folder_name("字" * 64, "字" * 63 + last) for last in "ab"}
-    assert len(names) == 2
-    assert max(len(name.encode()) for name in names) <= 200
 
 
 def test_a_log_from_standard_input_is_exported(tmp_path: Path) -> None:
