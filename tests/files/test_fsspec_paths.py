@@ -17,7 +17,7 @@ from binspark.errors import OptionError, SourceError
 from binspark.files import LogSource, Storage, find_logs
 
 
-class CachingFileSystem(MemoryFileSystem):
+class CachingFileSystem(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no types
     """Caches directory listings, as file systems of object stores do, until the cache is invalidated."""
 
     protocol = "remembering"
