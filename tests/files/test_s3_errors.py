@@ -136,9 +136,9 @@ def test_denied_access_to_azure_is_reported(forbidding_host: str, path: str) -> 
         "blob_storage_scheme": "http",
         "dfs_storage_scheme": "http",
     }
-    told = reason(f"abfs://{path}", Storage.of(options))
-    assert f"{forbidding_host}/account/container" in told
-    assert "403 Forbidden" in told
+    found = reason(f"abfs://{path}", Storage.of(options))
+    assert f"{forbidding_host}/account/container" in found
+    assert "403 Forbidden" in found
 
 
 def test_denied_access_through_fsspec_is_reported(forbidding_host: str) -> None:

@@ -32,7 +32,7 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
 
 def test_the_remains_of_a_killed_build_are_removed(tmp_path: Path) -> None:
     (tmp_path / "built.building-dead").mkdir()
-    build_once(tmp_path / "built", lambda folder: (folder / "whole").touch())
+    build_once(tmp_path / "built", lambda folder: (folder / "complete").touch())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["built", "built.lock"]
 
 

@@ -139,7 +139,7 @@ def large_transaction(end_offset: int, *, header_first: bool = False) -> BinlogB
     return log
 
 
-HEADER_FIRST = pytest.mark.parametrize("header_first", [False, True], ids=["behind the GTID", "before the GTID"])
+HEADER_FIRST = pytest.mark.parametrize("header_first", [False, True], ids=["after the GTID", "before the GTID"])
 END = large_transaction(0).offset - 23 - 31  # STOP and XID are the last events
 
 

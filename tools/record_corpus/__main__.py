@@ -38,7 +38,7 @@ def record(case: Case) -> bool:
         try:
             recorder = Recorder(case.family, case.options, folder, running)
             case.workload(recorder)
-        except Exception as error:  # the other cases are recorded all the same
+        except Exception as error:  # the other cases are still recorded
             print(f"{case.path}: FAILED: {error}")
             return False
         shutil.rmtree(CORPUS / case.path, ignore_errors=True)
