@@ -33,6 +33,7 @@ from binspark.frames.format import Family
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.payload import Limits, PayloadReader, without_checksum
 from binspark.schema.table_map import from_table_map
+from binspark.transactions.grammar import Role, boundary_of
 from binspark.transactions.transaction import commit_of
 from binspark.values.options import ValueOptions
 from binspark.values.rows import RowChange, rows_of
@@ -120,7 +121,9 @@ class SpecialEvents:
         self.disagreements += 1
 
     def _statement(self, event: Event) -> Iterator[TableBatch]:
-        """Take notice of DDL. The same TABLE_MAP may mean another shape behind it."""
+        """Take notice of DDL, after which a TABLE_MAP may mean another schema, and of a BEGIN in unusual words."""
+        if boundary_of(event).role is Role.BEGINS:
+            self._reader.state[State.TX_ROW] = 0
         history = self._reader.history
         before = len(history.entries)
         history.feed(event)

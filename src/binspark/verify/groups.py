@@ -50,6 +50,11 @@ class Groups(Check):
             self._group.suspect = True
 
     @property
+    def in_progress(self) -> bool:
+        """Whether a transaction has begun and not ended."""
+        return self._group is not None
+
+    @property
     def unfinished(self) -> Event | None:
         """The first event of a transaction that the log ends inside of."""
         return self._group.first if self._group and self._group.needs_end else None
