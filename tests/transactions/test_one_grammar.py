@@ -34,6 +34,7 @@ from binspark.frames.magic import FIRST_EVENT_OFFSET, MAGIC
 from binspark.gtid import GtidSet
 from binspark.spark.options import SourceOptions
 from binspark.spark.views.events import TransactionsView, WantedEvents
+from binspark.testing.builder import ServerKind
 from binspark.transactions import Assembler, Transaction
 from binspark.transactions.byte_tables import (
     EXACT_TEXTS,
@@ -67,7 +68,7 @@ from binspark.verify.findings import Findings
 from tests.corpus.cases import corpus_logs, log_id
 from tests.support.archive.stream_script import packets
 from tests.support.columns.random_logs import RandomLog, logs
-from tests.support.transactions.grammar_logs import STATEMENTS, event_soups, stories
+from tests.support.transactions.grammar_logs import SERVERS, STATEMENTS, event_soups, every_pair_of_stories, stories
 
 BY_BODY = (Role.BY_STATEMENT, Role.BY_ROWS_FLAGS, Role.BY_GTID_FLAGS, Role.UNDECIDED)
 FILE = "binlog.000001"
@@ -84,14 +85,14 @@ many = settings(max_examples=120, deadline=None, suppress_health_check=list(Heal
 class Known:
     """A log, and what the Assembler says of it. Payloads are expanded only for `expanded`.
 
-    in_progress   whether a transaction is in progress after each event
+    in_progress   where the transaction began that is in progress after each event; None for none
     owners        the transaction of each event, by the number of the event; of those that belong to one
     """
 
     content: bytes
     events: tuple[Event, ...]
     transactions: tuple[Transaction, ...]
-    in_progress: tuple[bool, ...]
+    in_progress: tuple[int | None, ...]
     owners: dict[int, int]
     expanded: tuple[Event, ...]
 
@@ -110,11 +111,12 @@ def known(content: bytes) -> Known:
     numbers = {id(event): number for number, event in enumerate(events)}
     assembler = Assembler(watcher=lambda owner, event: owners.update({numbers[id(event)]: owner}))
     ended: list[Transaction] = []
-    in_progress: list[bool] = []
+    open_owners: list[int | None] = []
     for event in events:
         ended += assembler.feed(event)
-        in_progress.append(assembler.is_open)
+        open_owners.append(owners[max(owners)] if assembler.is_open else None)
     ended += assembler.finish()
+    in_progress = [None if owner is None else ended[owner].start for owner in open_owners]
     expanded: list[Event] = []
     for event in events:
         expanded.append(event)
@@ -215,7 +217,7 @@ def check_byte_tables(log: Known) -> None:
         if event.type_code == EventCode.QUERY_COMPRESSED or role == Role.UNDECIDED:
             role = boundary_of(event).role
         progress = progress_after(Role(role), progress)
-        assert (progress is not Progress.NONE) == in_progress, event
+        assert (progress is not Progress.NONE) == (in_progress is not None), event
 
 
 Unpack = Callable[[Unpacking], Outcome]
@@ -230,7 +232,7 @@ def check_unpacker(log: Known, unpack: Unpack) -> None:
         assert outcome in (Outcome.MORE, Outcome.PYTHON)
         assert unpacked is (decoded if outcome == Outcome.MORE else progress), event
         progress = decoded
-        assert (progress is not Progress.NONE) == in_progress, event
+        assert (progress is not Progress.NONE) == (in_progress is not None), event
 
 
 def unpacked_progress(unpack: Unpack, event: Event, before: Progress) -> tuple[Outcome, Progress]:
@@ -282,7 +284,8 @@ def check_verify(log: Known) -> None:
     checks = Checks(LogKind.of(log.events[0].frame), Findings(FILE))
     for event, in_progress in zip(log.events, log.in_progress, strict=True):
         checks.look_at(event.frame)
-        assert checks.groups.in_progress == in_progress, event
+        first = checks.groups.in_progress
+        assert (None if first is None else first.offset) == in_progress, event
     assert checks.groups.transactions == sum(transaction.complete for transaction in log.transactions)
 
 
@@ -419,9 +422,19 @@ def test_readers_agree_on_events_in_any_order(content: bytes) -> None:
 @many
 @given(stories())
 def test_readers_agree_on_transactions_as_servers_write_them(content: bytes) -> None:
-    log = known(content)
+    check_every_reader(known(content))
+
+
+@pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.server_version)
+def test_readers_agree_on_every_pair_of_transactions(server: ServerKind) -> None:
+    check_every_reader(known(every_pair_of_stories(server)))
+
+
+def check_every_reader(log: Known) -> None:
     check_expansion(log)
     check_byte_tables(log)
+    check_unpacker(log, unpack_plainly)
+    check_unpacker(log, KernelUnpacker())
     check_outline(log)
     check_starts(log)
     check_verify(log)

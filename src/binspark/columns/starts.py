@@ -1,13 +1,13 @@
 """Where transactions begin, found from anywhere in a log, so that a log can be read from there.
 
 A transaction begins with its GTID event. In logs of servers that do not name every transaction it may also begin with a
-BEGIN that no GTID comes before. What stands between the end of a transaction and the next such event (statements of old
-servers, rotations) goes with the transaction before it. Whether an event begins a transaction can be told from itself
-and its neighbours alone, so two readers, one that comes from before and one that begins here, always agree: both ask
-`LogBytes.is_start`, and `kernels.scan` asks it wherever the answer may be yes.
+BEGIN that no GTID comes before. What is between the end of a transaction and the next such event (statements of old
+servers, rotations) belongs to the transaction before it. Whether an event begins a transaction is decided by itself and
+its neighbors alone, so two readers, one that comes from before and one that begins here, always agree: both call
+`LogBytes.is_start`, and so does `kernels.scan` wherever the answer may be yes.
 
-An event that is part of a value, as when a log is stored in a BLOB, tells the position that it had in its own log. Only
-who knows beforehand at which offset a value will stand can write one that looks like an event of this log.
+An event that is part of a value, as when a log is stored in a BLOB, contains the position that it had in its own log.
+Only a writer that knows beforehand at which offset a value will be can make one that looks like an event of this log.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _MAX_GTID_SIZE = 1 << 10
 _MAX_BEGIN_SIZE = _HEADER_LENGTH + QUERY_LENGTH + (1 << 16) + (1 << 8) + MAX_EXACT_LENGTH
 _U32 = 0xFFFFFFFF
 _NAME_EVERY_TRANSACTION = {Family.MYSQL: (8, 0, 0), Family.MARIADB: (10, 0, 2)}
-"""The servers, from these versions on, that begin every transaction with a GTID event, be it an anonymous one."""
+"""The servers that, from these versions on, begin every transaction with a GTID event, be it an anonymous one."""
 
 
 def names_every_transaction(family: Family, server_version: str) -> bool:
-    """Tell whether a server begins every transaction with a GTID event."""
+    """Return whether a server begins every transaction with a GTID event."""
     return version_numbers(server_version) >= _NAME_EVERY_TRANSACTION[family]
 
 
@@ -78,7 +78,7 @@ class LogBytes:
         return None
 
     def is_start(self, offset: int) -> bool:
-        """Tell whether a sound event at an offset begins a transaction."""
+        """Return whether a sound event at an offset begins a transaction."""
         header = self.read_at(offset, _HEADER_LENGTH)
         size, end = int.from_bytes(header[9:13], "little"), int.from_bytes(header[13:17], "little")
         smallest = _HEADER_LENGTH + self.format.checksum_length
@@ -92,7 +92,7 @@ class LogBytes:
         return event_holds(self.read_at, offset, self.size, self.format)
 
     def _is_first_begin(self, offset: int, size: int) -> bool:
-        """Tell whether a statement is a BEGIN that no GTID comes before."""
+        """Return whether a statement is a BEGIN that no GTID comes before."""
         if not self.may_begin_unnamed or size > _MAX_BEGIN_SIZE:
             return False
         body = self.read_at(offset, size)[_HEADER_LENGTH : size - self.format.checksum_length]
@@ -100,7 +100,7 @@ class LogBytes:
         return text is not None and exact_role(text) == Role.BEGINS and not self._follows_gtid(offset)
 
     def _follows_gtid(self, offset: int) -> bool:
-        """Tell whether the event before an offset is a GTID. Its position is not asked for: it may be damaged."""
+        """Return whether the event before an offset is a GTID. Its position is not checked: it may be damaged."""
         first = max(0, offset - _MAX_GTID_SIZE)
         before = self.read_at(first, offset - first)
         return any(

@@ -40,7 +40,7 @@ class Role(IntEnum):
     BEGINS         a transaction begins; belongs to the identifier before it
     INSIDE         a transaction is in progress and continues
     PREPARES       belongs to the statement that follows
-    STATEMENT      a statement; a complete transaction if none was begun
+    STATEMENT      a statement; a complete transaction if none is in progress
     ROWS           the last rows of a statement; a complete transaction if neither GTID nor BEGIN came before
     WRAPS          the events inside are a transaction, or the rest of one
     ENDS           the transaction ends
@@ -109,7 +109,7 @@ class Ending(StrEnum):
     PAYLOAD         a compressed transaction whose events were not expanded
     INCIDENT        the server reports that events are missing
     INTERRUPTED     another transaction begins before this one ended
-    CRASH           the log begins anew, continues elsewhere or stops before this one ended
+    CRASH           the log restarts, continues elsewhere or stops before this one ended
     UNFINISHED      there are no more events
     """
 
@@ -194,8 +194,8 @@ def interrupts(role: Role, before: Progress) -> bool:
 def breaks_transaction(event: Event, *, in_relay_log: bool) -> bool:
     """Whether an event whose role is BREAKS ends the transaction in progress.
 
-    In a server's own log it does. In a relay log transactions continue over files; there, only a source that started
-    anew (its format description has a creation time) does not send the rest.
+    In a server's own log it does. In a relay log transactions continue over files; there, only a source that
+    restarted (its format description has a creation time) does not send the rest.
     """
     if event.header.flags & (HeaderFlag.ARTIFICIAL | HeaderFlag.RELAY_LOG):
         return False

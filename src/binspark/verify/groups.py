@@ -50,9 +50,9 @@ class Groups(Check):
             self._group.suspect = True
 
     @property
-    def in_progress(self) -> bool:
-        """Whether a transaction has begun and not ended."""
-        return self._group is not None
+    def in_progress(self) -> Event | None:
+        """The first event of the transaction that has begun and not ended."""
+        return self._group.first if self._group else None
 
     @property
     def unfinished(self) -> Event | None:

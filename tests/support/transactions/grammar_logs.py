@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 from hypothesis import strategies as st
 
@@ -106,7 +107,7 @@ def event_soups(draw: st.DrawFn) -> bytes:
     """Return a log of one server whose events come in any order."""
     server = draw(st.sampled_from(SERVERS))
     log = BinlogBuilder(server, checksum=draw(_checksums) if server.has_checksums else None)
-    # Without checksums, an event before one of an unknown type cannot be told from bytes of a value.
+    # Without checksums, an event before one of an unknown type looks like bytes of a value.
     known_types = server is MYSQL_5_7 or log.format.checksum is ChecksumAlgorithm.NONE
     steps = _STEPS[server] if known_types else (*_STEPS[server], _UNKNOWN)
     for step in draw(st.lists(st.sampled_from(steps), max_size=25)):
@@ -160,6 +161,16 @@ _STORIES: dict[ServerKind, tuple[Step, ...]] = {
     MARIADB_12_3: (*_ANY_SERVER, *_XA, _compressed),
     MARIADB_10_5: (*_ANY_SERVER, *_XA, _compressed),
 }
+
+
+def every_pair_of_stories(server: ServerKind) -> bytes:
+    """Return a log in which every kind of transaction comes after every other."""
+    log = BinlogBuilder(server)
+    for first, second in product(_STORIES[server], repeat=2):
+        first(log)
+        second(log)
+    log.stop()
+    return log.content
 
 
 @st.composite
