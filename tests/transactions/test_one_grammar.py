@@ -57,9 +57,9 @@ from binspark.transactions.grammar import (
     TRANSITIONS,
     Progress,
     Role,
+    begins_another,
     boundary_of,
     boundary_of_text,
-    interrupts,
     progress_after,
 )
 from binspark.verify.checks import LogKind
@@ -151,10 +151,13 @@ def test_every_role_that_is_decided_has_a_transition_from_everything() -> None:
         assert [progress_after(role, before) for before in Progress] == list(row)
 
 
-def test_only_what_begins_a_transaction_interrupts_one() -> None:
-    found = {role for role in TRANSITIONS for before in Progress if interrupts(role, before)}
-    assert found == {Role.IDENTIFIES, Role.OPENS, Role.BEGINS}
-    assert not any(interrupts(role, Progress.NONE) for role in TRANSITIONS)
+def test_a_gtid_always_begins_another_transaction_and_a_begin_unless_it_belongs_to_a_gtid() -> None:
+    found = {role: {before for before in Progress if begins_another(role, before)} for role in TRANSITIONS}
+    assert {role: before for role, before in found.items() if before} == {
+        Role.IDENTIFIES: set(Progress),
+        Role.OPENS: set(Progress),
+        Role.BEGINS: {Progress.PREPARED, Progress.ANNOUNCED, Progress.BEGUN},
+    }
 
 
 def test_flags_are_those_of_the_decoders() -> None:

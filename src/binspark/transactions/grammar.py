@@ -184,11 +184,11 @@ def progress_after(role: Role, before: Progress) -> Progress:
     return TRANSITIONS[role][before]
 
 
-def interrupts(role: Role, before: Progress) -> bool:
-    """Whether an event begins a transaction while another one is in progress."""
-    if role is Role.IDENTIFIES or role is Role.OPENS:
-        return before is not _NONE
-    return role is Role.BEGINS and before in _INTERRUPTED_BY_BEGIN
+def begins_another(role: Role, before: Progress) -> bool:
+    """Whether an event cannot belong to the transaction in progress, because it begins another one."""
+    if role is Role.BEGINS:
+        return before in _INTERRUPTED_BY_BEGIN
+    return role is Role.IDENTIFIES or role is Role.OPENS
 
 
 def breaks_transaction(event: Event, *, in_relay_log: bool) -> bool:
@@ -332,5 +332,6 @@ _BY_BODY: dict[int, Callable[[Any], Boundary]] = {
 
 def boundary_of(event: Event) -> Boundary:
     """Return what an event means for the transaction around it."""
-    by_body = _BY_BODY.get(event.type_code)
-    return BOUNDARIES.get(event.type_code, _JOINS) if by_body is None else by_body(event.body)
+    code = event.frame.type_code
+    by_body = _BY_BODY.get(code)
+    return BOUNDARIES.get(code, _JOINS) if by_body is None else by_body(event.body)

@@ -11,10 +11,19 @@ from dataclasses import dataclass
 from binspark.event import Event, LargeTransactionHeader
 from binspark.frames import EventCode as E
 from binspark.frames import type_name
-from binspark.transactions.byte_tables import STARTS_NOTHING
-from binspark.transactions.grammar import Progress, Role, boundary_of, breaks_transaction, interrupts, progress_after
+from binspark.transactions.byte_tables import IDENTIFYING_CODES, STARTS_NOTHING
+from binspark.transactions.grammar import (
+    Progress,
+    Role,
+    begins_another,
+    boundary_of,
+    breaks_transaction,
+    progress_after,
+)
 from binspark.verify.checks import Check, Handler, LogKind, route
 from binspark.verify.findings import Code, Findings, Severity
+
+_PARTS_OF_ROWS = (Role.PREPARES, Role.ROWS)
 
 
 @dataclass(slots=True)
@@ -40,6 +49,8 @@ class Groups(Check):
         self._completed = completed
         self._group: Group | None = None
         self._announced: LargeTransactionHeader | None = None
+        self._has_gtids = False
+        self._may_miss_begin = False
 
     def handlers(self) -> dict[int, Handler]:
         return {**route(self._follow, *E), **route(self._announce, E.LARGE_TRANSACTION_HEADER)}
@@ -48,6 +59,8 @@ class Groups(Check):
         self._announced = None
         if self._group:
             self._group.suspect = True
+        else:
+            self._may_miss_begin = True
 
     @property
     def in_progress(self) -> Event | None:
@@ -67,14 +80,21 @@ class Groups(Check):
             return
         if role in STARTS_NOTHING:
             return
-        if group is not None and interrupts(role, group.progress):
+        if group is not None and begins_another(role, group.progress):
             self._interrupt(event)
             group = None
         if group is None:
-            group = self._group = Group(event)
+            group = self._group = self._begin(event, role)
         group.progress = progress_after(role, group.progress)
         if group.progress is Progress.NONE:
             self._end(group, event)
+
+    def _begin(self, event: Event, role: Role) -> Group:
+        """Begin a group. After damage, rows without a GTID are the rest of a transaction in a log that has GTIDs."""
+        self._has_gtids = self._has_gtids or event.type_code in IDENTIFYING_CODES
+        is_rest = self._may_miss_begin and self._has_gtids and role in _PARTS_OF_ROWS
+        self._may_miss_begin = False
+        return Group(event, Progress.BEGUN, suspect=True) if is_rest else Group(event)
 
     def _announce(self, event: Event) -> None:
         """Remember where a large transaction is said to end. The header comes before its GTID or after it."""
