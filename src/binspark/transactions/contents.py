@@ -22,6 +22,7 @@ class Tally:
     bytes: int = 0
 
     def add(self, size: int, count: int = 1) -> None:
+        """Add bytes, of one thing or of several."""
         self.count += count
         self.bytes += size
 

@@ -147,6 +147,7 @@ class RunningMaximum:
 
     @property
     def maximum(self) -> int:
+        """The largest value so far."""
         return self._values[-1] if self._values else self._floor
 
     def add(self, number: int, value: int) -> None:
