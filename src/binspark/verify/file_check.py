@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from binspark.errors import SourceError
-from binspark.event import Event, MariadbGtidEvent, Query
+from binspark.event import Event, MariadbGtidEvent
 from binspark.files.sources import LogSource
 from binspark.frames import ChecksumAlgorithm, ChecksumState, Frame, LogFormat
 from binspark.gtid import MariadbState
 from binspark.os_errors import describe_os_error
+from binspark.transactions.byte_tables import IDENTIFYING_CODES
 from binspark.verify.checks import Check, EventCheck, Fragments, Handler, LoadFiles, LogEnds, LogicalClock, LogKind
 from binspark.verify.findings import DEFAULT_LIMIT, Code, Findings, Severity
 from binspark.verify.groups import Groups
@@ -92,7 +93,7 @@ class Checks:
     def _complete(self, first: Event) -> None:
         if isinstance(first.body, MariadbGtidEvent):
             self.mariadb_gtids.complete(first)
-        elif not isinstance(first.body, Query):
+        elif first.type_code in IDENTIFYING_CODES:
             self.mysql_gtids.complete(first)
 
 
