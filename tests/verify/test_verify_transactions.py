@@ -45,7 +45,7 @@ def test_a_transaction_with_a_wrong_length_is_found(tmp_path: Path) -> None:
     length = decode_event(frame_of(with_gtid(tmp_path / "a"), E.GTID, 2)).body.transaction_length
     report = verify_logs(with_gtid(tmp_path / "b", transaction_length=length + 1))
     assert errors(report) == ["transaction-length"]
-    assert f"{length + 1} bytes, it takes {length}" in report.findings[0].message
+    assert f"is {length + 1}, but the transaction has {length} bytes" in report.findings[0].message
 
 
 def test_a_transaction_that_depends_on_a_later_one_is_found(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_transaction_may_begin_and_end_in_any_words(begin: str, end: str, tmp_
 
 def test_rows_and_load_data_without_a_begin_are_transactions(tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_5_5)
-    log.write(log.change_parts((insert(ITEMS, (1,)),), log.usual_rows()))
+    log.write(log.change_specs((insert(ITEMS, (1,)),), log.default_rows_codes()))
     log.begin_load_query(1, b"a")
     log.execute_load_query(1, "LOAD DATA INFILE 'f' INTO TABLE t", "f")
     log.stop()

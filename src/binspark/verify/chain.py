@@ -117,7 +117,7 @@ def _numbers_follow(before: FileCheck, after: FileCheck) -> bool:
 
 def _check_unfinished(file: FileCheck, *, excused: bool) -> None:
     """Report a transaction in which the file ends. A server that crashed, or is still writing, is an excuse."""
-    first = file.checks.groups.unfinished if file.checks else None
+    first = file.checks.transactions.unfinished if file.checks else None
     if first is None or file.checks is None:
         return
     severity = Severity.WARNING if excused else Severity.ERROR

@@ -14,10 +14,10 @@ from binspark.os_errors import describe_os_error
 from binspark.transactions.byte_tables import IDENTIFYING_CODES
 from binspark.verify.checks import Check, EventCheck, Fragments, Handler, LoadFiles, LogEnds, LogicalClock, LogKind
 from binspark.verify.findings import DEFAULT_LIMIT, Code, Findings, Severity
-from binspark.verify.groups import Groups
 from binspark.verify.gtids import MariadbGtids, MysqlGtids
 from binspark.verify.report import FileReport
 from binspark.verify.scan import Hole, Scanner, open_log
+from binspark.verify.transactions import Transactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class Checks:
         self.kind = kind
         self._events = EventCheck(kind, findings)
         self.ends = LogEnds(kind, findings)
-        self.groups = Groups(kind, findings, self._complete)
+        self.transactions = Transactions(kind, findings, self._complete)
         self.mysql_gtids = MysqlGtids(kind, findings)
         self.mariadb_gtids = MariadbGtids(kind, findings)
         self._all: tuple[Check, ...] = (
             self.ends,
-            self.groups,
+            self.transactions,
             self.mysql_gtids,
             self.mariadb_gtids,
             LogicalClock(kind, findings),
@@ -136,7 +136,7 @@ class FileCheck:
             bytes=self._bytes,
             sound_bytes=self._sound_bytes,
             events=self._events,
-            transactions=self.checks.groups.transactions if self.checks else 0,
+            transactions=self.checks.transactions.count if self.checks else 0,
             server_version=self.format.server_version if self.format else None,
             server_id=self.server_id,
             checksum=self.format.checksum.name.lower() if self.format else None,
