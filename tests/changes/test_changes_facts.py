@@ -21,7 +21,7 @@ from binspark.testing.builder import (
     MYSQL_5_6,
     MYSQL_9_7,
     BinlogBuilder,
-    Part,
+    EventSpec,
     delete,
     insert,
     integer,
@@ -100,7 +100,7 @@ def test_a_gtid_ends_with_its_file_unless_the_log_is_a_relay_log(tmp_path: Path)
     log = BinlogBuilder(MYSQL_5_6)
     log.transaction(insert(ORDERS, (1, "a")))
     log.start_file()
-    log.write(log.change_parts((insert(ORDERS, (2, "b")),), log.usual_rows()))
+    log.write(log.change_specs((insert(ORDERS, (2, "b")),), log.default_rows_codes()))
     logs = saved(log, tmp_path)
     assert [change.gtid for change in binspark.rows(logs)] == [f"{log.server_uuid}:1", None]
     assert by_rows(logs) == by_batches(logs)
@@ -110,7 +110,7 @@ def test_a_transaction_of_a_relay_log_goes_on_in_the_next_file(tmp_path: Path) -
     log = BinlogBuilder(MYSQL_9_7, relay=True)
     log.transaction(insert(ORDERS, (1, "a")))
     log.start_file()
-    log.write(log.change_parts((insert(ORDERS, (2, "b")),), log.usual_rows()))
+    log.write(log.change_specs((insert(ORDERS, (2, "b")),), log.default_rows_codes()))
     logs = saved(log, tmp_path)
     assert [change.gtid for change in binspark.rows(logs)] == [f"{log.server_uuid}:1"] * 2
     assert by_rows(logs) == by_batches(logs)
@@ -118,7 +118,7 @@ def test_a_transaction_of_a_relay_log_goes_on_in_the_next_file(tmp_path: Path) -
 
 def test_rows_without_any_gtid_are_in_no_set(tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_9_7)
-    log.write(log.change_parts((insert(ORDERS, (2, "b")),), log.usual_rows()))
+    log.write(log.change_specs((insert(ORDERS, (2, "b")),), log.default_rows_codes()))
     logs = saved(log, tmp_path)
     everything = f"{log.server_uuid}:1-1000"
     assert len(list(binspark.rows(logs, exclude_gtids=everything))) == 1
@@ -133,15 +133,15 @@ def test_mariadb_names_the_server_in_the_gtid(tmp_path: Path) -> None:
     assert (change.gtid, change.server_id) == ("3-7-42", 7)
 
 
-def fragmented(change_part: Part, log: BinlogBuilder, size: int) -> None:
+def fragmented(change_part: EventSpec, log: BinlogBuilder, size: int) -> None:
     log.partial_row_data(log.inner_bytes([change_part]), size)
 
 
 def test_the_fragments_of_a_rows_event_are_put_together(tmp_path: Path) -> None:
     log = BinlogBuilder(MARIADB_12_3)
     log.mariadb_gtid("0-1-1")
-    table_map, rows = log.change_parts(
-        (insert(ORDERS, *((number, "x" * 30) for number in range(20))),), log.usual_rows()
+    table_map, rows = log.change_specs(
+        (insert(ORDERS, *((number, "x" * 30) for number in range(20))),), log.default_rows_codes()
     )
     log.write([table_map])
     fragmented(rows, log, 100)
@@ -154,7 +154,7 @@ def test_the_fragments_of_a_rows_event_are_put_together(tmp_path: Path) -> None:
 
 def test_fragments_that_hold_more_than_one_event_are_refused(tmp_path: Path) -> None:
     log = BinlogBuilder(MARIADB_12_3)
-    table_map, rows = log.change_parts((insert(ORDERS, (1, "a")),), log.usual_rows())
+    table_map, rows = log.change_specs((insert(ORDERS, (1, "a")),), log.default_rows_codes())
     log.write([table_map])
     log.partial_row_data(log.inner_bytes([rows]) + b"more", 30)
     with pytest.raises(Malformed, match="fragments"):
@@ -163,7 +163,7 @@ def test_fragments_that_hold_more_than_one_event_are_refused(tmp_path: Path) -> 
 
 def test_an_event_without_rows_needs_no_table(tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_9_7)
-    log.write(log.change_parts((insert(ORDERS, (1, "a")),), log.usual_rows()))
+    log.write(log.change_specs((insert(ORDERS, (1, "a")),), log.default_rows_codes()))
     log.event(E.WRITE_ROWS, Rows(insert(ORDERS).operation, DUMMY_TABLE, RowsFlag.STMT_END, (), 0, b"", None, b""))
     logs = saved(log, tmp_path)
     assert len(list(binspark.rows(logs))) == 1

@@ -11,7 +11,7 @@ import pytest
 import binspark
 from binspark import Change
 from binspark.testing.builder import MARIADB_11_8, MYSQL_9_7
-from binspark.testing.builder.core import FIRST_TIMESTAMP, SERVER_UUID
+from binspark.testing.builder.writer import FIRST_TIMESTAMP, SERVER_UUID
 from tests.corpus.cases import case_logs
 from tests.support.changes.change_logs import busy_log
 from tests.support.changes.change_tables import by_batches, by_rows

@@ -11,7 +11,7 @@ import pytest
 from binspark.errors import BinlogError, Malformed, Truncated, Unsupported
 from binspark.event import GtidList, HeartbeatV2, MariadbGtidEvent, ViewChange
 from binspark.frames import EventCode, Framer, type_name
-from binspark.testing.builder import MARIADB_10_11, MYSQL_4_1, MYSQL_9_7, BinlogBuilder, Lies, ServerKind
+from binspark.testing.builder import MARIADB_10_11, MYSQL_4_1, MYSQL_9_7, BinlogBuilder, Overrides, ServerKind
 from tests.support.event.decoding import decode, decode_body_of
 from tests.support.frames.reading import read
 
@@ -105,7 +105,7 @@ def test_a_body_that_lies_takes_no_memory(code: int, body: str) -> None:
 def test_an_event_shorter_than_its_header_is_malformed(kind: ServerKind, size: int) -> None:
     log = BinlogBuilder(kind)
     start = log.offset
-    log.raw(E.XID, bytes(8), lies=Lies(event_size=size))
+    log.raw(E.XID, bytes(8), overrides=Overrides(event_size=size))
     reading = read(log.content)
     assert isinstance(reading.error, Malformed)
     assert reading.error.message == f"an event of {size} bytes, its header alone takes 19"
@@ -116,7 +116,7 @@ def test_an_event_shorter_than_its_header_is_malformed(kind: ServerKind, size: i
 @pytest.mark.parametrize("size", [19, 20, 22])
 def test_an_event_without_room_for_its_checksum_is_malformed(size: int) -> None:
     log = BinlogBuilder()
-    log.raw(E.XID, bytes(8), lies=Lies(event_size=size))
+    log.raw(E.XID, bytes(8), overrides=Overrides(event_size=size))
     assert "has no room for its checksum" in str(read(log.content).error)
 
 
@@ -124,7 +124,7 @@ def test_an_event_without_room_for_its_checksum_is_malformed(size: int) -> None:
 def test_an_event_that_reaches_past_the_end_is_truncated(size: int) -> None:
     log = BinlogBuilder()
     start = log.offset
-    log.raw(E.XID, bytes(8), lies=Lies(event_size=size))
+    log.raw(E.XID, bytes(8), overrides=Overrides(event_size=size))
     error = read(log.content).error
     assert isinstance(error, Truncated)
     assert error.message == f"the log ends 31 bytes into an event of {size} bytes"
@@ -133,7 +133,7 @@ def test_an_event_that_reaches_past_the_end_is_truncated(size: int) -> None:
 
 def test_an_event_that_claims_4_gib_takes_the_memory_that_came() -> None:
     log = BinlogBuilder()
-    log.raw(E.XID, bytes(8), lies=Lies(event_size=(1 << 32) - 1))
+    log.raw(E.XID, bytes(8), overrides=Overrides(event_size=(1 << 32) - 1))
     framer = Framer()
     _ = list(framer.feed(log.content))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -149,7 +149,7 @@ def test_an_event_that_claims_4_gib_takes_the_memory_that_came() -> None:
 def test_a_next_position_that_goes_backwards_is_no_endless_chain() -> None:
     log = BinlogBuilder()
     for _ in range(3):
-        log.raw(E.XID, bytes(8), lies=Lies(next_position=4))
+        log.raw(E.XID, bytes(8), overrides=Overrides(next_position=4))
     assert len(read(log.content).events) == 5
 
 

@@ -13,14 +13,14 @@ from binspark.event import Event, TransactionPayload
 from binspark.files import read_events
 from binspark.frames import EventCode
 from binspark.frames.payload import PayloadCompression
-from binspark.testing.builder import MARIADB_10_11, BinlogBuilder, Lies
+from binspark.testing.builder import MARIADB_10_11, BinlogBuilder, Overrides
 
 E = EventCode
 START = BinlogBuilder().offset
 DAMAGE: list[tuple[Callable[[BinlogBuilder], None], type[BinlogError], int]] = [
-    (lambda log: log.raw(E.XID, bytes(8), lies=Lies(checksum=bytes(4))), Checksum, START),
-    (lambda log: log.raw(E.XID, bytes(8), lies=Lies(event_size=3)), Malformed, START),
-    (lambda log: log.raw(E.XID, bytes(8), lies=Lies(event_size=99)), Truncated, START),
+    (lambda log: log.raw(E.XID, bytes(8), overrides=Overrides(checksum=bytes(4))), Checksum, START),
+    (lambda log: log.raw(E.XID, bytes(8), overrides=Overrides(event_size=3)), Malformed, START),
+    (lambda log: log.raw(E.XID, bytes(8), overrides=Overrides(event_size=99)), Truncated, START),
     (lambda log: log.raw(E.XID, bytes(7)), Truncated, START),
     (lambda log: log.raw(E.FORMAT_DESCRIPTION, bytes(80)), Malformed, START),
     (lambda log: log.raw(E.ROTATE, bytes(8) + b"\xff"), Malformed, START),
@@ -32,7 +32,7 @@ DAMAGE: list[tuple[Callable[[BinlogBuilder], None], type[BinlogError], int]] = [
         Truncated,
         START,
     ),
-    (lambda log: log.transaction_payload([log.payload_part([])]), Malformed, START),
+    (lambda log: log.transaction_payload([log.payload_spec([])]), Malformed, START),
     (lambda log: log.copy(b"not a whole header"), Truncated, START),
 ]
 

@@ -17,8 +17,8 @@ from binspark.testing.builder import (
     MARIADB_10_11,
     MYSQL_9_7,
     BinlogBuilder,
-    Part,
-    Stamp,
+    EventSpec,
+    HeaderFields,
     blob,
     event_bytes,
     insert,
@@ -53,7 +53,7 @@ def zeros(size: int) -> bytes:
 
 def one_huge_event(size: int) -> bytes:
     """Compress an event that is as large as it says."""
-    head = event_bytes(E.IGNORABLE, b"", Stamp(0, 1), PLAIN, None)
+    head = event_bytes(E.IGNORABLE, b"", HeaderFields(0, 1), PLAIN, None)
     head = head[:9] + size.to_bytes(4, "little") + head[13:]
     compressor = zstandard.ZstdCompressor().compressobj()
     pieces = [compressor.compress(head), *(compressor.compress(bytes(MEGABYTE)) for _ in range(size // MEGABYTE))]
@@ -80,7 +80,7 @@ def test_a_payload_expands_to_the_events_that_were_put_in(compression: PayloadCo
 
 def test_a_payload_of_several_zstd_frames_is_one_payload() -> None:
     log = BinlogBuilder()
-    halves = [log.inner_bytes([log.query_part("BEGIN")]), log.inner_bytes([log.query_part("COMMIT")])]
+    halves = [log.inner_bytes([log.query_spec("BEGIN")]), log.inner_bytes([log.query_spec("COMMIT")])]
     packed = b"".join(zstandard.compress(half) for half in halves)
     log.event(E.TRANSACTION_PAYLOAD, TransactionPayload(ZSTD, sum(map(len, halves)), packed))
     assert [event.body.query for event in read_log(log.content)[3:]] == [b"BEGIN", b"COMMIT"]
@@ -90,7 +90,7 @@ def test_a_payload_of_several_zstd_frames_is_one_payload() -> None:
 def test_every_cut_of_a_zstd_stream_is_refused_even_between_two_blocks(announced: bool) -> None:
     log = BinlogBuilder()
     compressor = zstandard.ZstdCompressor().compressobj()
-    first, second = (log.inner_bytes([log.query_part(text)]) for text in ("BEGIN", "COMMIT"))
+    first, second = (log.inner_bytes([log.query_spec(text)]) for text in ("BEGIN", "COMMIT"))
     packed = compressor.compress(first) + compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
     packed += compressor.compress(second) + compressor.flush()
     size = len(first) + len(second) if announced else None
@@ -118,7 +118,7 @@ def test_what_is_not_zstd_is_malformed() -> None:
 @pytest.mark.parametrize("difference", [-1, 1, 1 << 60])
 def test_a_payload_that_lies_about_its_size_is_malformed(difference: int) -> None:
     log = BinlogBuilder()
-    inner = log.inner_bytes([log.query_part("BEGIN")])
+    inner = log.inner_bytes([log.query_spec("BEGIN")])
     error = payload_error(TransactionPayload(ZSTD, len(inner) + difference, zstandard.compress(inner)))
     assert isinstance(error, Malformed)
     assert "a transaction payload expands to" in error.message
@@ -126,7 +126,7 @@ def test_a_payload_that_lies_about_its_size_is_malformed(difference: int) -> Non
 
 def test_a_payload_inside_a_payload_is_malformed() -> None:
     log = BinlogBuilder()
-    innermost = log.payload_part([log.query_part("BEGIN")])
+    innermost = log.payload_spec([log.query_spec("BEGIN")])
     start = log.offset
     log.transaction_payload([innermost])
     error = read(log.content).error
@@ -145,10 +145,10 @@ def test_an_unknown_compression_is_unsupported_and_its_bytes_are_kept() -> None:
 
 def test_an_error_inside_a_payload_says_in_which_event() -> None:
     log = BinlogBuilder()
-    inner = log.inner_bytes([log.query_part("BEGIN"), Part(E.XID, Xid(5))])
+    inner = log.inner_bytes([log.query_spec("BEGIN"), EventSpec(E.XID, Xid(5))])
     error = payload_error(TransactionPayload(NONE, None, inner[:-3]))
     assert error.message == "event 1 inside TRANSACTION_PAYLOAD: the log ends 24 bytes into an event of 27 bytes"
-    broken = log.inner_bytes([log.query_part("BEGIN")]) + event_bytes(E.XID, b"", Stamp(0, 1), PLAIN, None)
+    broken = log.inner_bytes([log.query_spec("BEGIN")]) + event_bytes(E.XID, b"", HeaderFields(0, 1), PLAIN, None)
     error = payload_error(TransactionPayload(NONE, None, broken))
     assert error.message.startswith("event 1 inside TRANSACTION_PAYLOAD: xid needs 8 bytes, 0 are left")
     assert error.position.event == "XID"

@@ -1,4 +1,4 @@
-"""What decoders tell about their fields when they are recorded."""
+"""The meanings that decoders record for their fields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def user_var(value_type: int, raw: bytes, flags: int) -> bytes:
 
 
 @pytest.mark.parametrize(("flags", "words"), [(0, "-1"), (1, "18446744073709551615")], ids=["signed", "unsigned"])
-def test_the_flags_behind_an_integer_tell_its_sign(tmp_path: Path, flags: int, words: str) -> None:
+def test_the_flags_after_an_integer_are_its_sign(tmp_path: Path, flags: int, words: str) -> None:
     assert meanings(explain_one(tmp_path, user_var(2, b"\xff" * 8, flags)))["value"] == words
 
 

@@ -286,10 +286,10 @@ def check_verify(log: Known) -> None:
     """`verify` sees the same transactions in progress, and counts those that are complete."""
     checks = Checks(LogKind.of(log.events[0].frame), Findings(FILE))
     for event, in_progress in zip(log.events, log.in_progress, strict=True):
-        checks.look_at(event.frame)
-        first = checks.groups.in_progress
+        checks.check(event.frame)
+        first = checks.transactions.in_progress
         assert (None if first is None else first.offset) == in_progress, event
-    assert checks.groups.transactions == sum(transaction.complete for transaction in log.transactions)
+    assert checks.transactions.count == sum(transaction.complete for transaction in log.transactions)
 
 
 @dataclass(frozen=True)

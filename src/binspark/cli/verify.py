@@ -19,7 +19,7 @@ from binspark.verify import ADVICE, Code, FileReport, Finding, Report, Severity,
 
 _SHOWN_GTIDS = 60
 _WIDE = 150
-_VERDICT_STYLES = {Verdict.WHOLE: "green", Verdict.DOUBTFUL: "yellow", Verdict.NOT_WHOLE: "bold red"}
+_VERDICT_STYLES = {Verdict.INTACT: "green", Verdict.DOUBTFUL: "yellow", Verdict.NOT_INTACT: "bold red"}
 _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 
 

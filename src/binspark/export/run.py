@@ -13,6 +13,7 @@ from binspark.export.folder import OutputFolder, folder_name
 from binspark.export.writers import MOST_OPEN, Writers
 from binspark.files.batches import source_batches
 from binspark.files.sources import LogSource
+from binspark.os_errors import describe_os_error
 from binspark.schema.history import SchemaHistory
 
 
@@ -85,7 +86,7 @@ class Export:
                     writers.abandon()
                 return self._summaries(target, folder.publish())
         except OSError as error:
-            raise BinlogError(f"{error.filename or target}: {error.strerror or error}") from None
+            raise BinlogError(f"{error.filename or target}: {describe_os_error(error)}") from None
 
     def _export(self, source: LogSource, writers: Writers) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Logs as Arrow batches, in bulk."""
+"""The changed rows of logs as Arrow batches."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, BinaryIO, Unpack, overload
 from binspark.changes.choice import BulkChoice, is_pattern, selection_of
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.windows import ReadInto
-from binspark.errors import OptionError, SourceError
+from binspark.errors import OptionError
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
-from binspark.position import Position
+from binspark.os_errors import source_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 OnRead = Callable[[int], None]
-"""Is told how many bytes were read, each time that some were."""
+"""Called after each read with the number of bytes."""
 
 
 @overload
@@ -40,16 +40,16 @@ def read_batches(
     >>> for batch in binspark.batches("binlog.*", table="shop.orders"):  # doctest: +SKIP
     ...     print(batch.num_rows, batch.schema.names)
 
-    With `table` they are the record batches of that table; where the table changes inside the logs, each batch has the
-    shape of its time. Without it, or with `tables`, each comes together with its table, as a `TableBatch`. `schema` is
-    a dump that tells what the log does not. The other options are those of `BulkChoice`. What comes before damage is
-    delivered before the error is raised.
+    With `table`, they are the record batches of that table; each has the schema that the table had at that position of
+    the log. Without it, or with `tables`, each comes with its table as a `TableBatch`. `schema` is a dump (`mysqldump
+    --no-data`) with what the log lacks. The other options are those of `BulkChoice`. Rows before damage are yielded
+    before the error is raised.
     """
     if table is not None:
         if "tables" in options:
-            raise OptionError("either table or tables, not both")
+            raise OptionError("table and tables cannot be used together: table names one table, tables takes patterns")
         if is_pattern(table):
-            raise OptionError(f"table: {table!r} may be several tables; tables takes patterns")
+            raise OptionError(f"table must name one table, got the pattern {table!r}; use tables=[{table!r}]")
         options["tables"] = [table]
     reader = BatchReader(selection_of(options), history_of(schema))
     found = _batches(find_logs(paths), reader)
@@ -58,11 +58,8 @@ def read_batches(
 
 def source_batches(source: LogSource, reader: BatchReader, on_read: OnRead | None = None) -> Iterator[TableBatch]:
     """Yield the batches of one log."""
-    try:
-        with source.open() as file:
-            yield from reader.read(_counted(file, on_read), source.name)
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), Position(file=source.name)) from None
+    with source_errors(source.name), source.open() as file:
+        yield from reader.read(_counted(file, on_read), source.name)
 
 
 def _batches(sources: Iterable[LogSource], reader: BatchReader) -> Iterator[TableBatch]:

@@ -1,4 +1,4 @@
-"""Logs as changed rows, one at a time."""
+"""The changed rows of logs, one at a time."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def read_changes(paths: Paths, *, schema: Schema = None, **options: Unpack[Choic
     >>> for change in binspark.rows("binlog.*", tables=["shop.orders"]):  # doctest: +SKIP
     ...     print(change.op, change.key, change.after)
 
-    `schema` is a dump (`mysqldump --no-data`) that tells what the log does not: names, signs, keys. The other options
-    are those of `Choice`. What comes before damage is delivered before the error is raised.
+    `schema` is a dump (`mysqldump --no-data`) with what the log lacks: column names, signedness, keys. The other
+    options are those of `Choice`. Changes before damage are yielded before the error is raised.
     """
     reader = ChangeReader(selection_of(options), history_of(schema))
     return _changes(find_logs(paths), reader)
 
 
 def source_changes(source: LogSource, reader: ChangeReader) -> Iterator[Change]:
-    """Yield the changed rows of one log, up to the position that the reader's selection stops at."""
+    """Yield the changed rows of one log, up to the stop position of the reader's selection."""
     stop = reader.selection.stop_position
     try:
         for event in source_events(source):

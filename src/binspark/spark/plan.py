@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from binspark.errors import OptionError
-from binspark.files.plan import plan_logs
 from binspark.files.schema_file import history_of
 from binspark.files.sources import find_logs
-from binspark.files.splits import PlannedLog, Split, cut
+from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.schema.server import true_before
@@ -44,7 +43,7 @@ def make_plan(options: SourceOptions) -> ReadPlan:
     logs = plan_logs(find_logs(options.paths, options.file_storage))
     history = history_over(options, logs)
     narrowed = _narrowed(logs, options.start_position, options.stop_position)
-    return ReadPlan(tuple(narrowed), history, tuple(cut(narrowed, options.max_split_bytes)))
+    return ReadPlan(tuple(narrowed), history, tuple(split_logs(narrowed, options.max_split_bytes)))
 
 
 def reads_ddl(options: SourceOptions) -> bool:
@@ -56,7 +55,9 @@ def history_over(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistor
     """Return what is known of tables over all the logs."""
     history = _known_before(options)
     if reads_ddl(options):
-        from binspark.files.survey import read_history  # loads kernels, which the rest of planning need not wait for
+        from binspark.files.schema_scan import (
+            read_history,  # loads kernels, which the rest of planning need not wait for
+        )
 
         read_history(logs, history)
     if options.server:

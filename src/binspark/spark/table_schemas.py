@@ -28,9 +28,9 @@ def find_shape(plan: ReadPlan, table: str) -> Shape:
     definition = plan.history.catalog.tables.get(TableName(schema, name))
     if definition is not None and definition.certain:
         return Shape(definition.table_schema(schema, name), definition.origin)
-    from binspark.files.survey import newest_shape  # loads kernels
+    from binspark.files.schema_scan import newest_schema  # loads kernels
 
-    found = newest_shape(plan.logs, table, plan.history)
+    found = newest_schema(plan.logs, table, plan.history)
     if found is None:
         message = f"the logs hold no rows of {table}, and nothing tells its columns"
         raise SchemaError(f"{message}; binspark.tables(spark, path) lists the tables that are there")

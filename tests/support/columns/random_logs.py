@@ -15,7 +15,7 @@ from binspark.frames.payload import PayloadCompression
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
-from binspark.testing.builder import MARIADB_12_3, MYSQL_9_7, BinlogBuilder, Part, ServerKind
+from binspark.testing.builder import MARIADB_12_3, MYSQL_9_7, BinlogBuilder, EventSpec, ServerKind
 from binspark.values.charsets import CODECS, Layout
 from binspark.values.charsets.collations import COLLATIONS
 from binspark.values.column import BINARY_COLLATION, Column
@@ -195,10 +195,10 @@ def table_map(schema: TableSchema, table_id: int) -> TableMap:
 def write_transaction(log: BinlogBuilder, changes: list[LoggedRows], compress: PayloadCompression | None) -> None:
     """Write changes as a transaction, in a payload if it is to be compressed."""
     ids = {change.table: 106 + index for index, change in enumerate(changes)}
-    parts = [log.query_part("BEGIN")]
+    parts = [log.query_spec("BEGIN")]
     for change in changes:
-        parts.append(Part(E.TABLE_MAP, table_map(change.table, ids[change.table])))
-        parts.append(Part(change.type_code, change.body(ids[change.table], len(change.table.columns))))
+        parts.append(EventSpec(E.TABLE_MAP, table_map(change.table, ids[change.table])))
+        parts.append(EventSpec(change.type_code, change.body(ids[change.table], len(change.table.columns))))
     if compress is None:
         log.write(parts)
     else:

@@ -42,13 +42,13 @@ STATEMENTS = (
 
 
 def _rows(log: BinlogBuilder, *, last: bool) -> None:
-    [table_map, rows] = log.change_parts((insert(ITEMS, (1,)),), log.usual_rows())
+    [table_map, rows] = log.change_specs((insert(ITEMS, (1,)),), log.default_rows_codes())
     log.write([table_map, rows._replace(body=replace(rows.body, flags=int(last)))])
 
 
 def _payload(log: BinlogBuilder) -> None:
-    parts = [log.query_part("BEGIN"), *log.change_parts((insert(ITEMS, (1,)),), log.usual_rows())]
-    log.transaction_payload([*parts, log.query_part("COMMIT")])
+    parts = [log.query_spec("BEGIN"), *log.change_specs((insert(ITEMS, (1,)),), log.default_rows_codes())]
+    log.transaction_payload([*parts, log.query_spec("COMMIT")])
 
 
 _ANY_LOG: tuple[Step, ...] = (
@@ -131,8 +131,8 @@ def _ended_by(log: BinlogBuilder, *ends: str) -> None:
         log.gtid(f"{UUID}:{log.offset}")
     elif log.server.has_gtids:
         log.mariadb_gtid(f"0-1-{log.offset}", 0)
-    changes = log.change_parts((insert(OTHERS, (1,), (2,), (3,)),), log.usual_rows())
-    log.write([log.query_part("BEGIN"), *changes, *(log.query_part(end) for end in ends)])
+    changes = log.change_specs((insert(OTHERS, (1,), (2,), (3,)),), log.default_rows_codes())
+    log.write([log.query_spec("BEGIN"), *changes, *(log.query_spec(end) for end in ends)])
 
 
 _ANY_SERVER: tuple[Step, ...] = (
@@ -180,5 +180,5 @@ def stories(draw: st.DrawFn) -> bytes:
     log = BinlogBuilder(server, checksum=draw(_checksums) if server.has_checksums else None)
     for step in draw(st.lists(st.sampled_from(_STORIES[server]), max_size=8)):
         step(log)
-    draw(st.sampled_from((BinlogBuilder.stop, BinlogBuilder.leave_open)))(log)
+    draw(st.sampled_from((BinlogBuilder.stop, BinlogBuilder.mark_in_use)))(log)
     return log.content

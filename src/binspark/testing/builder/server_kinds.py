@@ -1,4 +1,4 @@
-"""The servers that a builder can pretend to be: their version texts, and the post-header lengths that each lists."""
+"""The server versions whose logs a builder writes: their version strings and post-header lengths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _FIRST_WITH_ROWS_V2 = (5, 6, 0)
 
 @dataclass(frozen=True, slots=True)
 class ServerKind:
-    """One server version. `post_header_lengths` is what its format description lists, empty before version 4."""
+    """One server version.
+
+    post_header_lengths   those in its format description; empty before version 4 of the format
+    """
 
     server_version: str
     post_header_lengths: bytes = b""
@@ -26,7 +29,7 @@ class ServerKind:
 
     @property
     def version_number(self) -> int:
-        """The version as GTID events write it: 90704 is 9.7.4."""
+        """The version as it is written in GTID events: 90704 is 9.7.4."""
         major, minor, patch = version_numbers(self.server_version)
         return major * 10000 + minor * 100 + patch
 
@@ -36,7 +39,7 @@ class ServerKind:
 
     @property
     def has_gtids(self) -> bool:
-        """Whether a file begins with the transactions of the files before it."""
+        """Whether each file begins with the GTIDs of the files before it."""
         return version_numbers(self.server_version) >= _FIRST_WITH_GTIDS[self.family]
 
     @property
@@ -56,14 +59,14 @@ class ServerKind:
         return LogFormat(4, self.server_version, HEADER_LENGTH, self.post_header_lengths, checksum)
 
     def format_description(self, checksum: ChecksumAlgorithm, create_timestamp: int) -> FormatDescription:
-        """Return what a log of this server begins with."""
+        """Return the format description of a log of this server."""
         algorithm = checksum if self.has_checksums else None
         lengths = self.post_header_lengths
         return FormatDescription(4, self.server_version, create_timestamp, HEADER_LENGTH, lengths, algorithm)
 
 
 def _mariadb_lengths(description: int, xa_and_later: str, own_types: str) -> bytes:
-    """Return MariaDB's list: its own types begin at 160, the unused ones before them have length 0."""
+    """Return MariaDB's lengths: its own types begin at 160, and the unused ones before them have length 0."""
     shared = bytes.fromhex(
         f"380d000800120004040404120000{description:02x}00041a08000000080808020000000a0a0a{xa_and_later}"
     )

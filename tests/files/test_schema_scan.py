@@ -1,4 +1,4 @@
-"""What the DDL of logs says of their tables, known before rows are read."""
+"""The DDL of logs is found before rows are read."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from binspark.files.plan import plan_logs
+from binspark.files.schema_scan import read_history
 from binspark.files.sources import LogSource
 from binspark.files.split_reader import SplitReader
-from binspark.files.splits import Split, cut
-from binspark.files.survey import read_history
+from binspark.files.splits import Split, plan_logs, split_logs
 from binspark.frames import Framer
 from binspark.schema.history import SchemaHistory
 from binspark.testing.builder import (
@@ -28,41 +27,41 @@ from tests.corpus.cases import corpus_logs, log_id
 from tests.support.files.split_logs import overwritten
 from tests.support.files.split_reading import (
     Reports,
+    all_events,
+    all_rows,
     history_of,
     plan,
     saved,
     split_rows,
     splits_at,
-    whole_events,
-    whole_rows,
 )
-from tests.support.files.survey_logs import NAMES, ONE, named_by_ddl, names_of
+from tests.support.files.table_logs import NAMES, ONE, named_by_ddl, names_of
 
 ALL_LOGS = corpus_logs(truncated=True)
 servers = pytest.mark.parametrize("server", [MYSQL_9_7, MYSQL_5_5, MARIADB_10_11], ids=lambda kind: kind.server_version)
 
 
 @servers
-def test_every_split_knows_the_names_that_its_columns_had_then(server: ServerKind, tmp_path: Path) -> None:
+def test_every_split_has_the_column_names_at_its_position(server: ServerKind, tmp_path: Path) -> None:
     content = named_by_ddl(server).content
     path = saved(content, tmp_path)
     log = plan(path)
     reader = SplitReader(history_of(log))
-    whole = whole_rows(content, str(path))
-    assert names_of(whole.tables["shop.t"]) == NAMES
+    unsplit = all_rows(content, str(path))
+    assert names_of(unsplit.tables["shop.t"]) == NAMES
     for at in range(100, len(content), 53):
-        assert split_rows(splits_at(log, [at]), reader) == whole
-    assert split_rows(splits_at(log, range(0, len(content), 60)), reader) == whole
+        assert split_rows(splits_at(log, [at]), reader) == unsplit
+    assert split_rows(splits_at(log, range(0, len(content), 60)), reader) == unsplit
 
 
-def test_names_are_right_inside_payloads(tmp_path: Path) -> None:
+def test_column_names_are_right_inside_payloads(tmp_path: Path) -> None:
     content = named_by_ddl(MYSQL_9_7, compress=True).content
     log = plan(saved(content, tmp_path))
     found = split_rows(splits_at(log, range(0, len(content), 50)), SplitReader(history_of(log)))
     assert names_of(found.tables["shop.t"]) == NAMES
 
 
-def test_without_ddl_columns_have_no_names_but_numbers(tmp_path: Path) -> None:
+def test_without_ddl_columns_have_numbers_instead_of_names(tmp_path: Path) -> None:
     content = named_by_ddl(MYSQL_9_7).content
     last = [frame.offset for frame in Framer().feed(content) if frame.type_code == 33][-1]
     log = plan(saved(content, tmp_path))
@@ -71,7 +70,7 @@ def test_without_ddl_columns_have_no_names_but_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 300, 1 << 20], ids=["parts", "logs", "together"])
-def test_ddl_of_one_log_counts_in_those_behind_it(size: int, tmp_path: Path) -> None:
+def test_ddl_of_one_log_is_known_in_the_logs_after_it(size: int, tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_9_7)
     log.full_metadata = False
     log.ddl("CREATE TABLE t (first INT)", "shop")
@@ -83,11 +82,11 @@ def test_ddl_of_one_log_counts_in_those_behind_it(size: int, tmp_path: Path) -> 
     log.rotate()
     log.transaction(insert(ONE, (3,)))
     logs = plan_logs([LogSource(str(path)) for path in log.save(tmp_path)])
-    found = split_rows(cut(logs, size), SplitReader(history_of(*logs)))
+    found = split_rows(split_logs(logs, size), SplitReader(history_of(*logs)))
     assert names_of(found.tables["shop.t"]) == [("first",), ("second",), ("second",)]
 
 
-def test_what_was_known_before_the_logs_counts_until_they_change_it(tmp_path: Path) -> None:
+def test_schemas_known_before_the_logs_are_used_until_ddl_changes_them(tmp_path: Path) -> None:
     before = BinlogBuilder(MYSQL_9_7)
     before.ddl("CREATE TABLE t (old INT)", "shop")
     known = history_of(plan(saved(before.content, tmp_path))).catalog
@@ -107,7 +106,7 @@ def test_what_was_known_before_the_logs_counts_until_they_change_it(tmp_path: Pa
 def test_the_history_is_that_of_a_full_read(path: Path) -> None:
     log = plan(path)
     full = SchemaHistory()
-    for event in whole_events(path.read_bytes()[: log.size], str(path)).events:
+    for event in all_events(path.read_bytes()[: log.size], str(path)).events:
         full.feed(event)
     found = history_of(log)
     assert found.entries == full.entries
@@ -124,18 +123,18 @@ def test_ddl_before_damage_is_known_however_the_log_is_read(relay: bool, tmp_pat
     assert [entry.position.file for entry in history.entries] == [str(tmp_path / "binlog.000001")] * 2
 
 
-@pytest.mark.parametrize("size", [100, 400, 1 << 20], ids=["parts", "halves", "whole"])
+@pytest.mark.parametrize("size", [100, 400, 1 << 20], ids=["parts", "halves", "one"])
 @pytest.mark.parametrize("server", [MYSQL_9_7, MYSQL_5_5, MYSQL_5_6], ids=lambda kind: kind.server_version)
-def test_ddl_behind_damage_is_known_too(server: ServerKind, size: int, tmp_path: Path) -> None:
-    """The rows event before the first ALTER TABLE is damaged. In logs without names, ALTER goes with those rows."""
+def test_ddl_after_damage_is_known(server: ServerKind, size: int, tmp_path: Path) -> None:
+    """The rows event before the first ALTER TABLE is damaged. Without GTIDs, ALTER belongs to the same split."""
     log = named_by_ddl(server)
     rows = next(frame for frame in Framer().feed(log.content) if frame.type_code in (23, 30))
     content = overwritten(log.content, rows.offset + 9, (5000).to_bytes(4, "little"))
     planned = plan(saved(content, tmp_path))
-    told = Reports()
-    found = split_rows(cut([planned], size), SplitReader(history_of(planned), told))
+    reports = Reports()
+    found = split_rows(split_logs([planned], size), SplitReader(history_of(planned), reports))
     assert names_of(found.tables["shop.t"]) == NAMES[1:]
-    assert len(told.found) == 1
+    assert len(reports.found) == 1
 
 
 @pytest.mark.parametrize("server", [MYSQL_4_1, MYSQL_5_1_PRE_RELEASE], ids=lambda kind: kind.server_version)

@@ -1,4 +1,4 @@
-"""The machine's apt configuration, in both of its forms."""
+"""The machine's apt sources, in both of their forms."""
 
 from __future__ import annotations
 
@@ -66,6 +66,6 @@ def test_the_main_archive_is_the_one_with_the_bare_suite(tmp_path: Path) -> None
     assert (archive.uri, release) == ("http://mirror.example/debian", "bookworm")
 
 
-def test_a_machine_without_an_archive_is_told_so(tmp_path: Path) -> None:
+def test_the_error_for_a_machine_without_an_archive_says_so(tmp_path: Path) -> None:
     with pytest.raises(ServerUnavailable, match="no Debian archive"):
         machine_archive(tmp_path, tmp_path / "os-release")

@@ -1,4 +1,4 @@
-"""Real servers start, answer, crash and come back, and only loopback reaches them."""
+"""Real servers start, answer, crash and restart, and listen on loopback only."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_shared_mariadb_answers(mariadb: Server) -> None:
 
 
 @pytest.mark.mysql
-def test_each_mysql_server_has_a_uuid_of_its_own(start_server: StartServer) -> None:
+def test_each_mysql_server_has_another_uuid(start_server: StartServer) -> None:
     uuids = [start_server(MySQL).query("SELECT @@server_uuid")[0][0] for _ in range(2)]
     assert uuids[0] != uuids[1]
 
@@ -43,7 +43,7 @@ def test_options_reach_the_server(family: Family, start_server: StartServer) -> 
 
 
 @every_family
-def test_the_log_is_readable_by_the_familys_own_reader(family: Family, start_server: StartServer) -> None:
+def test_the_log_is_readable_by_mysqlbinlog(family: Family, start_server: StartServer) -> None:
     server = start_server(family)
     server.run_sql("CREATE DATABASE shop; CREATE TABLE shop.t (a INT); INSERT INTO shop.t VALUES (7);")
     (log,) = server.log_files()
@@ -59,13 +59,13 @@ def test_a_script_keeps_its_session(family: Family, start_server: StartServer) -
 
 
 @every_family
-def test_a_refused_script_says_why(family: Family, start_server: StartServer) -> None:
+def test_the_error_for_a_refused_script_has_the_reason(family: Family, start_server: StartServer) -> None:
     with pytest.raises(SqlFailed, match="no_such_table"):
         start_server(family).run_sql("SELECT * FROM mysql.no_such_table")
 
 
 @every_family
-def test_a_killed_server_comes_back_with_its_data_and_a_second_log(family: Family, start_server: StartServer) -> None:
+def test_a_killed_server_restarts_with_its_data_and_a_second_log(family: Family, start_server: StartServer) -> None:
     server = start_server(family)
     server.run_sql("CREATE DATABASE shop; CREATE TABLE shop.t (a INT); INSERT INTO shop.t VALUES (7);")
     port = server.port
@@ -86,7 +86,7 @@ def test_the_server_listens_on_loopback_only(family: Family, start_server: Start
 
 
 @every_family
-def test_the_server_and_its_folder_are_gone_at_the_end(family: Family, start_server: StartServer) -> None:
+def test_the_server_and_its_folder_are_removed_at_the_end(family: Family, start_server: StartServer) -> None:
     start_server(family)  # skips this test where there is no such server
     with start(family) as server:
         datadir, port = server.datadir, server.port
@@ -96,7 +96,7 @@ def test_the_server_and_its_folder_are_gone_at_the_end(family: Family, start_ser
 
 
 @every_family
-def test_a_wrong_option_is_named(family: Family, start_server: StartServer) -> None:
+def test_the_error_for_a_wrong_option_names_it(family: Family, start_server: StartServer) -> None:
     start_server(family)  # skips this test where there is no such server
     with pytest.raises(ServerUnavailable, match="no-such-option"), start(family, {"no-such-option": 1}):
         pass

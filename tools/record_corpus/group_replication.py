@@ -6,7 +6,7 @@ import socket
 import time
 
 from binspark.testing.servers import Server
-from tools.record_corpus.stage import Options, Stage
+from tools.record_corpus.recorder import Options, Recorder
 
 GROUP_OPTIONS: Options = {
     "plugin_load_add": "group_replication.so",
@@ -25,9 +25,9 @@ RECOVERY_USER = (
 )
 
 
-def group_of_two(stage: Stage) -> None:
-    """Form a group, let a second member join it, commit on the first, and keep what both wrote."""
-    first, second = stage.server, stage.start_another({"server-id": 2, "log-bin": "second"})
+def group_of_two(recorder: Recorder) -> None:
+    """Form a group, add a second member, commit on the first, and keep the logs of both."""
+    first, second = recorder.server, recorder.start_another({"server-id": 2, "log-bin": "second"})
     ports = _free_ports(2)
     for member, port in zip((first, second), ports, strict=True):
         _prepare(member, port, ports)
@@ -35,21 +35,21 @@ def group_of_two(stage: Stage) -> None:
         "SET GLOBAL group_replication_bootstrap_group=ON; START GROUP_REPLICATION;"
         "SET GLOBAL group_replication_bootstrap_group=OFF"
     )
-    stage.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(20))")
+    recorder.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(20))")
     second.run_sql("START GROUP_REPLICATION")
     _wait_until_both_are_online(first)
-    stage.sql("INSERT INTO shop.t VALUES (1, 'a'), (2, 'b'); UPDATE shop.t SET a = 'c'")
+    recorder.sql("INSERT INTO shop.t VALUES (1, 'a'), (2, 'b'); UPDATE shop.t SET a = 'c'")
     _wait_for_rows(second)
     for member in (second, first):
         member.run_sql("STOP GROUP_REPLICATION")
-    stage.keep(*sorted(second.datadir.glob("relay-*.0*")))
+    recorder.keep(*sorted(second.datadir.glob("relay-*.0*")))
     for member in (second, first):
-        stage.server = member
-        stage.keep_logs_after_stop()
+        recorder.server = member
+        recorder.keep_logs_after_stop()
 
 
 def _prepare(member: Server, port: int, ports: list[int]) -> None:
-    """Tell a member its addresses, after which its first log is left behind with the first start."""
+    """Restart a member with the addresses of the group, which begins another log."""
     seeds = ",".join(f"127.0.0.1:{seed}" for seed in ports)
     member.restart(
         {

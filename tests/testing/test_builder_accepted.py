@@ -1,4 +1,4 @@
-"""Real readers take the builder's logs for a server's."""
+"""mysqlbinlog and mariadb-binlog read the logs of a builder."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_mysqlbinlog_prints_gtids_untagged_tagged_and_anonymous(mysqlbinlog: Pro
 
 
 @pytest.mark.mysql
-def test_mysqlbinlog_follows_a_rotation_and_prints_what_came_before(mysqlbinlog: Programs, tmp_path: Path) -> None:
+def test_mysqlbinlog_follows_a_rotation_and_prints_previous_gtids(mysqlbinlog: Programs, tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_9_7)
     log.transaction(insert(ORDERS, (1, "a", None)))
     log.transaction(insert(ORDERS, (2, "b", None)), gtid=f"{UUID}:nightly:3")
@@ -146,7 +146,7 @@ def test_mysqlbinlog_prints_what_statements_depend_on(mysqlbinlog: Programs, tmp
 def test_mysqlbinlog_reads_a_log_without_checksums_and_one_in_use(mysqlbinlog: Programs, tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_9_7, checksum=ChecksumAlgorithm.NONE)
     log.transaction(insert(ORDERS, (1, "a", None)))
-    log.leave_open()
+    log.mark_in_use()
     text = printed(mysqlbinlog, saved(log, tmp_path))
     assert "Warning: this binlog is either in use or was not closed properly" in text
     assert "###   @2='a'" in text
@@ -164,7 +164,7 @@ def test_mysqlbinlog_reads_logs_of_older_servers(mysqlbinlog: Programs, tmp_path
 
 
 @pytest.mark.mysql
-def test_mysqlbinlog_refuses_what_it_no_longer_knows(mysqlbinlog: Programs, tmp_path: Path) -> None:
+def test_mysqlbinlog_refuses_versions_it_no_longer_supports(mysqlbinlog: Programs, tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_5_5)
     log.transaction(insert(ORDERS, (1, "a", None)))
     assert "Found invalid event in binary log" in refusal(mysqlbinlog, saved(log, tmp_path))

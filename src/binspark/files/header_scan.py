@@ -1,4 +1,4 @@
-"""A log from header to header: the few events that must be known before rows are read, without reading the rest."""
+"""Read a log from header to header, to find the few events that are needed before rows are read: DDL, table maps."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import numpy as np
 
 from binspark.columns.kernels.hop import Look, Met, Walk, hop
 from binspark.columns.starts import LogBytes
-from binspark.errors import DecodeError, SourceError
+from binspark.errors import DecodeError
 from binspark.event import Event, EventDecoder
 from binspark.files.log_head import LogHead, read_head
 from binspark.files.splits import PlannedLog
-from binspark.files.storage.file import LogFile
+from binspark.files.storage.store import LogFile
 from binspark.frames import Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.resync import find_event
-from binspark.position import Position
+from binspark.os_errors import source_errors
 
 _WINDOW = 1 << 20
-_NEAR = 1 << 16
+_STATEMENT_SEARCH = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Hopper:
-    """Goes through an open log whose events have today's layout."""
+class HeaderScanner:
+    """Scans the headers of an open log, which must be one that can be split."""
 
     log: PlannedLog
     file: LogFile
@@ -36,10 +36,10 @@ class Hopper:
     def events(
         self, looks: int, start: int = FIRST_EVENT_OFFSET, end: int | None = None, name: bytes = b""
     ) -> Iterator[Event]:
-        """Yield events that are looked for between two offsets; `start` is where an event begins.
+        """Yield the events of some kinds between two offsets; an event must begin at `start`.
 
-        `name` is how a TABLE_MAP writes the name of its table. What is damaged is stepped over: whoever reads rows
-        reports it.
+        `looks` is a bit mask of `Look`. `name` is the name of a table as it is written in a TABLE_MAP. Damage is
+        skipped: it is reported when rows are read.
         """
         decoder = EventDecoder(self.log.name)
         for stop in self._sought(looks, start, self.log.size if end is None else end, name):
@@ -48,68 +48,70 @@ class Hopper:
                     yield decoder.decode(frame)
 
     def sound_end(self, start: int, stop: int) -> int:
-        """Return the offset behind the last event between two offsets that tells its true position.
+        """Return the offset after the last event between two offsets whose header has its correct position.
 
-        What is found damaged at `stop` may be damaged from there on: a wrong size leads somewhere else, and without
-        checksums that is noticed only when what stands there is no event.
+        Damage that is noticed at `stop` may begin as early as that: a wrong size leads to a wrong offset, and without
+        checksums that is noticed only where the bytes at such an offset are not an event.
         """
-        way = _Way(self, 0, b"")
-        for _ in way.go(start, stop):
+        walk = _HeaderWalk(self, 0, b"")
+        for _ in walk.stops(start, stop):
             pass
-        return way.sound_end
+        return walk.sound_end
 
     def _sought(self, looks: int, start: int, end: int, name: bytes) -> Iterator[_Stop]:
-        """Yield where such events are. Where the way through the log was wrong, it is gone again."""
-        way = _Way(self, looks, name)
+        """Yield the events that are looked for. Where the walk went wrong, it is repeated from what it missed."""
+        walk = _HeaderWalk(self, looks, name)
         offset: int | None = start
         while offset is not None:
-            stops, offset = way.go(offset, end), None
+            stops, offset = walk.stops(offset, end), None
             for stop in stops:
                 if stop.met == Met.EVENT:
                     yield stop
                 else:
-                    offset = self._stepped_over(way.sound_end, stop)
+                    offset = self._missed_event(walk.sound_end, stop)
                 if offset is not None:
                     break
 
-    def _stepped_over(self, sound_end: int, stop: _Stop) -> int | None:
-        """Return where an event is that the way through the log has missed.
+    def _missed_event(self, sound_end: int, stop: _Stop) -> int | None:
+        """Return the offset of an event that the walk has missed, None if there is none.
 
-        Where transactions may be unnamed, statements may stand between them, which are looked for too.
+        Usually that is the first one of a transaction. Where transactions may have no GTID, statements may be between
+        them, which are searched for too.
         """
         log = LogBytes(self.file.read_at, self.log.size, self.head.format)
         found = None
         if stop.met == Met.BROKEN and log.may_begin_unnamed:
-            found = find_event(log.read_at, sound_end + 1, min(stop.offset, sound_end + _NEAR), log.format)
+            search_end = min(stop.offset, sound_end + _STATEMENT_SEARCH)
+            found = find_event(log.read_at, sound_end + 1, search_end, log.format)
         return log.find_start(sound_end + 1, stop.offset) if found is None else found
 
 
 class _Stop(NamedTuple):
-    """What is met on the way through a log; of an event that is looked for, also its bytes."""
+    """Where a walk through the headers stopped, and why; for an event that is looked for, also its bytes."""
 
     offset: int
     met: Met
     data: bytes = b""
 
 
-class _Way:
-    """The way through a log from event to event, a window at a time."""
+class _HeaderWalk:
+    """A walk through a log from header to header, one window of bytes at a time."""
 
-    def __init__(self, hopper: Hopper, looks: int, name: bytes) -> None:
-        self._file, self._size = hopper.file, hopper.log.size
+    def __init__(self, scanner: HeaderScanner, looks: int, name: bytes) -> None:
+        self._file, self._size = scanner.file, scanner.log.size
         self._window = np.zeros(_WINDOW + 64, dtype=np.uint8)
         self._base = int(self._window.ctypes.data)
         self._walk = np.zeros(Walk.WIDTH, dtype=np.int64)
         self._name = np.frombuffer(name + bytes(8), dtype=np.uint8)
-        self._sought = (hopper.head.format.checksum_length, looks, int(self._name.ctypes.data), len(name))
+        self._sought = (scanner.head.format.checksum_length, looks, int(self._name.ctypes.data), len(name))
 
     @property
     def sound_end(self) -> int:
-        """The offset behind the last event that told its true position."""
+        """The offset after the last event whose header had its correct position."""
         return int(self._walk[Walk.SOUND])
 
-    def go(self, start: int, end: int) -> Iterator[_Stop]:
-        """Yield what is met between two offsets, and at last that the way is broken, unless it led to the end."""
+    def stops(self, start: int, end: int) -> Iterator[_Stop]:
+        """Yield the stops between two offsets; the last is `BROKEN`, unless the walk ends exactly at `end`."""
         self._walk[Walk.SOUND], self._walk[Walk.DOUBT] = start, 0
         offset, before = start, -1
         while before < offset < end:
@@ -118,7 +120,7 @@ class _Way:
             yield _Stop(end, Met.BROKEN)
 
     def _in_window(self, offset: int, end: int) -> Generator[_Stop, None, int]:
-        """Yield what is met in a window that begins at an offset; return how far the way led."""
+        """Yield the stops in the window that begins at an offset; return the offset at which the walk left it."""
         walk, base = self._walk, self._base
         length = self._read(offset, end)
         walk[Walk.AT] = base
@@ -136,7 +138,7 @@ class _Way:
         return int.from_bytes(self._window[at + 9 : at + 13].tobytes(), "little")
 
     def _event(self, offset: int, at: int, length: int) -> bytes:
-        """Return the bytes of an event; those behind the window are read for it alone."""
+        """Return the bytes of an event, which may end after the window."""
         size = self._event_size(at)
         if at + size <= length:
             return self._window[at : at + size].tobytes()
@@ -152,13 +154,10 @@ class _Way:
 
 
 @contextmanager
-def opened(log: PlannedLog) -> Iterator[Hopper]:
-    """Open a log to hop through."""
-    try:
-        with log.source.open() as file:
-            yield Hopper(log, file, read_head(file, log.name))
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), Position(file=log.name)) from None
+def open_scanner(log: PlannedLog) -> Iterator[HeaderScanner]:
+    """Open a log to scan its headers."""
+    with source_errors(log.name), log.source.open() as file:
+        yield HeaderScanner(log, file, read_head(file, log.name))
 
 
-__all__ = ["Hopper", "Look", "opened"]
+__all__ = ["HeaderScanner", "Look", "open_scanner"]

@@ -1,4 +1,4 @@
-"""Folders in the cache are complete or absent, however many ask for them and however they end."""
+"""Folders in the cache are complete or absent, however many processes build them and however they end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from binspark.testing.servers import ServerUnavailable
 from binspark.testing.servers.cache import build_once, cache_folder
 
 
-def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_cache_folder_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("BINSPARK_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "shared"))
     assert cache_folder() == tmp_path / "shared" / "binspark"
@@ -32,17 +32,17 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
 
 def test_the_remains_of_a_killed_build_are_removed(tmp_path: Path) -> None:
     (tmp_path / "built.building-dead").mkdir()
-    build_once(tmp_path / "built", lambda folder: (folder / "whole").touch())
+    build_once(tmp_path / "built", lambda folder: (folder / "complete").touch())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["built", "built.lock"]
 
 
-def test_a_cache_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_the_error_for_an_impossible_cache_folder_names_it(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ServerUnavailable, match="cache folder"):
         build_once(tmp_path / "file" / "cache" / "built", lambda folder: None)
 
 
-def test_only_one_of_many_builds(tmp_path: Path) -> None:
+def test_only_one_of_many_processes_builds(tmp_path: Path) -> None:
     builds: list[Path] = []
 
     def build_slowly(folder: Path) -> None:

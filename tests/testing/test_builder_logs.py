@@ -1,4 +1,4 @@
-"""What a builder writes is what was said, byte for byte as a server lays it out."""
+"""A builder writes the events that were described, byte for byte in the layout of a server."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from binspark.testing.builder import (
     MYSQL_5_5,
     MYSQL_9_7,
     BinlogBuilder,
-    Lies,
-    Part,
+    EventSpec,
+    Overrides,
     ServerKind,
     blob,
     delete,
@@ -150,7 +150,7 @@ def test_version_1_has_headers_of_13_bytes_and_version_3_of_19() -> None:
     assert len(BinlogBuilder(MYSQL_4_1).content) == 4 + 19 + 56
 
 
-def test_a_pre_release_of_5_1_numbers_its_events_its_own_way() -> None:
+def test_a_pre_release_of_5_1_has_its_own_type_codes() -> None:
     log = BinlogBuilder(MYSQL_5_1_PRE_RELEASE)
     log.transaction(update(TABLE, (ROW, ROW)))
     events = read_log(log.content)
@@ -158,7 +158,7 @@ def test_a_pre_release_of_5_1_numbers_its_events_its_own_way() -> None:
     assert [event.header.type_code for event in events] == [15, 2, 16, 18, 20]
 
 
-def test_checksums_are_as_the_log_says() -> None:
+def test_checksums_match_the_algorithm_of_the_log() -> None:
     with_checksums, without = BinlogBuilder(), BinlogBuilder(checksum=ChecksumAlgorithm.NONE)
     with_checksums.stop()
     without.stop()
@@ -167,15 +167,15 @@ def test_checksums_are_as_the_log_says() -> None:
     assert [event.checksum for event in read_log(without.content)] == [ChecksumState.OK, none, none]
 
 
-def test_a_log_in_use_differs_by_one_bit_and_its_checksum_still_holds() -> None:
+def test_a_log_in_use_differs_by_one_bit_and_its_checksum_still_matches() -> None:
     log = BinlogBuilder()
     closed = log.content
-    log.leave_open()
+    log.mark_in_use()
     assert [at for at, (a, b) in enumerate(zip(closed, log.content, strict=True)) if a != b] == [4 + 17]
     assert read_log(log.content)[0].header.flags == 1
 
 
-def test_rotation_names_the_next_file_which_begins_with_what_came_before() -> None:
+def test_rotation_names_the_next_file_which_begins_with_previous_gtids() -> None:
     log = BinlogBuilder()
     log.transaction(insert(TABLE, ROW))
     log.transaction(insert(TABLE, ROW), gtid=f"{UUID}:night:5")
@@ -190,7 +190,7 @@ def test_rotation_names_the_next_file_which_begins_with_what_came_before() -> No
 
 
 @pytest.mark.parametrize("rows", [1, 9, 10_000])
-def test_a_gtid_knows_how_long_its_transaction_is(rows: int) -> None:
+def test_a_gtid_event_has_the_length_of_its_transaction(rows: int) -> None:
     log = BinlogBuilder()
     start = log.offset
     log.transaction(insert(TABLE, *[ROW] * rows))
@@ -198,7 +198,7 @@ def test_a_gtid_knows_how_long_its_transaction_is(rows: int) -> None:
     assert gtid.body.transaction_length == log.offset - start
 
 
-def test_a_payload_holds_the_whole_transaction() -> None:
+def test_a_payload_contains_the_complete_transaction() -> None:
     log = BinlogBuilder()
     log.transaction(insert(TABLE, ROW), compress=True)
     events = read_log(log.content)
@@ -207,7 +207,7 @@ def test_a_payload_holds_the_whole_transaction() -> None:
     assert [event.inner for event in events[4:]] == [0, 1, 2, 3]
 
 
-def test_mariadb_needs_no_begin_and_its_gtid_takes_42_bytes_as_on_a_server() -> None:
+def test_mariadb_writes_no_begin_and_a_gtid_event_of_42_bytes() -> None:
     log = BinlogBuilder(MARIADB_10_11)
     log.transaction(insert(TABLE, ROW), gtid="1-7-3")
     events = read_log(log.content)[3:]
@@ -230,20 +230,20 @@ def test_positions_wrap_past_4_gib(tmp_path: Path) -> None:
     assert path.stat().st_size == second.end_offset
 
 
-def test_an_event_can_lie_about_itself() -> None:
+def test_an_event_can_be_written_with_wrong_values() -> None:
     log = BinlogBuilder()
-    log.raw(E.XID, bytes(8), lies=Lies(event_size=18, next_position=5, checksum=b"none"))
+    log.raw(E.XID, bytes(8), overrides=Overrides(event_size=18, next_position=5, checksum=b"none"))
     assert log.content[-31:].hex() == "80e14e681001000000120000000500000000000000000000000000" + b"none".hex()
 
 
-def test_any_events_can_stand_inside_a_payload() -> None:
+def test_a_payload_may_contain_any_events() -> None:
     log = BinlogBuilder()
-    log.transaction_payload([log.query_part("BEGIN"), Part(E.TABLE_MAP, TABLE.table_map(5))])
+    log.transaction_payload([log.query_spec("BEGIN"), EventSpec(E.TABLE_MAP, TABLE.table_map(5))])
     assert types(read_log(log.content))[2:] == ["TRANSACTION_PAYLOAD", "QUERY", "TABLE_MAP"]
 
 
-@pytest.mark.parametrize("module", [builder, builder.builder], ids=lambda module: module.__name__)
-def test_the_examples_in_the_documentation_hold(module: ModuleType) -> None:
+@pytest.mark.parametrize("module", [builder, builder.builder, builder.tables], ids=lambda module: module.__name__)
+def test_the_examples_in_docstrings_are_correct(module: ModuleType) -> None:
     names = {name: getattr(builder, name) for name in builder.__all__}
     result = doctest.testmod(module, extraglobs=names)
-    assert (result.failed, result.attempted > 3) == (0, True)
+    assert (result.failed, result.attempted > 1) == (0, True)

@@ -1,4 +1,4 @@
-"""Logs that tell the names of columns in their DDL only."""
+"""Logs with column names only in their DDL."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ OTHER = table("shop.tt", integer("x"))
 
 
 def named_by_ddl(server: ServerKind, *, compress: bool = False) -> BinlogBuilder:
-    """Begin a log that tells the names of columns in its DDL only."""
+    """Return a log with column names only in its DDL."""
     log = BinlogBuilder(server)
     log.full_metadata = False
 
-    def rows(shape: Table, *values: object) -> None:
-        log.transaction(insert(shape, values), compress=compress or None)
+    def rows(table: Table, *values: object) -> None:
+        log.transaction(insert(table, values), compress=compress or None)
 
     log.ddl("CREATE TABLE t (first INT)", "shop")
     rows(ONE, 1)
