@@ -9,7 +9,7 @@ from pymysql.err import MySQLError
 
 from binspark.event.table_map import TableMap
 from binspark.schema import SchemaHistory, TableSchema
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 from tests.support.schema.random_alters import AlterMaker
 from tests.support.schema.schema_logs import Recorder, catalog_table, hashes_nullable
 

@@ -12,7 +12,7 @@ from binspark.frames import EventCode
 from binspark.schema import Catalog, SchemaHistory, from_dump, from_json, to_json
 from binspark.schema.changes import DropDatabase, DropTables
 from binspark.schema.server import true_before
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 from tests.support.schema.schema_events import BIGINT, INT, Story, text
 
 CREATE = "CREATE TABLE Shop.Orders (Id INT)"

@@ -19,8 +19,8 @@ from binspark.schema.changes import (
     Unreadable,
 )
 from binspark.schema.session import Session
-from binspark.schema.sql.reader import TableName
 from binspark.schema.sql.statement import read_ddl
+from binspark.schema.table import TableName
 from binspark.wire.sql_modes import SqlMode
 
 MYSQL = Session(version=90704)

@@ -13,7 +13,7 @@ from binspark.event.status_vars import Charsets, GtidFlags3, StatusCode, StatusV
 from binspark.event.table_metadata import MetadataField, MetadataKind
 from binspark.frames import EventCode
 from binspark.schema import SchemaHistory, UnreadableDdl, from_json, to_json
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 from tests.support.schema.schema_events import BIGINT, INT, MARIADB, Story, table_map, text
 
 CREATE = "CREATE TABLE t (id INT UNSIGNED PRIMARY KEY, name VARCHAR(5))"

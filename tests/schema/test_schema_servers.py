@@ -6,7 +6,7 @@ import pytest
 
 from binspark.schema import Catalog, SchemaHistory, from_dump
 from binspark.schema.collations import collation_number, default_collation, longest_character
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 from tests.support.schema.schema_logs import Recorder, catalog_table, mapped_schemas
 from tests.support.schema.type_tables import create_statements
 

@@ -24,6 +24,7 @@ from binspark.schema.changes import (
     KeepHistory,
     Key,
     KeyPart,
+    NotUnderstood,
     Place,
     RenameColumn,
     RenameKey,
@@ -34,7 +35,6 @@ from binspark.schema.collations import known_charset
 from binspark.schema.definition import DefinedColumn, TableDefinition, named
 from binspark.schema.resolve import convert_column, define_column
 from binspark.schema.session import CharsetRequest, Session
-from binspark.schema.sql.reader import NotUnderstood
 
 _LONGEST = 4
 

@@ -12,7 +12,7 @@ from binspark.position import Position
 from binspark.schema.catalog import Catalog, Database, KnownTables
 from binspark.schema.changes import Key, KeyPart, TextKind
 from binspark.schema.definition import DefinedColumn, TableDefinition
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 from binspark.values.column import Column
 
 FORMAT = "binspark schema 1"

@@ -22,6 +22,7 @@ from binspark.schema.changes import (
     CreateTable,
     DropDatabase,
     DropTables,
+    NotUnderstood,
     RenameTables,
     RenameTo,
     TemporaryTables,
@@ -29,7 +30,7 @@ from binspark.schema.changes import (
 )
 from binspark.schema.definition import TableDefinition
 from binspark.schema.resolve import define_table
-from binspark.schema.sql.reader import NotUnderstood, TableName
+from binspark.schema.table import TableName
 
 
 class KnownTables(MutableMapping[TableName, TableDefinition | None]):

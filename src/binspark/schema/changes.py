@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NamedTuple
 
+from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType
 from binspark.schema.session import CharsetRequest, Session
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 
 PRIMARY = "PRIMARY"
+
+
+class NotUnderstood(SchemaError):
+    """A statement defines tables, but in a way that binspark does not support."""
 
 
 class TextKind(Enum):

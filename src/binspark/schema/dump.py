@@ -9,9 +9,8 @@ from dataclasses import replace
 from binspark.errors import SchemaError
 from binspark.position import Position
 from binspark.schema.catalog import Catalog
-from binspark.schema.changes import CreateDatabase, CreateTable
+from binspark.schema.changes import CreateDatabase, CreateTable, NotUnderstood
 from binspark.schema.session import Session
-from binspark.schema.sql.reader import NotUnderstood
 from binspark.schema.sql.statement import read_tokens
 from binspark.schema.sql.tokens import Kind, Token, tokens
 

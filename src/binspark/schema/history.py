@@ -24,15 +24,15 @@ from binspark.schema.changes import (
     CreateDatabase,
     DropDatabase,
     DropTables,
+    NotUnderstood,
     TemporaryTables,
     Unreadable,
 )
 from binspark.schema.definition import TableDefinition
 from binspark.schema.merge import difference, merge
 from binspark.schema.session import session_of
-from binspark.schema.sql.reader import NotUnderstood, TableName
 from binspark.schema.sql.statement import may_define, read_ddl
-from binspark.schema.table import TableSchema
+from binspark.schema.table import TableName, TableSchema
 from binspark.schema.table_map import from_table_map
 from binspark.schema.text import statement_text
 

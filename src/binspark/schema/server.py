@@ -15,7 +15,8 @@ from binspark.schema.definition import TableDefinition
 from binspark.schema.resolve import define_column
 from binspark.schema.session import CharsetRequest, Session, version_number
 from binspark.schema.sql.columns import read_definition
-from binspark.schema.sql.reader import SqlReader, TableName
+from binspark.schema.sql.reader import SqlReader
+from binspark.schema.table import TableName
 
 
 def true_before(today: Catalog, changes: Iterable[Change]) -> Catalog:

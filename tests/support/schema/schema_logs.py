@@ -11,7 +11,7 @@ from binspark.event.table_map import TableMap
 from binspark.files import read_events
 from binspark.schema import Catalog, SchemaHistory, TableSchema, from_server
 from binspark.schema.definition import HASH_COLUMN
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 from binspark.testing.servers import MySQL, Server
 
 

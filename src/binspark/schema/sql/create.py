@@ -10,7 +10,8 @@ from binspark.schema.session import CharsetRequest
 from binspark.schema.sql.columns import read_column
 from binspark.schema.sql.keys import at_key, inline_keys, read_key
 from binspark.schema.sql.options import NO_REQUEST, read_charset_option
-from binspark.schema.sql.reader import SqlReader, TableName
+from binspark.schema.sql.reader import SqlReader
+from binspark.schema.table import TableName
 
 _QUERY_BEGINS = ("SELECT", "AS", "VALUES", "TABLE", "WITH", "IGNORE", "REPLACE")
 

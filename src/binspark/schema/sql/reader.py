@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from binspark.errors import SchemaError
+from binspark.schema.changes import NotUnderstood
 from binspark.schema.session import Session
 from binspark.schema.sql.tokens import END, Kind, Token, tokens
-
-
-class NotUnderstood(SchemaError):
-    """A statement is about tables, but not in a way that binspark understands."""
-
-
-class TableName(NamedTuple):
-    """A table's full name."""
-
-    schema: str
-    table: str
-
-    def __str__(self) -> str:
-        return f"{self.schema}.{self.table}"
+from binspark.schema.table import TableName
 
 
 class SqlReader:

@@ -20,6 +20,7 @@ from binspark.schema.changes import (
     DropKey,
     DropTables,
     Key,
+    NotUnderstood,
     RenameTables,
     TemporaryTables,
     Unreadable,
@@ -29,7 +30,7 @@ from binspark.schema.sql.alter import read_alter_table
 from binspark.schema.sql.create import read_create_sequence, read_create_table, read_create_temporary
 from binspark.schema.sql.keys import read_parts
 from binspark.schema.sql.options import read_database_options
-from binspark.schema.sql.reader import NotUnderstood, SqlReader
+from binspark.schema.sql.reader import SqlReader
 from binspark.schema.sql.tokens import Token
 
 _FIRST_WORD = re.compile(r"\s*(CREATE|ALTER|DROP|RENAME)\b", re.IGNORECASE)
