@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from zlib import crc32
 
-from binspark.errors import Checksum, DecodeError, Malformed, Truncated, Unsupported
-from binspark.frames.checksum import RESIDUE, ChecksumState, check_event, check_format_description
+from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
+from binspark.frames.checksum import (
+    RESIDUE,
+    ChecksumState,
+    check_event,
+    check_format_description,
+    checksum_mismatch,
+)
 from binspark.frames.codes import EventCode, type_name
 from binspark.frames.format import CHECKSUM_LENGTH, LogFormat, description_end, read_description
 from binspark.frames.frame import Frame
@@ -145,7 +151,7 @@ class Framer:
             return None
         frame = self._frame(header, pending.take(size), log_format)
         if frame.checksum is _BAD and not self._report_checksums:
-            raise self._refused(Checksum(f"the checksum of an event of {size} bytes does not hold"), header)
+            raise self._refused(checksum_mismatch(frame.data, type_name(frame.type_code)), header)
         self.offset = frame.end_offset
         return frame
 
