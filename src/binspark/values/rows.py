@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from binspark.errors import BinlogError, DecodeError, SchemaError, Unsupported
-from binspark.event import Event, RowOperation, Rows
 from binspark.event.column_types import ColumnType
-from binspark.event.rows import ROWS_KINDS, RowsKind
+from binspark.event.event import Event
+from binspark.event.rows import ROWS_KINDS, RowOperation, Rows, RowsKind
 from binspark.position import Position
 from binspark.values.column import Column
 from binspark.values.decoders import decode_value
