@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from binspark.errors import DecodeError, Malformed
-from binspark.event import RowOperation, Rows, TableMap
-from binspark.event.column_types import METADATA_LENGTHS, ColumnType
+from binspark.event import RowOperation, Rows, TableMap, column_types
+from binspark.event.column_types import ColumnType
 from binspark.event.rows import MAX_COLUMNS, NdbInfo, PartitionInfo, UnknownInfo
 from binspark.event.table_metadata import DefaultCharset, MetadataField, MetadataKind
 from binspark.frames import EventCode
@@ -85,7 +85,7 @@ def test_the_metadata_of_each_type(type_code: ColumnType, metadata: str, value: 
 
 
 def test_every_type_with_metadata_is_among_the_facts() -> None:
-    assert {row[0] for row in TYPE_METADATA} >= set(METADATA_LENGTHS)
+    assert {row[0] for row in TYPE_METADATA} >= set(column_types.TYPE_METADATA)
 
 
 @pytest.mark.parametrize(("optional", "kind", "value"), OPTIONAL_METADATA)

@@ -102,5 +102,5 @@ def test_a_tag_that_is_none_is_an_error_of_an_event_that_is_explained(tmp_path: 
     log = tmp_path / "binlog.000001"
     log.write_bytes(first.read_bytes()[: tag.offset] + b"\0" + first.read_bytes()[tag.offset + 1 :])
     (explanation,) = explain_all(log, Selection(at=tagged.pos))
-    assert "not a UUID and a tag in normal form" in str(explanation.error)
+    assert "expected a UUID and a tag in normal form, got" in str(explanation.error)
     assert [field.name for field in explanation.fields] == [field.name for field in tagged.fields]

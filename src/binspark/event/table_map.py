@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from binspark.errors import DecodeError
-from binspark.event.column_types import METADATA_LENGTHS, METADATA_MEANINGS, ColumnType, column_type_name
+from binspark.event.column_types import ColumnType, TypeMetadata, column_type_name, type_metadata
 from binspark.event.context import Context
 from binspark.event.table_metadata import MetadataField, MetadataKind, decode_table_metadata, encode_table_metadata
 from binspark.wire import Cursor, Writer
@@ -150,20 +150,19 @@ def _read_type_metadata(body: Cursor, types: bytes) -> tuple[tuple[int, ...], by
 
 
 def _read_one(part: Cursor, type_code: int) -> int:
-    length = METADATA_LENGTHS.get(type_code, 0)
-    if type_code == ColumnType.TYPED_ARRAY:
+    metadata = type_metadata(type_code)
+    if metadata is TypeMetadata.ELEMENT:
         element = part.u8("element_type", column_type_name)
-        return element | part.uint("element_metadata", METADATA_LENGTHS.get(element, 0)) << 8
-    return part.uint(column_type_name(type_code), length, METADATA_MEANINGS.get(type_code)) if length else 0
+        return element | part.uint("element_metadata", type_metadata(element).length) << 8
+    return part.uint(column_type_name(type_code), metadata.length, metadata.meaning) if metadata.length else 0
 
 
 def _encode_type_metadata(event: TableMap) -> bytes:
     writer = Writer()
     for type_code, value in zip(event.column_types, event.column_metadata, strict=True):
-        length = METADATA_LENGTHS.get(type_code, 0)
-        if type_code == ColumnType.TYPED_ARRAY:
-            length = 1 + METADATA_LENGTHS.get(value & 0xFF, 0)
-        writer.uint(value, length)
+        metadata = type_metadata(type_code)
+        of_element = type_metadata(value & 0xFF).length if metadata is TypeMetadata.ELEMENT else 0
+        writer.uint(value, metadata.length + of_element)
     writer.raw(event.metadata_rest)
     return writer.take()
 

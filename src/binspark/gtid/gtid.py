@@ -28,8 +28,7 @@ class Gtid:
         if not 1 <= self.number <= MAX_NUMBER:
             raise Malformed(f"GTID number must be between 1 and {MAX_NUMBER}, got {self.number}")
         if not is_normal(self.uuid, self.tag):
-            found = f"{shown(self.uuid)} and {shown(self.tag)}"
-            raise Malformed(f"expected a UUID and a tag in normal form, got {found}; Gtid.parse takes every form")
+            raise Malformed(f"expected a UUID and a tag in normal form, got {shown(self.uuid)} and {shown(self.tag)}")
 
     @classmethod
     def parse(cls, text: str) -> Self:

@@ -7,7 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from binspark.errors import DecodeError, Malformed, SchemaError, Unsupported
-from binspark.event.column_types import ColumnType, column_type_name
+from binspark.event.column_types import (
+    CHARACTER_TYPES,
+    COUNTED_FOR_COLLATIONS_BY_MARIADB,
+    COUNTED_FOR_COLLATIONS_BY_MYSQL,
+    MEMBER_TYPES,
+    NUMERIC_TYPES,
+    ColumnType,
+    TypeMetadata,
+    column_type_name,
+    type_metadata,
+)
 from binspark.event.table_map import TableMap
 from binspark.event.table_metadata import DefaultCharset, MetadataKind
 from binspark.schema.table import TableSchema
@@ -24,7 +34,7 @@ def column_of(type_code: int, metadata: int, nullable: bool) -> Column:
     """Return what a type code and its metadata (little-endian, as it stands in the log) say about a column."""
     if type_code not in ColumnType._value2member_map_:
         raise Unsupported(f"{column_type_name(type_code)} is not a type of column that is known")
-    column = _READERS.get(type_code, _plain)(ColumnType(type_code), metadata, nullable)
+    column = _READERS[type_metadata(type_code)](ColumnType(type_code), metadata, nullable)
     try:
         check_column(column)
     except SchemaError as error:
@@ -87,61 +97,18 @@ def _typed_array(kind: ColumnType, _metadata: int, nullable: bool) -> Column:
     return Column(kind, length=_LONGEST_LENGTH_FIELD, nullable=nullable)
 
 
-_READERS: dict[int, Callable[[ColumnType, int, bool], Column]] = {
-    ColumnType.FLOAT: _floating,
-    ColumnType.DOUBLE: _floating,
-    ColumnType.VARCHAR: _length,
-    ColumnType.VARCHAR_COMPRESSED: _length,
-    ColumnType.BLOB: _length,
-    ColumnType.TINY_BLOB: _length,
-    ColumnType.MEDIUM_BLOB: _length,
-    ColumnType.LONG_BLOB: _length,
-    ColumnType.BLOB_COMPRESSED: _length,
-    ColumnType.JSON: _length,
-    ColumnType.GEOMETRY: _length,
-    ColumnType.VECTOR: _length,
-    ColumnType.TIME2: _fraction,
-    ColumnType.DATETIME2: _fraction,
-    ColumnType.TIMESTAMP2: _fraction,
-    ColumnType.BIT: _bit_width,
-    ColumnType.NEWDECIMAL: _decimal,
-    ColumnType.STRING: _string,
-    ColumnType.VAR_STRING: _string,
-    ColumnType.ENUM: _string,
-    ColumnType.SET: _string,
-    ColumnType.TYPED_ARRAY: _typed_array,
+_READERS: dict[TypeMetadata, Callable[[ColumnType, int, bool], Column]] = {
+    TypeMetadata.NONE: _plain,
+    TypeMetadata.VALUE_SIZE: _floating,
+    TypeMetadata.MAX_LENGTH: _length,
+    TypeMetadata.LENGTH_BYTES: _length,
+    TypeMetadata.FRACTION: _fraction,
+    TypeMetadata.BITS: _bit_width,
+    TypeMetadata.DECIMAL: _decimal,
+    TypeMetadata.STRING: _string,
+    TypeMetadata.ELEMENT: _typed_array,
 }
 
-
-NUMERIC = frozenset(
-    {
-        ColumnType.TINY,
-        ColumnType.SHORT,
-        ColumnType.INT24,
-        ColumnType.LONG,
-        ColumnType.LONGLONG,
-        ColumnType.NEWDECIMAL,
-        ColumnType.FLOAT,
-        ColumnType.DOUBLE,
-        ColumnType.YEAR,
-    }
-)
-TEXT = frozenset(
-    {
-        ColumnType.STRING,
-        ColumnType.VARCHAR,
-        ColumnType.BLOB,
-        ColumnType.TINY_BLOB,
-        ColumnType.MEDIUM_BLOB,
-        ColumnType.LONG_BLOB,
-        ColumnType.VARCHAR_COMPRESSED,
-        ColumnType.BLOB_COMPRESSED,
-    }
-)
-CHOICES = frozenset({ColumnType.ENUM, ColumnType.SET})
-
-_COUNTED_AS_TEXT_BY_MYSQL = TEXT | {ColumnType.VECTOR}
-_COUNTED_AS_TEXT_BY_MARIADB = TEXT | {ColumnType.GEOMETRY}
 
 _Facts = dict[str, Any]
 
@@ -152,7 +119,7 @@ def spread_metadata(table_map: TableMap, columns: list[Column], *, mariadb: bool
     for index, (key, value) in _told(table_map, columns, mariadb):
         facts[index][key] = value
     for column, known in zip(columns, facts, strict=True):
-        if column.type not in TEXT | CHOICES:
+        if column.type not in CHARACTER_TYPES | MEMBER_TYPES:
             known.pop("collation", None)
         if "members" in known:
             known["members"] = tuple(member_text(raw, known.get("collation")) for raw in known["members"])
@@ -160,10 +127,10 @@ def spread_metadata(table_map: TableMap, columns: list[Column], *, mariadb: bool
 
 
 def _told(table_map: TableMap, columns: list[Column], mariadb: bool) -> Iterator[tuple[int, tuple[str, Any]]]:
-    text = _indexes(columns, _COUNTED_AS_TEXT_BY_MARIADB if mariadb else _COUNTED_AS_TEXT_BY_MYSQL)
-    choices = _indexes(columns, CHOICES)
+    text = _indexes(columns, COUNTED_FOR_COLLATIONS_BY_MARIADB if mariadb else COUNTED_FOR_COLLATIONS_BY_MYSQL)
+    choices = _indexes(columns, MEMBER_TYPES)
     everything = range(len(columns))
-    numeric = _indexes(columns, NUMERIC)
+    numeric = _indexes(columns, NUMERIC_TYPES)
     lists: tuple[tuple[MetadataKind, str, Collection[int]], ...] = (
         (MetadataKind.COLUMN_CHARSET, "collation", text),
         (MetadataKind.ENUM_AND_SET_COLUMN_CHARSET, "collation", choices),

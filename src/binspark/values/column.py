@@ -6,24 +6,34 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from binspark.errors import SchemaError
-from binspark.event.column_types import ColumnType, column_type_name
+from binspark.event.column_types import TYPE_METADATA, ColumnType, TypeMetadata, column_type_name
 from binspark.event.column_types import ColumnType as T
 from binspark.wire.decimals import MAX_PRECISION, MAX_SCALE
 
+_LENGTHS_BY_METADATA = {
+    TypeMetadata.MAX_LENGTH: range(1 << 16),
+    TypeMetadata.LENGTH_BYTES: range(1, 5),
+    TypeMetadata.BITS: range(1, 65),
+}
 _LENGTHS: dict[int, range | tuple[int, ...]] = {
-    T.BIT: range(1, 65),
+    **{
+        kind: _LENGTHS_BY_METADATA[metadata]
+        for kind, metadata in TYPE_METADATA.items()
+        if metadata in _LENGTHS_BY_METADATA
+    },
     T.ENUM: (1, 2),
     T.SET: (1, 2, 3, 4, 8),
     T.DECIMAL: range(256),
     T.STRING: range(1024),
-    T.VARCHAR: range(1 << 16),
     T.VAR_STRING: range(1 << 16),
-    T.VARCHAR_COMPRESSED: range(1 << 16),
-    **dict.fromkeys(
-        (T.TINY_BLOB, T.BLOB, T.MEDIUM_BLOB, T.LONG_BLOB, T.BLOB_COMPRESSED, T.JSON, T.GEOMETRY, T.VECTOR), range(1, 5)
-    ),
 }
-_WITH_FRACTION = frozenset((T.TIME, T.DATETIME, T.TIMESTAMP, T.TIME2, T.DATETIME2, T.TIMESTAMP2))
+# MariaDB stores fractions under the old type codes too.
+_WITH_FRACTION = frozenset(
+    (
+        *(kind for kind, metadata in TYPE_METADATA.items() if metadata is TypeMetadata.FRACTION),
+        *(T.TIME, T.DATETIME, T.TIMESTAMP),
+    )
+)
 _MAX_FRACTION = 6
 
 

@@ -27,7 +27,7 @@ from binspark.event import (
     xa,
 )
 from binspark.event import rows as rows_events
-from binspark.event.column_types import METADATA_LENGTHS, ColumnType
+from binspark.event.column_types import ColumnType, type_metadata
 from binspark.event.status_vars import AutoIncrement, Charsets, GtidFlags3, Invoker, StatusCode, StatusVariable
 from binspark.event.table_metadata import DefaultCharset, MetadataField, MetadataKind
 from binspark.frames import ChecksumAlgorithm
@@ -149,7 +149,7 @@ def _load(separators: Strategy) -> Strategy:
 
 def _column() -> Strategy:
     """A type code and a number that fits its metadata."""
-    plain = [(int(code), METADATA_LENGTHS.get(code, 0)) for code in ColumnType if code is not ColumnType.TYPED_ARRAY]
+    plain = [(int(code), type_metadata(code).length) for code in ColumnType if code is not ColumnType.TYPED_ARRAY]
     known = st.sampled_from(plain).flatmap(
         lambda column: st.tuples(st.just(column[0]), st.integers(0, 256 ** column[1] - 1))
     )
