@@ -26,7 +26,7 @@ LIES: list[tuple[int, str, type[BinlogError], str]] = [
     (E.QUERY, "09000000", Truncated, "needs 13 bytes"),
     (E.ROTATE, "04000000", Truncated, "position needs 8 bytes"),
     (E.ROTATE, "0400000000000000", Malformed, "next_file is empty"),
-    (E.ROTATE, "0400000000000000ff", Malformed, "next_file is not utf-8 text"),
+    (E.ROTATE, "0400000000000000ff", Malformed, "next_file is not valid utf-8"),
     (E.HEARTBEAT, "", Malformed, "log_file is empty"),
     (E.INTVAR, "02", Truncated, "needs 9 bytes"),
     (E.RAND, "00" * 15, Truncated, "needs 16 bytes"),
@@ -37,7 +37,7 @@ LIES: list[tuple[int, str, type[BinlogError], str]] = [
     (E.CREATE_FILE, "00" * 17, Truncated, "needs 18 bytes"),
     (E.APPEND_BLOCK, "0100", Truncated, "file_id needs 4 bytes"),
     (E.INCIDENT, "0100" + "ff" + "6c", Truncated, "message needs 255 bytes"),
-    (E.ROWS_QUERY, "", Truncated, "needs 1 bytes"),
+    (E.ROWS_QUERY, "", Truncated, "needs 1 byte"),
     (E.GTID, "01" + UUID + "00" * 8, Malformed, "with number 0"),
     (E.GTID, "01" + UUID + "ff" * 7 + "7f", Malformed, "with number 9223372036854775807"),
     (E.GTID, "01" + UUID + "ff" * 8, Malformed, "with number -1"),
@@ -60,10 +60,10 @@ LIES: list[tuple[int, str, type[BinlogError], str]] = [
     (E.VIEW_CHANGE, "00" * 48 + "01000000" + "0000" + "ffffffff", Truncated, "value needs 4294967295 bytes"),
     (E.TRANSACTION_PAYLOAD, "01" + HUGE, Truncated, "needs 9223372036854775808 bytes"),
     (E.TRANSACTION_PAYLOAD, "0109" + MANY + "020100" + "00", Truncated, "payload needs 1152921504606846976 bytes"),
-    (E.TRANSACTION_PAYLOAD, "010200" + "00", Malformed, "left over"),
+    (E.TRANSACTION_PAYLOAD, "010200" + "00", Malformed, "unexpected 1 byte after"),
     (E.TRANSACTION_PAYLOAD, "fb", Malformed, "begins with 0xfb"),
     (E.TRANSACTION_PAYLOAD, "ff", Malformed, "begins with 0xff"),
-    (E.TRANSACTION_PAYLOAD, "", Truncated, "field needs 1 bytes"),
+    (E.TRANSACTION_PAYLOAD, "", Truncated, "field needs 1 byte"),
     (E.HEARTBEAT_V2, "01" + HUGE, Truncated, "log_file needs 9223372036854775808 bytes"),
     (E.HEARTBEAT_V2, "0201ff", Malformed, "begins with 0xff"),
     (E.LARGE_TRANSACTION_HEADER, "01", Truncated, "needs 10 bytes"),
@@ -108,7 +108,7 @@ def test_an_event_shorter_than_its_header_is_malformed(kind: ServerKind, size: i
     log.raw(E.XID, bytes(8), lies=Lies(event_size=size))
     reading = read(log.content)
     assert isinstance(reading.error, Malformed)
-    assert reading.error.message == f"an event of {size} bytes, its header alone takes 19"
+    assert reading.error.message == f"event size is {size}, expected at least the 19 bytes of the header"
     assert reading.error.position.offset == start
     assert reading.events[-1].end_offset == start
 
@@ -117,7 +117,7 @@ def test_an_event_shorter_than_its_header_is_malformed(kind: ServerKind, size: i
 def test_an_event_without_room_for_its_checksum_is_malformed(size: int) -> None:
     log = BinlogBuilder()
     log.raw(E.XID, bytes(8), lies=Lies(event_size=size))
-    assert "has no room for its checksum" in str(read(log.content).error)
+    assert "too small for a header and a checksum" in str(read(log.content).error)
 
 
 @pytest.mark.parametrize("size", [32, 1 << 20, (1 << 31) - 1, (1 << 32) - 1])
@@ -127,7 +127,7 @@ def test_an_event_that_reaches_past_the_end_is_truncated(size: int) -> None:
     log.raw(E.XID, bytes(8), lies=Lies(event_size=size))
     error = read(log.content).error
     assert isinstance(error, Truncated)
-    assert error.message == f"the log ends 31 bytes into an event of {size} bytes"
+    assert error.message == f"the log ends 31 bytes into a {size}-byte event"
     assert (error.position.offset, error.position.event) == (start, "XID")
 
 

@@ -88,7 +88,7 @@ def test_an_event_without_rows_has_none() -> None:
 
 def test_bytes_left_over_after_the_last_row_are_an_error() -> None:
     event = rows_event(EventCode.WRITE_ROWS, 1, (present(1), None), "00 01 00")
-    with pytest.raises(Truncated, match="value needs 1 bytes, 0 are left, at byte 3 of the rows, in row 1") as raised:
+    with pytest.raises(Truncated, match="value needs 1 byte, only 0 remain, at byte 3 of the rows, in row 1") as raised:
         list(rows_of(event, (FLAG,)))
     assert raised.value.position == Position("binlog.000007", 1234, "WRITE_ROWS")
 

@@ -1,4 +1,4 @@
-"""The type codes of every event that MySQL and MariaDB ever wrote, and the flags of their headers."""
+"""The type codes of all events that MySQL and MariaDB have written, lengths of post-headers, and header flags."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum, IntFlag
 
 
 class EventCode(IntEnum):
-    """Type codes: 0 to 43 are MySQL's (MariaDB shares 0 to 38), from 160 on MariaDB's own."""
+    """Type codes: 0 to 43 are MySQL's (MariaDB has 0 to 38 in common), those from 160 on are MariaDB's."""
 
     UNKNOWN = 0
     START_V3 = 1
@@ -130,5 +130,5 @@ class HeaderFlag(IntFlag):
 
 
 def type_name(type_code: int) -> str:
-    """Return the name of a type code, `UNKNOWN_n` for one that nobody documented."""
+    """Return the name of a type code, `UNKNOWN_n` for a code that is not documented."""
     return EventCode(type_code).name if type_code in KNOWN_CODES else f"UNKNOWN_{type_code}"

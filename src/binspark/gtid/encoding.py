@@ -111,7 +111,7 @@ def _decode_intervals(cursor: Cursor) -> list[Interval]:
     interval_count = cursor.u64("interval_count")
     needed = interval_count * _INTERVAL.size
     if needed > cursor.remaining:
-        message = f"{interval_count} intervals need {needed} bytes, but only {cursor.remaining} remain"
+        message = f"{interval_count} intervals need {needed} bytes, only {cursor.remaining} remain"
         raise Truncated(message, Position(offset=cursor.offset))
     intervals: list[Interval] = []
     last_stop = 0
