@@ -93,6 +93,8 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AddColumn:
+    """ADD COLUMN, with FIRST or AFTER where the statement says so."""
+
     column: ColumnSpec
     place: Place | None = None
     if_not_exists: bool = False
@@ -100,6 +102,8 @@ class AddColumn:
 
 @dataclass(frozen=True, slots=True)
 class ChangeColumn:
+    """CHANGE COLUMN and MODIFY COLUMN, for which both names are the same."""
+
     old_name: str
     column: ColumnSpec
     place: Place | None = None
@@ -108,6 +112,8 @@ class ChangeColumn:
 
 @dataclass(frozen=True, slots=True)
 class RenameColumn:
+    """RENAME COLUMN."""
+
     old_name: str
     new_name: str
     if_exists: bool = False
@@ -115,6 +121,8 @@ class RenameColumn:
 
 @dataclass(frozen=True, slots=True)
 class DropColumn:
+    """DROP COLUMN."""
+
     name: str
     if_exists: bool = False
 
@@ -129,17 +137,23 @@ class ShowColumn:
 
 @dataclass(frozen=True, slots=True)
 class AddKey:
+    """ADD KEY, ADD UNIQUE, ADD PRIMARY KEY."""
+
     key: Key
     if_not_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DropKey:
+    """DROP KEY and DROP PRIMARY KEY."""
+
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class RenameKey:
+    """RENAME KEY."""
+
     old_name: str
     new_name: str
 
@@ -160,6 +174,8 @@ class DefaultCharset:
 
 @dataclass(frozen=True, slots=True)
 class RenameTo:
+    """ALTER TABLE ... RENAME TO."""
+
     name: TableName
 
 
@@ -212,6 +228,8 @@ class CopyTable:
 
 @dataclass(frozen=True, slots=True)
 class AlterTable:
+    """ALTER TABLE: its steps in the order of the statement."""
+
     name: TableName
     steps: tuple[Step, ...]
     session: Session
@@ -219,16 +237,22 @@ class AlterTable:
 
 @dataclass(frozen=True, slots=True)
 class RenameTables:
+    """RENAME TABLE: pairs of the old and the new name."""
+
     pairs: tuple[tuple[TableName, TableName], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DropTables:
+    """DROP TABLE."""
+
     names: tuple[TableName, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CreateDatabase:
+    """CREATE DATABASE."""
+
     name: str
     charset: CharsetRequest
     session: Session
@@ -237,6 +261,8 @@ class CreateDatabase:
 
 @dataclass(frozen=True, slots=True)
 class AlterDatabase:
+    """ALTER DATABASE: another default character set."""
+
     name: str
     charset: CharsetRequest
     session: Session
@@ -244,6 +270,8 @@ class AlterDatabase:
 
 @dataclass(frozen=True, slots=True)
 class DropDatabase:
+    """DROP DATABASE, and with it all its tables."""
+
     name: str
 
 
