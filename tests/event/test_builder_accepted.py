@@ -1,4 +1,4 @@
-"""Real readers take the builder's logs for a server's."""
+"""The servers' own log readers accept the logs of a builder."""
 
 from __future__ import annotations
 

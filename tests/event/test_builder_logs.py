@@ -1,4 +1,4 @@
-"""What a builder writes is what was said, byte for byte as a server lays it out."""
+"""A builder writes the events it is asked for, byte for byte as a server does."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_version_1_has_headers_of_13_bytes_and_version_3_of_19() -> None:
     assert len(BinlogBuilder(MYSQL_4_1).content) == 4 + 19 + 56
 
 
-def test_a_pre_release_of_5_1_numbers_its_events_its_own_way() -> None:
+def test_a_pre_release_of_5_1_has_its_own_type_codes() -> None:
     log = BinlogBuilder(MYSQL_5_1_PRE_RELEASE)
     log.transaction(update(TABLE, (ROW, ROW)))
     events = read_log(log.content)
@@ -168,7 +168,7 @@ def test_a_pre_release_of_5_1_numbers_its_events_its_own_way() -> None:
     assert [event.header.type_code for event in events] == [15, 2, 16, 18, 20]
 
 
-def test_checksums_are_as_the_log_says() -> None:
+def test_checksums_follow_the_format_description() -> None:
     with_checksums, without = BinlogBuilder(), BinlogBuilder(checksum=ChecksumAlgorithm.NONE)
     with_checksums.stop()
     without.stop()
@@ -177,7 +177,7 @@ def test_checksums_are_as_the_log_says() -> None:
     assert [event.checksum for event in read_log(without.content)] == [ChecksumState.OK, none, none]
 
 
-def test_a_log_in_use_differs_by_one_bit_and_its_checksum_still_holds() -> None:
+def test_an_active_log_differs_by_one_bit_and_its_checksum_still_matches() -> None:
     log = BinlogBuilder()
     closed = log.content
     log.leave_open()
@@ -200,7 +200,7 @@ def test_rotation_names_the_next_file_which_begins_with_what_came_before() -> No
 
 
 @pytest.mark.parametrize("rows", [1, 9, 10_000])
-def test_a_gtid_knows_how_long_its_transaction_is(rows: int) -> None:
+def test_a_gtid_has_the_length_of_its_transaction(rows: int) -> None:
     log = BinlogBuilder()
     start = log.offset
     log.transaction(insert(TABLE, *[ROW] * rows))
@@ -208,7 +208,7 @@ def test_a_gtid_knows_how_long_its_transaction_is(rows: int) -> None:
     assert gtid.body.transaction_length == log.offset - start
 
 
-def test_a_payload_holds_the_whole_transaction() -> None:
+def test_a_payload_contains_the_complete_transaction() -> None:
     log = BinlogBuilder()
     log.transaction(insert(TABLE, ROW), compress=True)
     events = read_log(log.content)
@@ -240,20 +240,20 @@ def test_positions_wrap_past_4_gib(tmp_path: Path) -> None:
     assert path.stat().st_size == second.end_offset
 
 
-def test_an_event_can_lie_about_itself() -> None:
+def test_an_event_can_have_wrong_fields() -> None:
     log = BinlogBuilder()
     log.raw(E.XID, bytes(8), lies=Lies(event_size=18, next_position=5, checksum=b"none"))
     assert log.content[-31:].hex() == "80e14e681001000000120000000500000000000000000000000000" + b"none".hex()
 
 
-def test_any_events_can_stand_inside_a_payload() -> None:
+def test_any_events_can_be_inside_a_payload() -> None:
     log = BinlogBuilder()
     log.transaction_payload([log.query_part("BEGIN"), Part(E.TABLE_MAP, TABLE.table_map(5))])
     assert types(read_log(log.content))[2:] == ["TRANSACTION_PAYLOAD", "QUERY", "TABLE_MAP"]
 
 
 @pytest.mark.parametrize("module", [builder, builder.builder], ids=lambda module: module.__name__)
-def test_the_examples_in_the_documentation_hold(module: ModuleType) -> None:
+def test_the_examples_in_the_documentation_are_right(module: ModuleType) -> None:
     names = {name: getattr(builder, name) for name in builder.__all__}
     result = doctest.testmod(module, extraglobs=names)
     assert (result.failed, result.attempted > 3) == (0, True)

@@ -1,4 +1,4 @@
-"""Any event: for every type code a strategy of the values that its body can hold."""
+"""Any event: for every type code a strategy of the values that its body can have."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def _rows(draw: st.DrawFn, code: int) -> rows_events.Rows:
 
 @st.composite
 def _gtid(draw: st.DrawFn, *, anonymous: bool) -> gtid.GtidEvent:
-    """As many parts as some server version writes."""
+    """The fields that some server version writes."""
     parts: list[Any] = [draw(u8), draw(uuids), 0 if anonymous else draw(st.integers(1, (1 << 63) - 2))]
     time, version = st.integers(0, (1 << 55) - 1), st.integers(0, (1 << 31) - 1)
     steps: list[list[Strategy]] = [[st.just(2), u64, u64], [time, time], [u64], [version, version], [u64]]
@@ -270,7 +270,7 @@ _xa_id = st.builds(mariadb.XaId, i32, raw, raw)
 
 @st.composite
 def _mariadb_gtid(draw: st.DrawFn) -> mariadb.MariadbGtidEvent:
-    """Parts that the flags announce, and no others."""
+    """The fields that the flags announce, and no others."""
     flags, more = draw(u8), draw(st.none() | u8)
     announced = 0 if more is None else more
     return mariadb.MariadbGtidEvent(
