@@ -10,7 +10,7 @@ from binspark.event.context import Context
 from binspark.frames import EventCode
 from binspark.gtid import Gtid, GtidSet, decode_gtid_set, encode_gtid_set
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import flags, microseconds, quantity, says, server_version
+from binspark.wire.meaning import flags, microseconds, note, quantity, server_version
 
 LOGICAL_CLOCK = 2
 _COMMIT_TIMESTAMP_LENGTH = 7
@@ -65,12 +65,12 @@ class PreviousGtids:
 
 _gtid_event = fast_constructor(GtidEvent)
 _FLAGS = flags(GtidFlag)
-_SID = says("the server where the transaction originated")
-_CLOCK_TYPE = says(f"{LOGICAL_CLOCK}: the two numbers of a logical clock follow")
+_SID = note("the server where the transaction originated")
+_CLOCK_TYPE = note(f"{LOGICAL_CLOCK}: the two numbers of a logical clock follow")
 _LENGTH = quantity("byte", "all events of the transaction, this one included")
 _CLOCK = Layout(
-    ("last_committed", "Q", says("commit parent: executed after the transaction with this sequence number")),
-    ("sequence_number", "Q", says("number of the transaction in this file")),
+    ("last_committed", "Q", note("commit parent: executed after the transaction with this sequence number")),
+    ("sequence_number", "Q", note("number of the transaction in this file")),
 )
 
 

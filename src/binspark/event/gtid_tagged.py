@@ -18,7 +18,7 @@ from binspark.event.context import Context
 from binspark.event.gtid import GtidFlag
 from binspark.gtid import Gtid
 from binspark.wire import Cursor, Writer
-from binspark.wire.meaning import code, flags, microseconds, quantity, says, server_version
+from binspark.wire.meaning import code, flags, microseconds, note, quantity, server_version
 from binspark.wire.packed import encode_varlen
 
 _FRAMEWORK_VERSION = 1
@@ -26,7 +26,7 @@ _UUID_LENGTH = 16
 _UUID_BYTES = tuple(f"sid_byte_{index}" for index in range(_UUID_LENGTH))
 _LENGTH = quantity("byte", "all events of the transaction, this one included")
 _MESSAGE_SIZE = quantity("byte", "from the version to the last field")
-_NON_IGNORABLE = says("id of the last field that a reader must know, plus 1; 0: none")
+_NON_IGNORABLE = note("id of the last field that a reader must know, plus 1; 0: none")
 
 
 class TaggedField(IntEnum):

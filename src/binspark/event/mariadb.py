@@ -10,7 +10,7 @@ from binspark.event.context import Context
 from binspark.event.xa import XaPrepare
 from binspark.gtid import MariadbGtid
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import as_text, flags, says
+from binspark.wire.meaning import as_text, flags, note
 
 _LIST_COUNT = (1 << 28) - 1
 _NONCE_LENGTH = 12
@@ -121,8 +121,8 @@ class PartialRowData:
     fragment: bytes
 
 
-_SEQUENCE = says("number of the transaction in its domain")
-_COMMIT_ID = says("transactions with the same commit id were committed together")
+_SEQUENCE = note("number of the transaction in its domain")
+_COMMIT_ID = note("transactions with the same commit id were committed together")
 _GTID = Layout(("sequence_number", "Q", _SEQUENCE), ("domain_id", "I"), ("gtid_flags", "B", flags(MariadbGtidFlag)))
 _XA = Layout(("format_id", "i"), ("gtrid_length", "B"), ("bqual_length", "B"))
 _LIST_ENTRY = Layout(("domain_id", "I"), ("server_id", "I"), ("sequence_number", "Q"))

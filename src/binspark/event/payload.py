@@ -9,7 +9,7 @@ from binspark.event.context import Context
 from binspark.frames import type_name
 from binspark.frames.payload import PayloadCompression
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import code, quantity, says
+from binspark.wire.meaning import code, note, quantity
 from binspark.wire.packed import encode_packed
 
 
@@ -45,7 +45,7 @@ class LargeTransactionHeader:
 _BYTES = quantity("byte")
 _LARGE = Layout(
     ("version", "B"),
-    ("terminating_event_offset", "Q", says("of the event that ends the transaction")),
+    ("terminating_event_offset", "Q", note("of the event that ends the transaction")),
     ("terminating_event_type", "B", type_name),
 )
 
@@ -72,7 +72,7 @@ def decode_transaction_payload(body: Cursor, _context: Context) -> TransactionPa
         part.expect_end()
     if PayloadField.PAYLOAD_SIZE not in values or PayloadField.COMPRESSION_TYPE not in values:
         raise body.malformed("transaction payload without PAYLOAD_SIZE or COMPRESSION_TYPE")
-    payload = body.raw("payload", values[PayloadField.PAYLOAD_SIZE], says("the events of the transaction"))
+    payload = body.raw("payload", values[PayloadField.PAYLOAD_SIZE], note("the events of the transaction"))
     return TransactionPayload(
         values[PayloadField.COMPRESSION_TYPE], values.get(PayloadField.UNCOMPRESSED_SIZE), payload, tuple(unknown)
     )

@@ -11,7 +11,7 @@ from binspark.event.context import Context, SqlText
 from binspark.event.status_vars import StatusCode, StatusVariable, decode_status_vars, encode_status_vars
 from binspark.frames.payload import deflate_block, inflate_block
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import as_text, code, quantity, says
+from binspark.wire.meaning import as_text, code, note, quantity
 
 _V3_POST_HEADER = 11
 _new_tuple = tuple.__new__
@@ -58,7 +58,7 @@ class ExecuteLoadQuery(Query):
     duplicate_handling: int = 0
 
 
-_THREAD_ID = ("thread_id", "I", says("the thread that ran it"))
+_THREAD_ID = ("thread_id", "I", note("the thread that ran it"))
 _EXECUTION_TIME = ("execution_time", "I", quantity("second"))
 _SCHEMA_LENGTH = ("schema_length", "B", quantity("byte"))
 _ERROR_CODE = ("error_code", "H", lambda number: f"error {number}" if number else "no error")
@@ -67,9 +67,9 @@ _query = fast_constructor(Query)
 _QUERY = Layout(_THREAD_ID, _EXECUTION_TIME, _SCHEMA_LENGTH, _ERROR_CODE, _STATUS_LENGTH)
 _QUERY_V3 = Layout(_THREAD_ID, _EXECUTION_TIME, _SCHEMA_LENGTH, _ERROR_CODE)
 _LOAD_QUERY = Layout(
-    ("file_id", "I", says("the file whose blocks came before")),
-    ("file_name_start", "I", says("where the file's name begins in the statement")),
-    ("file_name_end", "I", says("where it ends")),
+    ("file_id", "I", note("the file whose blocks came before")),
+    ("file_name_start", "I", note("where the file's name begins in the statement")),
+    ("file_name_end", "I", note("where it ends")),
     ("duplicates", "B", code(DuplicateHandling)),
 )
 

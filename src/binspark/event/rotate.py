@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from binspark.event.context import Context
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import says
+from binspark.wire.meaning import note
 
 _FIRST_POSITION = 4
-_POSITION = says("where the first event of the next file begins")
-_NEXT_FILE = says("name of the next file, to the end of the body")
+_POSITION = note("where the first event of the next file begins")
+_NEXT_FILE = note("name of the next file, to the end of the body")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from binspark.frames.payload import deflate_block, inflate_block
 from binspark.position import Position
 from binspark.wire import Cursor, Writer
 from binspark.wire.bitmap import bitmap_length, low_bits_first
-from binspark.wire.meaning import flags, quantity, says
+from binspark.wire.meaning import flags, note, quantity
 
 _SHORT_POST_HEADER = 6
 _POST_HEADER_V2 = 10
@@ -124,9 +124,9 @@ class Rows:
 _rows = fast_constructor(Rows)
 _FLAGS = flags(RowsFlag)
 _EXTRA_LENGTH_ITSELF = 2
-_TABLE_ID = says("the table of the last TABLE_MAP with this id")
+_TABLE_ID = note("the table of the last TABLE_MAP with this id")
 _EXTRA_LENGTH = quantity("byte", "these two included")
-_ROWS = says("consecutive row images")
+_ROWS = note("consecutive row images")
 _NDB, _PARTITION = 0, 1
 
 

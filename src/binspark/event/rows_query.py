@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from binspark.event.context import Context, SqlText
 from binspark.wire import Cursor, Writer
-from binspark.wire.meaning import as_text, says
+from binspark.wire.meaning import as_text, note
 
-_IGNORED = says("ignored; the statement is the rest of the event")
+_IGNORED = note("ignored; the statement is the rest of the event")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from binspark.errors import DecodeError
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import code, flags, quantity, says
+from binspark.wire.meaning import code, flags, note, quantity
 from binspark.wire.sql_modes import SqlMode
 
 
@@ -104,19 +104,19 @@ _TOO_MANY_DATABASES = 254
 _MICROSECONDS_SIZE = 4
 _DEFAULT_COLLATION_SIZE = 3
 _CODE_MEANING = code(StatusCode)
-_MICROSECONDS_MEANING = says("microseconds of the second in the header")
-_DDL_XID_MEANING = says("transaction number of the DDL statement")
-_COLLATION = says("number of the collation")
+_MICROSECONDS_MEANING = note("microseconds of the second in the header")
+_DDL_XID_MEANING = note("transaction number of the DDL statement")
+_COLLATION = note("number of the collation")
 _FLAGS2_MEANING = flags(Flags2)
 _SQL_MODE_MEANING = flags(SqlMode)
 _ALTER_WITH_SEQUENCE = 0x04 | 0x08
 _AUTO_INCREMENT = Layout(
-    ("increment", "H", says("auto_increment_increment")), ("offset", "H", says("auto_increment_offset"))
+    ("increment", "H", note("auto_increment_increment")), ("offset", "H", note("auto_increment_offset"))
 )
 _CHARSETS = Layout(
-    ("client", "H", says("collation of character_set_client")),
-    ("connection", "H", says("collation_connection")),
-    ("server", "H", says("collation_server")),
+    ("client", "H", note("collation of character_set_client")),
+    ("connection", "H", note("collation_connection")),
+    ("server", "H", note("collation_server")),
 )
 
 
@@ -264,8 +264,8 @@ _READERS: dict[int, Callable[[Cursor], Any]] = {
     StatusCode.CHARSET: lambda block: Charsets._make(block.fields(_CHARSETS)),
     StatusCode.TIME_ZONE: lambda block: _read_text(block, "time_zone"),
     StatusCode.CATALOG_NZ: lambda block: _read_text(block, "catalog"),
-    StatusCode.LC_TIME_NAMES: lambda block: block.u16("lc_time_names", says("number of the locale")),
-    StatusCode.CHARSET_DATABASE: lambda block: block.u16("charset_database", says("collation_database")),
+    StatusCode.LC_TIME_NAMES: lambda block: block.u16("lc_time_names", note("number of the locale")),
+    StatusCode.CHARSET_DATABASE: lambda block: block.u16("charset_database", note("collation_database")),
     StatusCode.TABLE_MAP_FOR_UPDATE: lambda block: block.u64("table_map_for_update", hex),
     StatusCode.MASTER_DATA_WRITTEN: lambda block: block.u32("master_data_written", quantity("byte")),
     StatusCode.INVOKER: _read_invoker,

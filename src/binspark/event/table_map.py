@@ -13,12 +13,12 @@ from binspark.event.context import Context
 from binspark.event.table_metadata import MetadataField, MetadataKind, decode_table_metadata, encode_table_metadata
 from binspark.wire import Cursor, Writer
 from binspark.wire.bitmap import bitmap_length, low_bits_first
-from binspark.wire.meaning import flags, says
+from binspark.wire.meaning import flags, note
 
 SHORT_TABLE_ID = 4
 TABLE_ID = 6
 _SHORT_POST_HEADER = 6
-_TABLE_ID_MEANING = says("the id of the table in the rows events that follow")
+_TABLE_ID_MEANING = note("the id of the table in the rows events that follow")
 
 
 class TableMapFlag(IntFlag):

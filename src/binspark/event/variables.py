@@ -17,7 +17,7 @@ from binspark.wire.decimals import (
     encode_packed_decimal,
     packed_decimal_length,
 )
-from binspark.wire.meaning import code, flags, says
+from binspark.wire.meaning import code, flags, note
 
 
 class IntvarKind(IntEnum):
@@ -76,11 +76,11 @@ class UserVar:
     flags: int | None = None
 
 
-_IS_NULL = says("1: the value is NULL, and the event ends here")
+_IS_NULL = note("1: the value is NULL, and the event ends here")
 _INTVAR = Layout(("kind", "B", code(IntvarKind)), ("value", "Q"))
 _RAND = Layout(("seed1", "Q"), ("seed2", "Q"))
 _VALUE_HEADER = Layout(
-    ("type", "B", code(UserVarType)), ("charset", "I", says("number of the collation")), ("value_length", "I")
+    ("type", "B", code(UserVarType)), ("charset", "I", note("number of the collation")), ("value_length", "I")
 )
 
 

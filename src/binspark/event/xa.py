@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from binspark.event.context import Context
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import as_text, says
+from binspark.wire.meaning import as_text, note
 
 _MAX_LENGTH = 64
-_XID = says("transaction number")
+_XID = note("transaction number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class XaPrepare:
 
 
 _XA = Layout(
-    ("one_phase", "B", says("1: committed in one phase")),
+    ("one_phase", "B", note("1: committed in one phase")),
     ("format_id", "i"),
     ("gtrid_length", "I"),
     ("bqual_length", "I"),

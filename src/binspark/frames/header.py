@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from binspark.frames.codes import HeaderFlag, type_name
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import flags, quantity, says, seconds
+from binspark.wire.meaning import flags, note, quantity, seconds
 
 V1_HEADER_LENGTH = 13
 HEADER_LENGTH = 19
@@ -23,7 +23,7 @@ class Header(NamedTuple):
     flags: int
 
 
-_WRITER = says("the server that first wrote the event")
+_WRITER = note("the server that first wrote the event")
 _SIZE = quantity("byte", "header and checksum included")
 
 V1_HEADER = Layout(
@@ -38,7 +38,7 @@ HEADER = Layout(
     ("type_code", "B", type_name),
     ("server_id", "I", _WRITER),
     ("event_size", "I", _SIZE),
-    ("next_position", "I", says("where the next event begins")),
+    ("next_position", "I", note("where the next event begins")),
     ("flags", "H", flags(HeaderFlag)),
 )
 

@@ -21,7 +21,7 @@ from binspark.frames.frame import Frame
 from binspark.frames.framer import Framer
 from binspark.position import Position
 from binspark.wire import Cursor
-from binspark.wire.meaning import says
+from binspark.wire.meaning import note
 
 _MAX_FRAME_HEADER = 18
 _BLOCK_HEADER = 3
@@ -159,7 +159,7 @@ def inflate_block(block: Cursor, name: str, limits: Limits = DEFAULT_LIMITS) -> 
     if not 1 <= size_length <= 4:
         raise block.malformed(f"uncompressed size of {name} takes {size_length} bytes, expected 1 to 4")
     size = block.uint_be("uncompressed_size", size_length)
-    compressed = block.rest("data", says("compressed with zlib"))
+    compressed = block.rest("data", note("compressed with zlib"))
     block.leave()
     if size > limits.event_bytes:
         raise Unsupported(f"{name} decompresses to {size} bytes, more than the limit of {limits.event_bytes}")

@@ -24,7 +24,7 @@ from binspark.gtid.syntax import MAX_NUMBER, normal_tag
 from binspark.gtid.text import Source
 from binspark.position import Position
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import says
+from binspark.wire.meaning import note
 
 UNTAGGED = 0
 TAGGED = 1
@@ -72,11 +72,11 @@ def _decode_header(cursor: Cursor) -> tuple[int, bool]:
     """
     code = Cursor(cursor.data, cursor.offset, cursor.end).raw("gtid_set_header", 8)[7]
     if code == UNTAGGED:
-        return cursor.u64("source_count", says("untagged format")), False
+        return cursor.u64("source_count", note("untagged format")), False
     if code != TAGGED:
         message = f"unsupported GTID set format {code}, expected {UNTAGGED} (untagged) or {TAGGED} (tagged)"
         raise Unsupported(message, Position(offset=cursor.offset))
-    first = cursor.u8("format", says("tagged format"))
+    first = cursor.u8("format", note("tagged format"))
     if first != code:
         raise cursor.malformed(f"GTID set header differs between its first byte ({first}) and its last ({code})")
     source_count = cursor.uint("source_count", 6)

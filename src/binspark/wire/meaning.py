@@ -38,12 +38,12 @@ def server_version(value: int) -> str:
     return f"{value // 10000}.{value % 10000 // 100}.{value % 100}"
 
 
-def quantity(unit: str, note: str = "") -> MeaningFunction:
+def quantity(unit: str, detail: str = "") -> MeaningFunction:
     """Return a meaning that adds a unit to a number: `1 byte`, `7 bytes`."""
 
     def meaning(value: int) -> str:
         words = f"{value} {unit}" if value == 1 else f"{value} {unit}s"
-        return f"{words}, {note}" if note else words
+        return f"{words}, {detail}" if detail else words
 
     return meaning
 
@@ -88,6 +88,6 @@ def bits_high_first(value: bytes) -> str:
     return f"bits that are set: {', '.join(numbers)}" if numbers else "no bit is set"
 
 
-def says(text: str) -> MeaningFunction:
+def note(text: str) -> MeaningFunction:
     """Return a meaning that is the same for every value."""
     return lambda _value: text

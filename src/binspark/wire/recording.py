@@ -7,11 +7,11 @@ from typing import Any, Self, TypeVar
 
 from binspark.wire.cursor import Cursor
 from binspark.wire.layout import Layout
-from binspark.wire.meaning import Meaning, as_padded_text, as_text, says
+from binspark.wire.meaning import Meaning, as_padded_text, as_text, note
 
 T = TypeVar("T")
 
-_ENDS_TEXT = says("ends the text before it")
+_ENDS_TEXT = note("ends the text before it")
 
 # Meanings for bytes that are text: the recorded value is the text.
 _TEXTS = {as_text: "text", as_padded_text: "zero-padded text"}
