@@ -184,7 +184,7 @@ def test_a_malformed_event_ends_with_1_and_its_error_is_shown_with_it(tmp_path: 
 def test_a_truncated_log_ends_with_1(tmp_path: Path) -> None:
     result = run(write_log(tmp_path, GTID_8_0_40[:50]))
     assert result.exit_code == 1
-    assert "the log ends 50 bytes into an event of 79 bytes" in result.stdout
+    assert "the log ends 50 bytes into a 79-byte event" in result.stdout
 
 
 def test_standard_input_is_explained_too(log: Path) -> None:

@@ -74,7 +74,7 @@ def test_every_style_is_known(tmp_path: Path) -> None:
 
 def test_an_error_is_shown_before_the_box_and_beside_the_bytes(tmp_path: Path) -> None:
     lines = plain(explain_one(tmp_path, event(EventCode.XID, b"\x01")), 120)
-    assert lines[1] == "error: xid needs 8 bytes, 1 are left (byte 19 of the event)"
+    assert lines[1] == "error: xid needs 8 bytes, only 1 remain (byte 19 of the event)"
     assert [line for line in lines if "undecoded" in line and "xid needs 8 bytes" in line] != []
 
 

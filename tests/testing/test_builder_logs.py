@@ -10,10 +10,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from binspark.errors import EncodeError
 from binspark.event import Event, PreviousGtids, Rotate, decode_event
-from binspark.frames import MAGIC, ChecksumAlgorithm, ChecksumState, EventCode, Framer
+from binspark.frames import MAGIC, ChecksumAlgorithm, ChecksumState, EventCode, Framer, type_name
 from binspark.frames.payload import PayloadCompression
 from binspark.testing import builder
 from binspark.testing.builder import (
@@ -39,6 +41,7 @@ from binspark.testing.builder import (
 )
 from binspark.testing.builder.tables import COMPRESSED_V1, COMPRESSED_V2, PARTIAL, PRE_GA, V1, V2, RowsCodes
 from tests.support.event.decoding import read_log
+from tests.support.event.event_strategies import EVENTS
 
 E = EventCode
 TABLE = table("shop.t", integer("id"), varchar("note", 300), double("ratio"), blob("picture"))
@@ -109,8 +112,15 @@ def types(events: list[Event]) -> list[str]:
     return [event.type for event in events]
 
 
-def test_there_is_a_method_for_every_type_of_event() -> None:
-    assert set(WRITES) == set(EventCode)
+@pytest.mark.parametrize("type_code", sorted(EVENTS), ids=type_name)
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_a_builder_writes_any_body_of_every_type(type_code: int, data: st.DataObject) -> None:
+    body = data.draw(EVENTS[type_code])
+    log = BinlogBuilder(MYSQL_9_7)
+    log.event(type_code, body)
+    *_, frame = Framer().feed(log.content)
+    assert (frame.type_code, decode_event(frame).body) == (type_code, body)
 
 
 @pytest.mark.parametrize("type_code", sorted(WRITES), ids=lambda code: EventCode(code).name)

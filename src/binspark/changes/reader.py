@@ -22,7 +22,7 @@ from binspark.event import (
     TableMap,
     TransactionPayload,
 )
-from binspark.event.rows import RowOperation
+from binspark.event.rows import RowOperation, unknown_table_id
 from binspark.frames import Framer, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
@@ -115,7 +115,7 @@ class ChangeReader:
         if table_map is not None:
             return self._rows_of(event, table_map)
         if rows.rows:  # one without rows only ends its statement
-            raise Malformed(f"rows of table {rows.table_id}, which no TABLE_MAP names", event.position)
+            raise unknown_table_id(rows, event.position)
         return iter(())
 
     def _rows_of(self, event: Event, table_map: TableMap) -> Iterator[Change]:

@@ -27,7 +27,7 @@ from binspark.event import (
     TableMap,
     TransactionPayload,
 )
-from binspark.event.rows import ROWS_KINDS
+from binspark.event.rows import ROWS_KINDS, unknown_table_id
 from binspark.frames import EventCode, Frame, Framer, HeaderFlag
 from binspark.frames.format import Family
 from binspark.frames.header import HEADER_LENGTH
@@ -186,7 +186,7 @@ class SpecialEvents:
         if schema is None:
             if body.table_id in self._table_maps or not body.rows:
                 return  # of no interest, or only the end of a statement
-            raise Malformed(f"rows of table {body.table_id}, which no TABLE_MAP names", event.position)
+            raise unknown_table_id(body, event.position)
         is_selected = self._selects(event)
         if not is_selected and not selection.tx_rows and reader.state[State.INNER] != 1:
             return

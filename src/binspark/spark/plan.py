@@ -10,7 +10,7 @@ from binspark.files.sources import find_logs
 from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
-from binspark.schema.server import true_before
+from binspark.schema.server import unaffected_tables
 from binspark.schema.table import TableSchema
 from binspark.spark.options import Ddl, LogPosition, SourceOptions, View
 from binspark.spark.server_schema import server_catalog
@@ -61,8 +61,8 @@ def history_over(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistor
 
         read_history(logs, history)
     if options.server:
-        today = true_before(server_catalog(options.server), (entry.change for entry in history.entries))
-        history = SchemaHistory(today).then(history)
+        today = unaffected_tables(server_catalog(options.server), (entry.change for entry in history.entries))
+        history = SchemaHistory(today).followed_by(history)
     return history
 
 

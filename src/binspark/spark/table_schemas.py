@@ -5,7 +5,7 @@ from __future__ import annotations
 from binspark.columns.metadata_fields import METADATA_NAMES
 from binspark.columns.types import ColumnOptions, form_of
 from binspark.errors import SchemaError
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 from binspark.spark.options import Missing, SourceOptions
 from binspark.spark.plan import ReadPlan, Shape
 from binspark.spark.schemas import BEFORE

@@ -29,6 +29,7 @@ from binspark.frames import (
     LogFormat,
     type_name,
 )
+from binspark.frames.checksum import checksum_mismatch
 from binspark.frames.header import HEADER, HEADER_LENGTH
 from binspark.frames.magic import VERSION_EVIDENCE, check_magic
 from binspark.frames.resync import find_event
@@ -175,8 +176,8 @@ class Scanner:
         return header[4] in KNOWN_CODES and log_format.header_length <= size <= left
 
     def _with_bad_checksum(self, frame: Frame) -> Frame:
-        message = f"the checksum of an event of {len(frame.data)} bytes does not hold"
-        self._findings.error(Code.CHECKSUM, message, frame.offset, type_name(frame.type_code))
+        name = type_name(frame.type_code)
+        self._findings.error(Code.CHECKSUM, checksum_mismatch(frame.data, name).message, frame.offset, name)
         self._note_damage(frame.offset)
         if self._format is None:
             self._relay = bool(frame.header.flags & HeaderFlag.RELAY_LOG)

@@ -23,7 +23,7 @@ from binspark.event import (
     TransactionPayload,
 )
 from binspark.event.column_types import ColumnType as T
-from binspark.event.rows import ROWS_KINDS
+from binspark.event.rows import ROWS_KINDS, unknown_table_id
 from binspark.frames import Framer, HeaderFlag
 from binspark.frames.format import Family
 from binspark.frames.magic import FIRST_EVENT_OFFSET
@@ -165,7 +165,7 @@ class ReferenceReader:
         if body.table_id not in self._maps and not body.rows:
             return  # only the end of a statement
         if body.table_id not in self._maps:
-            raise Malformed(f"rows of table {body.table_id}, which no TABLE_MAP names", event.position)
+            raise unknown_table_id(body, event.position)
         selected = self._is_selected(event)
         schema = self._schema_of(self._maps[body.table_id], event)
         if schema is None or not (selected or selection.tx_rows or event.inner is not None):

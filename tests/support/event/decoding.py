@@ -1,4 +1,4 @@
-"""Single events and whole logs, decoded for tests."""
+"""Single events and complete logs, decoded for tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def decode(type_code: int, body: bytes | str, kind: ServerKind = MYSQL_9_7, limi
 
 
 def decode_body_of(type_code: int, body: bytes | str, kind: ServerKind = MYSQL_9_7) -> Any:
-    """Decode one event to the end, and return what its body says."""
+    """Decode one event to the end, and return its body."""
     event = decode(type_code, body, kind)
     assert event.extra == b""
     return event.body
@@ -34,7 +34,7 @@ def encode(type_code: int, body: Any, kind: ServerKind = MYSQL_9_7) -> bytes:
 
 
 def read_log(content: bytes) -> list[Event]:
-    """Decode all events of a log that is whole; those inside payloads follow their payload."""
+    """Decode all events of a complete log; those inside payloads follow their payload."""
     events: list[Event] = []
     framer = Framer()
     for frame in framer.feed(content):

@@ -58,7 +58,7 @@ def decode(column: Column, stored: bytes | str, options: ValueOptions | None = N
 
 
 def present(*bits: int) -> bytes:
-    """Return the bitmap of the columns that an image holds."""
+    """Return the bitmap of the columns in an image."""
     return encode_low_bits_first([bool(bit) for bit in bits])
 
 

@@ -188,7 +188,7 @@ def explain_damage(
     type_code = None
     if log_format is not None and not isinstance(error, Unsupported) and len(data) >= log_format.header_length:
         cursor = RecordingCursor(data)
-        type_code = log_format.today_code(decode_header(cursor, log_format.version).type_code)
+        type_code = log_format.current_code(decode_header(cursor, log_format.version).type_code)
         spans.add(Section.HEADER, cursor.spans)
     spans.fill(len(data), Section.UNDECODED, "undecoded", error.message)
     name = DAMAGED_TYPE if type_code is None else type_name(type_code)

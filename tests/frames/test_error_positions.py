@@ -1,4 +1,4 @@
-"""Every error of a log says in which file it is and where, and survives a trip between processes."""
+"""Every error has the file and the offset of the event, and can be pickled."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_an_error_names_its_file_and_its_offset(
 
 
 @pytest.mark.parametrize("content", [b"", b"\xfe", b"\xfebin", b"\xfdbin1234", b"nonsense", b"\xfebin" + bytes(40)])
-def test_a_file_that_is_no_log_is_named(content: bytes, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_log_is_named(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "binlog.000001"
     path.write_bytes(content)
     with pytest.raises(BinlogError) as caught:

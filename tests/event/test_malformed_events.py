@@ -1,4 +1,4 @@
-"""Lengths and counts that lie are refused where they stand, at once, and without taking the memory they claim."""
+"""Wrong lengths and counts are errors with a position, and no memory is allocated for what they claim."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ UUID = "b8ae2fd2300511f08be80242ac150002"
 HUGE = "fe" + "00" * 7 + "80"
 MANY = "fe" + "00" * 7 + "10"
 
-LIES: list[tuple[int, str, type[BinlogError], str]] = [
+MALFORMED: list[tuple[int, str, type[BinlogError], str]] = [
     (E.QUERY, "0900000002000000" + "ff" + "0000" + "0000" + "73686f70" + "00", Truncated, "schema needs 255 bytes"),
     (E.QUERY, "0900000002000000" + "00" + "0000" + "ffff" + "00", Truncated, "status_vars needs 65535 bytes"),
     (E.QUERY, "09000000", Truncated, "needs 13 bytes"),
     (E.ROTATE, "04000000", Truncated, "position needs 8 bytes"),
     (E.ROTATE, "0400000000000000", Malformed, "next_file is empty"),
-    (E.ROTATE, "0400000000000000ff", Malformed, "next_file is not utf-8 text"),
+    (E.ROTATE, "0400000000000000ff", Malformed, "next_file is not valid utf-8"),
     (E.HEARTBEAT, "", Malformed, "log_file is empty"),
     (E.INTVAR, "02", Truncated, "needs 9 bytes"),
     (E.RAND, "00" * 15, Truncated, "needs 16 bytes"),
@@ -37,21 +37,26 @@ LIES: list[tuple[int, str, type[BinlogError], str]] = [
     (E.CREATE_FILE, "00" * 17, Truncated, "needs 18 bytes"),
     (E.APPEND_BLOCK, "0100", Truncated, "file_id needs 4 bytes"),
     (E.INCIDENT, "0100" + "ff" + "6c", Truncated, "message needs 255 bytes"),
-    (E.ROWS_QUERY, "", Truncated, "needs 1 bytes"),
-    (E.GTID, "01" + UUID + "00" * 8, Malformed, "with number 0"),
-    (E.GTID, "01" + UUID + "ff" * 7 + "7f", Malformed, "with number 9223372036854775807"),
-    (E.GTID, "01" + UUID + "ff" * 8, Malformed, "with number -1"),
-    (E.ANONYMOUS_GTID, "01" + UUID + "01" + "00" * 7, Malformed, "an anonymous transaction with number 1"),
+    (E.ROWS_QUERY, "", Truncated, "needs 1 byte"),
+    (E.GTID, "01" + UUID + "00" * 8, Malformed, "GTID number is 0, expected 1 to"),
+    (E.GTID, "01" + UUID + "ff" * 7 + "7f", Malformed, "GTID number is 9223372036854775807, expected 1 to"),
+    (E.GTID, "01" + UUID + "ff" * 8, Malformed, "GTID number is -1, expected 1 to"),
+    (
+        E.ANONYMOUS_GTID,
+        "01" + UUID + "01" + "00" * 7,
+        Malformed,
+        "number of an anonymous transaction is 1, expected 0",
+    ),
     (E.GTID, "01" + UUID + "01" + "00" * 7 + "02" + "00" * 15, Truncated, "needs 16 bytes"),
     (E.GTID, "01" + UUID + "01" + "00" * 7 + "02" + "00" * 23 + "fb", Malformed, "begins with 0xfb"),
     (E.PREVIOUS_GTIDS, "ffffffffffff0000", Truncated, "needs 16 bytes"),
     (E.PREVIOUS_GTIDS, "0100000000000000" + UUID + "ff" * 8, Truncated, "18446744073709551615 intervals need"),
     (E.PREVIOUS_GTIDS, "01ffffffffffff01", Truncated, "uuid needs 16 bytes"),
-    (E.GTID_TAGGED, "04" + "7800", Unsupported, "version 2 of the serialization framework"),
-    (E.GTID_TAGGED, "02" + "fe" + "00", Malformed, "a message of 127 bytes in a body of 3"),
-    (E.GTID_TAGGED, "02" + "06" + "00", Malformed, "without gtid_flags, sid"),
-    (E.GTID_TAGGED, "02" + "06" + "fe", Unsupported, "is not known and may not be ignored"),
-    (E.XA_PREPARE, "00" + "01000000" + "41000000" + "00000000", Malformed, "an XID of 65 and 0 bytes"),
+    (E.GTID_TAGGED, "04" + "7800", Unsupported, "unsupported version 2 of the serialization framework"),
+    (E.GTID_TAGGED, "02" + "fe" + "00", Malformed, "message size is 127, but the body has 3 bytes"),
+    (E.GTID_TAGGED, "02" + "06" + "00", Malformed, "missing fields: gtid_flags, sid"),
+    (E.GTID_TAGGED, "02" + "06" + "fe", Unsupported, "must not be ignored"),
+    (E.XA_PREPARE, "00" + "01000000" + "41000000" + "00000000", Malformed, "parts of the XID have 65 and 0 bytes"),
     (E.XA_PREPARE, "00" + "01000000" + "40000000" + "00000000", Truncated, "gtrid needs 64 bytes"),
     (E.TRANSACTION_CONTEXT, "ff" + "00" * 17, Truncated, "server_uuid needs 255 bytes"),
     (E.TRANSACTION_CONTEXT, "00" * 6 + "ffffffff" + "00" * 8, Truncated, "snapshot_version needs 4294967295"),
@@ -60,10 +65,10 @@ LIES: list[tuple[int, str, type[BinlogError], str]] = [
     (E.VIEW_CHANGE, "00" * 48 + "01000000" + "0000" + "ffffffff", Truncated, "value needs 4294967295 bytes"),
     (E.TRANSACTION_PAYLOAD, "01" + HUGE, Truncated, "needs 9223372036854775808 bytes"),
     (E.TRANSACTION_PAYLOAD, "0109" + MANY + "020100" + "00", Truncated, "payload needs 1152921504606846976 bytes"),
-    (E.TRANSACTION_PAYLOAD, "010200" + "00", Malformed, "left over"),
+    (E.TRANSACTION_PAYLOAD, "010200" + "00", Malformed, "unexpected 1 byte after"),
     (E.TRANSACTION_PAYLOAD, "fb", Malformed, "begins with 0xfb"),
     (E.TRANSACTION_PAYLOAD, "ff", Malformed, "begins with 0xff"),
-    (E.TRANSACTION_PAYLOAD, "", Truncated, "field needs 1 bytes"),
+    (E.TRANSACTION_PAYLOAD, "", Truncated, "field needs 1 byte"),
     (E.HEARTBEAT_V2, "01" + HUGE, Truncated, "log_file needs 9223372036854775808 bytes"),
     (E.HEARTBEAT_V2, "0201ff", Malformed, "begins with 0xff"),
     (E.LARGE_TRANSACTION_HEADER, "01", Truncated, "needs 10 bytes"),
@@ -77,8 +82,8 @@ LIES: list[tuple[int, str, type[BinlogError], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("code", "body", "error", "message"), LIES)
-def test_a_body_that_lies_is_refused_with_its_place(
+@pytest.mark.parametrize(("code", "body", "error", "message"), MALFORMED)
+def test_a_malformed_body_is_an_error_with_its_position(
     code: int, body: str, error: type[BinlogError], message: str
 ) -> None:
     with pytest.raises(error, match=message) as caught:
@@ -90,8 +95,8 @@ def test_a_body_that_lies_is_refused_with_its_place(
     assert (type(again), str(again), again.position) == (type(refusal), str(refusal), refusal.position)
 
 
-@pytest.mark.parametrize(("code", "body"), [(row[0], row[1]) for row in LIES])
-def test_a_body_that_lies_takes_no_memory(code: int, body: str) -> None:
+@pytest.mark.parametrize(("code", "body"), [(row[0], row[1]) for row in MALFORMED])
+def test_a_malformed_body_takes_no_memory(code: int, body: str) -> None:
     tracemalloc.start()
     with pytest.raises(BinlogError):
         decode(code, body)
@@ -108,7 +113,7 @@ def test_an_event_shorter_than_its_header_is_malformed(kind: ServerKind, size: i
     log.raw(E.XID, bytes(8), overrides=Overrides(event_size=size))
     reading = read(log.content)
     assert isinstance(reading.error, Malformed)
-    assert reading.error.message == f"an event of {size} bytes, its header alone takes 19"
+    assert reading.error.message == f"event size is {size}, expected at least the 19 bytes of the header"
     assert reading.error.position.offset == start
     assert reading.events[-1].end_offset == start
 
@@ -117,7 +122,7 @@ def test_an_event_shorter_than_its_header_is_malformed(kind: ServerKind, size: i
 def test_an_event_without_room_for_its_checksum_is_malformed(size: int) -> None:
     log = BinlogBuilder()
     log.raw(E.XID, bytes(8), overrides=Overrides(event_size=size))
-    assert "has no room for its checksum" in str(read(log.content).error)
+    assert "too small for a header and a checksum" in str(read(log.content).error)
 
 
 @pytest.mark.parametrize("size", [32, 1 << 20, (1 << 31) - 1, (1 << 32) - 1])
@@ -127,11 +132,11 @@ def test_an_event_that_reaches_past_the_end_is_truncated(size: int) -> None:
     log.raw(E.XID, bytes(8), overrides=Overrides(event_size=size))
     error = read(log.content).error
     assert isinstance(error, Truncated)
-    assert error.message == f"the log ends 31 bytes into an event of {size} bytes"
+    assert error.message == f"the log ends 31 bytes into a {size}-byte event"
     assert (error.position.offset, error.position.event) == (start, "XID")
 
 
-def test_an_event_that_claims_4_gib_takes_the_memory_that_came() -> None:
+def test_an_event_that_claims_4_gib_takes_the_memory_of_its_bytes() -> None:
     log = BinlogBuilder()
     log.raw(E.XID, bytes(8), overrides=Overrides(event_size=(1 << 32) - 1))
     framer = Framer()
@@ -146,7 +151,7 @@ def test_an_event_that_claims_4_gib_takes_the_memory_that_came() -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
 
 
-def test_a_next_position_that_goes_backwards_is_no_endless_chain() -> None:
+def test_a_next_position_before_the_event_does_not_loop() -> None:
     log = BinlogBuilder()
     for _ in range(3):
         log.raw(E.XID, bytes(8), overrides=Overrides(next_position=4))
