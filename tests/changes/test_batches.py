@@ -40,7 +40,7 @@ def test_old_rows_are_kept_when_asked_for() -> None:
 
 
 def test_batches_have_no_more_rows_than_asked_for() -> None:
-    sizes = [batch.num_rows for batch in binspark.batches(LAST, table="shop.orders", max_rows=64)]
+    sizes = [batch.num_rows for batch in binspark.batches(LAST, table="shop.orders", max_rows_per_batch=64)]
     assert sizes == [64, 64, 23]
 
 
@@ -65,12 +65,12 @@ def test_the_history_of_one_file_holds_for_the_next() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"table": "shop.*"}, "tables takes patterns"),
-        ({"table": "shop.orders", "tables": ["shop.orders"]}, "not both"),
-        ({"table": "orders"}, "names no schema"),
-        ({"table": "shop.orders", "column": ["id"]}, "did you mean columns"),
-        ({"zero_dates": "nil"}, "none of null"),
-        ({"max_rows": 0}, "not positive"),
+        ({"table": "shop.*"}, r"^table must be the name of one table, .*, got 'shop\.\*': use tables for patterns$"),
+        ({"table": "shop.orders", "tables": ["shop.orders"]}, "^table and tables cannot be combined$"),
+        ({"table": "orders"}, r"^table must be the name of one table, schema\.table, got 'orders'$"),
+        ({"table": "shop.orders", "column": ["id"]}, r"^there is no option column; did you mean columns\?$"),
+        ({"zero_dates": "nil"}, "^zero_dates must be null, error or string, got 'nil'$"),
+        ({"max_rows_per_batch": 0}, "^max_rows_per_batch must be 1 or more, got 0$"),
     ],
 )
 def test_a_wrong_option_is_named_before_anything_is_read(options: dict[str, Any], message: str) -> None:

@@ -21,8 +21,8 @@ FILTERS = (
     {"stop_position": 1500},
     {"server_id": 1},
     {"server_id": 0},
-    {"start_time": "2026-11-15 08:56:01"},
-    {"stop_time": "2026-11-15 08:56:01"},
+    {"start_datetime": "2026-11-15 08:56:01"},
+    {"stop_datetime": "2026-11-15 08:56:01"},
     {"exclude_tables": ["*s"]},
 )
 

@@ -31,8 +31,8 @@ OTHERS: tuple[Filter, ...] = (
     ({"operations": ["insert", "delete"]}, lambda change: change.op in ("insert", "delete")),
     ({"start_position": 1000}, lambda change: change.pos >= 1000),
     ({"stop_position": 1000}, lambda change: change.pos < 1000),
-    ({"start_time": MOMENT}, lambda change: change.timestamp >= MOMENT),
-    ({"stop_time": MOMENT}, lambda change: change.timestamp < MOMENT),
+    ({"start_datetime": MOMENT}, lambda change: change.timestamp >= MOMENT),
+    ({"stop_datetime": MOMENT}, lambda change: change.timestamp < MOMENT),
     ({"server_id": 2}, lambda change: change.server_id == 2),
     ({"include_gtids": f"{SERVER_UUID}:1-3:7"}, lambda change: change.gtid in SOME),
 )

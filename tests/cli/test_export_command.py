@@ -76,7 +76,7 @@ def test_metadata_columns_are_plain_text(tmp_path: Path) -> None:
 
 
 def test_options_choose_rows_and_columns(tmp_path: Path) -> None:
-    chosen = ["--table", ORDERS, "--operation", "delete", "--columns", "id, total"]
+    chosen = ["--tables", ORDERS, "--operations", "delete", "--columns", "id, total"]
     assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out"), *chosen]) == 0
     rows = exported(tmp_path / "out", ORDERS)
     assert [row["id"] for row in rows] == list(range(1, 151))
@@ -84,7 +84,7 @@ def test_options_choose_rows_and_columns(tmp_path: Path) -> None:
 
 
 def test_files_are_cut_after_so_many_rows(tmp_path: Path) -> None:
-    cut = ["--table", ORDERS, "--rows-per-file", "60"]
+    cut = ["--tables", ORDERS, "--rows-per-file", "60"]
     assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out"), *cut]) == 0
     paths = sorted((tmp_path / "out" / ORDERS).iterdir())
     assert [pq.read_metadata(path).num_rows for path in paths] == [60, 60, 31]
@@ -111,7 +111,7 @@ def test_a_person_gets_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["table", "rows", "files", "MB"]
-    assert lines[-1].split()[:4] == ["in", "all", "155", "3"]
+    assert lines[-1].split()[:4] == ["total", "155", "3", "0.015"]
 
 
 def test_a_folder_that_is_not_empty_is_refused_and_left_alone(
@@ -128,7 +128,7 @@ def test_overwriting_replaces_the_tables_of_an_earlier_export_and_nothing_else(t
     (tmp_path / "mine.txt").write_text("mine")
     foreign = tmp_path / ORDERS / "part-00000-of-others.parquet"
     foreign.write_text("theirs")
-    assert exit_code(["export", str(LAST), "-o", str(tmp_path), "--table", ORDERS, "--overwrite"]) == 0
+    assert exit_code(["export", str(LAST), "-o", str(tmp_path), "--tables", ORDERS, "--overwrite"]) == 0
     assert files_in(tmp_path) == ["mine.txt", f"{ORDERS}/part-00000-of-others.parquet", f"{ORDERS}/part-00000.parquet"]
     assert pq.read_metadata(tmp_path / ORDERS / "part-00000.parquet").num_rows == 151
 
@@ -187,8 +187,8 @@ def test_a_killed_export_leaves_no_file_under_its_name_and_a_rerun_works(tmp_pat
     script = (
         "import os, signal\n"
         "from binspark.cli.main import exit_code\n"
-        "from binspark.export import part\n"
-        "part.os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "from binspark.export import writers\n"
+        "writers.os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"exit_code(['export', {str(MYSQL)!r}, '-o', {str(out)!r}])\n"
     )
     killed = subprocess.run([sys.executable, "-c", script], env=os.environ, check=False)
@@ -196,13 +196,13 @@ def test_a_killed_export_leaves_no_file_under_its_name_and_a_rerun_works(tmp_pat
     left = files_in(out)
     assert len(left) > 0
     assert [name for name in left if not name.endswith(".partial")] == []
-    assert exit_code(["export", str(LAST), "-o", str(out), "--table", ORDERS]) == 0
+    assert exit_code(["export", str(LAST), "-o", str(out), "--tables", ORDERS]) == 0
     assert files_in(out) == [f"{ORDERS}/part-00000.parquet"]
     assert [path.name for path in out.iterdir()] == [ORDERS]
 
 
 def test_many_tables_share_few_open_files(tmp_path: Path) -> None:
-    from binspark.changes.choice import selection_of
+    from binspark.changes.selection_options import make_selection
     from binspark.export import Export, ExportOptions
     from binspark.files import find_logs
     from binspark.schema import SchemaHistory
@@ -213,14 +213,14 @@ def test_many_tables_share_few_open_files(tmp_path: Path) -> None:
         log.transaction(*(insert(each, (1,), (2,)) for each in tables))
         log.rotate()
     log.save(tmp_path)
-    export = Export(selection_of({}), SchemaHistory(), ExportOptions(most_open=2))
+    export = Export(make_selection({}), SchemaHistory(), ExportOptions(max_open_files=2))
     written = export.run(find_logs(tmp_path), tmp_path / "out")
     assert [(each.rows, each.files) for each in written] == [(4, 2)] * 6
     assert len(exported(tmp_path / "out", "shop.t3")) == 4
 
 
 def test_a_table_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out"), "--table", "shop.ordres"]) == 0
+    assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out"), "--tables", "shop.ordres"]) == 0
     assert "shop.ordres" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
@@ -231,7 +231,7 @@ def test_a_table_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.Captur
         ([], "-o"),
         (["-o", "out", "--columns", "id,nmae"], "nmae"),
         (["-o", "out", "--zero-dates", "zero"], "null"),
-        (["-o", str(LAST)], "not a folder"),
+        (["-o", str(LAST)], "--output must be a directory, got the file"),
     ],
 )
 def test_wrong_use_is_named(

@@ -83,12 +83,12 @@ CHOICES: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
     "excludeTables": ({"excludeTables": "crm.*"}, {"exclude_tables": ["crm.*"]}),
     "operations": ({"operations": "update,delete"}, {"operations": ["update", "delete"]}),
     "times": (
-        {"startTime": "2026-11-15 09:00:03", "stopTime": "2026-11-15T09:00:06+00:00"},
+        {"committedFrom": "2026-11-15 09:00:03", "committedBefore": "2026-11-15T09:00:06+00:00"},
         {"committed_from": START + 3, "committed_before": START + 6},
     ),
     "serverId": ({"serverId": "2"}, {"server_id": 2}),
     "all": (
-        {"tables": "crm.people", "operations": "insert", "serverId": "1", "startTime": "2026-11-15 09:00:02"},
+        {"tables": "crm.people", "operations": "insert", "serverId": "1", "committedFrom": "2026-11-15 09:00:02"},
         {"tables": ["crm.people"], "operations": ["insert"], "server_id": 1, "committed_from": START + 2},
     ),
 }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from zlib import crc32
 
-from binspark.frames.codes import HeaderFlag
+from binspark.errors import Checksum
+from binspark.frames.codes import EventCode, HeaderFlag
 
 # The CRC32 of any bytes followed by their own CRC32, little-endian.
 RESIDUE = 0x2144DF1C
@@ -40,3 +41,12 @@ def with_in_use_flag_clear(event: bytes) -> bytes:
 def checksum_of(event: bytes) -> bytes:
     """Return the four bytes that end an event."""
     return crc32(event).to_bytes(4, "little")
+
+
+def checksum_mismatch(data: bytes, type_name: str) -> Checksum:
+    """Return the error for a complete event, checksum included, whose CRC32 does not match."""
+    if type_name == EventCode.FORMAT_DESCRIPTION.name:
+        data = with_in_use_flag_clear(data)
+    stored, computed = int.from_bytes(data[-4:], "little"), crc32(data[:-4])
+    found = f"stored 0x{stored:08x}, computed 0x{computed:08x} ({len(data)}-byte {type_name} event)"
+    return Checksum(f"checksum mismatch: {found}")
