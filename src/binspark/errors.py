@@ -102,6 +102,7 @@ class OptionError(BinlogError):
         self.option = option
 
     def at(self, position: Position) -> Self:
+        """Return the same error with the unknown parts of its position filled in."""
         return type(self)(self.problem, self.position.or_else(position), self.option)
 
     def spelled(self, option: str) -> Self:

@@ -169,7 +169,7 @@ def time_microseconds(value: datetime | str | int) -> int:
 
 
 def _time(value: datetime | str) -> datetime:
-    """A time without a time zone is in UTC."""
+    """Parse a time; without a time zone it is in UTC."""
     try:
         time = datetime.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:

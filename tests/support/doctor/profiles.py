@@ -64,7 +64,7 @@ SERVERS: Mapping[str, tuple[str, Family, Mapping[str, str]]] = {
 def healthy(server: str, **changes: Any) -> ServerProfile:
     """Return the profile of a server without problems, with changes."""
     version, family, variables = SERVERS[server]
-    profile = {
+    profile: dict[str, Any] = {
         "version": version,
         "family": family,
         "account": "`reader`@`%`",
@@ -72,7 +72,7 @@ def healthy(server: str, **changes: Any) -> ServerProfile:
         "grants": ENOUGH,
         "tables": TableProfile(),
     }
-    return ServerProfile(**{**profile, **changes})  # type: ignore[arg-type]
+    return ServerProfile(**{**profile, **changes})
 
 
 def with_variables(server: str, without: tuple[str, ...] = (), **variables: str) -> ServerProfile:
