@@ -12,8 +12,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from binspark.errors import OptionError
-from binspark.options.option import Surface
-from binspark.options.server import ARCHIVE_OPTIONS, STREAM_OPTIONS, ServerArguments, connection_arguments
+from binspark.options.option import Option, OptionTable, Surface, warn_renamed
+from binspark.options.server import (
+    ARCHIVE_OPTIONS,
+    SERVER_OPTIONS,
+    STREAM_OPTIONS,
+    ServerArguments,
+    ServerOption,
+    connection_arguments,
+)
 
 if TYPE_CHECKING:
     from binspark.archive.archiver import Archiver
@@ -26,7 +33,9 @@ if TYPE_CHECKING:
     from binspark.client.stream import OnHeartbeat
     from binspark.files.storage import Storage
 
-_LIVE_OPTIONS = {option.name: option for option in (*STREAM_OPTIONS, *ARCHIVE_OPTIONS)}
+_OPTIONS: OptionTable[Option] = OptionTable(
+    (*STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVER_OPTIONS), Surface.PYTHON, warn_renamed
+)
 
 
 def connect(config: ConnectionOptions | None = None, /, **server: Unpack[ServerArguments]) -> Connection:
@@ -114,9 +123,9 @@ def open_archive(
     from binspark.archive.retention import Retention
     from binspark.archive.settings import ArchiveSettings
 
-    names = ArchiveArguments.__annotations__
-    given: dict[str, Any] = _read({name: value for name, value in options.items() if name in names})
-    server: dict[str, Any] = {name: value for name, value in options.items() if name not in names}
+    found = _OPTIONS.find_all(options)
+    given = {name: _value(*each) for name, each in found.items() if not isinstance(each[0], ServerOption)}
+    server = {name: value for name, (option, value) in found.items() if isinstance(option, ServerOption)}
     settings = ArchiveSettings(
         stream=stream_settings(
             until=given.get("until"),
@@ -124,7 +133,7 @@ def open_archive(
             heartbeat_seconds=given.get("heartbeat_seconds"),
         ),
         keep=Retention(given.get("keep_days"), given.get("keep_bytes")),
-        **{_SETTINGS[name]: value for name, value in given.items() if name in _SETTINGS},
+        **{_SETTINGS[name]: value for name, value in given.items() if name in _SETTINGS and value is not None},
     )
     return open_archiver(
         _config(config, server), os.fspath(target), settings, on_progress, spool=given.get("spool"), storage=storage
@@ -153,10 +162,8 @@ def stream_settings(
     return StreamSettings(until_end=until is not None, **chosen)
 
 
-def _read(options: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: _LIVE_OPTIONS[name].read(value, Surface.PYTHON) for name, value in options.items() if value is not None
-    }
+def _value(option: Option, value: Any) -> Any:
+    return None if value is None else option.read(value, Surface.PYTHON)
 
 
 def _config(config: ConnectionOptions | None, server: Any) -> ConnectionOptions:

@@ -45,10 +45,12 @@ class Change:
 
     @property
     def schema(self) -> str:
+        """The database of the table."""
         return self.table_schema.schema
 
     @property
     def table(self) -> str:
+        """The name of the table, without its database."""
         return self.table_schema.table
 
     @property

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from binspark.errors import BinlogError
+from binspark.errors import BinlogError, OptionError
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.options import values
-from binspark.options.option import EVERYWHERE, Option, OptionTable, Surface, warn_renamed
+from binspark.options.option import EVERYWHERE, Option, OptionTable, Surface, given_twice, warn_renamed
 
 if TYPE_CHECKING:
     from binspark.columns.selection import Operations, Selection
@@ -225,8 +225,7 @@ def make_selection(options: Mapping[str, Any], surface: Surface = Surface.PYTHON
 
     fields: dict[str, Any] = {}
     policies: dict[str, Any] = {}
-    for name, value in options.items():
-        option = _IN_PYTHON.find(name)
+    for option, value in _IN_PYTHON.find_all(options).values():
         if value is not None:
             (policies if option.is_policy else fields)[option.target] = option.read(value, surface)
     return Selection(**fields, options=ColumnOptions(**policies))
@@ -237,6 +236,8 @@ def take_schema_file(schema_file: AnySchema, options: Any) -> AnySchema:
     old = SCHEMA_FILE.old_names[Surface.PYTHON]
     if old not in options:
         return schema_file
+    if schema_file is not None:
+        raise OptionError(given_twice(old, SCHEMA_FILE.name))
     warn_renamed(old, SCHEMA_FILE.name)
     given: AnySchema = options.pop(old)
     return given

@@ -11,7 +11,7 @@ import click
 from binspark.cli.output import print_message
 from binspark.errors import BinlogError, OptionError
 from binspark.frames import EventCode
-from binspark.options.option import Option, Surface, renamed, suggestion
+from binspark.options.option import Option, Surface, given_twice, renamed, suggestion
 from binspark.options.values import listed, names
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -35,15 +35,16 @@ class Command(click.Command):
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line, with old names replaced."""
         new_names: dict[str, str] = {}
         for param in self.params:
             if isinstance(param, RenamedOption):
                 new_names |= param.old_names
-        end = args.index("--") if "--" in args else len(args)
         with _errors_end(ctx):
-            return super().parse_args(ctx, [_current_name(word, new_names) for word in args[:end]] + args[end:])
+            return super().parse_args(ctx, _with_current_names(args, new_names))
 
     def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, and exit with the code that it returns."""
         with _errors_end(ctx):
             result = super().invoke(ctx)
         if isinstance(result, int):
@@ -70,13 +71,24 @@ def _as_typed(error: OptionError) -> OptionError:
     return error.spelled(_CLI.spell(error.option))
 
 
+def _with_current_names(words: list[str], new_names: Mapping[str, str]) -> list[str]:
+    """Return the words of a command line with old names, such as `--table` or `--table=…`, replaced.
+
+    After `--` all words are arguments. An old name beside its new one is an error: which of them counts is not clear.
+    """
+    end = words.index("--") if "--" in words else len(words)
+    given = {word.partition("=")[0] for word in words[:end]}
+    for old in given & new_names.keys():
+        new = new_names[old].partition("=")[0]
+        if new in given:
+            raise OptionError(given_twice(old, new))
+        print_message(renamed(old, new_names[old].replace("=", " ")))
+    return [_current_name(word, new_names) for word in words[:end]] + words[end:]
+
+
 def _current_name(word: str, new_names: Mapping[str, str]) -> str:
-    """Return a word of the command line with an old name, such as `--table` or `--table=…`, replaced."""
     name, equals, value = word.partition("=")
-    if name not in new_names:
-        return word
-    print_message(renamed(name, new_names[name].replace("=", " ")))
-    return new_names[name] + equals + value
+    return new_names.get(name, name) + equals + value
 
 
 def click_option(option: Option, *, parse: bool = True, **settings: Any) -> Decorator:

@@ -40,7 +40,7 @@ def _print_rules(context: click.Context, _option: click.Parameter, wanted: bool)
 @click.option(
     "--check-tables/--no-check-tables",
     cls=RenamedOption,
-    old_names={"--tables": "--check-tables", "--no-tables": "--no-check-tables"},
+    old_names={"--no-tables": "--no-check-tables"},
     default=True,
     help="Check the keys and types of tables too, which takes long if there are very many.  [default: check-tables]",
 )

@@ -78,7 +78,7 @@ _OPERATIONS: dict[str, tuple[int, Operation]] = {
 @click.argument("sets", metavar="SET…", nargs=-1, required=True)
 @format_option("text", "jsonl")
 def gtid_command(operation: str, sets: tuple[str, ...], output_format: str) -> int:
-    """Calculate with GTID sets.
+    r"""Calculate with GTID sets.
 
     SET is a MySQL GTID set, with or without tags, or a MariaDB GTID position or binlog state; - reads it from standard
     input, @FILE from a file. A MariaDB list with several servers in a domain is a state; then all other sets are taken

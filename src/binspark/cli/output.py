@@ -13,6 +13,7 @@ import click
 from binspark.errors import BinlogError, DecodeError, SchemaError
 
 _LINES_PER_WRITE = 256
+_UNIT = 1000
 
 
 def json_line(record: dict[str, Any]) -> str:
@@ -60,6 +61,7 @@ class Damage:
 
     @property
     def exit_code(self) -> int:
+        """The exit code of the command."""
         return 1 if self.found else 0
 
 
@@ -87,10 +89,10 @@ def time_text(timestamp: int) -> str:
 
 def size_text(count: float) -> str:
     """Return a number of bytes with its unit, in powers of 1000."""
-    if count < 1000:
+    if count < _UNIT:
         return f"{count:.0f} B"
     for unit in ("kB", "MB", "GB"):
-        count /= 1000
-        if count < 1000:
+        count /= _UNIT
+        if count < _UNIT:
             return f"{count:.1f} {unit}"
-    return f"{count / 1000:.1f} TB"
+    return f"{count / _UNIT:.1f} TB"

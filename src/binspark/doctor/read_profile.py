@@ -77,8 +77,11 @@ def _has_active_role(connection: Connection, grants: Grants) -> bool:
 
 
 def _is_replica(connection: Connection, family: Family, variables: Mapping[str, str]) -> bool:
-    """Galera's nodes are replicas of each other. In MariaDB the privileges for logs do not allow SHOW SLAVE STATUS, but
-    everybody may read gtid_slave_pos, which is set on a replica."""
+    """Return whether a server replicates from another one.
+
+    Galera's nodes are replicas of each other. In MariaDB the privileges for logs do not allow SHOW SLAVE STATUS, but
+    everybody may read gtid_slave_pos, which is set on a replica.
+    """
     if variables.get("wsrep_on") == "ON" or variables.get("gtid_slave_pos"):
         return True
     return bool(_allowed(connection, _replica_status(connection, family)))

@@ -44,6 +44,7 @@ class TableSummary:
 
     @property
     def name(self) -> str:
+        """The table with its database."""
         return f"{self.schema}.{self.table}"
 
 

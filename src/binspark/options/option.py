@@ -85,6 +85,7 @@ class Option:
 
 
 AnyOption = TypeVar("AnyOption", bound=Option)
+Value = TypeVar("Value")
 
 
 class OptionTable(Generic[AnyOption]):
@@ -103,6 +104,17 @@ class OptionTable(Generic[AnyOption]):
             self._key(option.old_names[surface]): option for option in self.options if surface in option.old_names
         }
 
+    def find_all(self, given: Mapping[str, Value]) -> dict[str, tuple[AnyOption, Value]]:
+        """Return the options that names mean, with their values, by their names in Python."""
+        found: dict[str, tuple[AnyOption, Value]] = {}
+        names: dict[str, str] = {}
+        for name, value in given.items():
+            option = self.find(name)
+            if option.name in found:
+                raise OptionError(given_twice(names[option.name], name))
+            found[option.name], names[option.name] = (option, value), name
+        return found
+
     def find(self, given: str) -> AnyOption:
         """Return the option that a name means; an `OptionError` if there is none."""
         key = self._key(given)
@@ -113,7 +125,7 @@ class OptionTable(Generic[AnyOption]):
         if option is None:
             known = (option.name_on(self._surface) for option in self.options)
             raise OptionError(f"{self._unknown} {given}{suggestion(given, known)}")
-        self._on_renamed(given, option.name_on(self._surface))
+        self._on_renamed(option.old_names[self._surface], option.name_on(self._surface))
         return option
 
     def _key(self, name: str) -> str:
@@ -124,6 +136,11 @@ class OptionTable(Generic[AnyOption]):
 def renamed(old: str, new: str) -> str:
     """Return the warning about an old name."""
     return f"{old} is deprecated; use {new}"
+
+
+def given_twice(one: str, other: str) -> str:
+    """Return the message about an option that was given under its old and its new name."""
+    return f"{one} and {other} are the same option; give only one of them"
 
 
 def warn_renamed(old: str, new: str) -> None:

@@ -115,8 +115,7 @@ _ARGUMENTS = OptionTable(SERVER_OPTIONS, Surface.PYTHON, warn_renamed)
 def connection_arguments(given: Mapping[str, Any], surface: Surface = Surface.PYTHON) -> dict[str, Any]:
     """Return the arguments of `connection_options` for options by their names in Python; None is not given."""
     arguments: dict[str, Any] = {}
-    for name, value in given.items():
-        option = _ARGUMENTS.find(name)
+    for option, value in _ARGUMENTS.find_all(given).values():
         if value is not None:
             arguments[option.argument] = option.read(value, surface)
     return arguments

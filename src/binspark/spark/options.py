@@ -262,14 +262,11 @@ _TABLE: OptionTable[Option] = OptionTable(
 def read_options(options: Mapping[str, str]) -> SourceOptions:
     """Return what options mean; an `OptionError` if one is not known, or its value is not valid."""
     fields: dict[str, Any] = {}
-    storage: dict[str, str] = {}
     server: dict[str, Any] = {}
     selection: dict[str, str] = {}
-    for given, value in options.items():
-        if given.lower().startswith(STORAGE_PREFIX):
-            storage[given[len(STORAGE_PREFIX) :].lower()] = value
-            continue
-        option = _TABLE.find(given)
+    own = {name: value for name, value in options.items() if not name.lower().startswith(STORAGE_PREFIX)}
+    storage = {name[len(STORAGE_PREFIX) :].lower(): value for name, value in options.items() if name not in own}
+    for option, value in _TABLE.find_all(own).values():
         if isinstance(option, SelectionOption):
             selection[option.name] = value
         elif isinstance(option, ServerOption):
