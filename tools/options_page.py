@@ -97,7 +97,7 @@ def _for_batches(option: Option, where: str) -> str:
 def _server() -> Iterator[str]:
     yield "## Connecting to a server\n"
     yield _paragraph(
-        "Commands `archive`, `tail` and `doctor`; `binspark.connect`, `binspark.follow` and `binspark.open_archive`; "
+        "Commands `archive`, `tail` and `doctor`; `binspark.connect`, `binspark.follow` and `binspark.open_archiver`; "
         "Spark, to follow a server or to read the schemas of tables. An option file has the same names: `ssl-ca`."
     )
     yield from _table([_row(option) for option in SERVER_OPTIONS])
@@ -106,12 +106,12 @@ def _server() -> Iterator[str]:
 def _live() -> Iterator[str]:
     yield "## Following a server\n"
     yield _paragraph(
-        "Commands `archive` and `tail`; `binspark.follow` and `binspark.open_archive`; Spark streams. An archive, and "
+        "Commands `archive` and `tail`; `binspark.follow` and `binspark.open_archiver`; Spark streams. An archive, and "
         "`binspark.follow`, have `end` as the only value of `until`."
     )
     yield from _table([_row(option) for option in STREAM_OPTIONS])
     yield "## Archiving a server\n"
-    yield "Command `archive`; `binspark.open_archive`.\n"
+    yield "Command `archive`; `binspark.open_archiver`.\n"
     yield from _table([_row(option) for option in ARCHIVE_OPTIONS])
 
 

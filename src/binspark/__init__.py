@@ -5,7 +5,7 @@
 ...     print(event.offset, event.type, event.body)
 
 logs       events, rows, batches
-servers    connect, follow, open_archive
+servers    connect, follow, open_archiver
 Spark      register, tables, chunk_tables, expand, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, Event, Change, …
 errors     BinlogError and its subclasses, see `binspark.errors`
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from binspark.files.read import ReadOptions
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
-    from binspark.live import connect, follow, open_archive
+    from binspark.live import connect, follow, open_archiver
     from binspark.position import Position
     from binspark.spark.expand import chunk_tables, expand
     from binspark.spark.failures import binlog_error
@@ -82,7 +82,7 @@ __all__ = [
     "events",
     "expand",
     "follow",
-    "open_archive",
+    "open_archiver",
     "register",
     "rows",
     "tables",
@@ -108,7 +108,7 @@ _MODULES = {
     "events": ("binspark.files.read", "read_events"),
     "expand": ("binspark.spark.expand", "expand"),
     "follow": ("binspark.live", "follow"),
-    "open_archive": ("binspark.live", "open_archive"),
+    "open_archiver": ("binspark.live", "open_archiver"),
     "register": ("binspark.spark.tables", "register"),
     "rows": ("binspark.files.changes", "read_changes"),
     "tables": ("binspark.spark.tables", "tables"),

@@ -97,10 +97,10 @@ class ArchiveArguments(TypedDict, total=False):
 
 
 class _Archive(ArchiveArguments, ServerArguments, total=False):
-    """All keyword arguments of `open_archive`."""
+    """All keyword arguments of `open_archiver`."""
 
 
-def open_archive(
+def open_archiver(
     target: str | os.PathLike[str],
     config: ConnectionOptions | None = None,
     /,
@@ -109,7 +109,7 @@ def open_archive(
     storage: Storage | None = None,
     **options: Unpack[_Archive],
 ) -> Archiver:
-    """Open an archive of a server's logs, a new one or one that exists; `run` copies, until `stop` is called.
+    """Return an archiver of a server's logs, for a new archive or one that exists: `run` copies until `stop` is called.
 
     target       a directory, or the URI of one in an object store
     on_progress  is called with rate and lag, every `progress_seconds`
@@ -117,7 +117,7 @@ def open_archive(
 
     The other options are those of `ArchiveArguments` and of the connection.
 
-    >>> binspark.open_archive("archive/", host="db1", user="repl", keep_days=30).run()  # doctest: +SKIP
+    >>> binspark.open_archiver("archive/", host="db1", user="repl", keep_days=30).run()  # doctest: +SKIP
     """
     from binspark.archive.archiver import open_archiver
     from binspark.archive.retention import Retention

@@ -13,7 +13,7 @@ import binspark
 from binspark import errors
 from binspark.client.options import Address, ConnectionOptions, Tls, TlsMode
 
-SERVERS = ["connect", "follow", "open_archive", "BinlogPosition", "ServerInfo"]
+SERVERS = ["connect", "follow", "open_archiver", "BinlogPosition", "ServerInfo"]
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +81,7 @@ def test_one_call_opens_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         seen.arguments, seen.options = arguments, options
 
     monkeypatch.setattr("binspark.archive.archiver.open_archiver", open_archiver)
-    binspark.open_archive(
+    binspark.open_archiver(
         tmp_path, host="db1", user="me", start="latest", keep_days=3, keep_bytes="2G", progress_seconds=0, spool="s"
     )
     config, target, settings, on_progress = seen.arguments
@@ -97,8 +97,8 @@ def test_one_call_opens_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         (lambda: binspark.connect(hots="db1"), r"^there is no option hots; did you mean host\?$"),  # type: ignore[call-arg]
         (lambda: binspark.connect(connect_timeout=-1), "^connect_timeout must be positive, got -1$"),
         (lambda: binspark.follow(until="tomorrow"), "^until must be 'end', got 'tomorrow'$"),  # type: ignore[arg-type]
-        (lambda: binspark.open_archive("a", keep_days=0), "^keep_days must be positive, got 0$"),
-        (lambda: binspark.open_archive("a", keepdays=1), r"^there is no option keepdays; did you mean keep_days\?$"),  # type: ignore[call-arg]
+        (lambda: binspark.open_archiver("a", keep_days=0), "^keep_days must be positive, got 0$"),
+        (lambda: binspark.open_archiver("a", keepdays=1), r"^there is no option keepdays; did you mean keep_days\?$"),  # type: ignore[call-arg]
     ],
     ids=["unknown", "connect", "follow", "archive", "unknown of an archive"],
 )

@@ -40,7 +40,7 @@ def test_reading_events_loads_no_heavy_library(name: str) -> None:
 
 @pytest.mark.parametrize("name", HEAVY)
 def test_the_functions_for_servers_load_no_heavy_library(name: str) -> None:
-    assert name not in modules_after("import binspark; binspark.connect; binspark.follow; binspark.open_archive")
+    assert name not in modules_after("import binspark; binspark.connect; binspark.follow; binspark.open_archiver")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -11,7 +11,7 @@ import pytest
 
 from binspark.changes.selection_options import SELECTION_OPTIONS, BatchOptions
 from binspark.files.read import ReadOptions
-from binspark.live import ArchiveArguments, connect, follow, open_archive
+from binspark.live import ArchiveArguments, connect, follow, open_archiver
 from binspark.options.option import Surface
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS, ServerArguments
 from binspark.spark.options import SPARK_OPTIONS
@@ -38,7 +38,7 @@ def test_every_option_of_a_command_is_on_the_page() -> None:
 
 def test_every_argument_in_python_is_on_the_page() -> None:
     arguments = {
-        name for function in (connect, follow, open_archive) for name in inspect.signature(function).parameters
+        name for function in (connect, follow, open_archiver) for name in inspect.signature(function).parameters
     }
     typed = {*BatchOptions.__annotations__, *ServerArguments.__annotations__, *ArchiveArguments.__annotations__}
     names = (arguments - CALLS) | typed | set(get_type_hints(ReadOptions)) | {"schema_file", "table"}

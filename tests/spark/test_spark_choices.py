@@ -174,7 +174,7 @@ def test_positions_choose_the_transactions_that_begin_between_them(
 def test_a_position_in_a_log_that_is_not_there_is_named(logs: list[Path], read: ReadLogs) -> None:
     error = failure(lambda: read(logs, startPosition="binlog.000009:4").collect())
     assert isinstance(error, OptionError)
-    assert error.message == "startPosition: none of the logs is called binlog.000009"
+    assert error.message == "startPosition names binlog.000009, which is none of the logs"
 
 
 def test_rows_of_a_transaction_are_numbered_through_all_tables_when_asked_for(logs: list[Path], read: ReadLogs) -> None:

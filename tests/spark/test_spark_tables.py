@@ -57,7 +57,7 @@ def test_several_logs_may_be_named(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("option", ["view", "table"])
 def test_what_tables_are_for_is_not_an_option(option: str, spark: SparkSession) -> None:
-    with pytest.raises(OptionError, match=f"^{option}: "):
+    with pytest.raises(OptionError, match=f"^{option} is not valid here"):
         binspark.tables(spark, LOGS, **{option: "changes"})
 
 

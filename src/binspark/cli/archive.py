@@ -11,7 +11,7 @@ from binspark.cli.command import Command, RenamedOption, format_option
 from binspark.cli.live import stop_on_signal, warnings_to
 from binspark.cli.output import json_line, print_message, size_text
 from binspark.cli.server_options import live_option, server_options
-from binspark.live import open_archive
+from binspark.live import open_archiver
 
 if TYPE_CHECKING:
     from binspark.archive.progress import Report
@@ -58,7 +58,7 @@ def archive_command(connection: ConnectionOptions, target: str, output_format: s
     lock file there keeps out a second archiver, unless both start at the same moment.
     """
     show = _PRINTERS[output_format]
-    archive = open_archive(target, connection, on_progress=lambda report: show(report, False), **options)
+    archive = open_archiver(target, connection, on_progress=lambda report: show(report, False), **options)
     with stop_on_signal(archive.stop), warnings_to(_WARNERS[output_format]):
         summary = archive.run()
     show(summary, True)
