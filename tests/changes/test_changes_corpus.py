@@ -12,7 +12,7 @@ from tests.support.changes.change_tables import by_batches, by_rows
 
 CASES = sorted({case_of(log) for log in corpus_logs(encrypted=True, truncated=True)})
 ONLY_BY_ROWS = "mysql/json-partial-minimal"
-"""Its documents are only in the log as what changed inside them, which no column can hold."""
+"""Its documents are in the log only as partial updates, which no column can contain."""
 
 FILTERS = (
     {"operations": ["delete", "insert"]},

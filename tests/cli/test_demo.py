@@ -47,7 +47,7 @@ def test_the_user_may_leave_spark_out(capsys: pytest.CaptureFixture[str]) -> Non
     assert "was skipped" not in shown
 
 
-def test_a_folder_that_holds_something_is_not_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_directory_that_is_not_empty_is_not_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "thesis.txt").touch()
     assert exit_code(["demo", "-o", str(tmp_path)]) == 2
     assert "--output must be an empty or new directory, got" in capsys.readouterr().err

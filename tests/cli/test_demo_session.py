@@ -28,15 +28,15 @@ OTHER_FAILURE = [*BROKEN_PIPE[:2], "ValueError: too short\n"]
         "NOTE: Picked up JDK_JAVA_OPTIONS: -Dx=y\n",
     ],
 )
-def test_what_java_says_at_every_start_is_left_out(line: str) -> None:
+def test_the_startup_messages_of_java_are_omitted(line: str) -> None:
     assert list(without_noise([line, "12:00:00 ERROR Executor: no\n"])) == ["12:00:00 ERROR Executor: no\n"]
 
 
-def test_a_worker_whose_rows_nobody_wants_is_left_out() -> None:
+def test_the_traceback_of_a_worker_whose_pipe_was_closed_is_omitted() -> None:
     assert list(without_noise(["before\n", *BROKEN_PIPE, *BROKEN_PIPE, "after\n"])) == ["before\n", "after\n"]
 
 
-def test_two_workers_that_write_at_once_are_left_out() -> None:
+def test_interleaved_tracebacks_of_two_workers_are_omitted() -> None:
     interleaved = [line for pair in zip(BROKEN_PIPE, BROKEN_PIPE, strict=True) for line in pair]
     late = [*BROKEN_PIPE[:1], *BROKEN_PIPE[:3], *BROKEN_PIPE[3:], *BROKEN_PIPE[1:]]
     assert list(without_noise(["before\n", *interleaved, *late, "after\n"])) == ["before\n", "after\n"]
@@ -47,7 +47,7 @@ def test_a_failure_among_closed_pipes_is_shown() -> None:
     assert list(without_noise(lines)) == lines
 
 
-def test_other_tracebacks_are_shown_whole() -> None:
+def test_other_tracebacks_are_shown_completely() -> None:
     lines = [*BROKEN_PIPE, *OTHER_FAILURE, "after\n"]
     assert list(without_noise(lines)) == [*OTHER_FAILURE, "after\n"]
 

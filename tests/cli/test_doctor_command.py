@@ -95,9 +95,9 @@ def test_a_wrong_password_of_an_option_file_is_not_shown(
 def test_where_nobody_listens_there_is_no_connection(capsys: Captured) -> None:
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
-        place = f"127.0.0.1:{reserved.getsockname()[1]}"
-        assert exit_code(["doctor", "--host", place, "--user", "root"]) == 2
-    assert f"binspark: {place}: no server listens there" in capsys.readouterr().err
+        address = f"127.0.0.1:{reserved.getsockname()[1]}"
+        assert exit_code(["doctor", "--host", address, "--user", "root"]) == 2
+    assert f"binspark: {address}: no server listens there" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

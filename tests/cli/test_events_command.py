@@ -58,7 +58,7 @@ def test_positions_bound_what_is_shown(capsys: pytest.CaptureFixture[str]) -> No
     assert max(int(str(record["pos"])) for record in shown) < 240
 
 
-def test_damage_is_told_and_what_follows_is_still_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damage_is_reported_and_what_follows_is_still_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = bytearray(LOG.read_bytes())
     data[300] ^= 0xFF
     damaged = tmp_path / "binlog.000001"
@@ -71,7 +71,7 @@ def test_damage_is_told_and_what_follows_is_still_shown(tmp_path: Path, capsys: 
     assert shown[-1]["end_pos"] == len(data)
 
 
-def test_a_truncated_log_shows_its_whole_events_and_says_where_it_ends(
+def test_a_truncated_log_shows_its_complete_events_and_where_it_ends(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cut = tmp_path / "binlog.000001"

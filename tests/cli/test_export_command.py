@@ -1,4 +1,4 @@
-"""`binspark export`: what is written, that it is whole or not there, and what is said."""
+"""`binspark export`: the files, that there are all or none, and the output."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def exported(folder: Path, name: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("name", ["shop.customers", "shop.orders", "shop.order_lines", "shop.products"])
-def test_what_is_read_back_is_what_the_batches_hold(tmp_path: Path, name: str) -> None:
+def test_what_is_read_back_equals_the_batches(tmp_path: Path, name: str) -> None:
     assert exit_code(["export", str(MYSQL), "-o", str(tmp_path / "out"), "--before"]) == 0
     items = [item for item in binspark.batches(MYSQL, before=True) if item.table.name == name]
     assert exported(tmp_path / "out", name) == [row for item in items for row in item.batch.to_pylist()]
 
 
-def test_a_table_in_two_shapes_is_in_two_files(tmp_path: Path) -> None:
+def test_a_table_with_two_schemas_is_in_two_files(tmp_path: Path) -> None:
     assert exit_code(["export", str(MYSQL), "-o", str(tmp_path / "out")]) == 0
     assert files_in(tmp_path / "out") == [
         "shop.customers/part-00000.parquet",
@@ -81,7 +81,7 @@ def test_options_choose_rows_and_columns(tmp_path: Path) -> None:
     assert [name for name in rows[0] if not name.startswith("_")] == ["id", "total"]
 
 
-def test_files_are_cut_after_so_many_rows(tmp_path: Path) -> None:
+def test_a_file_has_a_maximum_number_of_rows(tmp_path: Path) -> None:
     cut = ["--tables", ORDERS, "--rows-per-file", "60"]
     assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out"), *cut]) == 0
     paths = sorted((tmp_path / "out" / ORDERS).iterdir())
@@ -149,7 +149,7 @@ def test_damage_keeps_an_earlier_export(tmp_path: Path) -> None:
     assert {name: (out / name).read_bytes() for name in files_in(out)} == before
 
 
-def test_what_stands_before_damage_can_be_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_before_damage_can_be_salvaged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cut, out = tmp_path / "binlog.000001", tmp_path / "out"
     cut.write_bytes(LAST.read_bytes()[:7000])
     assert exit_code(["export", str(cut), str(LAST), "-o", str(out), "--salvage"]) == 1
@@ -216,7 +216,7 @@ def test_many_tables_share_few_open_files(tmp_path: Path) -> None:
     assert len(exported(tmp_path / "out", "shop.t3")) == 4
 
 
-def test_a_table_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_that_does_not_exist_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out"), "--tables", "shop.ordres"]) == 0
     assert "shop.ordres" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

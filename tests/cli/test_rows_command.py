@@ -59,7 +59,7 @@ def test_an_order_that_was_deleted_is_shown_with_all_its_values(capsys: pytest.C
     }
 
 
-def test_both_families_hold_the_same_shop(capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_families_have_the_same_shop(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("--tables", "shop.orders", "--operations", "delete")
     mysql, mariadb = (rows(capsys, str(SHOP / family), *arguments) for family in ("mysql", "mariadb"))
     assert [record["key"] for record in mysql] == [record["key"] for record in mariadb]
@@ -177,7 +177,7 @@ def test_a_checksum_that_does_not_match_ends_a_file(tmp_path: Path, capsys: pyte
         (["--operations", "remove"], "--operations must be insert, update or delete, got 'remove'"),
         (["--schema-file", "no-such.sql"], "no-such.sql"),
         (["--stop-position", "-1"], "--stop-position must be 1 or more, got '-1'"),
-        (["--server-id", "one"], "--server-id must be a whole number, got 'one'"),
+        (["--server-id", "one"], "--server-id must be an integer, got 'one'"),
         (["--tabel", "shop.orders"], "--tables"),
     ],
 )

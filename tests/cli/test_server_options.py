@@ -80,7 +80,7 @@ def test_the_environment_has_a_password(variable: str, monkeypatch: pytest.Monke
     assert Probe().connection().password == SECRET
 
 
-def test_a_password_is_asked_for_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_is_prompted_for_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MYSQL_PWD", "of the environment")
     probe = Probe()
     result = probe.run("--user", "me", "--host", "db1", "--ask-password", typed=f"{SECRET}\n")
@@ -125,7 +125,7 @@ def test_what_cannot_be_is_wrong_use(arguments: list[str]) -> None:
     ("arguments", "message"),
     [
         (["--port", "0"], "--port must be from 1 to 65535, got '0'"),
-        (["--port", "x"], "--port must be a whole number, got 'x'"),
+        (["--port", "x"], "--port must be an integer, got 'x'"),
         (["--ssl-mode", "maybe"], "Invalid value for '--ssl-mode': 'maybe' is not one of 'disabled', 'preferred'"),
         (["--connect-timeout", "-1"], "--connect-timeout must be positive, got '-1'"),
     ],

@@ -95,7 +95,7 @@ def test_text_is_for_people(mysql: Server, database: str, capsysbinary: pytest.C
     assert lines[1].endswith(f'update  {database}.t  id=1 note: "old" → "new"')
 
 
-def test_a_table_that_is_not_there_is_told(
+def test_a_table_that_does_not_exist_is_reported(
     mysql: Server, database: str, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     assert exit_code(arguments(mysql, "--until", "end", "--tables", f"{database}.tt")) == 0

@@ -40,7 +40,7 @@ def test_the_hash_of_a_password_is_not_kept() -> None:
         ("REVOKE SELECT ON `mysql`.* FROM `u`@`%`", ()),
     ],
 )
-def test_roles_are_told_from_privileges(line: str, roles: tuple[str, ...]) -> None:
+def test_roles_are_distinguished_from_privileges(line: str, roles: tuple[str, ...]) -> None:
     assert parse_grants([line]) == Grants(frozenset(), roles)
 
 

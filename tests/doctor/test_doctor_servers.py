@@ -1,4 +1,4 @@
-"""The doctor on real servers: bad ones are found out, and what it says mends them."""
+"""The doctor on real servers: problems are found, and their fixes work."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ CREATE TABLE shop.visits (page INT, UNIQUE KEY (page));
 """
 
 
-def test_a_good_mysql_server_has_nothing_that_hurts(start_server: StartServer) -> None:
+def test_a_good_mysql_server_has_no_problem(start_server: StartServer) -> None:
     server = start_server(MySQL, {**GOOD_OPTIONS, "binlog-rows-query-log-events": "ON"})
     server.run_sql(TABLES + "DROP TABLE shop.visits;")
     assert findings(server) == {}
 
 
-def test_a_good_mariadb_server_has_nothing_that_hurts(start_server: StartServer) -> None:
+def test_a_good_mariadb_server_has_no_problem(start_server: StartServer) -> None:
     server = start_server(MariaDB, {**GOOD_OPTIONS, "gtid-strict-mode": "ON"})
     server.run_sql(TABLES + "DROP TABLE shop.visits, shop.orders;")
     assert findings(server) == {}

@@ -67,8 +67,8 @@ def test_a_value_is_parsed(parse: Callable[[Any], object], value: object, expect
     ("parse", "value", "message"),
     [
         (values.flag, "yes", "must be true or false, got 'yes'"),
-        (values.integer, "x", "must be a whole number, got 'x'"),
-        (values.integer, None, "must be a whole number, got None"),
+        (values.integer, "x", "must be an integer, got 'x'"),
+        (values.integer, None, "must be an integer, got None"),
         (values.port, 70000, "must be from 1 to 65535, got 70000"),
         (values.offset, "-1", "must be 0 or more, got '-1'"),
         (values.positive, 0, "must be 1 or more, got 0"),

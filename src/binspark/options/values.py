@@ -39,15 +39,15 @@ def flag(value: bool | str) -> bool:
 
 
 def integer(value: int | str) -> int:
-    """Parse a whole number."""
+    """Parse an integer."""
     try:
         return int(value)
     except (TypeError, ValueError):
-        raise InvalidValue("a whole number", value) from None
+        raise InvalidValue("an integer", value) from None
 
 
 def integer_in(low: int, high: int | None = None) -> Callable[[int | str], int]:
-    """Return the parser of a whole number in a range, both ends included."""
+    """Return the parser of an integer in a range, both ends included."""
     expected = f"{low} or more" if high is None else f"from {low} to {high}"
 
     def parse(value: int | str) -> int:

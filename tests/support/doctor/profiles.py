@@ -1,4 +1,4 @@
-"""Made-up profile: servers on which nothing hurts, to be spoilt one thing at a time."""
+"""Profiles of servers without problems, to be changed one setting at a time."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class SqlReader:
         """Take an unsigned integer."""
         token = self.peek()
         if token.kind is not Kind.NUMBER or not token.value.isdecimal():
-            raise self.refused("a whole number")
+            raise self.refused("an integer")
         return int(self.next().value)
 
     def table_name(self) -> TableName:

@@ -76,7 +76,7 @@ def test_a_table_without_a_known_key_has_none(tmp_path: Path) -> None:
     assert json.loads(change_json(change))["key"] is None
 
 
-def test_a_dump_tells_names_and_keys_that_the_log_does_not(tmp_path: Path) -> None:
+def test_a_dump_has_the_names_and_keys_that_the_log_lacks(tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_9_7)
     log.full_metadata = False
     log.transaction(insert(table("shop.t", integer("id"), integer("n")), (1, 2)))
@@ -90,7 +90,7 @@ def test_a_dump_tells_names_and_keys_that_the_log_does_not(tmp_path: Path) -> No
     assert (change.after, change.key) == ({"code": 1, "amount": 2}, {"code": 1})
 
 
-def test_columns_that_an_image_leaves_out_are_left_out() -> None:
+def test_columns_that_are_absent_from_an_image_are_absent() -> None:
     updates = [change for change in binspark.rows(case_logs("mysql/image-minimal")) if change.op == "update"]
     assert any(change.after is not None and len(change.after) < len(change.table_schema.columns) for change in updates)
     assert all(change.key for change in updates)
@@ -106,7 +106,7 @@ def test_a_gtid_ends_with_its_file_unless_the_log_is_a_relay_log(tmp_path: Path)
     assert by_rows(logs) == by_batches(logs)
 
 
-def test_a_transaction_of_a_relay_log_goes_on_in_the_next_file(tmp_path: Path) -> None:
+def test_a_transaction_of_a_relay_log_continues_in_the_next_file(tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_9_7, relay=True)
     log.transaction(insert(ORDERS, (1, "a")))
     log.start_file()
@@ -152,7 +152,7 @@ def test_the_fragments_of_a_rows_event_are_put_together(tmp_path: Path) -> None:
     assert by_rows(logs) == by_batches(logs)
 
 
-def test_fragments_that_hold_more_than_one_event_are_refused(tmp_path: Path) -> None:
+def test_fragments_of_more_than_one_event_are_refused(tmp_path: Path) -> None:
     log = BinlogBuilder(MARIADB_12_3)
     table_map, rows = log.change_parts((insert(ORDERS, (1, "a")),), log.usual_rows())
     log.write([table_map])
@@ -186,7 +186,7 @@ def test_a_table_id_means_the_table_that_it_was_last_given(tmp_path: Path) -> No
     assert [change.table for change in binspark.rows(saved(log, tmp_path))] == ["orders", "customers"]
 
 
-def test_a_shape_that_contradicts_the_dump_is_refused_after_the_rows_before_it(tmp_path: Path) -> None:
+def test_a_schema_that_contradicts_the_dump_is_refused_after_the_rows_before_it(tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_9_7)
     log.transaction(insert(CUSTOMERS, (2, "b")))
     log.transaction(insert(ORDERS, (1, "a")))
@@ -199,7 +199,7 @@ def test_a_shape_that_contradicts_the_dump_is_refused_after_the_rows_before_it(t
     assert outcome == by_batches(logs, schema_file=dump)
 
 
-def test_damage_behind_the_position_to_stop_at_is_not_seen(tmp_path: Path) -> None:
+def test_damage_after_the_stop_position_is_not_seen(tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_9_7)
     log.transaction(insert(ORDERS, (1, "a")))
     stop = log.offset
