@@ -61,6 +61,11 @@ def test_what_tables_are_for_is_not_an_option(option: str, spark: SparkSession) 
         binspark.tables(spark, LOGS, **{option: "changes"})
 
 
+def test_options_may_be_spelled_as_in_python(spark: SparkSession) -> None:
+    found = binspark.tables(spark, LOGS, exclude_tables=["shop.orders", "shop.order_lines"], operations="insert")
+    assert set(found) == set(binspark.tables(spark, LOGS, excludeTables="shop.order*", operations=["insert"]))
+
+
 def test_a_misspelt_option_is_named(spark: SparkSession) -> None:
     with pytest.raises(OptionError, match=r"no option operation; did you mean operations\?"):
         binspark.tables(spark, LOGS, operation="insert")

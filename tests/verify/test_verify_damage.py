@@ -10,6 +10,7 @@ from binspark.event import TransactionPayload, encode_body
 from binspark.frames import ChecksumAlgorithm, Frame, HeaderFlag
 from binspark.frames import EventCode as E
 from binspark.testing.builder import MYSQL_9_7, BinlogBuilder, Lies, insert
+from binspark.transactions.byte_tables import IDENTIFYING_CODES
 from binspark.verify import verify_logs
 from tests.support.verify.logs import (
     ITEMS,
@@ -81,6 +82,18 @@ def test_damage_in_one_place_is_one_error(log: Path) -> None:
         flip(log, frame.end_offset - 2)
         found.append(errors(verify_logs(log)))
     assert found == [["checksum"]] * len(frames)
+
+
+def test_a_transaction_whose_begin_is_damaged_is_one_transaction(log: Path) -> None:
+    transactions = verify_logs(log).files[0].transactions
+    frames = frames_of(log)
+    table_map = next(at for at, frame in enumerate(frames) if frame.type_code == E.TABLE_MAP)
+    gtid = max(at for at in range(table_map) if frames[at].type_code in IDENTIFYING_CODES)
+    for frame in frames[gtid:table_map]:
+        flip(log, frame.end_offset - 2)
+    damaged = verify_logs(log)
+    assert set(errors(damaged)) == {"checksum"}
+    assert damaged.files[0].transactions == transactions
 
 
 def test_a_broken_size_is_a_hole_up_to_the_next_event(log: Path) -> None:

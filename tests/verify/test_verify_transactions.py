@@ -108,6 +108,37 @@ def test_a_transaction_without_gtid_needs_an_end_too(tmp_path: Path) -> None:
     assert errors(verify_built(log, tmp_path)) == ["unfinished-transaction"]
 
 
+@pytest.mark.parametrize("end", ["COMMIT ;", "commit", "COMMIT /* by hand */", "ROLLBACK WORK", "XA PREPARE 'a'"])
+@pytest.mark.parametrize("begin", ["BEGIN", "begin", "START TRANSACTION", "XA START 'a'", "xa begin 'a'"])
+def test_a_transaction_may_begin_and_end_in_any_words(begin: str, end: str, tmp_path: Path) -> None:
+    log = BinlogBuilder(MYSQL_5_5)
+    for statement in (begin, "SAVEPOINT a", "ROLLBACK TO a", "INSERT INTO t VALUES (1)", end):
+        log.query(statement)
+    log.stop()
+    report = verify_built(log, tmp_path)
+    assert errors(report) == []
+    assert report.files[0].transactions == 1
+
+
+def test_rows_and_load_data_without_a_begin_are_transactions(tmp_path: Path) -> None:
+    log = BinlogBuilder(MYSQL_5_5)
+    log.write(log.change_parts((insert(ITEMS, (1,)),), log.usual_rows()))
+    log.begin_load_query(1, b"a")
+    log.execute_load_query(1, "LOAD DATA INFILE 'f' INTO TABLE t", "f")
+    log.stop()
+    report = verify_built(log, tmp_path)
+    assert errors(report) == []
+    assert report.files[0].transactions == 2
+
+
+def test_a_begin_that_another_begin_follows_has_no_end(tmp_path: Path) -> None:
+    log = BinlogBuilder(MYSQL_5_5)
+    for statement in ("BEGIN", "INSERT INTO t VALUES (1)", "BEGIN", "COMMIT"):
+        log.query(statement)
+    log.stop()
+    assert errors(verify_built(log, tmp_path)) == ["unfinished-transaction"]
+
+
 def test_a_relay_log_may_end_inside_a_transaction(tmp_path: Path) -> None:
     path = copy_case("mysql/replica", tmp_path) / "relay.000004"
     cut(path, frame_of(path, E.XID).offset)

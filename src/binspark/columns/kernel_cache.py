@@ -18,7 +18,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 _PACKAGE = "binspark.columns.kernels"
-_USED = ("layout.py", "packet_layout.py")
+_USED = (
+    ("binspark.columns", "layout.py"),
+    ("binspark.columns", "packet_layout.py"),
+    ("binspark.frames", "codes.py"),
+    ("binspark.transactions", "grammar.py"),
+    ("binspark.transactions", "byte_tables.py"),
+)
 _WRITTEN = "sources"
 _DIGITS = 16
 
@@ -32,7 +38,7 @@ def kernel_sources(package_path: Iterable[str]) -> dict[str, bytes]:
 def cache_folder(sources: Mapping[str, bytes], compiler_version: str) -> Path:
     """Return the folder for kernels with these texts."""
     digest = hashlib.sha256(compiler_version.encode())
-    for text in (*sources.values(), *(_text("binspark.columns", name) for name in _USED)):
+    for text in (*sources.values(), *(_text(package, name) for package, name in _USED)):
         digest.update(text)
     return _base() / "kernels" / digest.hexdigest()[:_DIGITS]
 

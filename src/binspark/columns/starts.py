@@ -1,13 +1,13 @@
 """Where transactions begin, found from anywhere in a log, so that a log can be read from there.
 
 A transaction begins with its GTID event. In logs of servers that do not name every transaction it may also begin with a
-BEGIN that no GTID comes before. What stands between the end of a transaction and the next such event (statements of old
-servers, rotations) goes with the transaction before it. Whether an event begins a transaction can be told from itself
-and its neighbours alone, so two readers, one that comes from before and one that begins here, always agree: both ask
-`LogBytes.is_start`, and `kernels.scan` asks it wherever the answer may be yes.
+BEGIN that no GTID comes before. What is between the end of a transaction and the next such event (statements of old
+servers, rotations) belongs to the transaction before it. Whether an event begins a transaction is decided by itself and
+its neighbors alone, so two readers, one that comes from before and one that begins here, always agree: both call
+`LogBytes.is_start`, and so does `kernels.scan` wherever the answer may be yes.
 
-An event that is part of a value, as when a log is stored in a BLOB, tells the position that it had in its own log. Only
-who knows beforehand at which offset a value will stand can write one that looks like an event of this log.
+An event that is part of a value, as when a log is stored in a BLOB, contains the position that it had in its own log.
+Only a writer that knows beforehand at which offset a value will be can make one that looks like an event of this log.
 """
 
 from __future__ import annotations
@@ -21,21 +21,26 @@ from binspark.frames import EventCode, Family, LogFormat
 from binspark.frames.checksum import ChecksumState, check_event
 from binspark.frames.format import version_numbers
 from binspark.frames.resync import ReadAt, event_holds
+from binspark.transactions.byte_tables import (
+    IDENTIFYING_CODES,
+    MAX_EXACT_LENGTH,
+    QUERY_LENGTH,
+    exact_role,
+    statement_text,
+)
+from binspark.transactions.grammar import Role
 
-GTID_CODES = frozenset({EventCode.GTID, EventCode.ANONYMOUS_GTID, EventCode.GTID_TAGGED, EventCode.MARIADB_GTID})
 _WINDOW = 1 << 20
 _HEADER_LENGTH = 19
-_LONGEST_GTID = 1 << 10
-_QUERY_FIXED = 13
-_BEGIN = b"BEGIN"
-_LONGEST_BEGIN = _HEADER_LENGTH + _QUERY_FIXED + (1 << 16) + (1 << 8) + len(_BEGIN)
+_MAX_GTID_SIZE = 1 << 10
+_MAX_BEGIN_SIZE = _HEADER_LENGTH + QUERY_LENGTH + (1 << 16) + (1 << 8) + MAX_EXACT_LENGTH
 _U32 = 0xFFFFFFFF
 _NAME_EVERY_TRANSACTION = {Family.MYSQL: (8, 0, 0), Family.MARIADB: (10, 0, 2)}
-"""The servers, from these versions on, that begin every transaction with a GTID event, be it an anonymous one."""
+"""The servers that, from these versions on, begin every transaction with a GTID event, be it an anonymous one."""
 
 
 def names_every_transaction(family: Family, server_version: str) -> bool:
-    """Tell whether a server begins every transaction with a GTID event."""
+    """Return whether a server begins every transaction with a GTID event."""
     return version_numbers(server_version) >= _NAME_EVERY_TRANSACTION[family]
 
 
@@ -73,33 +78,33 @@ class LogBytes:
         return None
 
     def is_start(self, offset: int) -> bool:
-        """Tell whether a sound event at an offset begins a transaction."""
+        """Return whether a sound event at an offset begins a transaction."""
         header = self.read_at(offset, _HEADER_LENGTH)
         size, end = int.from_bytes(header[9:13], "little"), int.from_bytes(header[13:17], "little")
         smallest = _HEADER_LENGTH + self.format.checksum_length
         if size < smallest or offset + size > self.size or end != (offset + size) & _U32:
             return False
-        if header[4] not in GTID_CODES and not (header[4] == EventCode.QUERY and self._is_first_begin(offset, size)):
+        code = header[4]
+        if code not in IDENTIFYING_CODES and not (code == EventCode.QUERY and self._is_first_begin(offset, size)):
             return False
         if self.format.checksum_length:
             return check_event(self.read_at(offset, size)) is ChecksumState.OK
         return event_holds(self.read_at, offset, self.size, self.format)
 
     def _is_first_begin(self, offset: int, size: int) -> bool:
-        """Tell whether a statement is a BEGIN that no GTID comes before."""
-        if not self.may_begin_unnamed or size > _LONGEST_BEGIN:
+        """Return whether a statement is a BEGIN that no GTID comes before."""
+        if not self.may_begin_unnamed or size > _MAX_BEGIN_SIZE:
             return False
         body = self.read_at(offset, size)[_HEADER_LENGTH : size - self.format.checksum_length]
-        if len(body) < _QUERY_FIXED:
-            return False
-        text = _QUERY_FIXED + int.from_bytes(body[11:13], "little") + body[8] + 1
-        return body[text:] == _BEGIN and not self._follows_gtid(offset)
+        text = statement_text(body)
+        return text is not None and exact_role(text) == Role.BEGINS and not self._follows_gtid(offset)
 
     def _follows_gtid(self, offset: int) -> bool:
-        """Tell whether the event before an offset is a GTID. Its position is not asked for: it may be damaged."""
-        first = max(0, offset - _LONGEST_GTID)
+        """Return whether the event before an offset is a GTID. Its position is not checked: it may be damaged."""
+        first = max(0, offset - _MAX_GTID_SIZE)
         before = self.read_at(first, offset - first)
         return any(
-            before[at + 4] in GTID_CODES and int.from_bytes(before[at + 9 : at + 13], "little") == len(before) - at
+            before[at + 4] in IDENTIFYING_CODES
+            and int.from_bytes(before[at + 9 : at + 13], "little") == len(before) - at
             for at in range(len(before) - _HEADER_LENGTH + 1)
         )

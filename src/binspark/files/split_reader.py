@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from binspark.columns.reader import BatchReader, Span, TableBatch
-from binspark.columns.starts import GTID_CODES, LogBytes
+from binspark.columns.starts import LogBytes
 from binspark.columns.windows import ReadInto
 from binspark.errors import DecodeError, SourceError
 from binspark.event import Event, EventDecoder
@@ -20,9 +20,10 @@ from binspark.frames import EventCode, Frame, Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
+from binspark.transactions.byte_tables import IDENTIFYING_CODES
 
 _CHUNK = 1 << 18
-_MAY_BEGIN = GTID_CODES | {EventCode.QUERY}
+_MAY_BEGIN = frozenset({*IDENTIFYING_CODES, EventCode.QUERY})
 _Item = TypeVar("_Item")
 
 

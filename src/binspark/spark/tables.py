@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from binspark.errors import OptionError
-from binspark.spark.options import read_options
+from binspark.options.option import Surface
+from binspark.spark.options import STORAGE_PREFIX, read_options
 from binspark.spark.source import NAME, BinlogDataSource
 
 _OPERATIONS = ("insert", "update", "delete")
@@ -70,15 +71,20 @@ class LogTables(Mapping[str, DataFrame]):
 def tables(spark: SparkSession, path: str | Path | Sequence[str | Path], **options: Any) -> LogTables:
     """Return the tables in a set of logs: a summary, and each table as a typed DataFrame.
 
-    The options are those of the data source. For an option with several values, a list is accepted too.
+    The options are those of the data source, spelled as in Spark (`excludeTables`) or as in Python (`exclude_tables`).
+    For an option with several values, a list is accepted too.
     """
     for name in ("view", "table"):
         if name in options:
             raise OptionError("is not valid here: the result has all tables", option=name)
-    texts = {name: _text(value) for name, value in options.items()}
+    texts = {_name(name): _text(value) for name, value in options.items()}
     read_options(texts)
     register(spark)
     return LogTables(spark, str(path) if isinstance(path, str | Path) else [str(one) for one in path], texts)
+
+
+def _name(name: str) -> str:
+    return name if name.startswith(STORAGE_PREFIX) else Surface.SPARK.spell(name)
 
 
 def _text(value: Any) -> str:

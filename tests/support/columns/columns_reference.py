@@ -33,6 +33,7 @@ from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.schema.table_map import from_table_map
+from binspark.transactions.grammar import Role, boundary_of
 from binspark.values.column import BINARY_COLLATION, Column
 from binspark.values.options import Undecodable, ValueOptions
 from binspark.values.rows import RowChange, rows_of
@@ -110,7 +111,7 @@ class ReferenceReader:
             self._payload_row = 0
         if isinstance(body, Query | TableMap) or event.type == "FORMAT_DESCRIPTION":
             self.history.feed(event)
-        if isinstance(body, Query) and body.query == b"BEGIN":
+        if boundary_of(event).role is Role.BEGINS:
             self._tx_row = 0
         if isinstance(body, TableMap):
             self._maps[body.table_id] = body
