@@ -34,7 +34,8 @@ def test_a_type_is_found_by_its_name_in_any_case(capsys: pytest.CaptureFixture[s
 
 def test_a_misspelt_type_is_wrong_use_and_names_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["events", "--type", "QUERRY", str(LOG)]) == 2
-    assert "QUERY" in capsys.readouterr().err
+    expected = "binspark: --type must be the name of an event type, got 'QUERRY'; did you mean QUERY?\n"
+    assert capsys.readouterr().err == expected
 
 
 def test_events_inside_a_payload_follow_it_and_are_numbered(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from binspark.changes.selection_options import SELECTION_OPTIONS, BatchOptions, 
 from binspark.client.options import TlsMode
 from binspark.columns.selection import Operations, Selection
 from binspark.columns.types import ColumnOptions, ZeroDates
+from binspark.errors import OptionError
 from binspark.options import values
 from binspark.options.option import Surface
 from binspark.options.server import SERVER_OPTIONS, ServerArguments, connection_arguments
@@ -138,6 +139,18 @@ def test_text_and_values_make_the_same_selection() -> None:
 def test_options_of_a_connection_become_arguments_and_what_is_not_given_is_left_to_the_option_file() -> None:
     given_options = {"host": ["db1", "db2:3307"], "port": "4000", "ssl_mode": "REQUIRED", "user": None}
     assert connection_arguments(given_options) == {"hosts": "db1,db2:3307", "port": 4000, "tls_mode": "required"}
+
+
+@pytest.mark.parametrize(
+    ("surface", "message"),
+    [
+        (Surface.COMMAND_LINE, "--host and --socket cannot be combined"),
+        (Surface.PYTHON, "host and socket cannot be combined"),
+    ],
+)
+def test_options_that_exclude_each_other_are_named_as_they_were_typed(surface: Surface, message: str) -> None:
+    with pytest.raises(OptionError, match=f"^{message}$"):
+        connection_arguments({"host": "db1", "socket": "/run/mysqld.sock"}, surface)
 
 
 @pytest.mark.parametrize("old", ["hosts", "tls_mode", "tls_ca", "tls_cert", "tls_key", "connect_seconds"])

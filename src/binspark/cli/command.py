@@ -168,4 +168,4 @@ def _codes(name: str) -> tuple[int, ...]:
     if known in EventCode.__members__:
         return (EventCode[known],)
     hint = suggestion(known, EventCode.__members__)
-    raise click.BadParameter(f"there is no event type {name}{hint}", param_hint="--type")
+    raise OptionError(f"must be the name of an event type, got {name!r}{hint}", option="--type")

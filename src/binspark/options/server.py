@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from binspark.errors import OptionError
 from binspark.options import values
 from binspark.options.option import Option, OptionTable, Surface, warn_renamed
 
@@ -115,6 +116,8 @@ _ARGUMENTS = OptionTable(SERVER_OPTIONS, Surface.PYTHON, warn_renamed)
 def connection_arguments(given: Mapping[str, Any], surface: Surface = Surface.PYTHON) -> dict[str, Any]:
     """Return the arguments of `connection_options` for options by their names in Python; None is not given."""
     arguments: dict[str, Any] = {}
+    if given.get("host") and given.get("socket"):
+        raise OptionError(f"{surface.spell('host')} and {surface.spell('socket')} cannot be combined")
     for option, value in _ARGUMENTS.find_all(given).values():
         if value is not None:
             arguments[option.argument] = option.read(value, surface)

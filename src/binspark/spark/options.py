@@ -126,6 +126,7 @@ class SourceOptions:
 
     @property
     def file_storage(self) -> Storage | None:
+        """How to reach the file system of the paths; None if no option says it."""
         return Storage.of(self.storage) if self.storage else None
 
 
