@@ -29,7 +29,7 @@ def run(*arguments: str | Path) -> Result:
 
 
 def records(*arguments: str | Path) -> list[dict[str, Any]]:
-    result = run(*arguments, "--format", "json")
+    result = run(*arguments, "--format", "jsonl")
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
@@ -46,7 +46,7 @@ def test_without_options_everything_is_shown_the_magic_first(log: Path) -> None:
     assert types(log) == ["MAGIC", "FORMAT_DESCRIPTION", "GTID", "ROTATE"]
 
 
-def test_json_is_one_object_a_line_with_keys_in_a_fixed_order(log: Path) -> None:
+def test_jsonl_is_one_object_per_line_with_keys_in_a_fixed_order(log: Path) -> None:
     (record,) = records(log, "--at", str(ROTATE_AT))
     fields = record.pop("fields")
     assert list(record.items()) == [
@@ -71,8 +71,9 @@ def test_json_is_one_object_a_line_with_keys_in_a_fixed_order(log: Path) -> None
     ]
 
 
-def test_jsonl_is_accepted_for_json(log: Path) -> None:
-    assert run(log, "--format", "jsonl").stdout == run(log, "--format", "json").stdout
+def test_json_is_one_document_with_the_objects_of_jsonl(log: Path) -> None:
+    assert json.loads(run(log, "--format", "json").stdout) == records(log)
+    assert json.loads(run(log, "--format", "json", "--type", "STOP").stdout) == []
 
 
 def test_bytes_are_hex_in_json(log: Path) -> None:
@@ -85,7 +86,7 @@ def test_a_position_inside_an_event_selects_the_event_with_a_note(log: Path) -> 
     result = run(log, "--at", str(ROTATE_AT + 5))
     assert result.exit_code == 0
     assert result.stdout.startswith(f"ROTATE  at {ROTATE_AT}, 44 bytes  checksum ok\n")
-    assert f"{ROTATE_AT + 5} is inside the ROTATE that begins at {ROTATE_AT}" in result.stderr
+    assert f"position {ROTATE_AT + 5} is inside the ROTATE at {ROTATE_AT}" in result.stderr
 
 
 def test_a_position_where_an_event_begins_has_no_note(log: Path) -> None:
@@ -107,7 +108,7 @@ def test_a_position_past_the_end_is_refused(log: Path, beyond: int) -> None:
 def test_a_position_needs_one_log(log: Path) -> None:
     result = run(log, log, "--at", "4")
     assert result.exit_code == 2
-    assert "--at needs one log, 2 were named" in result.stderr
+    assert "--at needs one log, got 2" in result.stderr
 
 
 def test_types_are_selected_by_name_in_any_case(log: Path) -> None:
@@ -162,7 +163,8 @@ def test_a_bad_checksum_ends_with_1_and_is_shown(tmp_path: Path) -> None:
     log = write_log(tmp_path, GTID_8_0_40[:-1] + b"\0", ROTATE_8_0_40)
     result = run(log)
     assert result.exit_code == 1
-    assert f"{log}:{FIRST} (GTID): the checksum does not hold" in result.stderr
+    mismatch = "checksum mismatch: stored 0x0027d668, computed 0x6127d668 (79-byte GTID event)"
+    assert f"{log}:{FIRST} (GTID): {mismatch}\n" in result.stderr
     assert "GTID  at 126, 79 bytes  checksum bad" in result.stdout
     assert "ROTATE" in result.stdout
 
@@ -174,7 +176,7 @@ def test_damage_elsewhere_does_not_matter_to_a_single_event(tmp_path: Path) -> N
 
 def test_a_malformed_event_ends_with_1_and_its_error_is_shown_with_it(tmp_path: Path) -> None:
     log = write_log(tmp_path, event(EventCode.PREVIOUS_GTIDS, PREVIOUS_GTIDS_UNTAGGED[:-1]), ROTATE_8_0_40)
-    result = run(log, "--format", "json")
+    result = run(log, "--format", "jsonl")
     *_, malformed, rotate = map(json.loads, result.stdout.splitlines())
     assert result.exit_code == 1
     assert malformed["error"] == malformed["fields"][-2]["meaning"]

@@ -54,7 +54,7 @@ def test_logs_that_are_not_there_are_named(path: str, message: str, read: ReadLo
 def test_no_path_is_told(spark: SparkSession) -> None:
     error = failure(lambda: spark.read.format("binlog").load().collect())
     assert isinstance(error, OptionError)
-    assert error.message == "path: no log was named"
+    assert error.message == "path is missing: name the logs to read"
 
 
 def test_an_empty_file_holds_no_rows(read: ReadLogs, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from binspark.files.splits import Split
-from binspark.spark.options import Mode, SourceOptions, View
+from binspark.spark.options import ParseMode, SourceOptions, View
 from binspark.spark.plan import ReadPlan, Shape
 from binspark.spark.schemas import arrow_schema
 
@@ -51,7 +51,7 @@ class BinlogReader(DataSourceReader):
             return iter(())
         from binspark.files.split_reader import SplitReader  # loads kernels, which planning need not wait for
 
-        reader = SplitReader(self._history, _ignore if self._options.mode is Mode.PERMISSIVE else None)
+        reader = SplitReader(self._history, _ignore if self._options.mode is ParseMode.PERMISSIVE else None)
         return make_view(self._options, self._schema, self._shape).read(partition.split, reader)
 
 

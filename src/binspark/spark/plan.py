@@ -12,7 +12,7 @@ from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.schema.server import unaffected_tables
 from binspark.schema.table import TableSchema
-from binspark.spark.options import Ddl, LogPosition, SourceOptions, View
+from binspark.spark.options import DdlMode, LogPosition, SourceOptions, View
 from binspark.spark.server_schema import server_catalog
 
 
@@ -39,7 +39,7 @@ _NEED_SHAPES = (View.CHANGES, View.CHUNKS)
 def make_plan(options: SourceOptions) -> ReadPlan:
     """Look at the logs that are asked for. Of each, headers are read; of rows, nothing."""
     if not options.paths:
-        raise OptionError("path: no log was named")
+        raise OptionError("is missing: name the logs to read", option="path")
     logs = plan_logs(find_logs(options.paths, options.file_storage))
     history = history_over(options, logs)
     narrowed = _narrowed(logs, options.start_position, options.stop_position)
@@ -48,7 +48,7 @@ def make_plan(options: SourceOptions) -> ReadPlan:
 
 def reads_ddl(options: SourceOptions) -> bool:
     """Tell whether the statements of the logs are looked for: views that show no rows need no shapes of tables."""
-    return options.ddl is Ddl.READ and options.view in _NEED_SHAPES
+    return options.ddl is DdlMode.READ and options.view in _NEED_SHAPES
 
 
 def history_over(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistory:
@@ -69,7 +69,7 @@ def history_over(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistor
 def _known_before(options: SourceOptions) -> SchemaHistory:
     """Return what a dump tells of tables."""
     if options.schema_file is not None and options.server:
-        raise OptionError("schemaFile: the shapes of tables come from a file or from a server, not from both")
+        raise OptionError("cannot be combined with host: schemas come from a file or a server", option="schemaFile")
     return history_of(options.schema_file)
 
 
@@ -94,4 +94,4 @@ def _index(logs: list[PlannedLog], position: LogPosition | None, option: str, de
     for number, log in enumerate(logs):
         if position.file in (log.name, log.name.rpartition("/")[2]):
             return number
-    raise OptionError(f"{option}: none of the logs is called {position.file}")
+    raise OptionError(f"names {position.file}, which is none of the logs", option=option)

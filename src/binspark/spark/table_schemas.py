@@ -6,7 +6,7 @@ from binspark.columns.metadata_fields import METADATA_NAMES
 from binspark.columns.types import ColumnOptions, form_of
 from binspark.errors import SchemaError
 from binspark.schema.table import TableName
-from binspark.spark.options import Missing, SourceOptions
+from binspark.spark.options import MissingColumns, SourceOptions
 from binspark.spark.plan import ReadPlan, Shape
 from binspark.spark.schemas import BEFORE
 from binspark.spark.server_schema import server_catalog, server_position
@@ -51,7 +51,7 @@ def check_columns(names: list[str], shape: Shape, options: SourceOptions) -> Non
     """Refuse columns that a table does not have."""
     known = {*shape.table.column_names, *METADATA_NAMES, BEFORE}
     unknown = [name for name in names if name not in known]
-    if unknown and options.missing_columns is Missing.ERROR:
+    if unknown and options.missing_columns is MissingColumns.ERROR:
         has = ", ".join(shape.table.column_names)
         message = f"{shape.table.name} has no column {unknown[0]!r}; it has {has}"
         raise SchemaError(f"{message}. missingColumns=null makes such columns null", shape.position)

@@ -36,7 +36,7 @@ class Archive:
         file, colon, offset = text.rpartition(":")
         if not colon or not offset.isdecimal():
             message = f"startingOffsets: {text!r} is none of earliest, latest, file:position"
-            raise OptionError(f"{message}; in an archive, excludeGtids and startTime narrow what is read")
+            raise OptionError(f"{message}; in an archive, excludeGtids and committedFrom narrow what is read")
         self._number(sources, file)
         return StreamOffset(file, int(offset))
 

@@ -16,7 +16,7 @@ from binspark.columns.row_objects import RowImages, json_rows, variant_rows
 from binspark.columns.selection import Selection
 from binspark.columns.types import ZeroDates
 from binspark.schema.table import TableSchema
-from binspark.spark.options import RowsAs, SourceOptions
+from binspark.spark.options import RowFormat, SourceOptions
 from binspark.spark.views.base import LogReader, batch_readers
 
 _INSERT, _UPDATE, _DELETE = 0, 1, 2
@@ -44,7 +44,7 @@ class ChangesView:
         chosen = self.options.selection
         wanted = [name for name in _IMAGES if name in self.target.names]
         policies = chosen.options
-        if self.options.rows is RowsAs.JSON:
+        if self.options.rows is RowFormat.JSON:
             policies = replace(policies, zero_dates=ZeroDates.STRING)
         return replace(
             chosen,
@@ -56,7 +56,7 @@ class ChangesView:
         )
 
     def _batch(self, found: TableBatch) -> pa.RecordBatch:
-        rows = _Rows(found, json_rows if self.options.rows is RowsAs.JSON else variant_rows)
+        rows = _Rows(found, json_rows if self.options.rows is RowFormat.JSON else variant_rows)
         return pa.RecordBatch.from_arrays([rows.column(field.name) for field in self.target], schema=self.target)
 
 

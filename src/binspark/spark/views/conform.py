@@ -16,7 +16,7 @@ from binspark.event.column_types import ColumnType
 from binspark.files.sources import log_order
 from binspark.position import Position
 from binspark.schema.table import TableSchema
-from binspark.spark.options import Evolution, SourceOptions
+from binspark.spark.options import SchemaEvolution, SourceOptions
 from binspark.spark.plan import Shape
 from binspark.spark.schemas import BEFORE
 from binspark.spark.table_schemas import shape_text
@@ -108,7 +108,7 @@ class Conformer:
         if _columns(found.table) == _columns(self._newest.table):
             return
         older, how = Shape(found.table, _place(found)), "schemaEvolution=restart picks changes up when it is restarted"
-        if self._options.schema_evolution is Evolution.RESTART:
+        if self._options.schema_evolution is SchemaEvolution.RESTART:
             if _order(older.position) < _order(self._newest.position):
                 return
             how = "restart it, and it goes on from the same offset with the new shape"

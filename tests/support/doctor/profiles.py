@@ -1,11 +1,11 @@
-"""Made-up facts: servers on which nothing hurts, to be spoilt one thing at a time."""
+"""Profiles of servers without problems, to be changed one setting at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from binspark.doctor.facts import Facts, Grants, TableFacts, TableName
+from binspark.doctor.server_profile import Grants, ServerProfile, TableName, TableProfile
 from binspark.frames.format import Family
 
 MYSQL_VARIABLES = {
@@ -61,27 +61,27 @@ SERVERS: Mapping[str, tuple[str, Family, Mapping[str, str]]] = {
 }
 
 
-def healthy(server: str, **changes: Any) -> Facts:
-    """Return the facts of a server on which nothing hurts, with changes."""
+def healthy(server: str, **changes: Any) -> ServerProfile:
+    """Return the profile of a server without problems, with changes."""
     version, family, variables = SERVERS[server]
-    facts: dict[str, Any] = {
+    profile: dict[str, Any] = {
         "version": version,
         "family": family,
         "account": "`reader`@`%`",
         "variables": variables,
         "grants": ENOUGH,
-        "tables": TableFacts(),
+        "tables": TableProfile(),
     }
-    return Facts(**{**facts, **changes})
+    return ServerProfile(**{**profile, **changes})
 
 
-def with_variables(server: str, without: tuple[str, ...] = (), **variables: str) -> Facts:
-    """Return the facts of a server on which nothing hurts, with other variables, and without some."""
+def with_variables(server: str, without: tuple[str, ...] = (), **variables: str) -> ServerProfile:
+    """Return the profile of a server without problems, with other variables, and without some."""
     all_variables = {**SERVERS[server][2], **variables}
     return healthy(server, variables={name: value for name, value in all_variables.items() if name not in without})
 
 
-def with_tables(server: str, *, variables: Mapping[str, str] | None = None, **kinds: int) -> Facts:
-    """Return the facts of a server that is healthy but for some tables of these kinds."""
+def with_tables(server: str, *, variables: Mapping[str, str] | None = None, **kinds: int) -> ServerProfile:
+    """Return the profile of a server without problems except for tables of these kinds."""
     named = {kind: tuple(TableName("shop", f"t{i}") for i in range(count)) for kind, count in kinds.items()}
-    return healthy(server, variables=variables or SERVERS[server][2], tables=TableFacts(**named))
+    return healthy(server, variables=variables or SERVERS[server][2], tables=TableProfile(**named))

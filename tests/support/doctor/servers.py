@@ -1,4 +1,4 @@
-"""Asking real servers, and mending them."""
+"""Checking real servers, and fixing them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 from binspark.client.connect import Connection, connect
 from binspark.client.gather import connection_options
-from binspark.doctor.ask import ask
-from binspark.doctor.examine import examine
+from binspark.doctor.read_profile import read_profile
 from binspark.doctor.rule import Finding
+from binspark.doctor.rules import find_problems
 from binspark.testing.servers import Server
 
 
@@ -22,9 +22,9 @@ def connected(server: Server, user: str = "root", password: str = "") -> Iterato
 
 def findings(server: Server, user: str = "root", password: str = "") -> dict[str, Finding]:
     with connected(server, user, password) as connection:
-        return {finding.code: finding for finding in examine(ask(connection))}
+        return {finding.code: finding for finding in find_problems(read_profile(connection))}
 
 
-def mend(server: Server, found: Mapping[str, Finding]) -> None:
+def apply_fixes(server: Server, found: Mapping[str, Finding]) -> None:
     for finding in found.values():
-        server.run_sql(finding.mend)
+        server.run_sql(finding.fix)

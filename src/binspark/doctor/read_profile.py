@@ -1,4 +1,4 @@
-"""The facts of a server, asked for. What the user may not ask is left out: that it may not is a fact too."""
+"""The profile of a server, read from it. What the user may not read is empty; rules about privileges report that."""
 
 from __future__ import annotations
 
@@ -7,34 +7,41 @@ from typing import Any
 
 from binspark.client.connect import Connection
 from binspark.client.facts import server_family, server_variables
-from binspark.doctor.facts import Facts, Grants, TableFacts, TableName, quoted_account, read_grants
+from binspark.doctor.server_profile import (
+    Grants,
+    ServerProfile,
+    TableName,
+    TableProfile,
+    parse_grants,
+    quoted_account,
+)
 from binspark.errors import Authentication
 from binspark.frames.format import Family, version_numbers
 
-_OURS = "table_schema NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys')"
+_USER_SCHEMAS = "table_schema NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys')"
 
-# No input is in any of these.
+# Constants only: no input is interpolated into these statements.
 _TABLES = f"""SELECT table_schema, table_name FROM information_schema.tables
-    WHERE {_OURS} AND table_type IN ('BASE TABLE', 'SYSTEM VERSIONED')"""  # noqa: S608
+    WHERE {_USER_SCHEMAS} AND table_type IN ('BASE TABLE', 'SYSTEM VERSIONED')"""  # noqa: S608
 _WITH_KEY = f"""SELECT table_schema, table_name FROM information_schema.statistics
-    WHERE {_OURS} AND non_unique = 0
+    WHERE {_USER_SCHEMAS} AND non_unique = 0
     GROUP BY table_schema, table_name, index_name
     HAVING MAX(index_name = 'PRIMARY') = 1
     OR MAX(nullable = 'YES' OR sub_part IS NOT NULL OR column_name IS NULL OR index_type = 'HASH') = 0"""  # noqa: S608
 _CASCADING = """SELECT constraint_schema, table_name FROM information_schema.referential_constraints
     WHERE update_rule IN ('CASCADE', 'SET NULL') OR delete_rule IN ('CASCADE', 'SET NULL')"""
 _OLD_TIMES = f"""SELECT table_schema, table_name FROM information_schema.columns
-    WHERE {_OURS} AND column_type LIKE '%mariadb-5.3%' AND datetime_precision > 0"""  # noqa: S608
+    WHERE {_USER_SCHEMAS} AND column_type LIKE '%mariadb-5.3%' AND datetime_precision > 0"""  # noqa: S608
 _HIDDEN_TYPES = f"""SELECT table_schema, table_name FROM information_schema.columns
-    WHERE {_OURS} AND data_type IN ('inet4', 'inet6', 'uuid')"""  # noqa: S608
+    WHERE {_USER_SCHEMAS} AND data_type IN ('inet4', 'inet6', 'uuid')"""  # noqa: S608
 
 
-def ask_tables(connection: Connection, family: Family) -> TableFacts:
-    """Look at the tables that the user may see."""
-    keyless = _names(connection, _TABLES) - _names(connection, _WITH_KEY)
+def read_tables(connection: Connection, family: Family) -> TableProfile:
+    """Read about the tables that the user may see."""
+    without_key = _names(connection, _TABLES) - _names(connection, _WITH_KEY)
     is_mariadb = family is Family.MARIADB
-    return TableFacts(
-        keyless=tuple(sorted(keyless)),
+    return TableProfile(
+        without_key=tuple(sorted(without_key)),
         cascading=tuple(sorted(_names(connection, _CASCADING))),
         old_times=tuple(sorted(_names(connection, _OLD_TIMES))) if is_mariadb else (),
         hidden_types=tuple(sorted(_names(connection, _HIDDEN_TYPES))) if is_mariadb else (),
@@ -45,12 +52,12 @@ def _names(connection: Connection, sql: str) -> set[TableName]:
     return {TableName(str(schema), str(table)) for schema, table in connection.rows(sql)}
 
 
-def ask(connection: Connection, *, tables: bool = True) -> Facts:
-    """Ask a server for its facts. Needs no privilege; looking at `tables` takes long where there are very many."""
+def read_profile(connection: Connection, *, check_tables: bool = True) -> ServerProfile:
+    """Read the profile of a server. Needs no privilege; `check_tables` takes long if there are very many tables."""
     family, variables = server_family(connection), server_variables(connection)
-    grants = read_grants(str(row[0]) for row in connection.rows("SHOW GRANTS"))
+    grants = parse_grants(str(row[0]) for row in connection.rows("SHOW GRANTS"))
     log_status = _allowed(connection, _log_status(connection, family))
-    return Facts(
+    return ServerProfile(
         version=connection.server_version,
         family=family,
         account=quoted_account(str(connection.rows("SELECT CURRENT_USER()")[0][0])),
@@ -60,25 +67,28 @@ def ask(connection: Connection, *, tables: bool = True) -> Facts:
         is_replica=_is_replica(connection, family, variables),
         do_db=_first(log_status, "Binlog_Do_DB"),
         ignore_db=_first(log_status, "Binlog_Ignore_DB"),
-        tables=ask_tables(connection, family) if tables else None,
+        tables=read_tables(connection, family) if check_tables else None,
     )
 
 
 def _has_active_role(connection: Connection, grants: Grants) -> bool:
-    """MySQL says NONE where MariaDB says NULL. Servers without roles do not know the function."""
+    """Without a role, MySQL returns NONE and MariaDB NULL. Servers without roles do not have the function."""
     return bool(grants.roles) and connection.rows("SELECT CURRENT_ROLE()")[0][0] not in (None, "NONE")
 
 
 def _is_replica(connection: Connection, family: Family, variables: Mapping[str, str]) -> bool:
-    """Galera's nodes are replicas of each other. MariaDB's privileges for logs do not allow to ask; what a replica has
-    applied is shown to everybody."""
+    """Return whether a server replicates from another one.
+
+    Galera's nodes are replicas of each other. In MariaDB the privileges for logs do not allow SHOW SLAVE STATUS, but
+    everybody may read gtid_slave_pos, which is set on a replica.
+    """
     if variables.get("wsrep_on") == "ON" or variables.get("gtid_slave_pos"):
         return True
     return bool(_allowed(connection, _replica_status(connection, family)))
 
 
 def _log_status(connection: Connection, family: Family) -> str:
-    """MySQL 8.2 renamed the statement, 8.4 took the old name away."""
+    """MySQL 8.2 renamed the statement, 8.4 removed the old name."""
     renamed = family is Family.MYSQL and version_numbers(connection.server_version) >= (8, 2, 0)
     return "SHOW BINARY LOG STATUS" if renamed else "SHOW MASTER STATUS"
 
@@ -91,7 +101,7 @@ def _replica_status(connection: Connection, family: Family) -> str:
 
 
 def _allowed(connection: Connection, sql: str) -> list[dict[str, Any]]:
-    """Run a statement; no rows where the user may not."""
+    """Return the rows of a statement; none if the user lacks the privilege."""
     try:
         return connection.records(sql)
     except Authentication:

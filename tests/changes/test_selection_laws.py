@@ -31,8 +31,8 @@ OTHERS: tuple[Filter, ...] = (
     ({"operations": ["insert", "delete"]}, lambda change: change.op in ("insert", "delete")),
     ({"start_position": 1000}, lambda change: change.pos >= 1000),
     ({"stop_position": 1000}, lambda change: change.pos < 1000),
-    ({"start_time": MOMENT}, lambda change: change.timestamp >= MOMENT),
-    ({"stop_time": MOMENT}, lambda change: change.timestamp < MOMENT),
+    ({"start_datetime": MOMENT}, lambda change: change.timestamp >= MOMENT),
+    ({"stop_datetime": MOMENT}, lambda change: change.timestamp < MOMENT),
     ({"server_id": 2}, lambda change: change.server_id == 2),
     ({"include_gtids": f"{SERVER_UUID}:1-3:7"}, lambda change: change.gtid in SOME),
 )
@@ -73,15 +73,15 @@ def test_both_paths_filter_alike(log: Path, options: dict[str, Any]) -> None:
 def test_excluded_transactions_are_the_others(log: Path) -> None:
     chosen = f"{SERVER_UUID}:1-3:7"
     included, excluded = binspark.rows(log, include_gtids=chosen), binspark.rows(log, exclude_gtids=chosen)
-    places = {(change.pos, change.row) for change in binspark.rows(log)}
-    assert {(change.pos, change.row) for change in [*included, *excluded]} == places
+    positions = {(change.pos, change.row) for change in binspark.rows(log)}
+    assert {(change.pos, change.row) for change in [*included, *excluded]} == positions
 
 
 @pytest.mark.parametrize("case", ["mysql/compressed", "mysql/multi-table", "mariadb/compressed", "mariadb/multi-table"])
 def test_file_position_and_row_number_identify_and_order_rows(case: str) -> None:
-    places = [(change.file, change.pos, change.row) for change in binspark.rows(case_logs(case))]
-    assert len(places) > 0
-    assert places == sorted(set(places))
+    positions = [(change.file, change.pos, change.row) for change in binspark.rows(case_logs(case))]
+    assert len(positions) > 0
+    assert positions == sorted(set(positions))
 
 
 def test_rows_inside_a_payload_are_numbered_through_all_its_tables(tmp_path: Path) -> None:
