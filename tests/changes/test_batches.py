@@ -65,8 +65,8 @@ def test_the_history_of_one_file_holds_for_the_next() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"table": "shop.*"}, "tables takes patterns"),
-        ({"table": "shop.orders", "tables": ["shop.orders"]}, "not both"),
+        ({"table": "shop.*"}, "table must name one table, got the pattern 'shop"),
+        ({"table": "shop.orders", "tables": ["shop.orders"]}, "table and tables cannot be used together"),
         ({"table": "orders"}, "names no schema"),
         ({"table": "shop.orders", "column": ["id"]}, "did you mean columns"),
         ({"zero_dates": "nil"}, "none of null"),
