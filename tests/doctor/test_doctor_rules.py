@@ -10,7 +10,8 @@ import pytest
 from binspark.doctor.page import rules_page
 from binspark.doctor.rule import RESTART, Finding, Severity
 from binspark.doctor.rules import RULES, find_problems
-from binspark.doctor.server_profile import Grants, ServerProfile, TableName, TableProfile
+from binspark.doctor.server_profile import Grants, ServerProfile, TableProfile
+from binspark.schema.table import TableName
 from tests.support.doctor.profiles import ENOUGH, MYSQL_VARIABLES, healthy, with_tables, with_variables
 
 NATIVE_KEYS = {**MYSQL_VARIABLES, "innodb_native_foreign_keys": "ON"}

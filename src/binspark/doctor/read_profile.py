@@ -10,13 +10,13 @@ from binspark.client.facts import server_family, server_variables
 from binspark.doctor.server_profile import (
     Grants,
     ServerProfile,
-    TableName,
     TableProfile,
     parse_grants,
     quoted_account,
 )
 from binspark.errors import Authentication
 from binspark.frames.format import Family, version_numbers
+from binspark.schema.table import TableName
 
 _USER_SCHEMAS = "table_schema NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys')"
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from binspark.doctor.server_profile import ServerProfile, TableName, TableProfile
+from binspark.doctor.server_profile import ServerProfile, TableProfile
+from binspark.schema.table import TableName
 
 _LISTED_TABLES = 5
 RESTART = "-- then restart the server"

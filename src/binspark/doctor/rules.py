@@ -28,7 +28,7 @@ from binspark.doctor.rule import (
     value_of,
     value_where,
 )
-from binspark.doctor.server_profile import ServerProfile
+from binspark.doctor.server_profile import ServerProfile, quoted_table
 
 _ERROR, _WARNING, _NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
@@ -309,7 +309,7 @@ def find_problems(profile: ServerProfile, rules: Sequence[Rule] = RULES) -> list
 
 def _finding(rule: Rule, problem: Problem, profile: ServerProfile) -> Finding:
     template = rule.fix.persisting if profile.has_persist else rule.fix.plain
-    table = "" if problem.table is None else problem.table.quoted
+    table = "" if problem.table is None else quoted_table(problem.table)
     role = next(iter(profile.grants.roles), "")
     fix = template.format(setting=problem.setting, account=profile.account, role=role, table=table)
     return Finding(rule.code, rule.severity, problem.setting, problem.value, rule.reason, fix, RESTART in fix)

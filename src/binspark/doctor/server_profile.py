@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from binspark.frames.format import Family, version_numbers
+from binspark.schema.table import TableName
 
 _GLOBAL_GRANT = re.compile(r"GRANT (.+?) ON \*\.\* TO ")
 _ROLE_GRANT = re.compile(r"GRANT ((?:`[^`]*`(?:@`[^`]*`)?,?)+) TO ")
@@ -55,19 +55,9 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-class TableName(NamedTuple):
-    """A table and its database."""
-
-    schema: str
-    table: str
-
-    def __str__(self) -> str:
-        return f"{self.schema}.{self.table}"
-
-    @property
-    def quoted(self) -> str:
-        """The name as it is written in a statement."""
-        return f"{quoted(self.schema)}.{quoted(self.table)}"
+def quoted_table(table: TableName) -> str:
+    """Return the full name of a table as it is written in a statement."""
+    return f"{quoted(table.schema)}.{quoted(table.table)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from binspark.doctor.server_profile import Grants, ServerProfile, TableName, TableProfile
+from binspark.doctor.server_profile import Grants, ServerProfile, TableProfile
 from binspark.frames.format import Family
+from binspark.schema.table import TableName
 
 MYSQL_VARIABLES = {
     "log_bin": "ON",
