@@ -18,8 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from binspark.columns.kernels.json import json_writer
-from binspark.columns.kernels.memory import call_writer
+from binspark.kernels import cache
+from binspark.kernels.compiler import callback_address
+from binspark.kernels.json.document import write_json
+from binspark.kernels.memory import call_writer
 from binspark.values.json.binary import json_text
 from tests.support.values.json_encoding import encode_json
 
@@ -80,7 +82,7 @@ def measure(kind: str, values: list[Any]) -> None:
     source = np.frombuffer(b"".join(encoded), dtype=np.uint8)
     ends = np.cumsum([len(document) for document in encoded])
     target = np.zeros(CAPACITY, dtype=np.uint8)
-    addresses = (json_writer().address, target.ctypes.data, source.ctypes.data)
+    addresses = (callback_address(write_json), target.ctypes.data, source.ctypes.data)
     expected = sum(len(json_text(document).encode()) for document in encoded)
     assert write_all(*addresses, ends) == expected
     kernel = best_seconds(lambda: write_all(*addresses, ends), 9)
@@ -91,6 +93,7 @@ def measure(kind: str, values: list[Any]) -> None:
 
 
 def main() -> None:
+    cache.enable()
     print(
         f"{'documents':24}{'bytes each':>10}{'kernel MB/s':>12}{'reference':>12}{'json.dumps':>12}{'ns a document':>14}"
     )

@@ -12,7 +12,7 @@ from binspark.columns.selection import Selection
 from binspark.errors import Truncated
 from binspark.event.column_types import ColumnType
 from binspark.testing.builder import BinlogBuilder, Column, insert, integer, table
-from tests.support.columns.json_kernel import reference_outcome
+from tests.support.kernels.json_kernel import reference_outcome
 from tests.support.values.json_encoding import encode_json
 
 

@@ -13,6 +13,7 @@ import click
 
 from binspark import __version__
 from binspark.errors import BinlogError, OptionError
+from binspark.kernels import cache
 
 _UNWANTED = {"pandas": "", "cffi": "numba.", "yaml": "numba."}
 """What is loaded because it is installed, and what the names of the modules begin with that ask for it in vain.
@@ -113,6 +114,7 @@ def main() -> None:
 
 def run() -> None:
     """Run the command and exit: 0 fine, 1 the log is damaged or a check failed, 2 wrong use, 141 nobody reads on."""
+    cache.enable()
     if _COMPLETION in os.environ:
         main(prog_name=_NAME)
     if _WITH_SPARK.intersection(sys.argv[1:2]):

@@ -7,11 +7,30 @@ reference to it: Arrow buffers over parts of a block refer to it as long as they
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from itertools import compress
 from threading import Lock, local
 
 import numpy as np
 import numpy.typing as npt
+
+ReadInto = Callable[[memoryview], int]
+"""Fills a buffer as far as bytes are there and says how far; 0 at the end."""
+
+SLACK = 64
+"""Bytes behind the last one that kernels may load, though they use none of them."""
+
+
+def fill(read_into: ReadInto, buffer: Block, filled: int) -> tuple[int, bool]:
+    """Read behind what a buffer holds, until it is full or nothing comes; tell how far, and whether more may come."""
+    view = memoryview(buffer.data)[: len(buffer) - SLACK]
+    while filled < len(view):
+        count = read_into(view[filled:])
+        if count == 0:
+            return filled, False
+        filled += count
+    return filled, True
+
 
 Block = npt.NDArray[np.uint8]
 _ALIGNMENT = 64

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from binspark.columns.layout import Table as T
 from binspark.event import RowOperation, Rows
+from binspark.kernels.layout import Table as T
 from binspark.wire.bitmap import low_bits_first
 
 _MOST_IMAGES = 1 << 12

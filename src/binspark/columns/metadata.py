@@ -7,10 +7,10 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from binspark.columns.layout import Table as T
 from binspark.columns.reference_batch import ReferenceBuilder
 from binspark.columns.table_builder import TableBuilder
 from binspark.columns.transaction_table import TransactionTable
+from binspark.kernels.layout import Table as T
 
 OPERATIONS = pa.array(["insert", "update", "delete"], pa.string())
 

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from binspark.columns.kernels import temporal_text
-from binspark.columns.kernels.json import json_writer
-from binspark.columns.kernels.object_words import compiled
-from binspark.columns.layout import Column as C
-from binspark.columns.layout import Op
 from binspark.columns.types import ColumnOptions, Form, ZeroDates, form_of
 from binspark.errors import OptionError
 from binspark.event.column_types import ColumnType as T
+from binspark.kernels.compiler import callback_address
+from binspark.kernels.json.document import write_json
+from binspark.kernels.layout import Column as C
+from binspark.kernels.layout import Op
+from binspark.kernels.printing import temporal_text
 from binspark.schema.table import TableSchema
 from binspark.values.charsets import charset_of, single_byte_table
 from binspark.values.column import BINARY_COLLATION, Column
@@ -110,9 +110,9 @@ def describe(planned: PlannedColumn, options: ColumnOptions) -> npt.NDArray[np.i
     if planned.table is not None:
         row[C.AUX] = planned.table.ctypes.data
     elif row[C.OP] == Op.JSON:
-        row[C.AUX] = json_writer().address
+        row[C.AUX] = callback_address(write_json)
     elif row[C.OP] == Op.TEMPORAL_TEXT:
-        row[C.AUX] = compiled(_TEXT_WRITERS[planned.column.type]).address
+        row[C.AUX] = callback_address(_TEXT_WRITERS[planned.column.type])
     return row
 
 

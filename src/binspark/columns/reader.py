@@ -10,12 +10,8 @@ from pathlib import PurePath
 import numpy as np
 import pyarrow as pa
 
-from binspark.columns.arena import thread_arena
-from binspark.columns.crc import crc32_address
+from binspark.columns.arena import SLACK, ReadInto, fill, thread_arena
 from binspark.columns.image_table import BatchImages
-from binspark.columns.kernels.scan import scan
-from binspark.columns.layout import State, Stop
-from binspark.columns.layout import Table as T
 from binspark.columns.metadata import metadata_arrays
 from binspark.columns.metadata_fields import METADATA_FIELDS
 from binspark.columns.reference_batch import ReferenceBuilder
@@ -24,11 +20,15 @@ from binspark.columns.special import SpecialEvents
 from binspark.columns.table_builder import TableBuilder
 from binspark.columns.tables import Slot, Tables
 from binspark.columns.transaction_table import TransactionTable
-from binspark.columns.windows import SLACK, ReadInto, fill
 from binspark.errors import BinlogError, Truncated
 from binspark.frames import EventCode, Frame, Framer, LogFormat
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import DEFAULT_LIMITS, Limits
+from binspark.kernels.compiler import is_kept
+from binspark.kernels.crc32 import crc32_address
+from binspark.kernels.layout import State, Stop
+from binspark.kernels.layout import Table as T
+from binspark.kernels.scan import scan
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
@@ -288,6 +288,11 @@ class BatchReader:
         state[State.KEEP_IMAGES] = selection.images
         state[State.COUNT_ALL] = selection.tx_rows
         state[State.ASK_TRANSACTIONS] = selection.include_gtids is not None or selection.exclude_gtids is not None
+
+
+def is_decoder_compiled() -> bool:
+    """Return whether the kernel that decodes logs is on disk: compiling it takes half a minute."""
+    return is_kept(scan)
 
 
 def _is_for_kernels(log_format: LogFormat) -> bool:

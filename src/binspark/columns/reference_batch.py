@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from binspark.columns.layout import Table as T
 from binspark.columns.plan import TablePlan
 from binspark.columns.types import ZeroDates
 from binspark.errors import BinlogError, Malformed
+from binspark.kernels.layout import Table as T
 from binspark.position import Position
 from binspark.values.rows import RowChange
 from binspark.values.temporal.value import Date, DateTime, Time, Timestamp

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from binspark.columns.arena import Block
-from binspark.columns.layout import State
-from binspark.columns.layout import Table as T
+from binspark.columns.arena import SLACK, Block, fill
 from binspark.columns.rewrite import FragmentStore, rewritten
-from binspark.columns.windows import SLACK, fill
 from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
 from binspark.event import (
     Event,
@@ -32,6 +29,8 @@ from binspark.frames import EventCode, Frame, Framer, HeaderFlag
 from binspark.frames.format import Family
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.payload import Limits, PayloadReader, without_checksum
+from binspark.kernels.layout import State
+from binspark.kernels.layout import Table as T
 from binspark.schema.table_map import from_table_map
 from binspark.values.options import ValueOptions
 from binspark.values.rows import RowChange, rows_of

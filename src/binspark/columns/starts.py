@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from binspark.columns.kernels.search import find_start_header
 from binspark.frames import EventCode, Family, LogFormat
 from binspark.frames.checksum import ChecksumState, check_event
 from binspark.frames.format import version_numbers
 from binspark.frames.resync import ReadAt, event_holds
+from binspark.kernels.search import find_start_header
 
 GTID_CODES = frozenset({EventCode.GTID, EventCode.ANONYMOUS_GTID, EventCode.GTID_TAGGED, EventCode.MARIADB_GTID})
 _WINDOW = 1 << 20

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from binspark.columns.arena import Arena, Block, aligned
-from binspark.columns.layout import Column as C
-from binspark.columns.layout import Op
-from binspark.columns.layout import Table as T
 from binspark.columns.plan import PlannedColumn, TablePlan, describe
+from binspark.kernels.layout import Column as C
+from binspark.kernels.layout import Op
+from binspark.kernels.layout import Table as T
 from binspark.values.charsets import decode_text
 from binspark.values.column import Column
 from binspark.values.strings import notation_of

@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from binspark.columns.arena import Arena
 from binspark.columns.image_table import ImageTable
-from binspark.columns.kernels.scan import find_table_id
-from binspark.columns.layout import Column as C
-from binspark.columns.layout import Table as T
-from binspark.columns.layout import TableIds
 from binspark.columns.plan import TablePlan, compile_plan
 from binspark.columns.reference_batch import ReferenceBuilder
 from binspark.columns.selection import Selection
 from binspark.columns.table_builder import TableBuilder
+from binspark.kernels.layout import Column as C
+from binspark.kernels.layout import Table as T
+from binspark.kernels.layout import TableIds
+from binspark.kernels.scan import find_table_id
 from binspark.schema.table import TableSchema
 
 BY_REFERENCE = -2

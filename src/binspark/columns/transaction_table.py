@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from binspark.columns.layout import State
-from binspark.columns.layout import Transactions as X
 from binspark.columns.types import TIMESTAMP
+from binspark.kernels.layout import State
+from binspark.kernels.layout import Transactions as X
 
 _CAPACITY = 1 << 16
 _TEXT_CAPACITY = 64 * _CAPACITY

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from binspark.columns.layout import Op
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType as T
 from binspark.event.column_types import column_type_name
+from binspark.kernels.layout import Op
 from binspark.values.charsets import codec_of
 from binspark.values.charsets.codec import Layout
 from binspark.values.column import BINARY_COLLATION, Column, check_column

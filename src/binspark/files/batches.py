@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO, Unpack, overload
 
 from binspark.changes.choice import BulkChoice, is_pattern, selection_of
+from binspark.columns.arena import ReadInto
 from binspark.columns.reader import BatchReader, TableBatch
-from binspark.columns.windows import ReadInto
 from binspark.errors import OptionError, SourceError
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.kernels import cache
 from binspark.position import Position
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def read_batches(
     a dump that tells what the log does not. The other options are those of `BulkChoice`. What comes before damage is
     delivered before the error is raised.
     """
+    cache.enable()
     if table is not None:
         if "tables" in options:
             raise OptionError("either table or tables, not both")

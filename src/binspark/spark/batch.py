@@ -11,6 +11,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from binspark.files.splits import Split
+from binspark.kernels import cache
 from binspark.spark.options import Mode, SourceOptions, View
 from binspark.spark.plan import ReadPlan, Shape
 from binspark.spark.schemas import arrow_schema
@@ -49,6 +50,7 @@ class BinlogReader(DataSourceReader):
         """Yield the rows of a partition. Spark makes an empty one up where there are none."""
         if not isinstance(partition, SplitPartition):
             return iter(())
+        cache.enable()
         from binspark.files.split_reader import SplitReader  # loads kernels, which planning need not wait for
 
         reader = SplitReader(self._history, _ignore if self._options.mode is Mode.PERMISSIVE else None)

@@ -9,6 +9,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.types import StructType
 
 from binspark.errors import OptionError
+from binspark.kernels import cache
 from binspark.spark import schemas
 from binspark.spark.batch import BinlogReader
 from binspark.spark.options import STREAM_OPTIONS, SourceOptions, View, read_options
@@ -40,6 +41,7 @@ class BinlogDataSource(DataSource):
     def schema(self) -> StructType:
         """Return the columns of the view or table that is asked for."""
         asked = self._asked
+        cache.enable()
         if asked.table is not None:
             return schemas.table_schema(self._find_shape().table, asked)
         return view_schema(asked)
@@ -47,6 +49,7 @@ class BinlogDataSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return a reader of these columns, which may be fewer than there are."""
         asked = self._asked
+        cache.enable()
         _check_batch(self.options)
         if asked.table is None:
             _check_view(schema, asked)
@@ -59,6 +62,7 @@ class BinlogDataSource(DataSource):
         from binspark.spark.streaming.reader import BinlogStreamReader
 
         asked = replace(self._asked, streaming=True)
+        cache.enable()
         _check_stream(asked)
         if asked.table is None:
             _check_view(schema, asked)

@@ -6,9 +6,9 @@ import numpy as np
 
 from binspark.client.bulk.parts import AFTER_TABLE, PART_TABLE
 from binspark.client.bulk.unpacking import Unpacking
-from binspark.columns.crc import crc32_address
-from binspark.columns.kernels.packets import Unpack, unpack
-from binspark.columns.packet_layout import Outcome
+from binspark.kernels.crc32 import crc32_address
+from binspark.kernels.packet_layout import Outcome
+from binspark.kernels.packets import Unpack, unpack
 
 
 class KernelUnpacker:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from binspark.columns.packet_layout import Part
 from binspark.event import Event, MariadbGtidEvent, Rows
 from binspark.frames import EventCode as E
+from binspark.kernels.packet_layout import Part
 from binspark.transactions.boundaries import boundary_of
 from binspark.transactions.identity import begins_implicitly
 from binspark.transactions.roles import Role

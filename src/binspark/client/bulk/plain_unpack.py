@@ -11,10 +11,10 @@ from zlib import crc32
 
 from binspark.client.bulk.parts import AFTER_TABLE, PART_TABLE
 from binspark.client.bulk.unpacking import Unpacking
-from binspark.columns.packet_layout import ODD_CODES, Outcome, Part
 from binspark.frames import HeaderFlag
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import HEADER_LENGTH
+from binspark.kernels.packet_layout import ODD_CODES, Outcome, Part
 
 _PACKET_HEADER = 4
 _LONGEST_PACKET = 0xFFFFFF

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from binspark.errors import SourceError
+from binspark.kernels import cache
 from binspark.schema.history import SchemaHistory
 from binspark.spark.batch import make_view
 from binspark.spark.options import SourceOptions
@@ -105,6 +106,7 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Yield the rows of a part of a range."""
         if not isinstance(partition, RangePartition):
             return iter(())
+        cache.enable()
         view = make_view(self._options, self._schema, self._shape)
         return view.read(partition.part, _reader(partition))
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from binspark.columns.reader import TableBatch
-from binspark.columns.row_objects import RowImages, json_rows, variant_rows
 from binspark.columns.selection import Selection
 from binspark.columns.types import ZeroDates
+from binspark.documents.row_objects import RowImages, json_rows, variant_rows
 from binspark.schema.table import TableSchema
 from binspark.spark.options import RowsAs, SourceOptions
 from binspark.spark.views.base import LogReader, batch_readers

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from binspark.columns.reader import TableBatch
-from binspark.columns.reconcile import Conversion, conversion, geometry_of
 from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
+from binspark.documents.conversion import Conversion, conversion, geometry_of
 from binspark.errors import BinlogError, SchemaError
 from binspark.event.column_types import ColumnType
 from binspark.files.sources import log_order

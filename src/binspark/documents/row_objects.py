@@ -1,0 +1,139 @@
+"""Rows as objects: one value that holds a whole row, whatever its table, as VARIANT or as JSON text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from binspark.documents.fields import Writers, describe_fields, field_names
+from binspark.documents.output import Output, Workspace, write_all
+from binspark.documents.variant import bitmap_of, keys_of_rows, repeated, variants
+from binspark.errors import OptionError
+from binspark.event.column_types import ColumnType
+from binspark.kernels.objects.fields import WRITERS as JSON_WRITERS
+from binspark.kernels.objects.layout import SLACK, Field, Rows
+from binspark.kernels.objects.rows import write_json_rows
+from binspark.kernels.variant.fields import WRITERS as VARIANT_WRITERS
+from binspark.kernels.variant.rows import write_variant_rows
+from binspark.values.column import Column
+
+Valid = npt.NDArray[np.bool_] | None
+"""Which rows there are; the others become NULL. None: all of them."""
+
+_FIELD_ROOM = 64  # bytes that a value takes at most, besides those of variable size
+_SHORT_FIELD = 8  # bytes that one often takes
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowImages:
+    """Which columns the rows of a batch hold. What a row leaves out is not in its object.
+
+    numbers   the image of each row
+    present   for each image, which columns are in it
+    """
+
+    numbers: npt.NDArray[np.int32]
+    present: npt.NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        if len(self.numbers) and not 0 <= self.numbers.min() <= self.numbers.max() < len(self.present):
+            raise OptionError(f"the images of rows are not among the {len(self.present)} that are known")
+
+
+class _Input:
+    """Rows for a kernel: its numbers, and the arrays that they point to."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        arrays: Sequence[pa.Array],
+        valid: Valid,
+        images: RowImages | None,
+        writers: Writers,
+    ) -> None:
+        self.rows = len(arrays[0]) if arrays else 0
+        _check_lengths(self.rows, arrays, valid, images)
+        self.fields = describe_fields(columns, arrays, writers)
+        self.numbers = np.zeros(Rows.WIDTH, dtype=np.int64)
+        self._held: list[npt.NDArray[np.generic]] = []
+        self.numbers[Rows.ROWS], self.numbers[Rows.FIELD_COUNT] = self.rows, len(columns)
+        self.numbers[Rows.FIELDS] = self.fields.ctypes.data
+        if valid is not None:
+            self._point(Rows.VALID, np.ascontiguousarray(valid, dtype=np.uint8))
+        if images is not None:
+            self._point(Rows.IMAGES, np.ascontiguousarray(images.numbers, dtype=np.int32))
+            self._point(Rows.PRESENT, np.ascontiguousarray(images.present, dtype=np.uint8))
+        self.expected_bytes = sum(array.nbytes for array in arrays) + 64
+
+    def _point(self, number: Rows, array: npt.NDArray[np.generic]) -> None:
+        self._held.append(array)
+        self.numbers[number] = array.ctypes.data
+
+
+def variant_rows(
+    columns: Sequence[Column], arrays: Sequence[pa.Array], *, valid: Valid = None, images: RowImages | None = None
+) -> pa.StructArray:
+    """Return the rows of a table as VARIANT, an object for each row; its fields are the columns.
+
+    The arrays are those of a batch. Integers, decimals, floats, dates and times of day keep their types; TIME is text,
+    as in JSON lines. The documents of JSON columns become part of the object.
+    """
+    keys = keys_of_rows(tuple(columns))
+    order = list(keys.order)
+    if images is not None:
+        images = RowImages(images.numbers, images.present[:, order])
+    rows = _Input(
+        [columns[index] for index in order], [arrays[index] for index in order], valid, images, VARIANT_WRITERS
+    )
+    numbers, fields = rows.numbers, rows.fields
+    entries = np.empty(len(columns), dtype=np.int64)
+    numbers[Rows.ENTRIES], numbers[Rows.KEY_BYTES] = entries.ctypes.data, keys.key_bytes
+    fields[:, [Field.KEY_BYTES, Field.SRID_KEY, Field.WKB_KEY]] = keys.key_bytes, *keys.geometry
+    room = _FIELD_ROOM * (len(columns) + 1) + SLACK
+    expected = rows.expected_bytes + rows.rows * len(columns) * _SHORT_FIELD
+    values = Output(numbers[Rows.AT : Rows.META_AT], rows.rows, expected, room)
+    if not any(column.type == ColumnType.JSON for column in columns):
+        shared = repeated(keys.dictionary, rows.rows, valid)
+        write_all(write_variant_rows, numbers, values)
+        return variants(values.buffers(), shared, rows.rows, valid)
+    workspace = Workspace(keys.keys)
+    numbers[Rows.WORKSPACE] = fields[:, Field.WORKSPACE] = workspace.address
+    expected = rows.rows * (len(keys.dictionary) + 64)
+    dictionaries = Output(numbers[Rows.META_AT : Rows.ENTRIES], rows.rows, expected)
+    write_all(write_variant_rows, numbers, values, dictionaries, workspace)
+    return variants(values.buffers(), dictionaries.buffers(), rows.rows, valid)
+
+
+def json_rows(
+    columns: Sequence[Column], arrays: Sequence[pa.Array], *, valid: Valid = None, images: RowImages | None = None
+) -> pa.StringArray:
+    """Return the rows of a table as JSON text, an object for each row, as `values.row_json` writes them.
+
+    The arrays are those of a batch. Where it has dates as text (`zero_dates="string"`), zero dates are kept.
+    """
+    rows = _Input(columns, arrays, valid, images, JSON_WRITERS)
+    names = [f"{json.dumps(name, ensure_ascii=False)}: ".encode() for name in field_names(columns)]
+    text = np.frombuffer(b"".join(names) + bytes(8), dtype=np.uint8)
+    lengths = np.array([len(name) for name in names], dtype=np.int64)
+    rows.fields[:, Field.NAME_LENGTH] = lengths
+    rows.fields[:, Field.NAME] = text.ctypes.data + np.cumsum(lengths) - lengths
+    expected = rows.expected_bytes + rows.rows * (len(text) + len(columns) * _SHORT_FIELD)
+    output = Output(rows.numbers[Rows.AT : Rows.META_AT], rows.rows, expected, 2 * SLACK)
+    write_all(write_json_rows, rows.numbers, output)
+    bitmap, nulls = bitmap_of(valid)
+    return pa.Array.from_buffers(pa.string(), rows.rows, [bitmap, *output.buffers()], nulls)
+
+
+def _check_lengths(rows: int, arrays: Sequence[pa.Array], valid: Valid, images: RowImages | None) -> None:
+    lengths = {len(array) for array in arrays} | ({len(valid)} if valid is not None else set())
+    if images is not None:
+        lengths.add(len(images.numbers))
+        if images.present.shape[1] != len(arrays):
+            raise OptionError(f"images of {images.present.shape[1]} columns, but {len(arrays)} columns")
+    if lengths - {rows}:
+        raise OptionError(f"arrays of different lengths: {', '.join(map(str, sorted(lengths)))}")

@@ -1,0 +1,1 @@
+"""The hot loops: Python that Numba compiles."""

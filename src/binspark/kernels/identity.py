@@ -1,0 +1,86 @@
+"""The text of transaction identifiers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from binspark.kernels.compiler import kernel
+from binspark.kernels.layout import State
+from binspark.kernels.memory import load8, load16, load32, load64, store8
+from binspark.kernels.text import copy_short
+
+_HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8).astype(np.int64)
+_DASH = ord("-")
+_COLON = ord(":")
+_ZERO = ord("0")
+_UUID_TEXT_LENGTH = 36
+LONGEST = 64
+"""No identifier that kernels write is longer."""
+
+
+@kernel
+def write_number(target: int, value: int) -> int:
+    """Write a number that is not negative in decimal; return its length."""
+    length = 1
+    rest = value // 10
+    while rest:
+        length += 1
+        rest //= 10
+    for at in range(length - 1, -1, -1):
+        store8(target + at, _ZERO + value % 10)
+        value //= 10
+    return length
+
+
+@kernel
+def write_mysql_gtid(state: np.ndarray, target: int, uuid: int, number: int) -> int:
+    """Write `uuid:number`; return its length. The text of a UUID that comes again is copied."""
+    if state[State.UUID_TEXT] and state[State.UUID_LOW] == load64(uuid) and state[State.UUID_HIGH] == load64(uuid + 8):
+        copy_short(target, state[State.UUID_TEXT], _UUID_TEXT_LENGTH)
+    else:
+        write_uuid(target, uuid)
+        state[State.UUID_LOW], state[State.UUID_HIGH] = load64(uuid), load64(uuid + 8)
+    state[State.UUID_TEXT] = target
+    store8(target + _UUID_TEXT_LENGTH, _COLON)
+    return _UUID_TEXT_LENGTH + 1 + write_number(target + _UUID_TEXT_LENGTH + 1, number)
+
+
+@kernel
+def write_uuid(target: int, uuid: int) -> None:
+    at = target
+    for index in range(16):
+        if index in (4, 6, 8, 10):
+            store8(at, _DASH)
+            at += 1
+        byte = load8(uuid + index)
+        store8(at, _HEX[byte >> 4])
+        store8(at + 1, _HEX[byte & 15])
+        at += 2
+
+
+@kernel
+def write_mariadb_gtid(target: int, domain: int, server: int, number: int) -> int:
+    """Write `domain-server-number`; return its length."""
+    at = target
+    at += write_number(at, domain)
+    store8(at, _DASH)
+    at += 1
+    at += write_number(at, server)
+    store8(at, _DASH)
+    at += 1
+    at += write_number(at, number)
+    return at - target
+
+
+@kernel
+def mysql_commit_time(body: int, end: int) -> int:
+    """Return the commit time of a GTID event on the server that wrote the log, 0 if it has none."""
+    if end - body < 49 or load8(body + 25) != 2:
+        return 0
+    packed = load32(body + 42) | load16(body + 46) << 32 | load8(body + 48) << 48
+    return packed & ~(1 << 55)
+
+
+@kernel
+def mysql_number(body: int) -> int:
+    return load64(body + 17)

@@ -1,0 +1,1 @@
+"""Rows of Arrow arrays and JSON documents as VARIANT."""
