@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from binspark.client.bulk import runs as runs_module
 from binspark.client.bulk.area import Area
 from binspark.client.bulk.kernel_unpack import KernelUnpacker
-from binspark.client.bulk.parts import Open, open_after
 from binspark.client.bulk.plain_unpack import unpack_plainly
 from binspark.client.bulk.runs import EventRuns, Run, Stop
 from binspark.client.bulk.unpacking import Unpacking
@@ -25,6 +24,7 @@ from binspark.frames import Frame, Framer
 from binspark.kernels.packet_layout import Outcome
 from binspark.testing.builder import BinlogBuilder, blob, insert, integer, table
 from binspark.transactions import Assembler
+from binspark.transactions.grammar import Progress, boundary_of, progress_after
 from tests.corpus.cases import corpus_logs, log_id
 from tests.support.archive.stream_script import (
     END,
@@ -98,24 +98,24 @@ def test_runs_are_the_bytes_of_the_log(log: Path) -> None:
 
 @pytest.mark.parametrize("log", LOGS, ids=log_id)
 def test_it_is_known_where_transactions_are_open(log: Path, way: str) -> None:
-    decoder, assembler, is_open = EventDecoder(), Assembler(), Open.NOTHING
+    decoder, assembler, is_open = EventDecoder(), Assembler(), Progress.NONE
     for frame in Framer().feed(log.read_bytes()):
         event = decoder.decode(frame)
         assembler.feed(event)
         outcome, unpacked = unpacked_open(way, frame, is_open)
-        by_python = open_after(event, is_open)
+        by_python = progress_after(boundary_of(event).role, is_open)
         assert unpacked == (by_python if outcome == Outcome.MORE else is_open)
         is_open = by_python
-        assert (is_open is Open.NOTHING) == (not assembler.is_open)
+        assert (is_open is Progress.NONE) == (not assembler.is_open)
 
 
-def unpacked_open(way: str, frame: Frame, is_open: Open) -> tuple[Outcome, Open]:
+def unpacked_open(way: str, frame: Frame, is_open: Progress) -> tuple[Outcome, Progress]:
     """Unpack one event; return why that ended, and what is open then."""
     sent = packets([b"\0" + frame.data])
     state = Unpacking(Area(len(sent)), Area(len(sent)), end=len(sent), sequence=1, offset=frame.offset)
     state.source.view[: len(sent)] = sent
     state.checksum, state.opened = bool(frame.format.checksum_length), is_open
-    return WAYS[way]()(state), Open(state.opened)
+    return WAYS[way]()(state), Progress(state.opened)
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 100, 1000])

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from binspark.client.bulk import unpacker as unpacker_module
 from binspark.client.bulk.area import Area
 from binspark.client.bulk.kernel_unpack import KernelUnpacker
-from binspark.client.bulk.parts import PART_TABLE, Open
 from binspark.client.bulk.plain_unpack import unpack_plainly
 from binspark.client.bulk.unpacker import Unpacker
 from binspark.client.bulk.unpacking import Unpacking
 from binspark.frames import EventCode
 from binspark.frames.checksum import checksum_of
 from binspark.frames.header import HEADER_LENGTH, Header, encode_header
-from binspark.kernels.packet_layout import Outcome, Part
+from binspark.kernels.packet_layout import PACKET_ROLES, Outcome
+from binspark.transactions.grammar import Progress, Role
 from binspark.wire import Writer
 from tests.support.archive.stream_script import packets
 
@@ -32,7 +32,7 @@ CODES = (
     EventCode.IGNORABLE,
     EventCode.TRANSACTION_PAYLOAD,
 )
-ANY_CODE = [code for code in range(256) if PART_TABLE[code] != Part.FOR_PYTHON]
+ANY_CODE = [code for code in range(256) if PACKET_ROLES[code] != Role.UNDECIDED]
 
 
 @st.composite
@@ -76,7 +76,7 @@ def states(draw: st.DrawFn) -> Unpacking:
     state.source.view[: len(sent)] = sent
     state.end = len(sent) - draw(st.sampled_from([0, 0, 0, 0, 1, 20, len(sent) - 3]))
     state.checksum = draw(st.sampled_from([checksum] * 4 + [True]))
-    state.opened = draw(st.sampled_from(Open))
+    state.opened = draw(st.sampled_from(Progress))
     state.stop = draw(st.sampled_from([0, 0, 0, OFFSET, OFFSET + 60]))
     state.stop_time = draw(st.sampled_from([0, 0, TIME, TIME + 1]))
     return state

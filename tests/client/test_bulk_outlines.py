@@ -11,13 +11,13 @@ import pytest
 from binspark.client.bulk.outline import Chunk, outline, statements
 from binspark.client.bulk.pieces import BytesPiece, known_before
 from binspark.client.resume import ResumePoint
-from binspark.columns.starts import GTID_CODES
 from binspark.event import Event, GtidList, PreviousGtids, Query
 from binspark.files import read_events
 from binspark.files.read import ReadOptions
 from binspark.frames import MAGIC, EventCode, Family, LogFormat
 from binspark.gtid import GtidSet, MariadbGtid, MariadbPosition, MariadbState
-from binspark.transactions.identity import identity_of
+from binspark.transactions.byte_tables import IDENTIFYING_CODES
+from binspark.transactions.transaction import identity_of
 from tests.corpus.cases import corpus_logs, log_id
 
 STATEMENTS = (EventCode.QUERY, EventCode.QUERY_COMPRESSED)
@@ -41,7 +41,7 @@ def is_framing(event: Event) -> bool:
 def test_an_outline_finds_transactions_and_statements(log: Path) -> None:
     events = outer_events(log)
     chunk = chunk_of(log, events[0].frame.format)
-    named = [event for event in events if event.type_code in GTID_CODES]
+    named = [event for event in events if event.type_code in IDENTIFYING_CODES]
     found = outline(chunk)
     assert found.starts.tolist() == [event.offset for event in named]
     assert found.format == events[-1].frame.format
@@ -59,7 +59,7 @@ def test_gtids_grow_with_every_transaction(log: Path) -> None:
         assert found.told == told.gtid_set
     elif isinstance(told, GtidList):
         assert found.told == MariadbState.of(told.gtids).position
-    names = [identity_of(event).gtid for event in events if event.type_code in GTID_CODES]
+    names = [identity_of(event).gtid for event in events if event.type_code in IDENTIFYING_CODES]
     known = [name for name in takewhile(lambda name: name is not None, names) if name is not None]
     for count in {0, 1, len(known) // 2, len(known)} & set(range(len(known) + 1)):
         assert found.names.added_to(_none(family), count) == _all(family, known[:count])
@@ -95,6 +95,6 @@ def test_places_between_transactions_are_where_the_next_one_begins(log: Path) ->
     chunk = chunk_of(log, events[0].frame.format)
     last = ResumePoint(log.name, chunk.end, None, "server", 7)
     piece = BytesPiece(chunk.file, chunk.offset, chunk.format, chunk.data, False, last)
-    starts = [event.offset for event in events if event.type_code in GTID_CODES]
+    starts = [event.offset for event in events if event.type_code in IDENTIFYING_CODES]
     assert [piece.places.behind(count).offset for count in range(1, len(starts))] == starts[1:]
     assert piece.places.behind(len(starts)) == piece.resume == last

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from binspark.event.mariadb import MariadbGtidFlag
 from binspark.transactions import Parallelism, ParallelismMeter, overlapping_groups
-from binspark.transactions.group_commit import GroupCommitMeter
-from binspark.transactions.logical_clock import LogicalClockMeter, OverlapCounter, RunningMaximum
+from binspark.transactions.parallelism import GroupCommitMeter, LogicalClockMeter, OverlapCounter, RunningMaximum
 from tests.support.transactions.parallelism_model import Clocks, model
 from tests.support.transactions.transaction_events import Tape, assembled
 

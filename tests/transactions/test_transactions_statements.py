@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-from binspark.transactions.roles import Role
-from binspark.transactions.statements import boundary_of_text, is_ddl, xa_name
-from binspark.transactions.transaction import Ending
+from binspark.transactions.draft import is_ddl, xa_name
+from binspark.transactions.grammar import Ending, Role, boundary_of_text
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,9 @@ from binspark.event.rows import RowOperation
 from binspark.frames import Framer, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
-from binspark.gtid import Gtid, MariadbGtid
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
+from binspark.transactions.transaction import commit_of
 from binspark.values.options import Undecodable, ValueOptions
 from binspark.values.rows import RowChange, rows_of
 
@@ -76,18 +76,10 @@ class ChangeReader:
         return iter(())
 
     def _begin_transaction(self, event: Event) -> Iterator[Change]:
-        body: GtidEvent | GtidTagged = event.body
-        moment = body.immediate_commit_timestamp or event.header.timestamp * 1_000_000
-        return self._begin(body.gtid, moment)
-
-    def _begin_mariadb_transaction(self, event: Event) -> Iterator[Change]:
-        body: MariadbGtidEvent = event.body
-        return self._begin(body.gtid(event.header.server_id), event.header.timestamp * 1_000_000)
-
-    def _begin(self, gtid: Gtid | MariadbGtid | None, moment: int) -> Iterator[Change]:
+        gtid, commit_time = commit_of(event)
         self._gtid = None if gtid is None else str(gtid)
         self._in_transaction = True
-        self._wants_transaction = self.selection.wants_gtid(gtid) and self.selection.wants_commit(moment)
+        self._wants_transaction = self.selection.wants_gtid(gtid) and self.selection.wants_commit(commit_time)
         return iter(())
 
     def _begin_payload(self, _event: Event) -> Iterator[Change]:
@@ -155,7 +147,7 @@ class ChangeReader:
         StartV3: _begin_log,
         GtidEvent: _begin_transaction,
         GtidTagged: _begin_transaction,
-        MariadbGtidEvent: _begin_mariadb_transaction,
+        MariadbGtidEvent: _begin_transaction,
         TransactionPayload: _begin_payload,
         TableMap: _map_table,
         PartialRowData: _join_fragments,

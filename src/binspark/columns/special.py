@@ -32,6 +32,7 @@ from binspark.frames.payload import Limits, PayloadReader, without_checksum
 from binspark.kernels.layout import State
 from binspark.kernels.layout import Table as T
 from binspark.schema.table_map import from_table_map
+from binspark.transactions.transaction import commit_of
 from binspark.values.options import ValueOptions
 from binspark.values.rows import RowChange, rows_of
 from binspark.values.value import JsonDiffs
@@ -155,17 +156,12 @@ class SpecialEvents:
         tables.map(body.table_id, schema, raw)
 
     def _gtid(self, event: Event) -> Iterator[TableBatch]:
-        reader, body = self._reader, event.body
+        reader = self._reader
         if reader.transactions.full:
             yield from reader.flush()
-        moment = event.header.timestamp * 1_000_000
-        if isinstance(body, MariadbGtidEvent):
-            gtid = body.gtid(event.header.server_id)
-        else:
-            gtid, moment = body.gtid, body.immediate_commit_timestamp or moment
-        text = str(gtid) if gtid else ""
-        reader.transactions.begin(text, moment, event.header.server_id)
-        wanted = reader.selection.wants_gtid(gtid) and reader.selection.wants_commit(moment)
+        gtid, commit_time = commit_of(event)
+        reader.transactions.begin(str(gtid) if gtid else "", commit_time, event.header.server_id)
+        wanted = reader.selection.wants_gtid(gtid) and reader.selection.wants_commit(commit_time)
         reader.state[State.SKIP_TRANSACTION] = not wanted
 
     def _rows(self, event: Event) -> Iterator[TableBatch]:

@@ -21,14 +21,19 @@ from binspark.frames.checksum import ChecksumState, check_event
 from binspark.frames.format import version_numbers
 from binspark.frames.resync import ReadAt, event_holds
 from binspark.kernels.search import find_start_header
+from binspark.transactions.byte_tables import (
+    IDENTIFYING_CODES,
+    MAX_EXACT_LENGTH,
+    QUERY_LENGTH,
+    exact_role,
+    statement_text,
+)
+from binspark.transactions.grammar import Role
 
-GTID_CODES = frozenset({EventCode.GTID, EventCode.ANONYMOUS_GTID, EventCode.GTID_TAGGED, EventCode.MARIADB_GTID})
 _WINDOW = 1 << 20
 _HEADER_LENGTH = 19
-_LONGEST_GTID = 1 << 10
-_QUERY_FIXED = 13
-_BEGIN = b"BEGIN"
-_LONGEST_BEGIN = _HEADER_LENGTH + _QUERY_FIXED + (1 << 16) + (1 << 8) + len(_BEGIN)
+_MAX_GTID_SIZE = 1 << 10
+_MAX_BEGIN_SIZE = _HEADER_LENGTH + QUERY_LENGTH + (1 << 16) + (1 << 8) + MAX_EXACT_LENGTH
 _U32 = 0xFFFFFFFF
 _NAME_EVERY_TRANSACTION = {Family.MYSQL: (8, 0, 0), Family.MARIADB: (10, 0, 2)}
 """The servers, from these versions on, that begin every transaction with a GTID event, be it an anonymous one."""
@@ -79,7 +84,8 @@ class LogBytes:
         smallest = _HEADER_LENGTH + self.format.checksum_length
         if size < smallest or offset + size > self.size or end != (offset + size) & _U32:
             return False
-        if header[4] not in GTID_CODES and not (header[4] == EventCode.QUERY and self._is_first_begin(offset, size)):
+        code = header[4]
+        if code not in IDENTIFYING_CODES and not (code == EventCode.QUERY and self._is_first_begin(offset, size)):
             return False
         if self.format.checksum_length:
             return check_event(self.read_at(offset, size)) is ChecksumState.OK
@@ -87,19 +93,18 @@ class LogBytes:
 
     def _is_first_begin(self, offset: int, size: int) -> bool:
         """Tell whether a statement is a BEGIN that no GTID comes before."""
-        if not self.may_begin_unnamed or size > _LONGEST_BEGIN:
+        if not self.may_begin_unnamed or size > _MAX_BEGIN_SIZE:
             return False
         body = self.read_at(offset, size)[_HEADER_LENGTH : size - self.format.checksum_length]
-        if len(body) < _QUERY_FIXED:
-            return False
-        text = _QUERY_FIXED + int.from_bytes(body[11:13], "little") + body[8] + 1
-        return body[text:] == _BEGIN and not self._follows_gtid(offset)
+        text = statement_text(body)
+        return text is not None and exact_role(text) == Role.BEGINS and not self._follows_gtid(offset)
 
     def _follows_gtid(self, offset: int) -> bool:
         """Tell whether the event before an offset is a GTID. Its position is not asked for: it may be damaged."""
-        first = max(0, offset - _LONGEST_GTID)
+        first = max(0, offset - _MAX_GTID_SIZE)
         before = self.read_at(first, offset - first)
         return any(
-            before[at + 4] in GTID_CODES and int.from_bytes(before[at + 9 : at + 13], "little") == len(before) - at
+            before[at + 4] in IDENTIFYING_CODES
+            and int.from_bytes(before[at + 9 : at + 13], "little") == len(before) - at
             for at in range(len(before) - _HEADER_LENGTH + 1)
         )

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from binspark.columns.arena import ReadInto
 from binspark.columns.reader import BatchReader, Span, TableBatch
-from binspark.columns.starts import GTID_CODES, LogBytes
+from binspark.columns.starts import LogBytes
 from binspark.errors import DecodeError, SourceError
 from binspark.event import Event, EventDecoder
 from binspark.files.hops import Hopper
@@ -20,9 +20,10 @@ from binspark.frames import EventCode, Frame, Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
+from binspark.transactions.byte_tables import IDENTIFYING_CODES
 
 _CHUNK = 1 << 18
-_MAY_BEGIN = GTID_CODES | {EventCode.QUERY}
+_MAY_BEGIN = frozenset({*IDENTIFYING_CODES, EventCode.QUERY})
 _Item = TypeVar("_Item")
 
 

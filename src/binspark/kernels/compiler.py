@@ -41,6 +41,8 @@ USED_MODULES = (
     "binspark.folders",
     "binspark.frames.codes",
     "binspark.position",
+    "binspark.transactions.byte_tables",
+    "binspark.transactions.grammar",
     "binspark.wire.floats",
     "binspark.wire.meaning",
 )

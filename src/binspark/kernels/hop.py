@@ -7,12 +7,12 @@ from enum import IntEnum
 import numpy as np
 
 from binspark.kernels.compiler import kernel
-from binspark.kernels.memory import load8, load16, load32
+from binspark.kernels.memory import load8, load32
+from binspark.kernels.roles import exact_role, statement_text
+from binspark.transactions.grammar import Role
 
 _HEADER = 19
 _QUERY, _TABLE_MAP, _PAYLOAD, _QUERY_COMPRESSED = 2, 19, 40, 165
-_BEGIN = int.from_bytes(b"BEGIN", "little")
-_COMMIT = int.from_bytes(b"COMMIT", "little")
 
 
 class Look(IntEnum):
@@ -77,14 +77,11 @@ def is_sought(at: int, end: int, size: int, checksum: int, looks: int, name: int
 
 @kernel
 def is_frame(at: int, end: int, size: int, checksum: int) -> bool:
-    """Tell whether a statement is BEGIN or COMMIT; one that is not whole here may be another."""
-    if at + size > end or size < _HEADER + 13 + checksum:
+    """Return whether a statement is BEGIN or COMMIT; one that is not complete here may be another."""
+    if at + size > end:
         return False
-    text = at + _HEADER + 13 + load16(at + _HEADER + 11) + load8(at + _HEADER + 8) + 1
-    length = at + size - checksum - text
-    if length == 5:
-        return (load32(text) | load8(text + 4) << 32) == _BEGIN
-    return length == 6 and (load32(text) | load16(text + 4) << 32) == _COMMIT
+    text, length = statement_text(at, at + size - checksum)
+    return exact_role(text, length) != Role.BY_STATEMENT
 
 
 @kernel

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from binspark.frames.codes import EventCode
 from binspark.kernels.compiler import kernel
 from binspark.kernels.memory import copy_bytes, load8, load32
+from binspark.transactions.byte_tables import EXECUTED_GTIDS_CODES, IDENTIFYING_CODES
 
 NAME_LENGTH = 44
 """How much of an event that begins a transaction is kept: as much as names it, but for a tag."""
 
 _HEADER = 19
-_STARTS = (int(EventCode.GTID), int(EventCode.ANONYMOUS_GTID), int(EventCode.GTID_TAGGED), int(EventCode.MARIADB_GTID))
-_TELL = (int(EventCode.PREVIOUS_GTIDS), int(EventCode.GTID_LIST))
 
 
 @kernel
@@ -21,7 +19,7 @@ def count_starts(at: int, end: int) -> int:
     """Count the events that begin a transaction."""
     count = 0
     while at + _HEADER <= end:
-        count += load8(at + 4) in _STARTS
+        count += load8(at + 4) in IDENTIFYING_CODES
         at += max(load32(at + 9), _HEADER)
     return count
 
@@ -35,11 +33,11 @@ def find_starts(at: int, end: int, starts: np.ndarray, names: int) -> int:
     told = count = 0
     while at + _HEADER <= end:
         code, size = load8(at + 4), max(load32(at + 9), _HEADER)
-        if code in _STARTS:
+        if code in IDENTIFYING_CODES:
             starts[count] = at
             copy_bytes(names + NAME_LENGTH * count, at, min(size, NAME_LENGTH, end - at))
             count += 1
-        elif code in _TELL:
+        elif code in EXECUTED_GTIDS_CODES:
             told = at
         at += size
     return told

@@ -1,29 +1,33 @@
-"""What the kernel that unpacks packets and its callers agree on; those who unpack without it use the same words."""
+"""What the kernel that unpacks packets and its callers agree on; the plain unpacker uses it as well."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
-from binspark.frames.codes import EventCode
+from binspark.frames.codes import EventCode as E
+from binspark.transactions.byte_tables import ROLES
+from binspark.transactions.grammar import BOUNDARIES, Role
 
-ODD_CODES = (int(EventCode.PARTIAL_UPDATE_ROWS), int(EventCode.TRANSACTION_PAYLOAD), int(EventCode.PARTIAL_ROW_DATA))
-"""Events of which the offset does not tell all that must be known of the rows in them."""
+ODD_CODES = (int(E.PARTIAL_UPDATE_ROWS), int(E.TRANSACTION_PAYLOAD), int(E.PARTIAL_ROW_DATA))
+"""Events whose offset does not identify the rows in them."""
 
+_NOT_IN_VERSION_4 = (
+    *(E.UNKNOWN, E.START_V3, E.LOAD, E.SLAVE, E.CREATE_FILE, E.EXEC_LOAD, E.DELETE_FILE, E.NEW_LOAD),
+    *(E.PRE_GA_WRITE_ROWS, E.PRE_GA_UPDATE_ROWS, E.PRE_GA_DELETE_ROWS),
+)
+_FOR_THE_STREAM = frozenset(
+    {
+        *(E.FORMAT_DESCRIPTION, E.ROTATE, E.STOP, E.START_ENCRYPTION, E.HEARTBEAT, E.HEARTBEAT_V2),
+        E.QUERY_COMPRESSED,  # the role is in a text that has to be decompressed
+        *_NOT_IN_VERSION_4,
+    }
+)
+"""Events that the stream reads itself: they change how or where it reads, or unpacking cannot find their role."""
 
-class Part(IntEnum):
-    """The part that an event plays. Only its body tells that of the last three."""
-
-    NONE = 0
-    IDENTIFIES = 1
-    BEGINS = 2
-    PREPARES = 3
-    STATEMENT = 4
-    ROWS = 5
-    ENDS = 6
-    FOR_PYTHON = 7
-    ROWS_EVENT = 8
-    QUERY_EVENT = 9
-    MARIADB_GTID = 10
+PACKET_ROLES = bytes(
+    ROLES[code] if code in BOUNDARIES and code not in _FOR_THE_STREAM else Role.UNDECIDED for code in range(256)
+)
+"""The role of each type code for those who unpack packets. UNDECIDED, of unknown types as well: it is the stream's."""
 
 
 class Outcome(IntEnum):
@@ -32,4 +36,4 @@ class Outcome(IntEnum):
     MORE = 1  # the next packet is not complete
     FULL = 2  # there is no room for the next event
     PYTHON = 3  # the next packet is for the stream
-    STOPPED = 4  # the place or the time to stop at is reached
+    STOPPED = 4  # the position or the time to stop at is reached

@@ -10,11 +10,20 @@ import numpy as np
 
 from binspark.kernels.compiler import kernel
 from binspark.kernels.crc32 import crc32_of_event
-from binspark.kernels.identity import LONGEST, mysql_commit_time, mysql_number, write_mariadb_gtid, write_mysql_gtid
+from binspark.kernels.identity import (
+    LONGEST,
+    mysql_commit_time,
+    mysql_number,
+    write_mariadb_gtid,
+    write_mysql_gtid,
+)
 from binspark.kernels.layout import State, Stop, Table, TableIds, Transactions
 from binspark.kernels.memory import load8, load16, load32, load64, store8, store32, store64
+from binspark.kernels.roles import exact_role, statement_text
 from binspark.kernels.rows import count_present, decode_image, forget_row, null_image
 from binspark.kernels.values import DONE, FULL
+from binspark.transactions.byte_tables import IDENTIFYING_CODES
+from binspark.transactions.grammar import Role
 
 _HEADER = 19
 _CHECKSUM = 4
@@ -22,12 +31,10 @@ _RESIDUE = 0x2144DF1C
 _MICROSECONDS = 1_000_000
 
 _QUERY, _TABLE_MAP = 2, 19
-_GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID = 33, 34, 42, 162
+_GTID, _GTID_TAGGED, _MARIADB_GTID = 33, 42, 162
 _FORMAT_DESCRIPTION, _PAYLOAD, _START_ENCRYPTION = 15, 40, 164
 _PARTIAL_UPDATE, _PARTIAL_ROW_DATA = 39, 172
 _INSERT, _UPDATE, _DELETE = 0, 1, 2
-_BEGIN = int.from_bytes(b"BEGIN", "little")
-_COMMIT = int.from_bytes(b"COMMIT", "little")
 
 
 @kernel
@@ -67,8 +74,8 @@ def scan(
             stop = rows_event(state, tables, columns, table_ids, kind, at, size)
         elif kind == _TABLE_MAP:
             stop = known_table_map(state, table_ids, at, size)
-        elif kind in (_GTID, _ANONYMOUS_GTID, _MARIADB_GTID):
-            if state[State.ASK_TRANSACTIONS]:
+        elif kind in IDENTIFYING_CODES:
+            if state[State.ASK_TRANSACTIONS] or kind == _GTID_TAGGED:
                 return Stop.PYTHON
             stop = begin_transaction(state, transactions, text_offsets, text, kind, at, size)
         elif kind == _QUERY:
@@ -89,9 +96,9 @@ def is_split_end(state: np.ndarray, kind: int, at: int, size: int) -> bool:
     offset = offset_of(state, at)
     if offset < state[State.SPLIT_END] or load32(at + 13) != (offset + size) & 0xFFFFFFFF:
         return False
-    if kind in (_GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID):
+    if kind in IDENTIFYING_CODES:
         return True
-    return kind == _QUERY and is_begin(state, at, size)
+    return kind == _QUERY and statement_role(state, at, size) == Role.BEGINS
 
 
 @kernel
@@ -131,7 +138,7 @@ def is_committed_then(state: np.ndarray, moment: int) -> bool:
 @kernel
 def is_for_python(kind: int) -> bool:
     return (
-        kind in (_FORMAT_DESCRIPTION, _PAYLOAD, _START_ENCRYPTION, _GTID_TAGGED, _PARTIAL_UPDATE)
+        kind in (_FORMAT_DESCRIPTION, _PAYLOAD, _START_ENCRYPTION, _PARTIAL_UPDATE)
         or 20 <= kind <= 22
         or kind == 1
         or 165 <= kind <= _PARTIAL_ROW_DATA
@@ -145,28 +152,17 @@ def body_end(state: np.ndarray, at: int, size: int) -> int:
 
 @kernel
 def is_boundary(state: np.ndarray, at: int, size: int) -> bool:
-    """Tell whether a statement is BEGIN or COMMIT, as most are in a log of rows."""
-    if is_begin(state, at, size):
+    """Return whether a statement is BEGIN or COMMIT, as most are in a log of rows."""
+    role = statement_role(state, at, size)
+    if role == Role.BEGINS:
         state[State.TX_ROW] = 0
-        return True
-    text, length = statement(state, at, size)
-    return length == 6 and (load32(text) | load16(text + 4) << 32) == _COMMIT
+    return role != Role.BY_STATEMENT
 
 
 @kernel
-def is_begin(state: np.ndarray, at: int, size: int) -> bool:
-    text, length = statement(state, at, size)
-    return length == 5 and (load32(text) | load8(text + 4) << 32) == _BEGIN
-
-
-@kernel
-def statement(state: np.ndarray, at: int, size: int) -> tuple[int, int]:
-    """Return where the text of a statement is, and its length; -1 if the event is too short for one."""
-    end = body_end(state, at, size)
-    if end - at < _HEADER + 13:
-        return at, -1
-    text = at + _HEADER + 13 + load16(at + _HEADER + 11) + load8(at + _HEADER + 8) + 1
-    return text, end - text
+def statement_role(state: np.ndarray, at: int, size: int) -> int:
+    text, length = statement_text(at, body_end(state, at, size))
+    return exact_role(text, length)
 
 
 @kernel

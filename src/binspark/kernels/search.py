@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from binspark.frames.codes import EventCode
 from binspark.kernels.compiler import kernel
 from binspark.kernels.memory import load8, load16, load32
+from binspark.transactions.byte_tables import (
+    BEGIN_LENGTHS,
+    IDENTIFYING_CODES,
+    QUERY_LENGTH,
+    QUERY_SCHEMA_LENGTH_AT,
+    QUERY_STATUS_LENGTH_AT,
+)
 
 _HEADER = 19
-_QUERY_FIXED = 13
-_BEGIN_LENGTH = 5
-_QUERY = 2
-_GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID = 33, 34, 42, 162
+_QUERY = int(EventCode.QUERY)
 
 
 @kernel
@@ -25,7 +30,7 @@ def find_start_header(address: int, length: int, first: int, offset: int, checks
         if load32(at + 13) != (offset + index + size) & 0xFFFFFFFF or size < _HEADER:
             continue
         kind = load8(at + 4)
-        if kind in (_GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID):
+        if kind in IDENTIFYING_CODES:
             return index
         if unnamed and kind == _QUERY and may_be_begin(at, address + length, size - checksum):
             return index
@@ -35,7 +40,8 @@ def find_start_header(address: int, length: int, first: int, offset: int, checks
 @kernel
 def may_be_begin(at: int, end: int, size: int) -> bool:
     """Tell whether a statement may be a BEGIN, by its length; one whose lengths are not here may."""
-    if at + _HEADER + _QUERY_FIXED > end:
+    body = at + _HEADER
+    if body + QUERY_LENGTH > end:
         return True
-    text = _HEADER + _QUERY_FIXED + load16(at + _HEADER + 11) + load8(at + _HEADER + 8) + 1
-    return size - text == _BEGIN_LENGTH
+    before_text = QUERY_LENGTH + load16(body + QUERY_STATUS_LENGTH_AT) + load8(body + QUERY_SCHEMA_LENGTH_AT) + 1
+    return size - _HEADER - before_text in BEGIN_LENGTHS

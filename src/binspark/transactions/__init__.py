@@ -8,10 +8,9 @@ from binspark.lazy import names_in
 
 if TYPE_CHECKING:
     from binspark.transactions.assembler import Assembler, transactions
-    from binspark.transactions.groups import overlapping_groups
-    from binspark.transactions.meter import ParallelismMeter
-    from binspark.transactions.parallelism import Parallelism
-    from binspark.transactions.transaction import Ending, TableChanges, Transaction
+    from binspark.transactions.grammar import Ending
+    from binspark.transactions.parallelism import Parallelism, ParallelismMeter, overlapping_groups
+    from binspark.transactions.transaction import TableChanges, Transaction
 
 __all__ = [
     "Assembler",
@@ -28,9 +27,8 @@ __getattr__ = names_in(
     __name__,
     {
         "assembler": "Assembler transactions",
-        "groups": "overlapping_groups",
-        "meter": "ParallelismMeter",
-        "parallelism": "Parallelism",
-        "transaction": "Ending TableChanges Transaction",
+        "grammar": "Ending",
+        "parallelism": "Parallelism ParallelismMeter overlapping_groups",
+        "transaction": "TableChanges Transaction",
     },
 )

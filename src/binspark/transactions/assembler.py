@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from binspark.event import Event, FormatDescription, Rows, StartV3
+from binspark.event import Event, FormatDescription, StartV3
 from binspark.frames import HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET
-from binspark.transactions.boundaries import boundary_of
 from binspark.transactions.draft import Draft
-from binspark.transactions.roles import Boundary, Role
-from binspark.transactions.transaction import Ending, Transaction
+from binspark.transactions.grammar import (
+    Boundary,
+    Ending,
+    Progress,
+    Role,
+    boundary_of,
+    breaks_transaction,
+    interrupts,
+    progress_after,
+)
+from binspark.transactions.transaction import Transaction
 
 DEFAULT_TEXT_LIMIT = 4096
 
@@ -18,14 +26,14 @@ Watcher = Callable[[int, Event], None]
 
 
 class Assembler:
-    """Tells where transactions begin and end.
+    """Finds where transactions begin and end, by the rules of `grammar`.
 
-    It keeps counts of the transaction that is open, never its events. Who wants those gives a `watcher`: it is called
-    with the transaction's number and each event that belongs to it, as soon as that is known. `text_limit` is how many
-    bytes of statements a transaction keeps.
+    It keeps counts of the transaction in progress, never its events. To get those, pass a `watcher`: it is called with
+    the transaction's number and each event that belongs to it, as soon as that is known. `text_limit` is how many bytes
+    of statements a transaction keeps.
 
     Events may come from one log after another. Events inside a payload come after it, as `read_events` yields them; if
-    they do not come, a payload is a transaction whose inside is not known.
+    they do not come, a payload is a transaction whose events are unknown.
     """
 
     def __init__(self, *, text_limit: int = DEFAULT_TEXT_LIMIT, watcher: Watcher | None = None) -> None:
@@ -37,7 +45,7 @@ class Assembler:
 
     @property
     def is_open(self) -> bool:
-        """Whether a transaction has begun and not ended. One that is a payload is whole with it."""
+        """Whether a transaction is in progress. One in a payload is complete with it."""
         return self._draft is not None and not self._draft.payload_closed
 
     def feed(self, event: Event) -> list[Transaction]:
@@ -55,34 +63,24 @@ class Assembler:
         return ended
 
     def finish(self) -> list[Transaction]:
-        """Say that no more events come: whatever is open has not ended."""
+        """Close the transaction in progress: there are no more events."""
         payload = self._draft is not None and self._draft.payload_closed
         return self._close(Ending.PAYLOAD if payload else Ending.UNFINISHED)
 
     def _cut_by(self, event: Event, role: Role) -> Ending | None:
-        """Return why the open transaction had ended before this event, None if it goes on."""
+        """Return why the transaction in progress had ended before this event, None if it continues."""
         draft = self._draft
         if draft is None:
             return None
         if draft.payload_closed and event.inner is None:
             return Ending.PAYLOAD
-        if role is Role.BREAKS and self._is_break(event):
+        if role is Role.BREAKS and breaks_transaction(event, in_relay_log=self._in_relay_log):
             return Ending.CRASH
         if event.file != draft.end_file and not self._in_relay_log:
             return Ending.CRASH
-        if role is Role.IDENTIFIES or (role is Role.BEGINS and not draft.fresh):
-            return Ending.INTERRUPTED
-        return None
-
-    def _is_break(self, event: Event) -> bool:
-        """Whether a log's begin or end cuts off what is open.
-
-        Always in a server's own log. In a relay log transactions go on over files; there, only a source that started
-        anew (its format description has a creation time) will not send the rest.
-        """
-        if event.artificial or event.header.flags & HeaderFlag.RELAY_LOG:
-            return False
-        return not self._in_relay_log or getattr(event.body, "create_timestamp", 0) != 0
+        # After a payload without a GTID nothing is in progress by the grammar, but a draft exists: a GTID ends it, too.
+        is_other = role is Role.IDENTIFIES or role is Role.OPENS
+        return Ending.INTERRUPTED if is_other or interrupts(role, draft.progress) else None
 
     def _note_log(self, event: Event) -> None:
         if event.offset == FIRST_EVENT_OFFSET and isinstance(event.body, FormatDescription | StartV3):
@@ -94,7 +92,7 @@ class Assembler:
         return role is not Role.OUTSIDE and role is not Role.BREAKS
 
     def _add(self, event: Event, boundary: Boundary) -> Ending | None:
-        """Add an event to its transaction; return why that ends with it, None if it goes on."""
+        """Add an event to its transaction; return why that ends with it, None if it continues."""
         draft = self._draft
         if draft is None:
             draft = self._draft = Draft(self._number, event, self._text_limit)
@@ -102,14 +100,11 @@ class Assembler:
         draft.add(event, boundary.role)
         if self._watcher is not None:
             self._watcher(draft.number, event)
-        match boundary.role:
-            case Role.ENDS:
-                return boundary.ending
-            case Role.BEGINS | Role.INSIDE:
-                draft.began = True
-            case Role.STATEMENT:
-                return _ending_of(draft, event, boundary)
-        return None
+        if boundary.role is not Role.WRAPS:  # the events inside decide, if they come
+            draft.progress = progress_after(boundary.role, draft.progress)
+        if boundary.ending is None or draft.progress is not Progress.NONE:
+            return None
+        return draft.statement_ending if boundary.ending is Ending.STATEMENT else boundary.ending
 
     def _close(self, ending: Ending) -> list[Transaction]:
         draft, self._draft = self._draft, None
@@ -126,12 +121,3 @@ def transactions(events: Iterable[Event], *, text_limit: int = DEFAULT_TEXT_LIMI
     for event in events:
         yield from assembler.feed(event)
     yield from assembler.finish()
-
-
-def _ending_of(draft: Draft, event: Event, boundary: Boundary) -> Ending | None:
-    """Return the ending of a transaction that no BEGIN began, at its statement."""
-    if draft.identified and isinstance(event.body, Rows):
-        draft.began = True  # under a GTID, rows never stand alone
-    if draft.began:
-        return None
-    return draft.statement_ending if boundary.ending is Ending.STATEMENT else boundary.ending

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from binspark.event import Event
 from binspark.transactions.assembler import Assembler
-from binspark.transactions.meter import ParallelismMeter
-from binspark.transactions.parallelism import Parallelism
+from binspark.transactions.parallelism import Parallelism, ParallelismMeter
 from binspark.transactions.transaction import Transaction
 
 _LARGEST = 5

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
 from binspark import event as events
+from binspark.event.mariadb import MariadbGtidExtraFlag
 from binspark.event.rows import RowOperation
 from binspark.event.status_vars import StatusCode
-from binspark.transactions.identity import ANONYMOUS, begins_implicitly, ending_of_statement, identity_of
-from binspark.transactions.roles import Role
-from binspark.transactions.statements import is_ddl, xa_name
-from binspark.transactions.transaction import Ending, Identity, TableChanges, Transaction
+from binspark.transactions.grammar import STATEMENT_HEAD, Ending, Progress, Role
+from binspark.transactions.transaction import ANONYMOUS, Identity, TableChanges, Transaction, identity_of
 
 _IDENTITY_FIELDS = tuple(field.name for field in fields(Identity))
-_BEFORE_THE_FIRST = frozenset({Role.IDENTIFIES, Role.WRAPS, Role.JOINS})
+_ALTERS = {
+    MariadbGtidExtraFlag.START_ALTER: Ending.START_ALTER,
+    MariadbGtidExtraFlag.COMMIT_ALTER: Ending.COMMIT_ALTER,
+    MariadbGtidExtraFlag.ROLLBACK_ALTER: Ending.ROLLBACK_ALTER,
+}
+_XA = re.compile(
+    rb"\s*XA\s+(?:START|BEGIN|END|PREPARE|COMMIT|ROLLBACK)\s+(.{0,400}?)(?:\s+ONE\s+PHASE)?[\s;]*\Z", re.IGNORECASE
+)
+_DEFINES = re.compile(rb"\s*(?:CREATE|ALTER|DROP|RENAME|TRUNCATE|GRANT|REVOKE)\b", re.IGNORECASE)
+_VERSION_COMMENT = re.compile(rb"/\*M?!\d*")
 
 
 class Draft:
     """Adds up the events of one transaction.
 
-    began            whether only an explicit end ends it
-    identified       whether a GTID opened it
-    fresh            whether nothing came yet but what identifies or wraps it
+    progress         what is in progress after its last event
     payload_closed   whether its last event is a payload, and no event from inside came since
     """
 
@@ -33,8 +40,8 @@ class Draft:
         self.start = self.end = first.offset
         self.server_id = first.header.server_id
         self.timestamp = first.header.timestamp
-        self.began = self.identified = self.payload_closed = self.compressed = False
-        self.fresh = True
+        self.progress = Progress.NONE
+        self.payload_closed = self.compressed = False
         self.identity = ANONYMOUS
         self.statement_ending = Ending.STATEMENT
         self.length = self.events = self.statements = 0
@@ -56,8 +63,6 @@ class Draft:
             self.length += len(event.frame.data)
         else:
             self.payload_closed = False
-        if self.fresh and role not in _BEFORE_THE_FIRST:
-            self.fresh = False
         note = _NOTES.get(type(event.body))
         if note is not None:
             note(self, event, role)
@@ -88,10 +93,8 @@ class Draft:
         )
 
     def identify(self, event: events.Event, _role: Role) -> None:
-        self.identified = True
         self.identity = identity_of(event)
-        self.statement_ending = ending_of_statement(event.body)
-        self.began = begins_implicitly(event.body)
+        self.statement_ending = _ending_of_statement(event.body)
         if isinstance(event.body, events.MariadbGtidEvent):
             self.thread_id = event.body.thread_id
             self.xa = event.body.xid.name if event.body.xid else None
@@ -166,3 +169,31 @@ _NOTES: dict[type, Callable[[Draft, Any, Role], None]] = {
     events.Xid: Draft.note_xid,
     events.XaPrepare: Draft.note_xa_prepare,
 }
+
+
+def _ending_of_statement(body: Any) -> Ending:
+    """Return the ending that a single statement means under this GTID."""
+    if not isinstance(body, events.MariadbGtidEvent):
+        return Ending.STATEMENT
+    extra = body.extra_flags or 0
+    return next((ending for flag, ending in _ALTERS.items() if extra & flag), Ending.STANDALONE)
+
+
+def xa_name(query: bytes) -> str | None:
+    """Return the XID that an XA statement names, as written; None for any other statement."""
+    match = _XA.match(query[:STATEMENT_HEAD])
+    return None if match is None else match[1].decode(errors="backslashreplace")
+
+
+def is_ddl(query: bytes) -> bool:
+    """Whether a statement defines something: tables, views, routines, users and their rights."""
+    return _DEFINES.match(_without_comments(query[:STATEMENT_HEAD])) is not None
+
+
+def _without_comments(query: bytes) -> bytes:
+    """Return a statement from its first word on; the text inside `/*!50000 … */` is part of it."""
+    rest = query.lstrip()
+    while rest.startswith(b"/*"):
+        conditional = _VERSION_COMMENT.match(rest)
+        rest = (rest[conditional.end() :] if conditional else rest.partition(b"*/")[2]).lstrip()
+    return rest

@@ -1,65 +1,15 @@
-"""What is known of a transaction: values only."""
+"""What is known of a transaction, and what its GTID event says of it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import NamedTuple
 
+from binspark.event import Event, GtidEvent, GtidTagged, MariadbGtidEvent, RowOperation
 from binspark.event.context import SqlText
-from binspark.event.rows import RowOperation
-
-
-class Ending(StrEnum):
-    """Why a transaction ended.
-
-    XID             committed: an XID event, the commit of a transactional engine
-    COMMIT          committed: a COMMIT statement, as after changes of tables without transactions
-    ROLLBACK        rolled back: only changes of tables without transactions stay
-    STATEMENT       a statement that commits itself: DDL, or any single statement of an old log
-    STANDALONE      the same where MariaDB says so in its GTID
-    START_ALTER     MariaDB begins a two-phase ALTER; a later transaction ends it
-    COMMIT_ALTER    MariaDB commits a two-phase ALTER
-    ROLLBACK_ALTER  MariaDB gives up a two-phase ALTER
-    XA_PREPARE      prepared: a later transaction commits it or rolls it back
-    XA_ONE_PHASE    an XA transaction that was prepared and committed at once
-    XA_COMMIT       what was prepared earlier is committed
-    XA_ROLLBACK     what was prepared earlier is rolled back
-    VIEW_CHANGE     Group Replication says that the group has new members
-    LOAD_FAILED     the file of a LOAD DATA was logged, then given up
-    PAYLOAD         a compressed transaction whose events were not asked for
-    INCIDENT        the server says that events are missing
-    INTERRUPTED     another transaction begins before this one ended
-    CRASH           the log begins anew, goes on elsewhere or stops before this one ended
-    UNFINISHED      there are no more events
-    """
-
-    XID = "xid"
-    COMMIT = "commit"
-    ROLLBACK = "rollback"
-    STATEMENT = "statement"
-    STANDALONE = "standalone"
-    START_ALTER = "start_alter"
-    COMMIT_ALTER = "commit_alter"
-    ROLLBACK_ALTER = "rollback_alter"
-    XA_PREPARE = "xa_prepare"
-    XA_ONE_PHASE = "xa_one_phase"
-    XA_COMMIT = "xa_commit"
-    XA_ROLLBACK = "xa_rollback"
-    VIEW_CHANGE = "view_change"
-    LOAD_FAILED = "load_failed"
-    PAYLOAD = "payload"
-    INCIDENT = "incident"
-    INTERRUPTED = "interrupted"
-    CRASH = "crash"
-    UNFINISHED = "unfinished"
-
-    @property
-    def complete(self) -> bool:
-        """Whether the log holds the transaction to its end."""
-        return self not in _CUT_SHORT
-
-
-_CUT_SHORT = frozenset({Ending.INTERRUPTED, Ending.CRASH, Ending.UNFINISHED})
+from binspark.gtid import Gtid, MariadbGtid
+from binspark.transactions.grammar import Ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +28,7 @@ class TableChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What the event says that a transaction begins with. Nothing where a log has no such events.
+    """What the event says that identifies a transaction. Nothing where a log has no such events.
 
     gtid                        `uuid:n`, `uuid:tag:n`, MariaDB's `domain-server-n`; None if anonymous
     immediate_commit_timestamp  microseconds since 1970, on the server that wrote the log
@@ -143,3 +93,64 @@ class Transaction(Identity):
     def complete(self) -> bool:
         """Whether the log holds the transaction to its end."""
         return self.ending.complete
+
+
+ANONYMOUS = Identity()
+_MICROSECONDS = 1_000_000
+
+
+def identity_of(event: Event) -> Identity:
+    """Return what an event identifies its transaction as; any event but a GTID identifies nothing."""
+    reader = _READERS.get(type(event.body))
+    return ANONYMOUS if reader is None else reader(event)
+
+
+class Commit(NamedTuple):
+    """Which transaction a GTID event begins (None: an anonymous one), and when it committed, in µs since 1970.
+
+    The time is that of the server that wrote the log; before MySQL 8.0 and in MariaDB, that of the event.
+    """
+
+    gtid: Gtid | MariadbGtid | None
+    time: int
+
+
+def commit_of(event: Event) -> Commit:
+    """Return what a GTID event, of either family, says of the commit of its transaction."""
+    body: GtidEvent | GtidTagged | MariadbGtidEvent = event.body
+    time = event.header.timestamp * _MICROSECONDS
+    if isinstance(body, MariadbGtidEvent):
+        return Commit(body.gtid(event.header.server_id), time)
+    return Commit(body.gtid, body.immediate_commit_timestamp or time)
+
+
+def _mysql(event: Event) -> Identity:
+    body: GtidEvent | GtidTagged = event.body
+    gtid = body.gtid
+    return Identity(
+        gtid=None if gtid is None else str(gtid),
+        tag=None if gtid is None else gtid.tag or None,
+        immediate_commit_timestamp=body.immediate_commit_timestamp,
+        original_commit_timestamp=body.original_commit_timestamp,
+        declared_length=body.transaction_length,
+        last_committed=body.last_committed,
+        sequence_number=body.sequence_number,
+        gtid_flags=body.gtid_flags,
+    )
+
+
+def _mariadb(event: Event) -> Identity:
+    body: MariadbGtidEvent = event.body
+    return Identity(
+        gtid=str(body.gtid(event.header.server_id)),
+        domain_id=body.domain_id,
+        commit_id=body.commit_id,
+        gtid_flags=body.gtid_flags,
+    )
+
+
+_READERS: dict[type, Callable[[Event], Identity]] = {
+    GtidEvent: _mysql,
+    GtidTagged: _mysql,
+    MariadbGtidEvent: _mariadb,
+}

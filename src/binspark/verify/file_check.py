@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from binspark.errors import SourceError
-from binspark.event import Event, MariadbGtidEvent, Query
+from binspark.event import Event, MariadbGtidEvent
 from binspark.frames import ChecksumAlgorithm, ChecksumState, Frame, LogFormat
 from binspark.gtid import MariadbState
+from binspark.transactions.byte_tables import IDENTIFYING_CODES
 from binspark.verify.chain_files import ChainFile
 from binspark.verify.checks import Check, Contents, Ends, Fragments, Handler, LoadFiles, LogicalClock, LogKind
 from binspark.verify.findings import DEFAULT_LIMIT, Code, Findings, Severity
@@ -62,7 +63,7 @@ class Checks:
     def _complete(self, first: Event) -> None:
         if isinstance(first.body, MariadbGtidEvent):
             self.mariadb_gtids.complete(first)
-        elif not isinstance(first.body, Query):
+        elif first.type_code in IDENTIFYING_CODES:
             self.mysql_gtids.complete(first)
 
 

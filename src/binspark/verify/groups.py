@@ -1,8 +1,6 @@
 """Transactions as groups of events: each has an end, and is as long as it says.
 
-GTID      MySQL and MariaDB name a transaction before its events
-BEGIN     opens it (in MariaDB the GTID does); a statement that comes instead is the whole transaction
-XID, XA_PREPARE, COMMIT, ROLLBACK, TRANSACTION_PAYLOAD, INCIDENT    end it
+Where a transaction begins and ends is decided by `transactions.grammar`. A payload is a complete transaction here.
 """
 
 from __future__ import annotations
@@ -10,29 +8,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from binspark.event import Event, LargeTransactionHeader, MariadbGtidEvent
-from binspark.event.mariadb import MariadbGtidFlag
+from binspark.event import Event, LargeTransactionHeader
 from binspark.frames import EventCode as E
 from binspark.frames import type_name
+from binspark.transactions.byte_tables import STARTS_NOTHING
+from binspark.transactions.grammar import Progress, Role, boundary_of, breaks_transaction, interrupts, progress_after
 from binspark.verify.checks import Check, Handler, LogKind, route
 from binspark.verify.findings import Code, Findings, Severity
-
-_OPENING = (b"BEGIN", b"XA START")
-_CLOSING = (b"COMMIT", b"ROLLBACK")
-_LONGEST_WORD = 16
 
 
 @dataclass(slots=True)
 class Group:
-    """A transaction that is being read. `first` is its GTID event, or its BEGIN where there are no GTIDs."""
+    """A transaction that is being read. `first` is its first event: its GTID, or its BEGIN where there are no GTIDs."""
 
     first: Event
-    is_open: bool
+    progress: Progress = Progress.NONE
     suspect: bool = False
+
+    @property
+    def needs_end(self) -> bool:
+        """Whether it is an error if the end is missing. Old servers rotate between the blocks of a LOAD DATA."""
+        return self.progress is not Progress.PREPARED
 
 
 class Groups(Check):
-    """Follows transactions, and hands every one that is complete to `completed`."""
+    """Follows transactions, and passes the first event of every complete one to `completed`."""
 
     def __init__(self, kind: LogKind, findings: Findings, completed: Callable[[Event], None]) -> None:
         super().__init__(kind, findings)
@@ -42,14 +42,7 @@ class Groups(Check):
         self._announced: LargeTransactionHeader | None = None
 
     def handlers(self) -> dict[int, Handler]:
-        closes = {} if self.kind.relay else route(self._interrupt, E.ROTATE, E.STOP)
-        return {
-            **route(self._begin, E.GTID, E.ANONYMOUS_GTID, E.GTID_TAGGED, E.MARIADB_GTID),
-            **route(self._statement, E.QUERY, E.QUERY_COMPRESSED),
-            **route(self._announce, E.LARGE_TRANSACTION_HEADER),
-            **route(self._end, E.XID, E.XA_PREPARE, E.TRANSACTION_PAYLOAD, E.INCIDENT),
-            **closes,
-        }
+        return {**route(self._follow, *E), **route(self._announce, E.LARGE_TRANSACTION_HEADER)}
 
     def damaged(self) -> None:
         self._announced = None
@@ -59,44 +52,44 @@ class Groups(Check):
     @property
     def unfinished(self) -> Event | None:
         """The first event of a transaction that the log ends inside of."""
-        return self._group.first if self._group else None
+        return self._group.first if self._group and self._group.needs_end else None
 
-    def _begin(self, event: Event) -> None:
-        self._interrupt(event)
-        body = event.body
-        is_open = isinstance(body, MariadbGtidEvent) and not body.gtid_flags & MariadbGtidFlag.STANDALONE
-        self._group = Group(event, is_open)
-
-    def _statement(self, event: Event) -> None:
-        word = event.body.query[:_LONGEST_WORD].strip().upper()
-        group = self._group
-        if word.startswith(_OPENING) and (group is None or not group.is_open):
-            self._group = Group(event, True) if group is None else group
-            self._group.is_open = True
-        elif group is None or not group.is_open or word in _CLOSING:
-            self._end(event)
+    def _follow(self, event: Event) -> None:
+        role, group = boundary_of(event).role, self._group
+        if role is Role.BREAKS:
+            if breaks_transaction(event, in_relay_log=self.kind.relay):
+                self._interrupt(event)
+            return
+        if role in STARTS_NOTHING:
+            return
+        if group is not None and interrupts(role, group.progress):
+            self._interrupt(event)
+            group = None
+        if group is None:
+            group = self._group = Group(event)
+        group.progress = progress_after(role, group.progress)
+        if group.progress is Progress.NONE:
+            self._end(group, event)
 
     def _announce(self, event: Event) -> None:
-        """Remember where a large transaction is said to end. The header may stand before its GTID or behind it."""
+        """Remember where a large transaction is said to end. The header comes before its GTID or after it."""
         self._announced = event.body
 
-    def _end(self, event: Event) -> None:
-        group, self._group = self._group, None
+    def _end(self, group: Group, last: Event) -> None:
+        self._group = None
         announced, self._announced = self._announced, None
         self.transactions += 1
-        if group is None:
-            return
         if not self.kind.relay and not group.suspect:
             if announced is None:
-                self._check_length(group, event)
+                self._check_length(group, last)
             else:
-                self._check_announced_end(announced, group, event)
+                self._check_announced_end(announced, group, last)
         self._completed(group.first)
 
     def _interrupt(self, event: Event) -> None:
         """A transaction begins, or the log ends: the one before must have ended."""
         group, self._group = self._group, None
-        if group is None:
+        if group is None or not group.needs_end:
             return
         if group.suspect:
             self._completed(group.first)

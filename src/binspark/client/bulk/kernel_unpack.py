@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from binspark.client.bulk.parts import AFTER_TABLE, PART_TABLE
 from binspark.client.bulk.unpacking import Unpacking
 from binspark.kernels.crc32 import crc32_address
-from binspark.kernels.packet_layout import Outcome
+from binspark.kernels.packet_layout import PACKET_ROLES, Outcome
 from binspark.kernels.packets import Unpack, unpack
+from binspark.transactions.byte_tables import PROGRESS_AFTER
 
 
 class KernelUnpacker:
     """Does what `unpack_plainly` does."""
 
     def __init__(self) -> None:
-        self._tables = [np.frombuffer(table, dtype=np.uint8) for table in (PART_TABLE, AFTER_TABLE)]
+        self._tables = [np.frombuffer(table, dtype=np.uint8) for table in (PACKET_ROLES, PROGRESS_AFTER)]
         self._numbers = np.zeros(Unpack.WIDTH, dtype=np.int64)
         self._numbers[Unpack.CRC_FUNCTION] = crc32_address()
-        self._numbers[[Unpack.PARTS, Unpack.AFTER]] = [table.ctypes.data for table in self._tables]
+        self._numbers[[Unpack.ROLES, Unpack.AFTER]] = [table.ctypes.data for table in self._tables]
 
     def __call__(self, state: Unpacking) -> Outcome:
         """Copy the events of packets one behind the other; return why it ended."""
@@ -32,7 +32,7 @@ class KernelUnpacker:
         numbers[Unpack.IN_AT], numbers[Unpack.IN_END] = source + state.at, source + state.end
         numbers[Unpack.OUT_AT], numbers[Unpack.OUT_END] = target + state.out, target + state.target.size
         numbers[Unpack.SEQUENCE], numbers[Unpack.OFFSET] = state.sequence, state.offset
-        numbers[Unpack.CHECKSUM], numbers[Unpack.OPEN] = state.checksum, state.opened
+        numbers[Unpack.CHECKSUM], numbers[Unpack.PROGRESS] = state.checksum, state.opened
         numbers[Unpack.WHOLE] = target + state.whole if state.whole else 0
         numbers[Unpack.LAST], numbers[Unpack.ODD] = target + state.last, state.is_odd
         numbers[Unpack.STOP], numbers[Unpack.STOP_TIME] = state.stop, state.stop_time
@@ -41,6 +41,6 @@ class KernelUnpacker:
         numbers, source, target = self._numbers.tolist(), state.source.address, state.target.address
         state.at, state.out = numbers[Unpack.IN_AT] - source, numbers[Unpack.OUT_AT] - target
         state.sequence, state.needed = numbers[Unpack.SEQUENCE], numbers[Unpack.NEEDED]
-        state.offset, state.opened = numbers[Unpack.OFFSET], numbers[Unpack.OPEN]
+        state.offset, state.opened = numbers[Unpack.OFFSET], numbers[Unpack.PROGRESS]
         state.whole = numbers[Unpack.WHOLE] - target if numbers[Unpack.WHOLE] else 0
         state.last, state.is_odd = numbers[Unpack.LAST] - target, bool(numbers[Unpack.ODD])

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from binspark.client.bulk.area import Area
 from binspark.client.bulk.packet_buffer import PacketBuffer
-from binspark.client.bulk.parts import Open, open_after
 from binspark.client.bulk.unpacker import Unpacker
 from binspark.client.bulk.unpacking import Unpacking
 from binspark.client.reopen import Reopened
@@ -24,6 +23,7 @@ from binspark.frames.checksum import checksum_of
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import HEADER_LENGTH
 from binspark.kernels.packet_layout import ODD_CODES, Outcome
+from binspark.transactions.grammar import Progress, boundary_of, progress_after
 
 if TYPE_CHECKING:
     from binspark.client.bulk.outline import Chunk
@@ -166,18 +166,19 @@ class EventRuns:
         self._outcome = Outcome.PYTHON
         self._heard = time.monotonic()
         self._note(event)
-        whole_end = event.end_offset if self._state.opened == Open.NOTHING and event.in_file else None
+        whole_end = event.end_offset if self._state.opened == Progress.NONE and event.in_file else None
         data = memoryview(_in_clear(event)) if event.in_file else _NOTHING
         seconds, is_odd = event.frame.header.timestamp, event.type_code in ODD_CODES
         return Run(event.file, event.offset, data, whole_end, event.offset, seconds, event.frame.format, is_odd, event)
 
     def _note(self, event: StreamEvent) -> None:
-        """Note what is open behind an event. Whether its body is sound is for those to say who decode it."""
+        """Note what is in progress after an event. Whether its body is sound is for those to say who decode it."""
         if event.in_file:
             with suppress(DecodeError):
-                self._state.opened = open_after(event.decode(), Open(self._state.opened))
+                role = boundary_of(event.decode()).role
+                self._state.opened = progress_after(role, Progress(self._state.opened))
         elif event.type_code == EventCode.ROTATE:
-            self._state.opened = Open.NOTHING
+            self._state.opened = Progress.NONE
 
     def _receive(self) -> bool:
         if self._packets.receive(self._stream.position):

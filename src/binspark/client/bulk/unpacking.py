@@ -18,8 +18,8 @@ class Unpacking:
     needed     how many bytes it takes
     offset     where in the file the next event is due
     checksum   whether events end with a CRC32
-    opened     what is open behind the last event, one of `Open`
-    whole      in `target`, behind the last event behind which nothing was open; 0 for none
+    opened     what is in progress after the last event, one of `Progress`
+    whole      in `target`, after the last event after which nothing was in progress; 0 for none
     last       in `target`, the last event
     is_odd     whether bulk readers of rows do not tell enough of one of the events
     stop       the first transaction that ends at this offset or later is the last; 0 for none

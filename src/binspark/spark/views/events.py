@@ -11,29 +11,17 @@ import pyarrow as pa
 
 from binspark.columns.selection import Operations, Selection
 from binspark.documents.variant import VARIANT, variant_documents
-from binspark.event import Event, GtidEvent, GtidTagged, MariadbGtidEvent
-from binspark.frames import EventCode as E
+from binspark.event import Event
 from binspark.render.records import event_record, transaction_record
 from binspark.spark.options import SourceOptions
 from binspark.spark.views.base import LogReader
 from binspark.transactions import Assembler, Transaction
+from binspark.transactions.byte_tables import IDENTIFYING_CODES, OUTSIDE_CODES
+from binspark.transactions.transaction import commit_of
 
 _MICROSECONDS = 1_000_000
 _MOST_ROWS = 10_000
 _MOST_BYTES = 8 << 20
-_OF_NO_TRANSACTION = frozenset(
-    {
-        E.FORMAT_DESCRIPTION,
-        E.PREVIOUS_GTIDS,
-        E.GTID_LIST,
-        E.BINLOG_CHECKPOINT,
-        E.START_ENCRYPTION,
-        E.HEARTBEAT,
-        E.HEARTBEAT_V2,
-        E.ROTATE,
-        E.STOP,
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -81,7 +69,7 @@ class TransactionsView:
 
 
 class WantedEvents:
-    """Tells which events are of the transactions that are asked for."""
+    """Decides which events belong to the selected transactions."""
 
     def __init__(self, selection: Selection) -> None:
         self._selection = selection
@@ -89,23 +77,15 @@ class WantedEvents:
         self._wants = selection.wants_gtid(None)
 
     def wants(self, event: Event) -> bool:
-        """Tell whether an event is asked for; events come in the order of the log."""
-        if event.type_code in _OF_NO_TRANSACTION:
+        """Return whether an event is selected; events come in the order of the log."""
+        if event.type_code in OUTSIDE_CODES:
             return self._selection.wants_gtid(None) and self._selection.wants_event(event, committed=True)
-        body = event.body
-        if isinstance(body, GtidEvent | GtidTagged | MariadbGtidEvent):
-            self._is_known = True
-            self._wants = self._wants_transaction(event)
         selection = self._selection
+        if event.type_code in IDENTIFYING_CODES:
+            gtid, commit_time = commit_of(event)
+            self._is_known = True
+            self._wants = selection.wants_gtid(gtid) and selection.wants_commit(commit_time)
         return self._wants and selection.wants_event(event, committed=not self._is_known)
-
-    def _wants_transaction(self, event: Event) -> bool:
-        body, moment = event.body, event.header.timestamp * _MICROSECONDS
-        if isinstance(body, MariadbGtidEvent):
-            gtid = body.gtid(event.header.server_id)
-        else:
-            gtid, moment = body.gtid, body.immediate_commit_timestamp or moment
-        return self._selection.wants_gtid(gtid) and self._selection.wants_commit(moment)
 
 
 def _wants_transaction(selection: Selection, transaction: Transaction) -> bool:
