@@ -24,7 +24,7 @@ RUN_A_KERNEL = """
 import json
 import numpy as np
 from binspark.kernels import cache
-from binspark.kernels.search import find_start_header
+from binspark.kernels.starts import find_start_header
 cache.enable() if ENABLE else None
 
 log = np.zeros(100, dtype=np.uint8)

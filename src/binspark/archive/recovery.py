@@ -75,7 +75,7 @@ def _sound_part(file: LogFile, head: LogHead) -> tuple[int, int]:
     import numpy as np
 
     from binspark.kernels.crc32 import crc32_address
-    from binspark.kernels.sound import walk_sound
+    from binspark.kernels.walk import walk_sound
 
     with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
         content = np.frombuffer(mapped, dtype=np.uint8)

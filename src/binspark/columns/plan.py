@@ -16,19 +16,19 @@ from binspark.kernels.compiler import callback_address
 from binspark.kernels.json.document import write_json
 from binspark.kernels.layout import Column as C
 from binspark.kernels.layout import Op
-from binspark.kernels.printing import temporal_text
+from binspark.kernels.printing import temporal
 from binspark.schema.table import TableSchema
 from binspark.values.charsets import charset_of, single_byte_table
 from binspark.values.column import BINARY_COLLATION, Column
 
 Bytes = npt.NDArray[np.uint8]
 _TEXT_WRITERS = {
-    T.DATE: temporal_text.write_date,
-    T.NEWDATE: temporal_text.write_date,
-    T.DATETIME: temporal_text.write_old_datetime,
-    T.DATETIME2: temporal_text.write_datetime,
-    T.TIMESTAMP: temporal_text.write_old_timestamp,
-    T.TIMESTAMP2: temporal_text.write_timestamp,
+    T.DATE: temporal.write_date,
+    T.NEWDATE: temporal.write_date,
+    T.DATETIME: temporal.write_old_datetime,
+    T.DATETIME2: temporal.write_datetime,
+    T.TIMESTAMP: temporal.write_old_timestamp,
+    T.TIMESTAMP2: temporal.write_timestamp,
 }
 
 
@@ -106,7 +106,7 @@ def describe(planned: PlannedColumn, options: ColumnOptions) -> npt.NDArray[np.i
     row[C.P1], row[C.P2] = form.p1, form.p2
     row[C.LENGTH_BYTES], row[C.FIXED_SIZE] = form.length_bytes, form.fixed_size
     row[C.MAX_LENGTH] = form.max_length
-    row[C.ON_ODD_DATE] = options.zero_dates is ZeroDates.ERROR
+    row[C.ON_INVALID_DATE] = options.zero_dates is ZeroDates.ERROR
     if planned.table is not None:
         row[C.AUX] = planned.table.ctypes.data
     elif row[C.OP] == Op.JSON:

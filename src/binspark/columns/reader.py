@@ -287,7 +287,7 @@ class BatchReader:
         state[State.COMMITTED_BEFORE] = selection.committed_before or 0
         state[State.KEEP_IMAGES] = selection.images
         state[State.COUNT_ALL] = selection.tx_rows
-        state[State.ASK_TRANSACTIONS] = selection.include_gtids is not None or selection.exclude_gtids is not None
+        state[State.SELECT_BY_GTID] = selection.include_gtids is not None or selection.exclude_gtids is not None
 
 
 def is_decoder_compiled() -> bool:

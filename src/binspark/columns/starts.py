@@ -20,7 +20,7 @@ from binspark.frames import EventCode, Family, LogFormat
 from binspark.frames.checksum import ChecksumState, check_event
 from binspark.frames.format import version_numbers
 from binspark.frames.resync import ReadAt, event_holds
-from binspark.kernels.search import find_start_header
+from binspark.kernels.starts import find_start_header
 from binspark.transactions.byte_tables import (
     IDENTIFYING_CODES,
     MAX_EXACT_LENGTH,

@@ -17,7 +17,7 @@ from binspark.columns.table_builder import TableBuilder
 from binspark.kernels.layout import Column as C
 from binspark.kernels.layout import Table as T
 from binspark.kernels.layout import TableIds
-from binspark.kernels.scan import find_table_id
+from binspark.kernels.table_maps import find_table_id
 from binspark.schema.table import TableSchema
 
 BY_REFERENCE = -2

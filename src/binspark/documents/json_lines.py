@@ -18,7 +18,7 @@ from binspark.columns.reader import TableBatch
 from binspark.columns.selection import Selection
 from binspark.columns.types import ZeroDates
 from binspark.documents.row_objects import RowImages, json_rows
-from binspark.kernels.objects.lines import Line, Word, gather, write_lines
+from binspark.kernels.objects.lines import Line, Word, copy_in_order, write_lines
 from binspark.schema.table import TableSchema
 from binspark.values.column import Column
 
@@ -108,7 +108,7 @@ def in_order(found: Sequence[Lines], take: Take = fresh) -> list[memoryview]:
     size = int(lengths.sum())
     text = take(size + _SLACK)
     order = order.astype(np.int64)
-    gather(text.ctypes.data, starts.ctypes.data, lengths.ctypes.data, order.ctypes.data, len(order))
+    copy_in_order(text.ctypes.data, starts.ctypes.data, lengths.ctypes.data, order.ctypes.data, len(order))
     return [memoryview(text.data)[:size]]
 
 

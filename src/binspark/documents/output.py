@@ -14,8 +14,7 @@ import pyarrow as pa
 from binspark.errors import Malformed, Unsupported
 from binspark.kernels.compiler import callback_address
 from binspark.kernels.objects.layout import MAX_DEPTH, SLACK, HardDouble, Key, Level, Outcome, Rows, Work
-from binspark.kernels.variant.containers import close_container
-from binspark.kernels.variant.document import write_document
+from binspark.kernels.variant.document import close_container, write_document
 from binspark.kernels.variant.keys import add_lasting_keys, begin_dictionary, read_key, write_dictionary
 from binspark.kernels.variant.numbers import write_long_number, write_number
 from binspark.kernels.variant.strings import decode_string

@@ -15,10 +15,10 @@ from binspark.documents.output import Output, Workspace, write_all
 from binspark.documents.variant import bitmap_of, keys_of_rows, repeated, variants
 from binspark.errors import OptionError
 from binspark.event.column_types import ColumnType
-from binspark.kernels.objects.fields import WRITERS as JSON_WRITERS
 from binspark.kernels.objects.layout import SLACK, Field, Rows
+from binspark.kernels.objects.rows import WRITERS as JSON_WRITERS
 from binspark.kernels.objects.rows import write_json_rows
-from binspark.kernels.variant.fields import WRITERS as VARIANT_WRITERS
+from binspark.kernels.variant.rows import WRITERS as VARIANT_WRITERS
 from binspark.kernels.variant.rows import write_variant_rows
 from binspark.values.column import Column
 

@@ -18,7 +18,7 @@ from binspark.files.storage.file import LogFile
 from binspark.frames import Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.resync import find_event
-from binspark.kernels.hop import Look, Met, Walk, hop
+from binspark.kernels.walk import Look, Met, Walk, hop
 from binspark.position import Position
 
 _WINDOW = 1 << 20

@@ -13,7 +13,7 @@ from binspark.files.hops import Hopper, opened
 from binspark.files.read import source_events
 from binspark.files.splits import PlannedLog
 from binspark.frames.magic import FIRST_EVENT_OFFSET
-from binspark.kernels.hop import Look
+from binspark.kernels.walk import Look
 from binspark.schema.history import SchemaHistory, may_define_tables
 from binspark.schema.table import TableSchema
 

@@ -1,7 +1,7 @@
 """How kernels are compiled and kept: `@kernel` for functions that Python and kernels call, `callback` for C functions.
 
 Numba's own `cache=True` chooses a folder when a function is decorated, which is when its module is imported, and takes
-it from a setting of the whole process. Here a folder is chosen when a kernel is needed, if `kernels.cache.enable()` was
+it from a setting of the process. Here a folder is chosen when a kernel is needed, if `kernels.cache.enable()` was
 called by then. So importing kernels has no effect on files, nor on other users of Numba.
 
 The folder is named after all that machine code depends on: the sources of kernels and of the modules of binspark that

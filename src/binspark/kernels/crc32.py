@@ -1,7 +1,7 @@
 """CRC32 of an event: by carry-less multiplication where the processor has it, by zlib elsewhere.
 
-Sixty-four bytes are folded at a time: multiplying a 128-bit remainder by x^512 modulo the polynomial moves it 64 bytes
-on, where it is added to the bytes that stand there. What remains in the end is reduced to 32 bits after Barrett. The
+Sixty-four bytes are folded at a time: multiplying a 128-bit remainder by x^512 modulo the polynomial moves it by 64
+bytes, where it is added to the bytes there. What remains in the end is reduced to 32 bits after Barrett. The
 constants are powers of x modulo the polynomial 0x04c11db7, bit-reversed.
 """
 
@@ -19,28 +19,7 @@ from numba import types
 
 from binspark.errors import Unsupported
 from binspark.kernels.compiler import kernel
-from binspark.kernels.memory import call_crc32, intrinsic, load8
-
-
-@lru_cache(maxsize=1)
-def crc32_address() -> int:
-    """Return the address of zlib's crc32."""
-    for name in _names():
-        try:
-            library = ctypes.CDLL(name)
-        except OSError:
-            continue
-        return int(ctypes.cast(library.crc32, ctypes.c_void_p).value or 0)
-    raise Unsupported("zlib is not installed as a shared library")
-
-
-def _names() -> Iterator[str]:
-    """Yield what zlib may be called. Looking for it takes a program, so its usual name comes first."""
-    yield "libz.so.1"
-    found = ctypes.util.find_library("z")
-    if found is not None:
-        yield found
-
+from binspark.kernels.memory import intrinsic, load8
 
 _I8, _I64, _I128 = ir.IntType(8), ir.IntType(64), ir.IntType(128)
 _PAIR = ir.VectorType(_I64, 2)
@@ -51,6 +30,7 @@ _POLYNOMIAL = (0x01DB710641, 0x01F7011641)
 _LOW_WORDS = (0xFFFFFFFF, 0xFFFFFFFF)
 _BLOCK = 16
 _LONG = 64
+_RESIDUE = 0x2144DF1C  # the CRC32 of any bytes that are followed by their CRC32
 
 
 def _byte_table() -> np.ndarray:
@@ -80,8 +60,8 @@ class _Folding:
         return ir.Constant(_PAIR, [ir.Constant(_I64, pair[0]), ir.Constant(_I64, pair[1])])
 
     def load(self, address: Any, offset: int = 0) -> Any:
-        place = self.builder.add(address, ir.Constant(_I64, offset))
-        value = self.builder.load(self.builder.inttoptr(place, _PAIR.as_pointer()))
+        moved = self.builder.add(address, ir.Constant(_I64, offset))
+        value = self.builder.load(self.builder.inttoptr(moved, _PAIR.as_pointer()))
         value.align = 1
         return value
 
@@ -94,20 +74,20 @@ class _Folding:
         return self.builder.xor(self.builder.xor(low, high), more)
 
     def shifted(self, value: Any, bits: int) -> Any:
-        whole = self.builder.bitcast(value, _I128)
-        return self.builder.bitcast(self.builder.lshr(whole, ir.Constant(_I128, bits)), _PAIR)
+        word = self.builder.bitcast(value, _I128)
+        return self.builder.bitcast(self.builder.lshr(word, ir.Constant(_I128, bits)), _PAIR)
 
-    def while_left(self, left: Any, least: int, state: list[Any], step: Any) -> None:
-        """Repeat a step as long as `least` bytes are left. `left` and `state` are variables on the stack."""
+    def while_left(self, left: Any, minimum: int, state: list[Any], step: Any) -> None:
+        """Repeat a step as long as at least `minimum` bytes are left. `left` and `state` are variables on the stack."""
         builder = self.builder
         test, body, done = (builder.append_basic_block(name) for name in ("test", "fold", "done"))
         builder.branch(test)
         builder.position_at_end(test)
-        enough = builder.icmp_signed(">=", builder.load(left), ir.Constant(_I64, least))
+        enough = builder.icmp_signed(">=", builder.load(left), ir.Constant(_I64, minimum))
         builder.cbranch(enough, body, done)
         builder.position_at_end(body)
         step(state)
-        builder.store(builder.sub(builder.load(left), ir.Constant(_I64, least)), left)
+        builder.store(builder.sub(builder.load(left), ir.Constant(_I64, minimum)), left)
         builder.branch(test)
         builder.position_at_end(done)
 
@@ -147,11 +127,11 @@ def _folder(lane_count: int) -> Any:
 
             def step(constant: tuple[int, int]) -> Any:
                 def fold_lanes(state: list[Any]) -> None:
-                    place = builder.load(at)
+                    address = builder.load(at)
                     for index, lane in enumerate(state):
-                        more = folding.load(place, _BLOCK * index)
+                        more = folding.load(address, _BLOCK * index)
                         builder.store(folding.fold(builder.load(lane), folding.constant(constant), more), lane)
-                    builder.store(builder.add(place, ir.Constant(_I64, _BLOCK * len(state))), at)
+                    builder.store(builder.add(address, ir.Constant(_I64, _BLOCK * len(state))), at)
 
                 return fold_lanes
 
@@ -187,10 +167,51 @@ def crc32_by_folding(_function: int, address: int, length: int) -> int:
     return remainder ^ 0xFFFFFFFF
 
 
+@lru_cache(maxsize=1)
+def crc32_address() -> int:
+    """Return the address of zlib's crc32."""
+    for name in _names():
+        try:
+            library = ctypes.CDLL(name)
+        except OSError:
+            continue
+        return int(ctypes.cast(library.crc32, ctypes.c_void_p).value or 0)
+    raise Unsupported("zlib is not installed as a shared library")
+
+
+def _names() -> Iterator[str]:
+    """Yield the names that zlib may have. Looking for it runs a program, so its usual name comes first."""
+    yield "libz.so.1"
+    found = ctypes.util.find_library("z")
+    if found is not None:
+        yield found
+
+
+@intrinsic
+def call_crc32(_typing: Any, _function: Any, _address: Any, _length: Any) -> Any:
+    """Call zlib's crc32 by its address, so that kernels which use it can be cached on disk."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(_I64, [_I64, byte, ir.IntType(32)])
+        function = builder.inttoptr(arguments[0], kind.as_pointer())
+        data = builder.inttoptr(arguments[1], byte)
+        length = builder.trunc(arguments[2], ir.IntType(32))
+        return builder.call(function, [ir.Constant(_I64, 0), data, length])
+
+    return types.int64(types.int64, types.int64, types.int64), generate
+
+
 @kernel
 def crc32_by_zlib(function: int, address: int, length: int) -> int:
     """Return the CRC32 of bytes, as zlib computes it."""
     return call_crc32(function, address, length)
 
 
-crc32_of_event = crc32_by_folding if binding.get_host_cpu_features().get("pclmul") else crc32_by_zlib
+_crc32 = crc32_by_folding if binding.get_host_cpu_features().get("pclmul") else crc32_by_zlib
+
+
+@kernel
+def has_valid_crc32(function: int, at: int, size: int) -> bool:
+    """Return whether the checksum at the end of an event matches. `function` is the address of zlib's crc32."""
+    return _crc32(function, at, size) == _RESIDUE

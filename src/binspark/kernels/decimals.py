@@ -20,19 +20,19 @@ def group_value(source: int, length: int, flip: int) -> int:
 
 @kernel
 def store_decimal(target: int, source: int, integer_digits: int, fraction_digits: int) -> bool:
-    """Read DECIMAL and store it as a 128-bit integer; return False if a group of digits is none."""
+    """Read DECIMAL and store it as a 128-bit integer; return False if a group has too many digits."""
     flip = 0 if load8(source) & 0x80 else -1
     low, high = np.uint64(0), np.uint64(0)
     at = source
     first = True
     digits = integer_digits % 9
     for part in range(2):
-        whole = integer_digits // 9 if part == 0 else fraction_digits // 9
-        groups = whole + 1
+        full_groups = integer_digits // 9 if part == 0 else fraction_digits // 9
+        groups = full_groups + 1
         for index in range(groups):
-            # The odd digits stand before the whole groups of the integer part, and behind those of the fraction.
-            odd = index == 0 if part == 0 else index == whole
-            digits = (integer_digits % 9 if part == 0 else fraction_digits % 9) if odd else 9
+            # The incomplete group comes before the full groups of the integer part, and after those of the fraction.
+            incomplete = index == 0 if part == 0 else index == full_groups
+            digits = (integer_digits % 9 if part == 0 else fraction_digits % 9) if incomplete else 9
             if digits == 0:
                 continue
             length = _PARTIAL_BYTES[digits]

@@ -1,4 +1,4 @@
-"""Loads and stores at addresses, for kernels. Nothing here checks bounds: kernels do, before they come here.
+"""Loads and stores at addresses, for kernels. Nothing here checks bounds: callers do.
 
 Numba turns a mixture of signed and unsigned 64-bit integers into floats, so kernels count and address in int64;
 narrower loads are widened with zeros, and a load of 64 bits is the bit pattern as int64.
@@ -66,7 +66,7 @@ store64 = _storer(64)
 
 @intrinsic
 def load_big_endian(_typing: Any, _address: Any, _length: Any) -> Any:
-    """Load a big-endian integer of 1 to 8 bytes. Eight bytes are read: memory must go on behind the integer."""
+    """Load a big-endian integer of 1 to 8 bytes. Eight bytes are read, so memory after the integer must be readable."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         pointer = builder.inttoptr(arguments[0], _I64.as_pointer())
@@ -80,7 +80,7 @@ def load_big_endian(_typing: Any, _address: Any, _length: Any) -> Any:
 
 @intrinsic
 def copy_bytes(_typing: Any, _target: Any, _source: Any, _length: Any) -> Any:
-    """Copy bytes between places that do not overlap."""
+    """Copy bytes that do not overlap."""
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
@@ -94,7 +94,7 @@ def copy_bytes(_typing: Any, _target: Any, _source: Any, _length: Any) -> Any:
 
 @intrinsic
 def move_bytes(_typing: Any, _target: Any, _source: Any, _length: Any) -> Any:
-    """Copy bytes between places that may overlap."""
+    """Copy bytes that may overlap."""
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
@@ -108,28 +108,13 @@ def move_bytes(_typing: Any, _target: Any, _source: Any, _length: Any) -> Any:
 
 @intrinsic
 def call_writer(_typing: Any, _function: Any, _target: Any, _capacity: Any, _source: Any, _length: Any) -> Any:
-    """Call a function by its address. It writes what is at `source` in another form, and says how much it wrote."""
+    """Call a function by its address. It writes what is at `source` in another form, and returns the length of that."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(_I64, [_I64] * 4)
         return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
 
     return types.int64(types.int64, types.int64, types.int64, types.int64, types.int64), generate
-
-
-@intrinsic
-def call_crc32(_typing: Any, _function: Any, _address: Any, _length: Any) -> Any:
-    """Call zlib's crc32 by its address, so that kernels which use it can be cached on disk."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        byte = ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(_I64, [_I64, byte, ir.IntType(32)])
-        function = builder.inttoptr(arguments[0], kind.as_pointer())
-        data = builder.inttoptr(arguments[1], byte)
-        length = builder.trunc(arguments[2], ir.IntType(32))
-        return builder.call(function, [ir.Constant(_I64, 0), data, length])
-
-    return types.int64(types.int64, types.int64, types.int64), generate
 
 
 @intrinsic

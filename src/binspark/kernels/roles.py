@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from binspark.kernels.compiler import kernel
+from binspark.kernels.layout import Header
 from binspark.kernels.memory import load8, load16
 from binspark.transactions.byte_tables import (
     EXACT_TEXTS,
@@ -20,13 +21,11 @@ from binspark.transactions.byte_tables import (
 )
 from binspark.transactions.grammar import GTID_STANDALONE, ROWS_ENDS_STATEMENT, Role
 
-_HEADER = 19
-
 
 @kernel
 def role_in_event(role: int, event: int, end: int) -> int:
     """Refine the role of a type code by the body of an event, which ends before its checksum."""
-    body = event + _HEADER
+    body = event + Header.LENGTH
     if role == Role.BY_STATEMENT:
         return role_of_statement(event, end)
     if role == Role.BY_ROWS_FLAGS:
@@ -42,6 +41,7 @@ def role_in_event(role: int, event: int, end: int) -> int:
 
 @kernel
 def role_of_statement(event: int, end: int) -> int:
+    """Return the role of a QUERY event."""
     text, length = statement_text(event, end)
     if length < 2:
         return Role.UNDECIDED
@@ -56,7 +56,7 @@ def role_of_statement(event: int, end: int) -> int:
 @kernel
 def statement_text(event: int, end: int) -> tuple[int, int]:
     """Return the address of a statement's text, and its length; a negative one if the event is too short for it."""
-    body = event + _HEADER
+    body = event + Header.LENGTH
     if end - body < QUERY_LENGTH:
         return body, -1
     text = body + QUERY_LENGTH + load16(body + QUERY_STATUS_LENGTH_AT) + load8(body + QUERY_SCHEMA_LENGTH_AT) + 1

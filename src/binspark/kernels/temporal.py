@@ -7,11 +7,11 @@ import numpy as np
 from binspark.kernels.compiler import kernel
 from binspark.kernels.memory import load8, load16, load32, load_big_endian
 
-ODD = -(1 << 62)
-"""What stands for a date that is none: zero, partial, or not in the calendar."""
+NOT_A_DATE = -(1 << 62)
+"""Instead of a date that is zero, partial, or not in the calendar."""
 
-WRONG = ODD + 1
-"""What stands for bytes that no server could have written."""
+MALFORMED = NOT_A_DATE + 1
+"""Instead of a value whose bytes no server could have written."""
 
 DAY = 86_400_000_000
 _SECOND = 1_000_000
@@ -22,11 +22,11 @@ _STEPS = np.array([1_000_000, 100_000, 10_000, 1000, 100, 10, 1], dtype=np.int64
 
 @kernel
 def days_since_1970(year: int, month: int, day: int) -> int:
-    """Return the days since 1970 of a date in the calendar; ODD for any other, WRONG for what is no date at all."""
+    """Return the days since 1970 of a date; NOT_A_DATE if the calendar does not have it, MALFORMED if none could."""
     if year > 9999 or month > 12 or day > 31:
-        return WRONG
+        return MALFORMED
     if year < 1 or month < 1 or day < 1 or day > days_of_month(year, month):
-        return ODD
+        return NOT_A_DATE
     shifted = year - 1 if month <= 2 else year
     era = shifted // 400
     year_of_era = shifted - era * 400
@@ -43,11 +43,11 @@ def days_of_month(year: int, month: int) -> int:
 
 @kernel
 def moment_of(days: int, hour: int, minute: int, second: int, microsecond: int) -> int:
-    """Return microseconds since 1970, or what is wrong with the date or the time of day."""
-    if hour > 23 or minute > 59 or second > 59 or microsecond == WRONG or days == WRONG:
-        return WRONG
-    if days == ODD:
-        return ODD
+    """Return microseconds since 1970, NOT_A_DATE or MALFORMED."""
+    if hour > 23 or minute > 59 or second > 59 or microsecond == MALFORMED or days == MALFORMED:
+        return MALFORMED
+    if days == NOT_A_DATE:
+        return NOT_A_DATE
     return days * DAY + ((hour * 60 + minute) * 60 + second) * _SECOND + microsecond
 
 
@@ -60,10 +60,10 @@ def date_days(source: int) -> int:
 
 @kernel
 def microsecond_of(stored: int, digits: int) -> int:
-    """Return the microseconds of a stored fraction, WRONG if it has more digits than its column."""
+    """Return the microseconds of a stored fraction, MALFORMED if it has more digits than its column."""
     microsecond = stored * _UNITS[(digits + 1) >> 1]
     if microsecond >= _SECOND or microsecond % _STEPS[digits]:
-        return WRONG
+        return MALFORMED
     return microsecond
 
 
@@ -81,8 +81,8 @@ def time_microseconds(source: int, digits: int) -> int:
     clock = size >> fraction_bits
     hour, minute, second = clock >> 12, clock >> 6 & 63, clock & 63
     microsecond = microsecond_of(size & ((1 << fraction_bits) - 1), digits)
-    if hour > _MAX_HOUR or minute > 59 or second > 59 or microsecond == WRONG:
-        return WRONG
+    if hour > _MAX_HOUR or minute > 59 or second > 59 or microsecond == MALFORMED:
+        return MALFORMED
     span = ((hour * 60 + minute) * 60 + second) * _SECOND + microsecond
     return -span if packed < 0 else span
 
@@ -92,7 +92,7 @@ def datetime_microseconds(source: int, digits: int) -> int:
     """Read DATETIME of MySQL 5.6.4 and later."""
     packed = load_big_endian(source, 5) - 0x8000000000
     if packed < 0:
-        return WRONG
+        return MALFORMED
     year_month = packed >> 22
     days = days_since_1970(year_month // 13, year_month % 13, packed >> 17 & 31)
     return moment_of(days, packed >> 12 & 31, packed >> 6 & 63, packed & 63, fraction_at(source + 5, digits))
@@ -102,10 +102,10 @@ def datetime_microseconds(source: int, digits: int) -> int:
 def timestamp_microseconds(source: int, digits: int) -> int:
     """Read TIMESTAMP of MySQL 5.6.4 and later. Zero is no time."""
     microsecond = fraction_at(source + 4, digits)
-    if microsecond == WRONG:
-        return WRONG
+    if microsecond == MALFORMED:
+        return MALFORMED
     moment = load_big_endian(source, 4) * _SECOND + microsecond
-    return moment or ODD
+    return moment or NOT_A_DATE
 
 
 @kernel
@@ -117,7 +117,7 @@ def old_time_microseconds(source: int) -> int:
     size = -packed if packed < 0 else packed
     hour, minute, second = size // 10000, size // 100 % 100, size % 100
     if hour > _MAX_HOUR or minute > 59 or second > 59:
-        return WRONG
+        return MALFORMED
     span = ((hour * 60 + minute) * 60 + second) * _SECOND
     return -span if packed < 0 else span
 
@@ -127,7 +127,7 @@ def old_datetime_microseconds(source: int) -> int:
     """Read DATETIME before 5.6.4: eight bytes, little-endian, as the decimal number YYYYMMDDHHMMSS."""
     packed = load32(source) | load32(source + 4) << 32
     if packed < 0:
-        return WRONG
+        return MALFORMED
     date, time = packed // 1_000_000, packed % 1_000_000
     days = days_since_1970(date // 10000, date // 100 % 100, date % 100)
     return moment_of(days, time // 10000, time // 100 % 100, time % 100, 0)
@@ -137,4 +137,4 @@ def old_datetime_microseconds(source: int) -> int:
 def old_timestamp_microseconds(source: int) -> int:
     """Read TIMESTAMP before 5.6.4: four bytes, little-endian. Zero is no time."""
     seconds = load32(source)
-    return seconds * _SECOND if seconds else ODD
+    return seconds * _SECOND if seconds else NOT_A_DATE

@@ -12,7 +12,7 @@ _LONG = 96
 
 @kernel
 def copy_short(target: int, source: int, length: int) -> None:
-    """Copy bytes; for a short run this is faster than a call."""
+    """Copy bytes; for few of them this is faster than a call."""
     if length > _LONG:
         copy_bytes(target, source, length)
         return
@@ -33,7 +33,7 @@ def copy_short(target: int, source: int, length: int) -> None:
 
 @kernel
 def copy_utf8(target: int, source: int, length: int, widest: int) -> bool:
-    """Copy text and tell whether it is UTF-8 with characters of at most `widest` bytes.
+    """Copy text and return whether it is UTF-8 with characters of at most `widest` bytes.
 
     Most text is ASCII, which shows in the top bits.
     """
@@ -66,7 +66,7 @@ def copy_utf8(target: int, source: int, length: int, widest: int) -> bool:
 
 @kernel
 def is_utf8(source: int, length: int, widest: int) -> bool:
-    """Tell whether bytes are UTF-8: no overlong form, no surrogate, nothing beyond U+10FFFF."""
+    """Return whether bytes are UTF-8: no overlong form, no surrogate, nothing beyond U+10FFFF."""
     at = source
     end = source + length
     while at < end:
@@ -77,7 +77,7 @@ def is_utf8(source: int, length: int, widest: int) -> bool:
         if first < 0xC2 or first > 0xF4:
             return False
         more = 1 if first < 0xE0 else (2 if first < 0xF0 else 3)
-        if more >= widest or at + more >= end:  # the last of them would stand at or behind the end
+        if more >= widest or at + more >= end:  # the last of them would be at or after the end
             return False
         second = load8(at + 1)
         low, high = 0x80, 0xBF
@@ -100,7 +100,7 @@ def is_utf8(source: int, length: int, widest: int) -> bool:
 
 @kernel
 def copy_through_table(target: int, source: int, length: int, table: int) -> int:
-    """Write the UTF-8 of text in a single-byte character set; return its length, or -1 for a byte that is none."""
+    """Write the UTF-8 of text in a single-byte character set; return its length, -1 for a byte that is no character."""
     written = 0
     for at in range(length):
         entry = load32(table + 4 * load8(source + at))
@@ -125,7 +125,7 @@ def few_bytes(source: int, count: int) -> int:
 
 @kernel
 def equal_bytes(left: int, right: int, length: int) -> bool:
-    """Tell whether bytes at two places are the same."""
+    """Return whether the bytes at two addresses are the same."""
     at = 0
     while length - at >= 8:
         if load64(left + at) != load64(right + at):

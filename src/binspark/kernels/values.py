@@ -1,11 +1,10 @@
-"""One value into its column. The bytes of the value were found and checked by the caller."""
+"""One value into its column. The caller has located its bytes and checked that they are inside the event."""
 
 from __future__ import annotations
 
 from binspark.kernels.compiler import kernel
 from binspark.kernels.decimals import store_decimal
-from binspark.kernels.json.strings import NO_ROOM
-from binspark.kernels.layout import Column, Op
+from binspark.kernels.layout import NO_ROOM, Column, Op
 from binspark.kernels.memory import (
     call_writer,
     get,
@@ -22,8 +21,8 @@ from binspark.kernels.memory import (
     store64,
 )
 from binspark.kernels.temporal import (
-    ODD,
-    WRONG,
+    MALFORMED,
+    NOT_A_DATE,
     date_days,
     datetime_microseconds,
     old_datetime_microseconds,
@@ -118,10 +117,10 @@ def store_temporal(column: int, op: int, row: int, source: int) -> int:
         moment = old_datetime_microseconds(source) if old else datetime_microseconds(source, digits)
     else:
         moment = old_timestamp_microseconds(source) if old else timestamp_microseconds(source, digits)
-    if moment == WRONG:
+    if moment == MALFORMED:
         return REFUSED
-    if moment == ODD:
-        return REFUSED if get(column, Column.ON_ODD_DATE) else NULL
+    if moment == NOT_A_DATE:
+        return REFUSED if get(column, Column.ON_INVALID_DATE) else NULL
     if op == Op.DATE:
         store32(get(column, Column.VALUES) + 4 * row, moment)
     else:
@@ -143,8 +142,8 @@ def store_variable(column: int, op: int, row: int, source: int, length: int) -> 
             return REFUSED
         used += length
     elif op in (Op.JSON, Op.TEMPORAL_TEXT):
-        told = length if op == Op.JSON else get(column, Column.P1)
-        written = call_writer(get(column, Column.AUX), target, room, source, told)
+        length_or_digits = length if op == Op.JSON else get(column, Column.P1)
+        written = call_writer(get(column, Column.AUX), target, room, source, length_or_digits)
         if written < 0:
             return FULL if written == NO_ROOM else REFUSED
         used += written

@@ -1,6 +1,6 @@
 """What processors do with 64-bit words and Numba has no name for. Words are int64, whatever their bits mean.
 
-Numba lets the compiler assume that sums and products of int64 do not overflow. Those here may.
+Numba lets the compiler assume that sums and products of int64 do not overflow. Those of this module may.
 """
 
 from __future__ import annotations

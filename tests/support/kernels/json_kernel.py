@@ -7,7 +7,8 @@ import numpy as np
 from binspark.errors import BinlogError
 from binspark.kernels.compiler import callback
 from binspark.kernels.json.document import write_json
-from binspark.kernels.json.strings import NO_ROOM, REFUSED, ROOM
+from binspark.kernels.json.strings import ROOM
+from binspark.kernels.layout import NO_ROOM, REFUSED
 from binspark.values.json.binary import json_text
 
 _MARK = 0xA5

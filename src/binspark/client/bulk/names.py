@@ -13,7 +13,7 @@ from binspark.client.facts import Gtids
 from binspark.frames import EventCode
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
 from binspark.gtid.intervals import join
-from binspark.kernels.outline import NAME_LENGTH
+from binspark.kernels.starts import NAME_LENGTH
 
 _TYPE = 4
 _SERVER_ID = slice(5, 9)

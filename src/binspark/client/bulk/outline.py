@@ -13,8 +13,8 @@ from binspark.client.facts import Gtids
 from binspark.event import Event, EventDecoder, GtidList, PreviousGtids
 from binspark.frames import EventCode, Framer, LogFormat
 from binspark.gtid import MariadbState
-from binspark.kernels.hop import Look, Met, Walk, hop
-from binspark.kernels.outline import NAME_LENGTH, count_starts, find_starts
+from binspark.kernels.starts import NAME_LENGTH, count_starts, find_starts
+from binspark.kernels.walk import Look, Met, Walk, hop
 
 Bytes = npt.NDArray[np.uint8]
 

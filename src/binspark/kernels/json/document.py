@@ -1,4 +1,4 @@
-"""MySQL's binary JSON as text; `values.json_binary` says how documents are laid out and what is refused."""
+"""MySQL's binary JSON as text; `values.json.binary` says how documents are laid out and what is refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from binspark.kernels.compiler import kernel
 from binspark.kernels.json.opaque import write_opaque
-from binspark.kernels.json.strings import NO_ROOM, REFUSED, ROOM, write_quoted
+from binspark.kernels.json.strings import ROOM, write_quoted
+from binspark.kernels.layout import NO_ROOM, REFUSED
 from binspark.kernels.memory import load8, load16, load16s, load32, load32s, load64, store8, store16, store64
 from binspark.kernels.printing.digits import write_signed, write_unsigned
 from binspark.kernels.printing.doubles import write_double
@@ -31,7 +32,7 @@ _COMMA, _COLON = (int.from_bytes(text, "little") for text in (b", ", b": "))
 
 
 class Container(NamedTuple):
-    """Where the parts of an array or object are. `header` is -1 if it is none."""
+    """The addresses of the parts of an array or object. `header` is -1 if it is invalid."""
 
     start: int
     stop: int
@@ -45,7 +46,7 @@ class Container(NamedTuple):
 def write_json(target: int, capacity: int, source: int, length: int) -> int:
     """Write a document as text; return its length, REFUSED, or NO_ROOM.
 
-    Up to `ROOM` bytes more than the text may be asked for. None is written outside the target.
+    Up to `ROOM` bytes more than the text may be required. None is written outside the target.
     """
     limit = target + capacity - ROOM
     if target > limit:
@@ -108,7 +109,7 @@ def number_at(address: int, width: int) -> int:
 
 @kernel
 def open_container(kind: int, start: int, stop: int) -> Container:
-    """Find the parts of an array or object that begins at `start` and ends at `stop` or before."""
+    """Locate the parts of an array or object that begins at `start` and ends at `stop` or before."""
     width = 4 if kind & 1 else 2
     is_object = kind <= _LARGE_OBJECT
     if stop - start < 2 * width:
@@ -131,7 +132,7 @@ def child_kind(container: Container, index: int) -> int:
 
 @kernel
 def write_elements(at: int, limit: int, container: Container, index: int, unclaimed: int) -> tuple[int, int, int, int]:
-    """Write elements up to the end, or up to one that is an array or object: the last number is where it begins."""
+    """Write elements up to the end, or up to one that is an array or object: the last number is its address."""
     width = container.width
     while index < container.elements:
         if at > limit:
@@ -172,7 +173,7 @@ def seek(container: Container, offset: int) -> int:
 
 @kernel
 def write_key(at: int, limit: int, container: Container, index: int) -> tuple[int, int]:
-    """Write a key and a colon; return also the bytes of the key."""
+    """Write a key and a colon; return also the length of the key."""
     entry = container.start + 2 * container.width + index * (container.width + 2)
     source = seek(container, number_at(entry, container.width))
     length = load16(entry + container.width)
@@ -187,7 +188,7 @@ def write_key(at: int, limit: int, container: Container, index: int) -> tuple[in
 
 @kernel
 def write_scalar(at: int, limit: int, kind: int, source: int, stop: int) -> tuple[int, int]:
-    """Write a value that is no array or object; return also where its bytes end."""
+    """Write a value that is no array or object; return also the address after its bytes."""
     if at > limit:
         return NO_ROOM, source
     if kind in (_STRING, _OPAQUE):
@@ -240,7 +241,7 @@ def write_sized(at: int, limit: int, kind: int, source: int, stop: int) -> tuple
 
 @kernel
 def read_length(source: int, stop: int) -> tuple[int, int]:
-    """Read a length, seven bits a byte; return -1 if it is none, and where it ends."""
+    """Read a length, seven bits a byte, and return the address after it; -1 if it is invalid."""
     length = 0
     for index in range(_MAX_LENGTH_BYTES):
         if source == stop:

@@ -1,4 +1,4 @@
-"""Values of SQL types inside JSON documents; `values.json_opaque` says how they are laid out and printed."""
+"""Values of SQL types inside JSON documents; `values.json.opaque` says how they are laid out and printed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from binspark.event.column_types import ColumnType
 from binspark.kernels.compiler import kernel
-from binspark.kernels.json.strings import NO_ROOM, QUOTE, REFUSED, write_base64, write_quoted
+from binspark.kernels.json.strings import QUOTE, write_base64, write_quoted
+from binspark.kernels.layout import NO_ROOM, REFUSED
 from binspark.kernels.memory import load8, load64, store8, store64
 from binspark.kernels.printing.digits import write_padded, write_pair, write_unsigned
 
@@ -28,7 +29,7 @@ _BASE64_TYPE = tuple(int.from_bytes(part, "little") for part in (b'"base64:', b"
 
 @kernel
 def write_opaque(at: int, limit: int, type_code: int, data: int, length: int) -> int:
-    """Write a value of an SQL type; its data was found and checked to be inside the document."""
+    """Write a value of an SQL type; its data is known to be inside the document."""
     if type_code == _VAR_STRING:
         return write_quoted(at, limit, data, length)
     if at > limit:
@@ -123,24 +124,24 @@ def write_opaque_decimal(at: int, data: int, length: int) -> int:
     precision, scale = load8(data), load8(data + 1)
     if precision == 0 or precision > _MAX_PRECISION or scale > precision:
         return REFUSED
-    whole = precision - scale
-    if length != 2 + packed_length(whole) + packed_length(scale):
+    integer_digits = precision - scale
+    if length != 2 + packed_length(integer_digits) + packed_length(scale):
         return REFUSED
     source = data + 2
     negative = load8(source) & 0x80 == 0
     if negative:
         store8(at, _MINUS)
         at += 1
-    at = write_integer_part(at, source, whole, negative)
+    at = write_integer_part(at, source, integer_digits, negative)
     if at < 0 or scale == 0:
         return at
     store8(at, _POINT)
-    return write_fraction(at + 1, source + packed_length(whole), scale, negative, whole == 0)
+    return write_fraction(at + 1, source + packed_length(integer_digits), scale, negative, integer_digits == 0)
 
 
 @kernel
 def write_integer_part(at: int, source: int, digits: int, negative: bool) -> int:
-    """Write the digits before the point, without zeros before the first other one. The odd digits stand first."""
+    """Write the digits before the decimal point, without leading zeros. The incomplete group comes first."""
     begun = False
     is_first = digits > 0
     while digits > 0:
@@ -164,7 +165,7 @@ def write_integer_part(at: int, source: int, digits: int, negative: bool) -> int
 
 @kernel
 def write_fraction(at: int, source: int, digits: int, negative: bool, is_first: bool) -> int:
-    """Write the digits behind the point. The odd digits stand last."""
+    """Write the digits after the decimal point. The incomplete group comes last."""
     while digits > 0:
         count = min(digits, 9)
         value = digit_group(source, count, negative, is_first)
@@ -179,7 +180,7 @@ def write_fraction(at: int, source: int, digits: int, negative: bool, is_first: 
 
 @kernel
 def digit_group(source: int, count: int, negative: bool, is_first: bool) -> int:
-    """Read up to nine digits, big-endian; -1 if they are more. The first byte of a decimal holds its sign."""
+    """Read up to nine digits, big-endian; -1 if they are more. The sign is in the first byte of a decimal."""
     flip = 0xFF if negative else 0
     sign = 0x80 if is_first else 0
     value = 0

@@ -1,7 +1,7 @@
 """Strings in JSON text: in quotes, with quotes, backslashes and control characters escaped.
 
 Writers take the address to write at and the last address at which `ROOM` bytes may still be written. They return the
-address behind what they wrote, or one of the answers below.
+address after what they wrote, REFUSED or NO_ROOM.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from binspark.kernels.compiler import kernel
+from binspark.kernels.layout import NO_ROOM, REFUSED
 from binspark.kernels.memory import load8, load64, store8, store16, store64
 from binspark.kernels.text import few_bytes, is_utf8
 from binspark.kernels.words import difference, trailing_zeros
 
 ROOM = 128
-REFUSED, NO_ROOM = -1, -2
 
 QUOTE = ord('"')
 _LOW_BITS = 0x0101_0101_0101_0101

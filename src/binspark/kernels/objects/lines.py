@@ -16,8 +16,8 @@ class Line(IntEnum):
     """Numbers that describe the rows of a batch and where their lines go, in an array of int64."""
 
     ROWS = 0
-    TARGET = 1  # where the first line begins
-    ENDS = 2  # address of int64: where each line ends, counted from TARGET
+    TARGET = 1  # address of the first line
+    ENDS = 2  # address of int64: the end of each line, counted from TARGET
     POSITIONS = 3  # address of int64: offset of the event of each row
     NUMBERS = 4  # address of int32: number of the row in its event
     EVENTS = 5  # address of the event at offset 0: its first four bytes are its time
@@ -25,7 +25,7 @@ class Line(IntEnum):
     GTID_OFFSETS = 7  # address of int32
     GTID_TEXT = 8
     OPERATIONS = 9  # address of int32
-    BEFORE_OFFSETS = 10  # address of int32: where the text of each old row begins; one that is empty is none
+    BEFORE_OFFSETS = 10  # address of int32: offset of the text of each before image; an empty text is none
     BEFORE_TEXT = 11
     AFTER_OFFSETS = 12
     AFTER_TEXT = 13
@@ -36,7 +36,7 @@ class Line(IntEnum):
 
 
 class Word(IntEnum):
-    """What stands between the values of a line."""
+    """The text between the values of a line."""
 
     FILE_POS = 0
     ROW = 1
@@ -77,9 +77,9 @@ def write_lines(line: int) -> None:
 
 @kernel
 def write_word(at: int, line: int, word: int) -> int:
-    place = get(line, Line.WORDS) + 16 * word
-    length: int = load64(place + 8)
-    copy_bytes(at, load64(place), length)
+    entry = get(line, Line.WORDS) + 16 * word
+    length: int = load64(entry + 8)
+    copy_bytes(at, load64(entry), length)
     return at + length
 
 
@@ -111,8 +111,8 @@ def write_text(at: int, offsets: int, text: int, row: int) -> int:
 
 
 @kernel
-def gather(target: int, starts: int, lengths: int, order: int, count: int) -> None:
-    """Copy pieces of memory one behind the other, in an order. All are told by int64 at addresses."""
+def copy_in_order(target: int, starts: int, lengths: int, order: int, count: int) -> None:
+    """Copy lines one after the other, in an order. Arguments are addresses of int64, one for each line."""
     for index in range(count):
         number = load64(order + 8 * index)
         length = load64(lengths + 8 * number)

@@ -1,4 +1,4 @@
-"""Numbers as decimal digits, eight at a time. Writers return the address behind what they wrote.
+"""Numbers as decimal digits, eight at a time. Writers return the address after what they wrote.
 
 They may overwrite up to eight bytes more than that; callers leave room for it.
 """

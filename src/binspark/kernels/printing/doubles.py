@@ -1,8 +1,11 @@
-"""Doubles as text: the shortest digits that read back to the same number, as `values.json_print` prints them.
+"""Doubles as text: the shortest digits that read back to the same number, as `values.json.document` prints them.
 
 The digits are found with Raffaele Giulietti's Schubfach ("The Schubfach way to render doubles"), whose names are kept:
 a double is c * 2**q, and 10**k is the largest power of ten that is not larger than the gap to its neighbours. In
 units of 10**k / 4 the double and the ends of the interval that rounds to it are vb, vbl and vbr.
+
+Powers of ten are taken in 126 bits: 10**-k is beta * 2**r with 2**125 <= beta < 2**126, and g is the integer above
+beta. g1 are its upper 63 bits, g0 its lower ones: both are positive words.
 """
 
 from __future__ import annotations
@@ -48,7 +51,6 @@ def _words(shift: int) -> npt.NDArray[np.int64]:
 
 G0, G1 = _words(0), _words(63)
 
-
 DOUBLE_ROOM = 80
 """Bytes that `write_double` may write to."""
 
@@ -59,14 +61,14 @@ _Q_MIN = -1074
 _LOW_63 = (1 << 63) - 1
 _TEN_PARTS = (1 << 64) // 10 + 1  # high_product with it divides by 10, for numbers below 2**60
 
-_LARGEST_WHOLE = 1e15
-_LARGEST_SHORT = 1e7
+_MAX_INTEGER = 1e15
+_MAX_SHORT = 1e7
 _SHORT_DIGITS = 8
 _SHORT_UNIT = 1e8
 
 _MAX_POINT_WITHOUT_EXPONENT = 15
 _MIN_POINT_WITHOUT_EXPONENT = -14
-_DIGITS = 32  # where digits are written before their place is known
+_DIGITS = 32  # offset at which digits are written before the number of characters before them is known
 _MINUS, _POINT, _E, _ZERO = ord("-"), ord("."), ord("e"), ord("0")
 _ZERO_POINT = int.from_bytes(b"0.", "little")
 _POINT_ZERO = int.from_bytes(b".0", "little")
@@ -74,9 +76,9 @@ _POINT_ZERO = int.from_bytes(b".0", "little")
 
 @kernel
 def write_double(at: int, bits: int) -> int:
-    """Write a finite double, given by its bits; return the address behind it.
+    """Write a finite double, given by its bits; return the address after it.
 
-    Up to 15 digits tell every decimal from every other one: digits so few that read back are the shortest. So whole
+    No two decimals of up to 15 digits are the same double, so digits this few that read back are the shortest. So whole
     numbers and decimals of few digits are found by trying.
     """
     if bits < 0:
@@ -84,13 +86,13 @@ def write_double(at: int, bits: int) -> int:
         at += 1
         bits ^= _SIGN
     value = double_of(bits)
-    if value < _LARGEST_WHOLE:
-        whole = int(value)
-        if whole == value:
-            at = write_unsigned(at, whole)
+    if value < _MAX_INTEGER:
+        integer = int(value)
+        if integer == value:
+            at = write_unsigned(at, integer)
             store16(at, _POINT_ZERO)
             return at + 2
-        if value < _LARGEST_SHORT:
+        if value < _MAX_SHORT:
             decimal = int(value * _SHORT_UNIT + 0.5)
             if decimal / _SHORT_UNIT == value:
                 return write_decimal(at, decimal, -_SHORT_DIGITS)
@@ -143,7 +145,7 @@ def write_decimal(at: int, significand: int, exponent: int) -> int:
     """Write a positive decimal with the point where servers put it in JSON."""
     digits = at + _DIGITS
     end = write_unsigned(digits, significand)
-    point = end - digits + exponent  # where the point stands, counted from the first digit
+    point = end - digits + exponent  # of the decimal point, counted from the first digit
     while load8(end - 1) == _ZERO:
         end -= 1
     count = end - digits
@@ -172,7 +174,7 @@ def write_decimal(at: int, significand: int, exponent: int) -> int:
 
 @kernel
 def write_with_exponent(at: int, count: int, exponent: int) -> int:
-    """Write digits as d.ddde+x; they stand where `write_decimal` left them."""
+    """Write digits as d.ddde+x; they are where `write_decimal` left them."""
     digits = at + _DIGITS
     store_three(at + 1, load64(digits), load64(digits + 8), load64(digits + 16))
     store8(at, load8(at + 1))

@@ -31,12 +31,12 @@ _SINGLE_FRACTION_BITS = 23
 _SINGLE_HIDDEN_BIT = 1 << _SINGLE_FRACTION_BITS
 _SINGLE_Q_MIN = -149
 
-_MIN_POINT, _MAX_POINT = -3, 16  # where the point stands in numbers without exponent
+_MIN_POINT, _MAX_POINT = -3, 16  # of the decimal point in numbers without exponent
 _ONE = ZERO + 1
-_DIGITS = 64  # where digits are written before their place is known
+_DIGITS = 64  # offset at which digits are written before the number of characters before them is known
 _GROUP_DIGITS = ZERO + 9
 _GROUP = 10**9
-_MOST_GROUPS = 3  # of a number below 2**127, besides what one word holds
+_MAX_GROUPS = 3  # of a number below 2**127, besides those of one word
 _LOW_32 = 0xFFFF_FFFF
 _MINUS, _PLUS, _POINT, _E, _ZERO = (ord(character) for character in "-+.e0")
 _ZERO_POINT, _POINT_ZERO = (int.from_bytes(text, "little") for text in (b"0.", b".0"))
@@ -136,7 +136,7 @@ def write_shortest(at: int, significand: int, exponent: int) -> int:
     """Write digits * 10**exponent with the point, or the exponent, where Python puts it."""
     digits = at + _DIGITS
     end = write_unsigned(digits, significand)
-    point = end - digits + exponent  # where the point stands, counted from the first digit
+    point = end - digits + exponent  # of the decimal point, counted from the first digit
     while end > digits + 1 and load8(end - 1) == _ZERO:
         end -= 1
     count = end - digits
@@ -186,7 +186,7 @@ def write_with_exponent(at: int, digits: int, count: int, exponent: int) -> int:
 
 @kernel
 def write_decimal_digits(at: int, low: int, high: int, scale: int) -> int:
-    """Write a decimal, whose digits are a signed number of two words, with so many of them behind the point."""
+    """Write a decimal, whose digits are a signed number of two words, `scale` of them after the decimal point."""
     if high < 0:
         store8(at, _MINUS)
         at += 1
@@ -212,7 +212,7 @@ def write_decimal_digits(at: int, low: int, high: int, scale: int) -> int:
 @kernel
 def write_two_words(at: int, low: int, high: int) -> int:
     """Write an unsigned number of two words: those above 2**64 in groups of nine digits, from the last one on."""
-    groups = stack_words(_MOST_GROUPS)
+    groups = stack_words(_MAX_GROUPS)
     count = 0
     while high:
         high, low, group = divide_by_group(high, low)

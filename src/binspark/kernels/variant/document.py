@@ -1,20 +1,33 @@
-"""JSON text as VARIANT, in one pass: values are written first, and moved when the size of what is before them is known.
+"""JSON text as VARIANT, in one pass: values are written first, and moved when the size of their header is known.
 
 Keys get numbers in the order in which they are found. So the bytes are those that Spark's `parse_json` makes, except
-that keys are ordered as UTF-8, as the encoding asks, and not as UTF-16.
+that keys are ordered as UTF-8, as the encoding requires, and not as UTF-16.
 """
 
 from __future__ import annotations
 
 from binspark.kernels.compiler import kernel
-from binspark.kernels.memory import call_writer, get, load8, load32, move_bytes, put, store8, store64
-from binspark.kernels.objects.layout import MAX_DEPTH, Level, Outcome, Work
+from binspark.kernels.memory import (
+    call_writer,
+    get,
+    load8,
+    load32,
+    load64,
+    move_bytes,
+    put,
+    store8,
+    store64,
+    unsigned_width,
+)
+from binspark.kernels.objects.layout import MAX_DEPTH, Key, Level, Outcome, Work
 from binspark.kernels.variant.encoding import (
     FALSE,
-    LONGEST_SHORT_STRING,
+    MAX_SHORT_STRING,
     NULL,
     TRUE,
     entry_of,
+    header_size,
+    write_header,
     write_string,
     write_string_header,
 )
@@ -31,10 +44,12 @@ _NULL, _TRUE, _FALSE = (int.from_bytes(word, "little") for word in (b"null", b"t
 _TO_CLOSE = _CLOSE_ARRAY - _OPEN_ARRAY  # the same for objects
 _LEVEL = 8 * int(Level.WIDTH)
 _LONG_HEADER = 5
+_KEY = 8 * int(Key.WIDTH)
+_LOW_32 = 0xFFFF_FFFF
 
 
 def write_document(work: int, at: int, text: int, length: int) -> int:
-    """Write a document; return the address behind it, or an outcome. The keys are added to the dictionary."""
+    """Write a document; return the address after it, or an outcome. The keys are added to the dictionary."""
     put(work, Work.END, text + length)
     at = write_values(work, at, text, text + length)
     if at == _WRONG:
@@ -140,7 +155,7 @@ def write_scalar(work: int, at: int, byte: int, source: int, end: int) -> int:
 
 @kernel
 def write_json_string(work: int, at: int, source: int, end: int) -> int:
-    """Write a string, given the address behind its first quote."""
+    """Write a string, given the address after its first quote."""
     special, limit = find_special(source, end), get(work, Work.LIMIT)
     if special < end and load8(special) == QUOTE:
         put(work, Work.SOURCE, special + 1)
@@ -153,6 +168,81 @@ def write_json_string(work: int, at: int, source: int, end: int) -> int:
         return text_end
     length = text_end - text
     at = write_string_header(at, length)
-    if length <= LONGEST_SHORT_STRING:
+    if length <= MAX_SHORT_STRING:
         move_bytes(at, text, length)
     return at + length
+
+
+def close_container(work: int, at: int, level: int, entries_end: int) -> int:
+    """Write the header of an array or object before its elements, which move; return the address after them."""
+    entries, start = get(level, Level.FIRST), get(level, Level.START)
+    size, count, key_bytes = at - start, (entries_end - entries) >> 3, ZERO
+    if get(level, Level.OPENER) == _OPEN_OBJECT:
+        count, largest_key = sort_members(get(work, Work.KEYS), entries, count)
+        key_bytes = unsigned_width(largest_key)
+    offset_bytes = unsigned_width(size)
+    header = header_size(count, key_bytes, offset_bytes)
+    if at + header > get(work, Work.LIMIT):
+        return _NO_ROOM
+    move_bytes(start + header, start, size)
+    write_header(start, entries, count, size, key_bytes, offset_bytes)
+    return at + header
+
+
+@kernel
+def sort_members(keys: int, entries: int, count: int) -> tuple[int, int]:
+    """Sort members by their keys, and keep the last of those with the same key.
+
+    Return how many are left, and the largest number of their keys.
+    """
+    sort_entries(keys, entries, count)
+    kept, largest = ZERO, ZERO
+    for index in range(count):
+        entry = load64(entries + 8 * index)
+        if kept and load64(entries + 8 * (kept - 1)) >> 32 == entry >> 32:
+            kept -= 1
+        store64(entries + 8 * kept, entry)
+        kept += 1
+        largest = max(largest, entry >> 32)
+    return kept, largest
+
+
+@kernel
+def sort_entries(keys: int, entries: int, count: int) -> None:
+    """Sort the members of an object by their keys, those of the same key by their order in the text; Shell's sort."""
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for index in range(gap, count):
+            entry = load64(entries + 8 * index)
+            at = index
+            while at >= gap and comes_before(keys, entry, load64(entries + 8 * (at - gap))):
+                store64(entries + 8 * at, load64(entries + 8 * (at - gap)))
+                at -= gap
+            store64(entries + 8 * at, entry)
+        gap //= 3
+
+
+@kernel
+def comes_before(keys: int, left: int, right: int) -> bool:
+    """Return whether one member of an object comes before another, in the order of their keys' bytes."""
+    left_key, right_key = keys + _KEY * (left >> 32), keys + _KEY * (right >> 32)
+    left_rank, right_rank = get(left_key, Key.RANK), get(right_key, Key.RANK)
+    if left_rank != right_rank:
+        return left_rank < right_rank
+    if left_key == right_key:
+        return left & _LOW_32 < right & _LOW_32
+    return text_comes_before(left_key, right_key)
+
+
+@kernel
+def text_comes_before(left: int, right: int) -> bool:
+    """Compare two keys byte by byte."""
+    left_length, right_length = get(left, Key.LENGTH), get(right, Key.LENGTH)
+    left_text, right_text = get(left, Key.ADDRESS), get(right, Key.ADDRESS)
+    for at in range(min(left_length, right_length)):
+        difference = load8(left_text + at) - load8(right_text + at)
+        if difference:
+            return difference < 0
+    return left_length < right_length

@@ -1,7 +1,7 @@
 """Scalars, arrays and objects in the encoding of VARIANT that Parquet and Spark share.
 
-A value begins with a byte: two bits tell primitives, short strings, objects and arrays apart, six bits tell more.
-Writers take the address to write at, where there is room, and return the address behind what they wrote. They may
+A value begins with a byte: two bits are the kind (primitive, short string, object, array), six bits depend on it.
+Writers take the address to write at, where there is room, and return the address after what they wrote. They may
 overwrite up to eight bytes more than that.
 """
 
@@ -30,8 +30,8 @@ FLOAT = _header(14)
 _BINARY, _LONG_STRING = _header(15), _header(16)
 _SHORT_STRING, _OBJECT, _ARRAY = 1, 2, 3
 
-LONGEST_SHORT_STRING = 63
-_MOST_FOR_ONE_BYTE = 255
+MAX_SHORT_STRING = 63
+_MAX_ONE_BYTE_COUNT = 255
 _DECIMAL4_DIGITS, _DECIMAL8_DIGITS = 9, 18
 _DECIMAL4_END, _DECIMAL8_END = 10**_DECIMAL4_DIGITS, 10**_DECIMAL8_DIGITS
 _LOW_32 = 0xFFFF_FFFF
@@ -90,8 +90,8 @@ def write_decimal(at: int, low: int, high: int, scale: int) -> int:
 
 @kernel
 def write_string_header(at: int, length: int) -> int:
-    """Write what stands before the bytes of a string."""
-    if length <= LONGEST_SHORT_STRING:
+    """Write the header of a string."""
+    if length <= MAX_SHORT_STRING:
         store8(at, _SHORT_STRING | length << 2)
         return at + 1
     return write_half_word(at, _LONG_STRING, length)
@@ -99,7 +99,7 @@ def write_string_header(at: int, length: int) -> int:
 
 @kernel
 def string_size(length: int) -> int:
-    return length + (1 if length <= LONGEST_SHORT_STRING else 5)
+    return length + (1 if length <= MAX_SHORT_STRING else 5)
 
 
 @kernel
@@ -118,14 +118,14 @@ def write_binary(at: int, source: int, length: int) -> int:
 
 @kernel
 def header_size(count: int, key_bytes: int, offset_bytes: int) -> int:
-    """Return how many bytes stand before the elements of an array or object. Those of an array have no keys."""
-    return (2 if count <= _MOST_FOR_ONE_BYTE else 5) + count * key_bytes + (count + 1) * offset_bytes
+    """Return the length of the header of an array or object; an array has no keys."""
+    return (2 if count <= _MAX_ONE_BYTE_COUNT else 5) + count * key_bytes + (count + 1) * offset_bytes
 
 
 @kernel
 def begin_container(at: int, count: int, key_bytes: int, offset_bytes: int) -> int:
-    """Write the beginning of an array or object; return where the numbers of the keys stand, then the offsets."""
-    is_large = count > _MOST_FOR_ONE_BYTE
+    """Write the beginning of an array or object; return the address for the numbers of keys, then the offsets."""
+    is_large = count > _MAX_ONE_BYTE_COUNT
     if key_bytes:
         store8(at, _OBJECT | (offset_bytes - 1) << 2 | (key_bytes - 1) << 4 | is_large << 6)
     else:
@@ -139,7 +139,7 @@ def begin_container(at: int, count: int, key_bytes: int, offset_bytes: int) -> i
 
 @kernel
 def write_header(at: int, entries: int, count: int, size: int, key_bytes: int, offset_bytes: int) -> None:
-    """Write what stands before the elements of an array or object, which take `size` bytes."""
+    """Write the header of an array or object whose elements take `size` bytes."""
     keys = begin_container(at, count, key_bytes, offset_bytes)
     offsets = keys + key_bytes * count
     for index in range(count):

@@ -67,7 +67,7 @@ def add_lasting_keys(work: int, lengths: int, texts: int, count: int) -> None:
 
 @kernel
 def begin_dictionary(work: int) -> None:
-    """Forget all keys but those that last, and what Python was asked."""
+    """Forget all keys but the lasting ones, and the numbers for Python."""
     put(work, Work.GENERATION, get(work, Work.GENERATION) + 1)
     put(work, Work.KEY_COUNT, get(work, Work.LASTING_KEYS))
     put(work, Work.TEXT_AT, get(work, Work.TEXT_START))
@@ -81,10 +81,10 @@ def key_number(work: int, text: int, length: int) -> int:
     generation, keys = get(work, Work.GENERATION), get(work, Work.KEYS)
     slot = hash_of(text, length) & mask
     while True:
-        held = load64(slots + 8 * slot)
-        if held == 0 or (held >> 32 != generation and held >> 32 != 0):
+        entry = load64(slots + 8 * slot)
+        if entry == 0 or (entry >> 32 != generation and entry >> 32 != 0):
             break
-        number = (held & _LOW_32) - 1
+        number = (entry & _LOW_32) - 1
         key = keys + _KEY * number
         if get(key, Key.LENGTH) == length and equal_bytes(get(key, Key.ADDRESS), text, length):
             return number

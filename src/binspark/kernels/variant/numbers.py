@@ -14,62 +14,27 @@ from binspark.kernels.printing.doubles import G0, G1, K_MAX, K_MIN, floor_log2_p
 from binspark.kernels.variant.encoding import DOUBLE, write_decimal, write_integer, write_word
 from binspark.kernels.words import ZERO, bits_of, difference, high_product, leading_zeros, low_product, shift_right
 
-UNSURE = -1
-"""What stands for bits that are not known; they are those of no number."""
+_UNSURE = -1  # instead of bits that are not known: these are the bits of no number
 
 _SIGN = -(1 << 63)
-_EXACT_WHOLE = 1 << 53
+_EXACT_INTEGER = 1 << 53
 _EXACT_POWER = 22
 _POWERS = np.array([10.0**power for power in range(_EXACT_POWER + 1)])
 _FRACTION_BITS = 52
 _BIAS = 1023
-_LARGEST_BIASED = 2046  # what is rounded up from there is infinite
-
-
-@kernel
-def double_bits(value: int, exponent: int) -> int:
-    """Return the bits of the double next to value * 10**exponent; UNSURE where that takes more precision.
-
-    Where both are exact as doubles, one operation rounds right. Else the power of ten is taken in 126 bits, which is a
-    little too much: of the product, 127 bits, less than the lowest two are not known. Only next to the middle between
-    two doubles is that too little.
-    """
-    if value == 0:
-        return value
-    if value <= _EXACT_WHOLE and -_EXACT_POWER <= exponent <= _EXACT_POWER:
-        return bits_of(value * _POWERS[exponent] if exponent >= 0 else value / _POWERS[-exponent])
-    if exponent < -K_MAX or exponent > -K_MIN:
-        return UNSURE
-    zeros = leading_zeros(value)
-    word = value << zeros
-    g1, g0 = G1[-exponent - K_MIN], G0[-exponent - K_MIN]
-    carried = high_product(word, g0) << 1 | shift_right(low_product(word, g0), 63)
-    low = difference(low_product(word, g1), difference(0, carried))
-    high = high_product(word, g1) + (low ^ _SIGN < carried ^ _SIGN)
-    dropped = 10 if high >> 62 else 9
-    middle = 1 << dropped - 1
-    rest = high & (1 << dropped) - 1
-    if (rest == middle and 0 <= low <= 2) or (rest == middle - 1 and -2 <= low < 0):
-        return UNSURE
-    biased = floor_log2_pow10(exponent) + dropped + _BIAS + _FRACTION_BITS + 2 - zeros
-    if biased <= 0 or biased >= _LARGEST_BIASED:
-        return UNSURE
-    return (biased - 1 << _FRACTION_BITS) + (high >> dropped) + (rest >= middle)
-
-
+_MAX_BIASED = 2046  # what is rounded up from there is infinite
 _WRONG, _NO_WORKSPACE, _NO_LONG_NUMBERS = map(int, (Outcome.WRONG, Outcome.NO_WORKSPACE, Outcome.NO_LONG_NUMBER_WRITER))
 _HARD = 8 * int(HardDouble.WIDTH)
 _MINUS, _PLUS, _POINT, _ZERO, _NINE, _E = (ord(character) for character in "-+.09e")
 _LOWER_CASE = 0x20
 _WORD_DIGITS = 18
-_MOST_DIGITS = 38
-_LARGEST_EXPONENT = 100_000
-_SIGN = -(1 << 63)
+_MAX_DIGITS = 38
+_MAX_EXPONENT = 100_000
 _TEN = ZERO + 10
 
 
 class PlainNumber(NamedTuple):
-    """A number without its exponent. `end` is the address behind it, 0 if it is none.
+    """A number without its exponent. `end` is the address after it, 0 if it is invalid.
 
     `value` are its digits; of those that are significant, which zeros at the beginning are not, the first 18.
     """
@@ -82,7 +47,7 @@ class PlainNumber(NamedTuple):
 
 @kernel
 def read_decimal(source: int, end: int) -> PlainNumber:
-    """Read digits, and those behind a point if there is one."""
+    """Read digits, and those after a decimal point if there is one."""
     start, point = source, ZERO
     value, significant = ZERO, ZERO
     while source < end:
@@ -97,8 +62,8 @@ def read_decimal(source: int, end: int) -> PlainNumber:
             if value:
                 significant += 1
         source += 1
-    whole = (point or source) - start
-    if whole == 0 or (whole > 1 and load8(start) == _ZERO) or source == point + 1:
+    integer_digits = (point or source) - start
+    if integer_digits == 0 or (integer_digits > 1 and load8(start) == _ZERO) or source == point + 1:
         return PlainNumber(ZERO, value, significant, ZERO)
     return PlainNumber(source, value, significant, source - point - 1 if point else ZERO)
 
@@ -108,7 +73,7 @@ def write_number(work: int, at: int, source: int, end: int) -> int:
     negative = load8(source) == _MINUS
     number = read_decimal(source + negative, end)
     has_exponent = 0 < number.end < end and load8(number.end) | _LOWER_CASE == _E
-    if has_exponent or number.significant > _WORD_DIGITS or number.scale > _MOST_DIGITS:
+    if has_exponent or number.significant > _WORD_DIGITS or number.scale > _MAX_DIGITS:
         writer = get(work, Work.LONG_NUMBER_WRITER)
         return call_writer(writer, work, at, source, end) if writer else _NO_LONG_NUMBERS
     put(work, Work.SOURCE, number.end or source)
@@ -119,7 +84,7 @@ def write_number(work: int, at: int, source: int, end: int) -> int:
 
 
 def write_long_number(work: int, at: int, source: int, end: int) -> int:
-    """Write a number that has an exponent or more digits than a word holds."""
+    """Write a number that has an exponent or more digits than fit a word."""
     start = source
     negative = load8(source) == _MINUS
     number = read_decimal(source + negative, end)
@@ -127,28 +92,28 @@ def write_long_number(work: int, at: int, source: int, end: int) -> int:
     exponent = ZERO
     if 0 < source < end and load8(source) | _LOWER_CASE == _E:
         exponent, source = read_exponent(source + 1, end)
-    elif source and number.significant <= _MOST_DIGITS and number.scale <= _MOST_DIGITS:
+    elif source and number.significant <= _MAX_DIGITS and number.scale <= _MAX_DIGITS:
         put(work, Work.SOURCE, source)
         return write_two_words(at, start, source, number.scale)
     put(work, Work.SOURCE, source or start)
     if source == 0:
         return _WRONG
-    bits = UNSURE
+    bits = _UNSURE
     if number.significant <= _WORD_DIGITS:
         bits = double_bits(number.value, exponent - number.scale)
-    if bits != UNSURE:
+    if bits != _UNSURE:
         return write_word(at, DOUBLE, bits | _SIGN if negative else bits)
     return write_hard_double(work, at, start, source)
 
 
 @kernel
 def read_exponent(source: int, end: int) -> tuple[int, int]:
-    """Read what stands behind the E; return also where it ends, 0 if there is no digit. Far beyond all is enough."""
+    """Read the digits after the E; return also the address after them, 0 if there are none. A limit is enough."""
     exponent, start, negative = ZERO, source, False
     while source < end:
         byte = load8(source)
         if _ZERO <= byte <= _NINE:
-            exponent = min(10 * exponent + byte - _ZERO, _LARGEST_EXPONENT)
+            exponent = min(10 * exponent + byte - _ZERO, _MAX_EXPONENT)
         elif source == start and byte in (_MINUS, _PLUS):
             negative = byte == _MINUS
         else:
@@ -187,3 +152,34 @@ def write_hard_double(work: int, at: int, start: int, end: int) -> int:
     put(hard, HardDouble.ADDRESS, start)
     put(hard, HardDouble.LENGTH, end - start)
     return write_word(at, DOUBLE, get(hard, HardDouble.BITS))
+
+
+@kernel
+def double_bits(value: int, exponent: int) -> int:
+    """Return the bits of the double next to value * 10**exponent; _UNSURE where that takes more precision.
+
+    Where both are exact as doubles, one operation rounds right. Else the power of ten is taken in 126 bits, which is a
+    little too much: of the product, 127 bits, less than the lowest two are not known. Only next to the middle between
+    two doubles is that too little.
+    """
+    if value == 0:
+        return value
+    if value <= _EXACT_INTEGER and -_EXACT_POWER <= exponent <= _EXACT_POWER:
+        return bits_of(value * _POWERS[exponent] if exponent >= 0 else value / _POWERS[-exponent])
+    if exponent < -K_MAX or exponent > -K_MIN:
+        return _UNSURE
+    zeros = leading_zeros(value)
+    word = value << zeros
+    g1, g0 = G1[-exponent - K_MIN], G0[-exponent - K_MIN]
+    carried = high_product(word, g0) << 1 | shift_right(low_product(word, g0), 63)
+    low = difference(low_product(word, g1), difference(0, carried))
+    high = high_product(word, g1) + (low ^ _SIGN < carried ^ _SIGN)
+    dropped = 10 if high >> 62 else 9
+    middle = 1 << dropped - 1
+    rest = high & (1 << dropped) - 1
+    if (rest == middle and 0 <= low <= 2) or (rest == middle - 1 and -2 <= low < 0):
+        return _UNSURE
+    biased = floor_log2_pow10(exponent) + dropped + _BIAS + _FRACTION_BITS + 2 - zeros
+    if biased <= 0 or biased >= _MAX_BIASED:
+        return _UNSURE
+    return (biased - 1 << _FRACTION_BITS) + (high >> dropped) + (rest >= middle)

@@ -30,7 +30,7 @@ _HEXADECIMAL = _by_byte({character: int(character, 16) for character in "0123456
 
 @kernel
 def find_special(source: int, end: int) -> int:
-    """Return where the next quote, backslash or control character stands; `end` if there is none."""
+    """Return the address of the next quote, backslash or control character; `end` if there is none."""
     while source < end:
         left = end - source
         found = special_bytes(load64(source) if left >= 8 else few_bytes(source, left))
@@ -41,7 +41,7 @@ def find_special(source: int, end: int) -> int:
 
 
 def decode_string(work: int, at: int, limit: int, source: int) -> int:
-    """Write the text of a string, given the address behind its first quote."""
+    """Write the text of a string, given the address after its first quote."""
     end = get(work, Work.END)
     while source < end and at <= limit:
         left = end - source
@@ -71,7 +71,7 @@ def decode_string(work: int, at: int, limit: int, source: int) -> int:
 
 @kernel
 def read_escape(source: int, end: int) -> tuple[int, int]:
-    """Return the character that stands behind a backslash, and where it ends; a number below 0 if there is none."""
+    """Return the character after a backslash, and the address after it; a number below 0 if it is invalid."""
     if load8(source) != _U:
         return _UNESCAPED[load8(source)], source + 1
     point = code_unit(source, end)
