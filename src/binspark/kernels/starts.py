@@ -21,6 +21,7 @@ NAME_LENGTH = 44
 """How many bytes are kept of an event that begins a transaction: enough for its GTID, except for a tag."""
 
 _QUERY = int(EventCode.QUERY)
+_HEADER_LENGTH = int(Header.LENGTH)  # Numba has no maximum of a number and an enumeration
 
 
 @kernel
@@ -29,7 +30,7 @@ def count_starts(at: int, end: int) -> int:
     count = 0
     while at + Header.LENGTH <= end:
         count += load8(at + Header.TYPE) in IDENTIFYING_CODES
-        at += max(load32(at + Header.EVENT_SIZE), Header.LENGTH)
+        at += max(load32(at + Header.EVENT_SIZE), _HEADER_LENGTH)
     return count
 
 
@@ -42,7 +43,7 @@ def find_starts(at: int, end: int, starts: np.ndarray, names: int) -> int:
     """
     gtids_before = count = 0
     while at + Header.LENGTH <= end:
-        code, size = load8(at + Header.TYPE), max(load32(at + Header.EVENT_SIZE), Header.LENGTH)
+        code, size = load8(at + Header.TYPE), max(load32(at + Header.EVENT_SIZE), _HEADER_LENGTH)
         if code in IDENTIFYING_CODES:
             starts[count] = at
             copy_bytes(names + NAME_LENGTH * count, at, min(size, NAME_LENGTH, end - at))
