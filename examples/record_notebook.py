@@ -38,7 +38,8 @@ def make_notebook() -> NotebookNode:
     for number, step in enumerate(STEPS, start=1):
         cells.append(new_markdown_cell(f"## {step.title}\n\n{step.text}", id=f"text-{number}"))
         cells.append(new_code_cell(step.code, id=f"code-{number}"))
-    return new_notebook(cells=cells, metadata=KERNEL)
+    notebook: NotebookNode = new_notebook(cells=cells, metadata=KERNEL)
+    return notebook
 
 
 def run_notebook(notebook: NotebookNode) -> None:

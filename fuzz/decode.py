@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import atheris
@@ -19,7 +20,7 @@ import atheris
 with atheris.instrument_imports(include=["binspark"]):
     from binspark.errors import BinlogError
     from binspark.event import TransactionPayload, decode_body, decode_event, inner_events
-    from binspark.frames import ChecksumAlgorithm, Framer
+    from binspark.frames import ChecksumAlgorithm, Frame, Framer
     from binspark.frames.payload import Limits
     from binspark.testing.builder import MARIADB_10_11, MYSQL_4_1, MYSQL_5_5, MYSQL_9_7, Stamp, event_bytes
     from binspark.wire import RecordingCursor
@@ -49,11 +50,16 @@ def read_body(how: int, body: bytes) -> None:
     log_format = FORMATS[len(body) % len(FORMATS)]
     event = event_bytes(how, body, Stamp(0, 1), log_format, offset=4)
     for frame in Framer(log_format, offset=4).feed(event):
-        plain = outcome(lambda frame=frame: decode_event(frame, limits=LIMITS).body)
+        plain = outcome(partial(plain_body, frame))
         cursor = RecordingCursor(frame.data, frame.body_start, frame.body_end, log_format.encoding)
-        recorded = outcome(lambda frame=frame, cursor=cursor: decode_body(cursor, frame, limits=LIMITS))
+        recorded = outcome(partial(decode_body, cursor, frame, limits=LIMITS))
         if plain != recorded and repr(plain) != repr(recorded):  # not a number is not equal to itself
             raise AssertionError(f"{plain!r} is not {recorded!r}")
+
+
+def plain_body(frame: Frame) -> object:
+    """Decode an event with the cursor that remembers nothing."""
+    return decode_event(frame, limits=LIMITS).body
 
 
 def outcome(decode: Callable[[], object]) -> object:

@@ -32,7 +32,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """
     from xdist.scheduler import LoadScopeScheduling
 
-    class ByProcess(LoadScopeScheduling):
+    class ByProcess(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
         def _split_scope(self, nodeid: str) -> str:
             return next((name for start, name in SHARED_PROCESSES.items() if nodeid.startswith(start)), nodeid)
 

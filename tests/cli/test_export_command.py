@@ -16,8 +16,6 @@ import pytest
 import binspark
 from binspark.cli.demo import SHOP
 from binspark.cli.main import exit_code
-from binspark.export import writers as part
-from binspark.export.folder import folder_name
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from tests.corpus.cases import case_logs
 
@@ -166,7 +164,7 @@ def test_a_failure_while_writing_leaves_nothing(
     def full_disk(_file: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(part.os, "fsync", full_disk)
+    monkeypatch.setattr(os, "fsync", full_disk)
     out = tmp_path / "out"
     assert exit_code(["export", str(MYSQL), "-o", str(out)]) == 1
     assert capsys.readouterr().err == f"binspark: {out}: No space left on device\n"
@@ -177,7 +175,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def interrupt(_file: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(part.os, "fsync", interrupt)
+    monkeypatch.setattr(os, "fsync", interrupt)
     assert exit_code(["export", str(MYSQL), "-o", str(tmp_path / "out")]) == 130
     assert not (tmp_path / "out").exists()
 
@@ -187,8 +185,7 @@ def test_a_killed_export_leaves_no_file_under_its_name_and_a_rerun_works(tmp_pat
     script = (
         "import os, signal\n"
         "from binspark.cli.main import exit_code\n"
-        "from binspark.export import part\n"
-        "part.os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"exit_code(['export', {str(MYSQL)!r}, '-o', {str(out)!r}])\n"
     )
     killed = subprocess.run([sys.executable, "-c", script], env=os.environ, check=False)
@@ -245,27 +242,6 @@ def test_wrong_use_is_named(
     assert exit_code(["export", str(LAST), *arguments]) == 2
     assert message in capsys.readouterr().err
     assert files_in(tmp_path) == []
-
-
-@pytest.mark.parametrize(
-    ("schema", "name", "folder"),
-    [
-        ("shop", "orders", "shop.orders"),
-        ("a.b", "c", "a%2Eb.c"),
-        ("a", "b.c", "a.b%2Ec"),
-        ("..", "/etc", "%2E%2E.%2Fetc"),
-        ("_hidden", "_t", "%5Fhidden.%5Ft"),
-        ("shop", "größe 1", "shop.größe%201"),
-    ],
-)
-def test_names_become_folders(schema: str, name: str, folder: str) -> None:
-    assert folder_name(schema, name) == folder
-
-
-def test_long_names_stay_short_enough_and_apart() -> None:
-    names = {folder_name("字" * 64, "字" * 63 + last) for last in "ab"}
-    assert len(names) == 2
-    assert max(len(name.encode()) for name in names) <= 200
 
 
 def test_a_log_from_standard_input_is_exported(tmp_path: Path) -> None:

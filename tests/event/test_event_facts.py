@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from binspark.event import GtidEvent, GtidTagged, Heartbeat, PreviousGtids, Rotate, decode_event
+from binspark.event import FormatDescription, GtidEvent, GtidTagged, Heartbeat, PreviousGtids, Rotate, decode_event
 from binspark.frames import EventCode, Framer, Header, LogFormat
 from binspark.frames.header import decode_header
 from binspark.gtid import Gtid, GtidSet
@@ -130,9 +130,11 @@ def test_a_tagged_gtid_of_mysql_9_6_0() -> None:
     assert event.body.gtid == Gtid("55778904-0299-11f1-b1b8-4ef0c4956feb", 3, "mytag")
 
 
-def description(event: str) -> tuple[Header, object, LogFormat, str]:
+def description(event: str) -> tuple[Header, FormatDescription, LogFormat, str]:
     (frame,) = Framer().feed(b"\xfebin" + bytes.fromhex(event))
-    return frame.header, decode_event(frame).body, frame.format, frame.checksum.value
+    body = decode_event(frame).body
+    assert isinstance(body, FormatDescription)
+    return frame.header, body, frame.format, frame.checksum.value
 
 
 def test_the_format_description_of_a_log_that_mysql_8_0_34_still_writes() -> None:

@@ -17,7 +17,7 @@ from binspark.errors import OptionError, SourceError
 from binspark.files import LogSource, Storage, find_logs
 
 
-class RememberingFileSystem(MemoryFileSystem):
+class RememberingFileSystem(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no types
     """Remembers what a directory held, as those of object stores do, until it is told to look again."""
 
     protocol = "remembering"

@@ -13,6 +13,7 @@ from binspark.files.sources import LogSource
 from binspark.files.split_reader import SplitReader
 from binspark.files.splits import PlannedLog, Split
 from binspark.files.survey import newest_shape
+from binspark.frames import ChecksumAlgorithm
 from binspark.schema.history import SchemaHistory
 from binspark.testing.builder import (
     MARIADB_10_11,
@@ -101,7 +102,7 @@ def test_the_last_map_before_damage_is_found(relay: bool, tmp_path: Path) -> Non
 
 
 def test_a_payload_that_cannot_be_expanded_hides_no_map_before_it(tmp_path: Path) -> None:
-    log = BinlogBuilder(MYSQL_9_7, checksum=0)
+    log = BinlogBuilder(MYSQL_9_7, checksum=ChecksumAlgorithm.NONE)
     log.transaction(insert(TWO, (1, "x")), compress=True)
     start = log.offset
     log.transaction(insert(OTHER, (1,)), compress=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from binspark.errors import BinlogError, Checksum, Malformed, Truncated, Unsupported
-from binspark.event import TransactionPayload
+from binspark.event import Event, TransactionPayload
 from binspark.files import read_events
 from binspark.frames import EventCode
 from binspark.frames.payload import PayloadCompression
@@ -44,7 +44,7 @@ def test_an_error_names_its_file_and_its_offset(
     log = BinlogBuilder()
     damage(log)
     (path,) = log.save(tmp_path)
-    delivered = []
+    delivered: list[Event] = []
     with pytest.raises(error) as caught:
         delivered.extend(read_events(path))
     assert type(caught.value) is error

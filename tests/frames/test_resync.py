@@ -18,6 +18,7 @@ from binspark.testing.builder import (
     BinlogBuilder,
     Lies,
     Part,
+    ServerKind,
     Stamp,
     blob,
     event_bytes,
@@ -42,11 +43,12 @@ def read_at(content: bytes) -> ReadAt:
 def wrong_answers(content: bytes, step: int = 1) -> list[tuple[int, int | None, int | None]]:
     """Ask from every `step`th offset, and return the answers that are not the next event."""
     frames = list(Framer().feed(content))
-    starts: list[int | None] = [*(frame.offset for frame in frames), None]
+    starts = [frame.offset for frame in frames]
     relay = bool(frames[0].header.flags & HeaderFlag.RELAY_LOG)
     wrong = []
     for asked in range(0, len(content) + 1, step):
-        expected = starts[bisect_left(starts[:-1], asked)]
+        index = bisect_left(starts, asked)
+        expected = starts[index] if index < len(starts) else None
         found = find_event(read_at(content), asked, len(content), frames[0].format, relay=relay)
         wrong.extend([(asked, found, expected)] * (found != expected))
     return wrong
@@ -103,7 +105,7 @@ def test_events_inside_a_payload_that_is_not_compressed_are_not_events_of_the_lo
 
 @checksums
 @pytest.mark.parametrize("kind", [MYSQL_9_7, MARIADB_11_8], ids=lambda kind: kind.server_version)
-def test_a_blob_that_holds_another_log_is_not_taken_for_it(kind: object, checksum: ChecksumAlgorithm) -> None:
+def test_a_blob_that_holds_another_log_is_not_taken_for_it(kind: ServerKind, checksum: ChecksumAlgorithm) -> None:
     inside = BinlogBuilder(kind, checksum=checksum)
     inside.transaction(insert(BLOBS, (1, b"inside")))
     inside.stop()

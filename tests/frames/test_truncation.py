@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from binspark.errors import BinlogError, Truncated
+from binspark.event import Event
 from binspark.files import read_events
 from binspark.testing.builder import MYSQL_3_23, MYSQL_4_1, BinlogBuilder, ServerKind
 from tests.corpus.cases import case_logs, corpus_logs, log_id
@@ -74,7 +75,7 @@ def test_events_before_the_cut_are_delivered_before_the_error(tmp_path: Path) ->
     content = case_logs("mysql/rotation")[0].read_bytes()
     path = tmp_path / "binlog.000001"
     path.write_bytes(content[:-10])
-    delivered = []
+    delivered: list[Event] = []
     with pytest.raises(BinlogError):
         delivered.extend(read_events(path))
     assert [event.type for event in delivered[-2:]] == [event.type for event in read(content).events[-3:-1]]

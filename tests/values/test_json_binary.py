@@ -13,14 +13,16 @@ from tests.support.values.json_encoding import LARGE, SMALL, decimal_data, encod
 BLOB, VARCHAR, NEWDECIMAL, DATE, TIME, DATETIME, TIMESTAMP, VAR_STRING = 252, 15, 246, 10, 11, 12, 7, 253
 
 
-def nested(levels: int) -> list:
-    document: list = []
+def nested(levels: int) -> list[object]:
+    document: list[object] = []
     for _ in range(levels - 1):
         document = [document]
     return document
 
 
-def datetime_data(year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0, micro: int = 0):
+def datetime_data(
+    year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0, micro: int = 0
+) -> bytes:
     date = (year * 13 + month) << 5 | day
     return struct.pack("<q", (date << 17 | hour << 12 | minute << 6 | second) << 24 | micro)
 

@@ -101,7 +101,7 @@ def test_every_shortened_vector_is_truncated() -> None:
 
 
 def test_diffs_cannot_nest_a_document_too_deep() -> None:
-    deep: list = []
+    deep: list[object] = []
     for _ in range(59):
         deep = [deep]
     changes = [diff(INSERT, "$" + "[0]" * 60, deep)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +31,7 @@ from tests.support.verify.logs import (
 RECORDED = ["mysql/format-row", "mariadb/format-row"]
 
 
-def with_gtid(folder: Path, **changes: int) -> Path:
+def with_gtid(folder: Path, **changes: Any) -> Path:
     """Copy a recorded log, and change what the GTID event of its third transaction says."""
     path = copy_case("mysql/format-row", folder) / "binlog.000001"
     frame = frame_of(path, E.GTID, 2)
@@ -125,7 +127,10 @@ def test_an_incident_means_that_events_are_lost(tmp_path: Path) -> None:
 def large_transaction(end_offset: int, *, header_first: bool = False) -> BinlogBuilder:
     """Build a transaction with a LARGE_TRANSACTION_HEADER, before its GTID or behind it."""
     log = BinlogBuilder()
-    parts = [lambda: log.large_transaction_header(end_offset), lambda: log.gtid(f"{log.server_uuid}:1")]
+    parts: list[Callable[[], object]] = [
+        lambda: log.large_transaction_header(end_offset),
+        lambda: log.gtid(f"{log.server_uuid}:1"),
+    ]
     for part in parts if header_first else reversed(parts):
         part()
     log.query("BEGIN")

@@ -23,14 +23,17 @@ class Event(NamedTuple):
 
     @property
     def header(self) -> Header:
+        """The common header."""
         return self.frame.header
 
     @property
     def type_code(self) -> int:
+        """The number of the event's type, as in the header."""
         return self.frame.type_code
 
     @property
     def type(self) -> str:
+        """The name of the event's type, such as `WRITE_ROWS`; `UNKNOWN_n` for a code that is not known."""
         return type_name(self.frame.type_code)
 
     @property
@@ -40,6 +43,7 @@ class Event(NamedTuple):
 
     @property
     def end_offset(self) -> int:
+        """The offset after its last byte, which is where the next event of the log begins."""
         return self.frame.end_offset
 
     @property
@@ -49,6 +53,7 @@ class Event(NamedTuple):
 
     @property
     def checksum(self) -> ChecksumState:
+        """Whether the checksum was verified, and how that ended."""
         return self.frame.checksum
 
     @property
@@ -58,4 +63,5 @@ class Event(NamedTuple):
 
     @property
     def position(self) -> Position:
+        """File, offset and type: what errors about this event name."""
         return Position(file=self.file or None, offset=self.offset, event=self.type)

@@ -69,6 +69,7 @@ def decode_transaction_context(body: Cursor, _context: Context) -> TransactionCo
 
 
 def encode_transaction_context(event: TransactionContext, writer: Writer, _context: Context) -> None:
+    """Encode TRANSACTION_CONTEXT: the inverse of `decode_transaction_context`."""
     server_uuid = writer.encode_text(event.server_uuid)
     snapshot = Writer()
     if event.snapshot_version is not None:
@@ -104,6 +105,7 @@ def decode_view_change(body: Cursor, _context: Context) -> ViewChange:
 
 
 def encode_view_change(event: ViewChange, writer: Writer, _context: Context) -> None:
+    """Encode VIEW_CHANGE: the inverse of `decode_view_change`."""
     view_id = event.view_id.encode("latin-1") + event.view_id_padding
     writer.raw(view_id.ljust(_VIEW_ID_LENGTH, b"\0")[:_VIEW_ID_LENGTH])
     writer.fields(_VIEW, event.sequence_number, len(event.certification_info))

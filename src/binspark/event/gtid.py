@@ -123,6 +123,7 @@ def decode_gtid(body: Cursor, context: Context) -> GtidEvent:
 
 
 def encode_gtid(event: GtidEvent, writer: Writer, _context: Context) -> None:
+    """Encode GTID or ANONYMOUS_GTID: the inverse of `decode_gtid`."""
     writer.u8(event.gtid_flags)
     writer.uuid(event.sid)
     writer.i64(event.gno)
@@ -157,6 +158,7 @@ def decode_previous_gtids(body: Cursor, _context: Context) -> PreviousGtids:
 
 
 def encode_previous_gtids(event: PreviousGtids, writer: Writer, _context: Context) -> None:
+    """Encode PREVIOUS_GTIDS: the inverse of `decode_previous_gtids`."""
     encode_gtid_set(event.gtid_set, writer, tagged=event.tagged)
 
 

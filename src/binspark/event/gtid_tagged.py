@@ -70,6 +70,7 @@ class GtidTagged:
 
     @property
     def gtid(self) -> Gtid:
+        """The GTID of the transaction that follows, with its tag."""
         return Gtid(self.sid, self.gno, self.tag)
 
 
@@ -103,6 +104,7 @@ def decode_gtid_tagged(body: Cursor, _context: Context) -> GtidTagged:
 
 
 def encode_gtid_tagged(event: GtidTagged, writer: Writer, _context: Context) -> None:
+    """Encode GTID_TAGGED: the inverse of `decode_gtid_tagged`."""
     fields = Writer(writer.encoding)
     for field, value in _present_fields(event):
         fields.varlen(field)

@@ -56,6 +56,7 @@ def decode_heartbeat(body: Cursor, _context: Context) -> Heartbeat:
 
 
 def encode_heartbeat(event: Heartbeat, writer: Writer, _context: Context) -> None:
+    """Encode HEARTBEAT: the inverse of `decode_heartbeat`."""
     if event.log_position is not None:
         writer.u64(event.log_position)
     writer.text(event.log_file)
@@ -85,6 +86,7 @@ def decode_heartbeat_v2(body: Cursor, _context: Context) -> HeartbeatV2:
 
 
 def encode_heartbeat_v2(event: HeartbeatV2, writer: Writer, _context: Context) -> None:
+    """Encode HEARTBEAT_V2: the inverse of `decode_heartbeat_v2`."""
     if event.log_file is not None:
         writer.tagged(HeartbeatField.LOG_FILE, writer.encode_text(event.log_file))
     if event.log_position is not None:

@@ -45,6 +45,7 @@ def decode_incident(body: Cursor, _context: Context) -> Incident:
 
 
 def encode_incident(event: Incident, writer: Writer, _context: Context) -> None:
+    """Encode INCIDENT: the inverse of `decode_incident`."""
     message = writer.encode_text(event.message)
     writer.u16(event.incident)
     writer.u8(len(message))
@@ -57,4 +58,5 @@ def decode_ignorable(body: Cursor, _context: Context) -> Ignorable:
 
 
 def encode_ignorable(event: Ignorable, writer: Writer, _context: Context) -> None:
+    """Encode IGNORABLE: the inverse of `decode_ignorable`."""
     writer.raw(event.data)

@@ -127,6 +127,7 @@ def decode_load(body: Cursor, context: Context) -> Load:
 
 
 def encode_load(event: Load, writer: Writer, context: Context) -> None:
+    """Encode LOAD or NEW_LOAD: the inverse of `decode_load`."""
     _write_head(event, writer)
     _write_load_body(event, writer, context)
 
@@ -141,6 +142,7 @@ def decode_create_file(body: Cursor, context: Context) -> CreateFile:
 
 
 def encode_create_file(event: CreateFile, writer: Writer, context: Context) -> None:
+    """Encode CREATE_FILE: the inverse of `decode_create_file`."""
     _write_head(event, writer)
     writer.u32(event.file_id)
     _write_load_body(event, writer, context)
@@ -159,6 +161,7 @@ def decode_begin_load_query(body: Cursor, _context: Context) -> BeginLoadQuery:
 
 
 def encode_append_block(event: AppendBlock, writer: Writer, _context: Context) -> None:
+    """Encode APPEND_BLOCK: the inverse of `decode_append_block`."""
     writer.u32(event.file_id)
     writer.raw(event.block)
 
@@ -174,6 +177,7 @@ def decode_delete_file(body: Cursor, _context: Context) -> DeleteFile:
 
 
 def encode_file_id(event: ExecLoad | DeleteFile, writer: Writer, _context: Context) -> None:
+    """Encode EXEC_LOAD or DELETE_FILE: the inverse of `decode_exec_load` and `decode_delete_file`."""
     writer.u32(event.file_id)
 
 

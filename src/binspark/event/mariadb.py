@@ -48,6 +48,7 @@ class XaId(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The XID as servers print it."""
         return XaPrepare(False, *self).name
 
 
@@ -161,6 +162,7 @@ def decode_mariadb_gtid(body: Cursor, _context: Context) -> MariadbGtidEvent:
 
 
 def encode_mariadb_gtid(event: MariadbGtidEvent, writer: Writer, _context: Context) -> None:
+    """Encode MariaDB's GTID: the inverse of `decode_mariadb_gtid`."""
     writer.fields(_GTID, event.sequence_number, event.domain_id, event.gtid_flags)
     if event.commit_id is not None:
         writer.u64(event.commit_id)
@@ -196,6 +198,7 @@ def decode_gtid_list(body: Cursor, _context: Context) -> GtidList:
 
 
 def encode_gtid_list(event: GtidList, writer: Writer, _context: Context) -> None:
+    """Encode GTID_LIST: the inverse of `decode_gtid_list`."""
     writer.u32(len(event.gtids) | event.flags)
     for gtid in event.gtids:
         writer.fields(_LIST_ENTRY, gtid.domain, gtid.server, gtid.sequence)
@@ -208,6 +211,7 @@ def decode_binlog_checkpoint(body: Cursor, _context: Context) -> BinlogCheckpoin
 
 
 def encode_binlog_checkpoint(event: BinlogCheckpoint, writer: Writer, _context: Context) -> None:
+    """Encode BINLOG_CHECKPOINT: the inverse of `decode_binlog_checkpoint`."""
     name = writer.encode_text(event.log_file)
     writer.u32(len(name))
     writer.raw(name)
@@ -220,6 +224,7 @@ def decode_start_encryption(body: Cursor, _context: Context) -> StartEncryption:
 
 
 def encode_start_encryption(event: StartEncryption, writer: Writer, _context: Context) -> None:
+    """Encode START_ENCRYPTION: the inverse of `decode_start_encryption`."""
     writer.fields(_ENCRYPTION, event.scheme, event.key_version)
     writer.raw(event.nonce)
 
@@ -241,6 +246,7 @@ def decode_partial_row_data(body: Cursor, _context: Context) -> PartialRowData:
 
 
 def encode_partial_row_data(event: PartialRowData, writer: Writer, _context: Context) -> None:
+    """Encode PARTIAL_ROW_DATA: the inverse of `decode_partial_row_data`."""
     writer.fields(_FRAGMENT, event.total_fragments, event.sequence_number, event.flags)
     if event.original_event_size is not None:
         writer.u64(event.original_event_size)

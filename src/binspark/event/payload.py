@@ -79,6 +79,7 @@ def decode_transaction_payload(body: Cursor, _context: Context) -> TransactionPa
 
 
 def encode_transaction_payload(event: TransactionPayload, writer: Writer, _context: Context) -> None:
+    """Encode TRANSACTION_PAYLOAD: the inverse of `decode_transaction_payload`."""
     writer.tagged(PayloadField.COMPRESSION_TYPE, encode_packed(event.compression_type))
     if event.uncompressed_size is not None:
         writer.tagged(PayloadField.UNCOMPRESSED_SIZE, encode_packed(event.uncompressed_size))
@@ -103,5 +104,6 @@ def decode_large_transaction_header(body: Cursor, _context: Context) -> LargeTra
 
 
 def encode_large_transaction_header(event: LargeTransactionHeader, writer: Writer, _context: Context) -> None:
+    """Encode LARGE_TRANSACTION_HEADER: the inverse of `decode_large_transaction_header`."""
     writer.fields(_LARGE, event.version, event.terminating_event_offset, event.terminating_event_type)
     writer.raw(event.padding)

@@ -91,6 +91,7 @@ def decode_query(body: Cursor, context: Context) -> Query:
 
 
 def encode_query(event: Query, writer: Writer, context: Context) -> None:
+    """Encode QUERY: the inverse of `decode_query`."""
     _write_until_query(event, writer, context, b"")
     writer.raw(event.query)
 
@@ -106,6 +107,7 @@ def decode_query_compressed(body: Cursor, context: Context) -> QueryCompressed:
 
 
 def encode_query_compressed(event: QueryCompressed, writer: Writer, context: Context) -> None:
+    """Encode QUERY_COMPRESSED: the inverse of `decode_query_compressed`."""
     _write_until_query(event, writer, context, b"")
     writer.raw(event.compressed or deflate_block(event.query))
 
@@ -130,6 +132,7 @@ def decode_execute_load_query(body: Cursor, _context: Context) -> ExecuteLoadQue
 
 
 def encode_execute_load_query(event: ExecuteLoadQuery, writer: Writer, context: Context) -> None:
+    """Encode EXECUTE_LOAD_QUERY: the inverse of `decode_execute_load_query`."""
     load = (event.file_id, event.file_name_start, event.file_name_end, event.duplicate_handling)
     _write_until_query(event, writer, context, _LOAD_QUERY.pack(*load))
     writer.raw(event.query)

@@ -45,6 +45,7 @@ def decode_rotate(body: Cursor, context: Context) -> Rotate:
 
 
 def encode_rotate(event: Rotate, writer: Writer, context: Context) -> None:
+    """Encode ROTATE: the inverse of `decode_rotate`."""
     if context.post_header_length:
         writer.u64(event.position)
     writer.text(event.next_file)
@@ -68,6 +69,7 @@ def decode_slave(body: Cursor, _context: Context) -> Slave:
 
 
 def encode_slave(event: Slave, writer: Writer, _context: Context) -> None:
+    """Encode SLAVE: the inverse of `decode_slave`."""
     writer.fields(_SLAVE, event.master_position, event.master_port)
     writer.text(event.master_host)
     writer.zero()

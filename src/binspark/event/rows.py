@@ -111,6 +111,7 @@ class Rows:
 
     @property
     def ends_statement(self) -> bool:
+        """Whether these are the last rows of a statement."""
         return bool(self.flags & RowsFlag.STMT_END)
 
     def present(self, bitmap: bytes) -> tuple[bool, ...]:
@@ -162,6 +163,7 @@ def decode_rows(body: Cursor, context: Context) -> Rows:
 
 
 def encode_rows(event: Rows, writer: Writer, context: Context) -> None:
+    """Encode a rows event of any version: the inverse of `decode_rows`."""
     short = context.post_header_length == _SHORT_POST_HEADER
     writer.uint(event.table_id, SHORT_TABLE_ID if short else TABLE_ID)
     writer.u16(event.flags)

@@ -33,6 +33,7 @@ def decode_rows_query(body: Cursor, _context: Context) -> RowsQuery:
 
 
 def encode_rows_query(event: RowsQuery, writer: Writer, _context: Context) -> None:
+    """Encode ROWS_QUERY: the inverse of `decode_rows_query`."""
     writer.u8(event.length_byte)
     writer.raw(event.query)
 
@@ -43,4 +44,5 @@ def decode_annotate_rows(body: Cursor, _context: Context) -> AnnotateRows:
 
 
 def encode_annotate_rows(event: AnnotateRows, writer: Writer, _context: Context) -> None:
+    """Encode ANNOTATE_ROWS: the inverse of `decode_annotate_rows`."""
     writer.raw(event.query)

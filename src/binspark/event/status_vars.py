@@ -95,6 +95,7 @@ class StatusVariable(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The name of its code in lower case, `unknown_N` for a code that is not known."""
         known = self.code in StatusCode._value2member_map_
         return StatusCode(self.code).name.lower() if known else f"unknown_{self.code}"
 

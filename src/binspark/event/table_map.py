@@ -50,10 +50,12 @@ class TableMap:
 
     @property
     def column_count(self) -> int:
+        """The number of columns of the table."""
         return len(self.column_types)
 
     @property
     def nullable(self) -> tuple[bool, ...]:
+        """For each column, whether it may be NULL."""
         return low_bits_first(self.null_bits, self.column_count)
 
     @property
@@ -96,6 +98,7 @@ def decode_table_map(body: Cursor, context: Context) -> TableMap:
 
 
 def encode_table_map(event: TableMap, writer: Writer, context: Context) -> None:
+    """Encode TABLE_MAP: the inverse of `decode_table_map`."""
     short = context.post_header_length == _SHORT_POST_HEADER
     writer.uint(event.table_id, SHORT_TABLE_ID if short else TABLE_ID)
     writer.u16(event.flags)

@@ -51,6 +51,7 @@ class MetadataField(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The name of its kind in lower case, `unknown_N` for a kind that is not known."""
         known = self.kind in MetadataKind._value2member_map_
         return MetadataKind(self.kind).name.lower() if known else f"unknown_{self.kind}"
 

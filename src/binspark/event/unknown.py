@@ -22,4 +22,5 @@ def decode_unknown(body: Cursor, context: Context) -> UnknownEvent:
 
 
 def encode_unknown(event: UnknownEvent, writer: Writer, _context: Context) -> None:
+    """Encode an event of an unknown type: the inverse of `decode_unknown`."""
     writer.raw(event.body)

@@ -96,6 +96,7 @@ def decode_intvar(body: Cursor, context: Context) -> Intvar:
 
 
 def encode_intvar(event: Intvar, writer: Writer, context: Context) -> None:
+    """Encode INTVAR: the inverse of `decode_intvar`."""
     writer.raw(bytes(context.post_header_length))
     writer.fields(_INTVAR, event.kind, event.value)
 
@@ -107,6 +108,7 @@ def decode_rand(body: Cursor, context: Context) -> Rand:
 
 
 def encode_rand(event: Rand, writer: Writer, context: Context) -> None:
+    """Encode RAND: the inverse of `decode_rand`."""
     writer.raw(bytes(context.post_header_length))
     writer.fields(_RAND, event.seed1, event.seed2)
 
@@ -137,6 +139,7 @@ def decode_user_var(body: Cursor, context: Context) -> UserVar:
 
 
 def encode_user_var(event: UserVar, writer: Writer, context: Context) -> None:
+    """Encode USER_VAR: the inverse of `decode_user_var`."""
     writer.raw(bytes(context.post_header_length))
     name = writer.encode_text(event.name)
     writer.u32(len(name))

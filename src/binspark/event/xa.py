@@ -49,6 +49,7 @@ def decode_xid(body: Cursor, context: Context) -> Xid:
 
 
 def encode_xid(event: Xid, writer: Writer, context: Context) -> None:
+    """Encode XID: the inverse of `decode_xid`."""
     writer.raw(bytes(context.post_header_length))
     writer.u64(event.xid)
 
@@ -73,6 +74,7 @@ def decode_xa_prepare(body: Cursor, context: Context) -> XaPrepare:
 
 
 def encode_xa_prepare(event: XaPrepare, writer: Writer, context: Context) -> None:
+    """Encode XA_PREPARE: the inverse of `decode_xa_prepare`."""
     writer.raw(bytes(context.post_header_length))
     writer.fields(_XA, event.one_phase, event.format_id, len(event.gtrid), len(event.bqual))
     writer.raw(event.gtrid)

@@ -178,6 +178,7 @@ class LogFormat:
 
     @cached_property
     def family(self) -> Family:
+        """MySQL or MariaDB, by the server's version."""
         return family_of(self.server_version)
 
     @cached_property
@@ -187,6 +188,7 @@ class LogFormat:
 
     @cached_property
     def checksum_length(self) -> int:
+        """The number of bytes of the checksum after each event: 4, or 0 without checksums."""
         return CHECKSUM_LENGTH if self.checksum is ChecksumAlgorithm.CRC32 else 0
 
     @cached_property

@@ -30,4 +30,5 @@ class Frame(NamedTuple):
 
     @property
     def body(self) -> bytes:
+        """The bytes between the header and the checksum."""
         return self.data[self.body_start : self.body_end]

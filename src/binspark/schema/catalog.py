@@ -62,6 +62,7 @@ class KnownTables(MutableMapping[TableName, TableDefinition | None]):
         return len(self._tables)
 
     def copy(self) -> KnownTables:
+        """Return a copy that changes independently."""
         copied = KnownTables()
         copied._tables = dict(self._tables)
         copied._mixed = {lower: dict(spellings) for lower, spellings in self._mixed.items()}
@@ -124,6 +125,7 @@ class Catalog:
     has_guessed: bool = False
 
     def copy(self) -> Catalog:
+        """Return a copy that changes independently."""
         return Catalog(dict(self.databases), self.tables.copy(), self.case_matters, self.has_guessed)
 
     def table(self, name: TableName) -> TableDefinition | None:
@@ -148,6 +150,7 @@ class Catalog:
             self.tables.pop(self._meant(name), None)
 
     def collation_of(self, schema: str) -> int | None:
+        """Return the default collation of a database, None where it is not known."""
         database = self._database(schema)
         return None if database is None else database.collation
 

@@ -88,6 +88,8 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AddColumn:
+    """ADD COLUMN, with FIRST or AFTER where the statement says so."""
+
     column: ColumnSpec
     place: Place | None = None
     if_not_exists: bool = False
@@ -95,6 +97,8 @@ class AddColumn:
 
 @dataclass(frozen=True, slots=True)
 class ChangeColumn:
+    """CHANGE COLUMN and MODIFY COLUMN, for which both names are the same."""
+
     old_name: str
     column: ColumnSpec
     place: Place | None = None
@@ -103,6 +107,8 @@ class ChangeColumn:
 
 @dataclass(frozen=True, slots=True)
 class RenameColumn:
+    """RENAME COLUMN."""
+
     old_name: str
     new_name: str
     if_exists: bool = False
@@ -110,6 +116,8 @@ class RenameColumn:
 
 @dataclass(frozen=True, slots=True)
 class DropColumn:
+    """DROP COLUMN."""
+
     name: str
     if_exists: bool = False
 
@@ -124,17 +132,23 @@ class ShowColumn:
 
 @dataclass(frozen=True, slots=True)
 class AddKey:
+    """ADD KEY, ADD UNIQUE, ADD PRIMARY KEY."""
+
     key: Key
     if_not_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DropKey:
+    """DROP KEY and DROP PRIMARY KEY."""
+
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class RenameKey:
+    """RENAME KEY."""
+
     old_name: str
     new_name: str
 
@@ -155,6 +169,8 @@ class DefaultCharset:
 
 @dataclass(frozen=True, slots=True)
 class RenameTo:
+    """ALTER TABLE ... RENAME TO."""
+
     name: TableName
 
 
@@ -207,6 +223,8 @@ class CopyTable:
 
 @dataclass(frozen=True, slots=True)
 class AlterTable:
+    """ALTER TABLE: its steps in the order of the statement."""
+
     name: TableName
     steps: tuple[Step, ...]
     session: Session
@@ -214,16 +232,22 @@ class AlterTable:
 
 @dataclass(frozen=True, slots=True)
 class RenameTables:
+    """RENAME TABLE: pairs of the old and the new name."""
+
     pairs: tuple[tuple[TableName, TableName], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DropTables:
+    """DROP TABLE."""
+
     names: tuple[TableName, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CreateDatabase:
+    """CREATE DATABASE."""
+
     name: str
     charset: CharsetRequest
     session: Session
@@ -232,6 +256,8 @@ class CreateDatabase:
 
 @dataclass(frozen=True, slots=True)
 class AlterDatabase:
+    """ALTER DATABASE: another default character set."""
+
     name: str
     charset: CharsetRequest
     session: Session
@@ -239,6 +265,8 @@ class AlterDatabase:
 
 @dataclass(frozen=True, slots=True)
 class DropDatabase:
+    """DROP DATABASE, and with it all its tables."""
+
     name: str
 
 

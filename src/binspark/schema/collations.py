@@ -75,7 +75,7 @@ def _numbers(charset: str) -> dict[str, int]:
 
 
 def _uca1400_number(charset: str, suffix: str) -> int | None:
-    """Number MariaDB's UCA 14.0.0 collations.
+    """Return the number of one of MariaDB's UCA 14.0.0 collations.
 
     bits   meaning
     8-10   character set, from 2048 on

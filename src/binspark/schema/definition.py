@@ -28,6 +28,7 @@ class DefinedColumn:
 
     @property
     def name(self) -> str:
+        """The name of the column, empty where it has none."""
         return self.column.name or ""
 
     @property
@@ -129,7 +130,7 @@ def _settled_key(key: Key, columns: dict[str, DefinedColumn], mariadb: bool) -> 
 
 
 def _settled_part(part: KeyPart, columns: dict[str, DefinedColumn]) -> KeyPart:
-    """A prefix as long as its column is none; of a POINT a key always has a prefix."""
+    """Drop a prefix that is as long as its column; a key on a POINT always has one."""
     defined = columns.get((part.column or "").lower())
     if defined is None or defined.text is TextKind.BLOB:
         return part

@@ -175,7 +175,7 @@ class SchemaHistory:
         return both
 
     def __getstate__(self) -> dict[str, Any]:
-        """What was worked out for table maps goes by identity, and a callback may not travel: both stay behind."""
+        """Leave out what is cached by the identity of table maps, and the callback, which may not be picklable."""
         left: dict[str, Any] = {"on_unreadable": None, "_by_identity": {}, "_by_value": {}, "_mapped": None}
         return {**self.__dict__, **left}
 

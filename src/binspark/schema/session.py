@@ -46,6 +46,7 @@ class Session:
     lower_case_names: bool = False
 
     def has_mode(self, mode: SqlMode) -> bool:
+        """Return whether `sql_mode` includes a mode."""
         return bool(self.sql_mode & mode)
 
     def collation_of_charset(self, charset: str) -> int | None:

@@ -23,6 +23,7 @@ class TableSchema:
 
     @property
     def name(self) -> str:
+        """The name with its schema: `shop.orders`."""
         return f"{self.schema}.{self.table}"
 
     @property

@@ -63,7 +63,7 @@ def _decimal(kind: ColumnType, metadata: int, nullable: bool) -> Column:
 
 
 def _string(_kind: ColumnType, metadata: int, nullable: bool) -> Column:
-    """STRING: the real type, then the length, whose bits 8 and 9 are hidden in the type's byte, turned over.
+    """Read STRING: the real type, then the length, whose bits 8 and 9 are hidden in the type's byte, inverted.
 
     byte  bits  field
     0     0x30  bits 8 and 9 of the length, inverted: 11 for a length below 256

@@ -42,6 +42,7 @@ class Cursor:
 
     @property
     def remaining(self) -> int:
+        """The number of bytes that are not read yet."""
         return self.end - self.offset
 
     def fields(self, layout: Layout) -> tuple[Any, ...]:
@@ -54,6 +55,7 @@ class Cursor:
         return layout.struct.unpack_from(self.data, start)
 
     def u8(self, name: str, meaning: Meaning = None) -> int:
+        """Read an unsigned integer of 1 byte."""
         start = self.offset
         if start >= self.end:
             raise self._too_short(name, 1)
@@ -61,22 +63,27 @@ class Cursor:
         return self.data[start]
 
     def u16(self, name: str, meaning: Meaning = None) -> int:
+        """Read an unsigned integer of 2 bytes, little-endian."""
         value: int = _U16.unpack_from(self.data, self._advance(name, 2))[0]
         return value
 
     def u32(self, name: str, meaning: Meaning = None) -> int:
+        """Read an unsigned integer of 4 bytes, little-endian."""
         value: int = _U32.unpack_from(self.data, self._advance(name, 4))[0]
         return value
 
     def u64(self, name: str, meaning: Meaning = None) -> int:
+        """Read an unsigned integer of 8 bytes, little-endian."""
         value: int = _U64.unpack_from(self.data, self._advance(name, 8))[0]
         return value
 
     def i64(self, name: str, meaning: Meaning = None) -> int:
+        """Read a signed integer of 8 bytes, little-endian."""
         value: int = _I64.unpack_from(self.data, self._advance(name, 8))[0]
         return value
 
     def f64(self, name: str, meaning: Meaning = None) -> float:
+        """Read a double of 8 bytes, little-endian."""
         value: float = _F64.unpack_from(self.data, self._advance(name, 8))[0]
         return value
 
@@ -118,6 +125,7 @@ class Cursor:
         return unsigned_to_signed(Cursor.varlen(self, name))
 
     def raw(self, name: str, length: int, meaning: Meaning = None) -> bytes:
+        """Read exactly `length` bytes."""
         start = self.offset
         stop = start + length
         if stop > self.end:
@@ -146,6 +154,7 @@ class Cursor:
         return value
 
     def rest_text(self, name: str, meaning: Meaning = None) -> str:
+        """Read all that remains as text."""
         return Cursor.text(self, name, self.end - self.offset)
 
     def until_zero(self, name: str, meaning: Meaning = None) -> str:
@@ -167,6 +176,7 @@ class Cursor:
         self.offset = at + 1
 
     def uuid(self, name: str, meaning: Meaning = None) -> str:
+        """Read the 16 bytes of a UUID; return it in its text form, in lower case."""
         start = self._advance(name, 16)
         return _uuid_text(self.data[start : start + 16])
 

@@ -38,7 +38,9 @@ class Layout:
 
     @property
     def size(self) -> int:
+        """The number of bytes of all fields together."""
         return self.struct.size
 
     def pack(self, *values: Any) -> bytes:
+        """Return the bytes of one value for each field."""
         return self.struct.pack(*values)

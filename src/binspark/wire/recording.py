@@ -30,6 +30,7 @@ class Span:
 
     @property
     def end(self) -> int:
+        """The offset after the last byte of the field."""
         return self.offset + self.length
 
 

@@ -86,7 +86,11 @@ def arrow_values(image: Row | None, schema: TableSchema) -> dict[str, Any]:
 
 def arrow_value(value: Any, column: Column) -> Any:
     """Return one value as Arrow gives it back to Python."""
-    return _CONVERTERS.get(type(value), lambda same, _column: same)(value, column)
+    return _CONVERTERS.get(type(value), _same)(value, column)
+
+
+def _same(value: Any, _column: Column) -> Any:
+    return value
 
 
 def _decimal(value: Decimal, column: Column) -> Decimal | str:

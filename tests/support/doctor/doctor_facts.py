@@ -64,7 +64,7 @@ SERVERS: Mapping[str, tuple[str, Family, Mapping[str, str]]] = {
 def healthy(server: str, **changes: Any) -> Facts:
     """Return the facts of a server on which nothing hurts, with changes."""
     version, family, variables = SERVERS[server]
-    facts = {
+    facts: dict[str, Any] = {
         "version": version,
         "family": family,
         "account": "`reader`@`%`",
@@ -72,7 +72,7 @@ def healthy(server: str, **changes: Any) -> Facts:
         "grants": ENOUGH,
         "tables": TableFacts(),
     }
-    return Facts(**{**facts, **changes})  # type: ignore[arg-type]
+    return Facts(**{**facts, **changes})
 
 
 def with_variables(server: str, without: tuple[str, ...] = (), **variables: str) -> Facts:

@@ -96,20 +96,23 @@ status_vars = st.builds(
     st.lists(st.builds(StatusVariable, st.integers(200, 255), raw), max_size=1),
 )
 _query = (u32, u32, u16, text, status_vars, raw)
+_query_head: SearchStrategy[tuple[int, int, int, str, tuple[StatusVariable, ...]]]
+_query_head = st.tuples(*_query[:-1])
 
 
 @st.composite
 def _execute_load_query(draw: st.DrawFn) -> query.ExecuteLoadQuery:
     statement = draw(st.binary(min_size=4, max_size=30))
     begin, end = draw(st.integers(0, len(statement))), draw(st.integers(0, len(statement)))
-    head = [draw(part) for part in _query[:-1]]
+    head = draw(_query_head)
     return query.ExecuteLoadQuery(*head, statement, draw(u32), begin, end, draw(u8))
 
 
 @st.composite
 def _query_compressed(draw: st.DrawFn) -> query.QueryCompressed:
     statement = draw(st.binary(max_size=80))
-    return query.QueryCompressed(*[draw(part) for part in _query[:-1]], statement, deflate_block(statement))
+    head = draw(_query_head)
+    return query.QueryCompressed(*head, statement, deflate_block(statement))
 
 
 @st.composite
@@ -235,7 +238,7 @@ def _rows(draw: st.DrawFn, code: int) -> rows_events.Rows:
 @st.composite
 def _gtid(draw: st.DrawFn, *, anonymous: bool) -> gtid.GtidEvent:
     """As many parts as some server version writes."""
-    parts = [draw(u8), draw(uuids), 0 if anonymous else draw(st.integers(1, (1 << 63) - 2))]
+    parts: list[Any] = [draw(u8), draw(uuids), 0 if anonymous else draw(st.integers(1, (1 << 63) - 2))]
     time, version = st.integers(0, (1 << 55) - 1), st.integers(0, (1 << 31) - 1)
     steps: list[list[Strategy]] = [[st.just(2), u64, u64], [time, time], [u64], [version, version], [u64]]
     for step in steps[: draw(st.integers(0, len(steps)))]:

@@ -51,7 +51,8 @@ def replay_round(server: Server, seed: int, steps: int) -> None:
 
 def in_terms_of(columns: dict[str, Kind], rows: Rows) -> Rows:
     """Keep the columns that the table has at the end; numbers that are too wide for Arrow come as text."""
-    kinds = {"id": int, **{name: kind.replayed for name, kind in columns.items()}, "touched": int}
+    replayed = {name: kind.replayed for name, kind in columns.items()}
+    kinds: dict[str, Callable[[Any], Any]] = {"id": int, **replayed, "touched": int}
     return {
         key: {name: None if row[name] is None else kinds[name](row[name]) for name in kinds if name in row}
         for key, row in rows.items()
@@ -122,7 +123,7 @@ def selected(server: Server, database: str, table: str, columns: dict[str, Kind]
     with server.connect(conv={}, charset="utf8mb4", init_command="SET time_zone='+00:00'") as connection:
         cursor = connection.cursor()
         cursor.execute(f"SELECT {', '.join(shown)} FROM {database}.{table}")
-        found = [
+        found: list[dict[str, Any]] = [
             {
                 name: None if value is None else read(value)
                 for (name, read), value in zip(readers.items(), row, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from binspark.testing.servers.cache import build_once
 from binspark.testing.servers.programs import Programs, find_programs
 from binspark.testing.servers.template import LOOPBACK_ROOT, server_command
 
-IN_LOWER_CASE = {"lower-case-table-names": 1, "binlog-row-metadata": "MINIMAL"}
+IN_LOWER_CASE: Mapping[str, str | int | None] = {"lower-case-table-names": 1, "binlog-row-metadata": "MINIMAL"}
 
 
 @contextmanager

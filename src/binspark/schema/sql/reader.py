@@ -34,6 +34,7 @@ class SqlReader:
         self.tables: list[TableName] = []
 
     def peek(self, ahead: int = 0) -> Token:
+        """Return the token that comes next, or one further ahead, without taking it."""
         at = self._at + ahead
         return self._tokens[at] if at < len(self._tokens) else END
 
@@ -44,10 +45,12 @@ class SqlReader:
 
     @property
     def ended(self) -> bool:
+        """Whether the statement ends here."""
         token = self.peek()
         return token is END or self.is_sign(";")
 
     def next(self) -> Token:
+        """Take the token that comes next; at the end it is END, again and again."""
         token = self.peek()
         if token is not END:
             self._at += 1
@@ -73,24 +76,29 @@ class SqlReader:
         return self.next().word if self.at_any(*words) else ""
 
     def expect(self, *words: str) -> None:
+        """Take these keywords, which must come next."""
         if not self.accept(*words):
             raise self.refused(" ".join(words))
 
     def is_sign(self, sign: str, ahead: int = 0) -> bool:
+        """Return whether this sign comes next, or `ahead` tokens later."""
         token = self.peek(ahead)
         return token.kind is Kind.SIGN and token.value == sign
 
     def accept_sign(self, sign: str) -> bool:
+        """Take this sign if it comes next."""
         if not self.is_sign(sign):
             return False
         self._at += 1
         return True
 
     def expect_sign(self, sign: str) -> None:
+        """Take this sign, which must come next."""
         if not self.accept_sign(sign):
             raise self.refused(f"`{sign}`")
 
     def refused(self, wanted: str) -> NotUnderstood:
+        """Return the error that something else was expected here."""
         return NotUnderstood(f"{wanted} was expected where {self.peek().value!r} stands")
 
     def name(self) -> str:
@@ -106,11 +114,13 @@ class SqlReader:
         return self.next().value
 
     def text(self) -> str:
+        """Take a string literal."""
         if self.peek().kind is not Kind.TEXT:
             raise self.refused("a text")
         return self.next().value
 
     def number(self) -> int:
+        """Take an unsigned integer."""
         token = self.peek()
         if token.kind is not Kind.NUMBER or not token.value.isdecimal():
             raise self.refused("a whole number")
@@ -157,5 +167,6 @@ class SqlReader:
             self.skip_one()
 
     def skip_rest(self) -> None:
+        """Skip to the end of the statement."""
         while not self.ended:
             self.skip_one()

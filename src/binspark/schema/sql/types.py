@@ -123,7 +123,7 @@ def _decimal(sql: SqlReader, _name: str) -> TypeSpec:
 
 
 def _number(sql: SqlReader, name: str) -> TypeSpec:
-    """NUMBER, in MariaDB's Oracle mode: a DOUBLE unless it says how many digits."""
+    """Read NUMBER of MariaDB's Oracle mode: a DOUBLE unless it says how many digits."""
     return _decimal(sql, name) if sql.is_sign("(") else TypeSpec(T.DOUBLE, size=8, unsigned=False)
 
 

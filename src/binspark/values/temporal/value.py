@@ -23,6 +23,7 @@ class Date:
     day: int
 
     def text(self) -> str:
+        """Return the date as SQL writes it: `YYYY-MM-DD`."""
         return f"{self.year:04d}-{self.month:02d}-{self.day:02d}"
 
     @property
@@ -42,6 +43,7 @@ class Time:
     digits: int = 0
 
     def text(self) -> str:
+        """Return the time as SQL writes it, with as many fractional digits as its column has."""
         seconds, fraction = divmod(abs(self.microseconds), MICROSECONDS)
         minutes, second = divmod(seconds, 60)
         hour, minute = divmod(minutes, 60)
@@ -61,6 +63,7 @@ class DateTime:
     digits: int = 0
 
     def text(self) -> str:
+        """Return date and time as SQL writes them, with as many fractional digits as the column has."""
         clock = f"{self.hour:02d}:{self.minute:02d}:{self.second:02d}"
         return f"{self.date.text()} {clock}{_fraction(self.microsecond, self.digits)}"
 
