@@ -177,5 +177,5 @@ def test_geometries_of_one_system_become_geometries_of_that_system() -> None:
 
 
 def test_a_geometry_of_another_system_is_refused() -> None:
-    with pytest.raises(Malformed, match="SRID 0, not 4326"):
+    with pytest.raises(Malformed, match="SRID 0, expected 4326"):
         geometry_of(4326, GEOMETRY)(geometries((4326, b"a"), None, (0, b"b")))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from binspark.columns.types import ZeroDates
-from binspark.documents.row_objects import RowImages, json_rows
+from binspark.documents.row_objects import PresentColumns, json_rows
 from binspark.errors import Malformed, OptionError
 from binspark.event.column_types import ColumnType as T
 from binspark.values.as_json import row_json
@@ -19,7 +21,7 @@ from binspark.values.column import Column
 from binspark.wire.floats import shortest_float
 from tests.corpus.cases import corpus_logs, log_id
 from tests.support.columns.random_logs import RandomLog, logs
-from tests.support.documents.row_objects_reading import Images, images_of_log, sliced
+from tests.support.documents.row_objects import Images, images_of_log, sliced
 
 patiently = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 REFUSED_IN_BULK = "mysql/json-partial-minimal"
@@ -31,9 +33,10 @@ def expected(images: Images) -> list[str | None]:
 
 
 def written(images: Images) -> list[str | None]:
-    array = json_rows(images.table.columns, images.arrays, valid=images.valid, images=images.row_images)
+    array = json_rows(images.table.columns, images.arrays, valid=images.valid, present=images.present_columns)
     array.validate(full=True)
-    return array.to_pylist()
+    texts: list[str | None] = array.to_pylist()
+    return texts
 
 
 def one_column(column: Column, array: pa.Array) -> list[str]:
@@ -75,7 +78,7 @@ def floats_as_json(floats: np.ndarray) -> list[str]:
     return one_column(Column(T.FLOAT, name="c"), pa.array(floats, pa.float32()))
 
 
-FLOAT_BITS = {
+FLOAT_BITS: dict[str, npt.NDArray[Any]] = {
     "powers of two": np.arange(0, 255 << 23, 1 << 23),
     "above powers of two": np.arange(0, 255 << 23, 1 << 23) + 1,
     "below powers of two": np.arange(1, 255) * (1 << 23) - 1,
@@ -134,8 +137,10 @@ def test_columns_without_a_name_are_numbered_and_names_are_escaped() -> None:
 def test_columns_that_a_row_leaves_out_are_not_in_its_object() -> None:
     columns = [Column(T.LONG, name="a"), Column(T.LONG, name="b")]
     arrays = [pa.array([1, 2, 3, 4], pa.int32()), pa.array([None, 6, 7, 8], pa.int32())]
-    images = RowImages(np.array([0, 1, 2, 3], dtype=np.int32), np.array([[1, 1], [1, 0], [0, 1], [0, 0]], dtype=bool))
-    found = json_rows(columns, arrays, images=images).to_pylist()
+    images = PresentColumns(
+        np.array([0, 1, 2, 3], dtype=np.int32), np.array([[1, 1], [1, 0], [0, 1], [0, 0]], dtype=bool)
+    )
+    found = json_rows(columns, arrays, present=images).to_pylist()
     assert found == ['{"a": 1, "b": null}', '{"a": 2}', '{"b": 7}', "{}"]
 
 
@@ -153,17 +158,17 @@ NUMBERS = pa.array([1, 2], pa.int32())
     [
         ([NUMBERS, NUMBERS.slice(1)], {}),
         ([NUMBERS, NUMBERS], {"valid": np.array([True])}),
-        ([NUMBERS, NUMBERS], {"images": RowImages(np.zeros(1, dtype=np.int32), np.ones((1, 2), dtype=bool))}),
-        ([NUMBERS, NUMBERS], {"images": RowImages(np.zeros(2, dtype=np.int32), np.ones((1, 1), dtype=bool))}),
+        ([NUMBERS, NUMBERS], {"present": PresentColumns(np.zeros(1, dtype=np.int32), np.ones((1, 2), dtype=bool))}),
+        ([NUMBERS, NUMBERS], {"present": PresentColumns(np.zeros(2, dtype=np.int32), np.ones((1, 1), dtype=bool))}),
     ],
     ids=["arrays", "valid", "images", "columns"],
 )
-def test_what_does_not_fit_together_is_refused(arrays: list[pa.Array], options: dict[str, object]) -> None:
+def test_what_does_not_fit_together_is_refused(arrays: list[pa.Array], options: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
         json_rows([Column(T.LONG, name="a"), Column(T.LONG, name="b")], arrays, **options)
 
 
 @pytest.mark.parametrize("number", [-1, 1])
 def test_an_image_that_is_not_known_is_refused(number: int) -> None:
-    with pytest.raises(OptionError, match="not among the 1 that are known"):
-        RowImages(np.array([number], dtype=np.int32), np.ones((1, 2), dtype=bool))
+    with pytest.raises(OptionError, match="the columns of 1 images are known"):
+        PresentColumns(np.array([number], dtype=np.int32), np.ones((1, 2), dtype=bool))

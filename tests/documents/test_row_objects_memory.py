@@ -22,7 +22,7 @@ from binspark.errors import Unsupported
 from binspark.event.column_types import ColumnType as T
 from binspark.values.column import Column
 from tests.support.columns.random_logs import RandomLog, logs
-from tests.support.documents.row_objects_reading import images_of_log
+from tests.support.documents.row_objects import images_of_log
 
 patiently = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 _MARK = 0xA5
@@ -31,8 +31,9 @@ _MARGIN = 64
 
 @contextmanager
 def guarded_memory(first_size: int) -> Iterator[None]:
-    """Begin with little memory, and see that nothing is written behind it."""
-    allocate, taken = pa.allocate_buffer, []
+    """Begin with little memory, and see that nothing is written after it."""
+    allocate = pa.allocate_buffer
+    taken: list[pa.Buffer] = []
 
     def take(size: int) -> pa.Buffer:
         size = size if len(taken) > 1 else first_size
@@ -41,7 +42,7 @@ def guarded_memory(first_size: int) -> Iterator[None]:
         taken.append(memory.slice(size))
         return memory.slice(0, size)
 
-    with patch.object(output.pa, "allocate_buffer", take):
+    with patch.object(pa, "allocate_buffer", take):
         yield
     assert {bytes(margin) for margin in taken} == {bytes([_MARK]) * _MARGIN}
 
@@ -112,7 +113,7 @@ def test_dictionaries_of_more_than_two_gibibytes_are_refused() -> None:
 def test_objects_of_more_bytes_than_arrow_counts_are_refused(
     write: Any, column: Column, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(output, "MAX_BYTES", 1_000_000)
     with pytest.raises(Unsupported, match="a smaller batch is needed"):
         write([column], [LONG_TEXT])
     assert len(write([column], [LONG_TEXT.slice(0, 900)])) == 900

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from binspark.columns.types import ZeroDates
-from binspark.documents.row_objects import RowImages, variant_rows
+from binspark.documents.row_objects import PresentColumns, variant_rows
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType as T
 from binspark.values.column import BINARY_COLLATION, Column
@@ -23,8 +23,8 @@ from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
 from binspark.values.value import ABSENT, Geometry, Row
 from tests.corpus.cases import corpus_logs, log_id
 from tests.support.columns.random_logs import RandomLog, logs
-from tests.support.documents.row_objects_reading import Images, images_of_log, sliced
-from tests.support.documents.variant_reading import comparable, document_of, variant_objects, variant_values
+from tests.support.documents.row_objects import Images, images_of_log, sliced
+from tests.support.documents.variant import comparable, document_of, variant_objects, variant_values
 
 patiently = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 REFUSED_IN_BULK = "mysql/json-partial-minimal"
@@ -67,7 +67,8 @@ EXPECTED: dict[type, Callable[[Any, Column], Any]] = {
 
 
 def expected_value(value: Any, column: Column) -> Any:
-    return comparable(EXPECTED.get(type(value), lambda same, _column: same)(value, column))
+    converter = EXPECTED.get(type(value))
+    return comparable(value if converter is None else converter(value, column))
 
 
 def expected_row(row: Row | None, columns: tuple[Column, ...]) -> Any:
@@ -85,7 +86,7 @@ def expected(images: Images) -> list[Any]:
 
 
 def written(images: Images) -> list[Any]:
-    array = variant_rows(images.table.columns, images.arrays, valid=images.valid, images=images.row_images)
+    array = variant_rows(images.table.columns, images.arrays, valid=images.valid, present=images.present_columns)
     return variant_objects(array)
 
 
@@ -175,7 +176,9 @@ def test_a_geometry_uses_the_names_of_columns_where_it_can() -> None:
 def test_rows_may_have_many_columns(count: int) -> None:
     columns = [Column(T.LONG, name=f"c{number}") for number in range(count)]
     arrays = [pa.array([number, -number], pa.int32()) for number in range(count)]
-    array = variant_rows(columns, arrays, images=RowImages(np.array([0, 1]), np.array([[1], [0]]) > [[0] * count]))
+    array = variant_rows(
+        columns, arrays, present=PresentColumns(np.array([0, 1]), np.array([[1], [0]]) > [[0] * count])
+    )
     found = [value and value.toPython() for value in variant_values(array)]
     assert found == [{f"c{number}": number for number in range(count)}, {}]
     assert list(found[0] or ()) == sorted(f"c{number}" for number in range(count))
@@ -188,10 +191,10 @@ def test_rows_that_are_not_there_are_null() -> None:
 
 
 def test_two_columns_of_the_same_name_are_refused() -> None:
-    with pytest.raises(SchemaError, match="two columns are called @2"):
+    with pytest.raises(SchemaError, match="two columns are named '@2'"):
         variant_rows([Column(T.LONG, name="@2"), Column(T.LONG)], [pa.array([1], pa.int32())] * 2)
 
 
 def test_an_arrow_type_that_no_batch_has_is_refused() -> None:
-    with pytest.raises(SchemaError, match="no row is made of Arrow's type bool"):
+    with pytest.raises(SchemaError, match="columns of Arrow's type bool cannot be part of"):
         variant_rows([Column(T.LONG, name="a")], [pa.array([True])])

@@ -70,6 +70,7 @@ def spark() -> Iterator[SparkSession]:
     yield session
     if running is None:
         gateway = session.sparkContext._gateway
+        assert gateway is not None
         session.stop()
         gateway.shutdown()
         gateway.proc.stdin.close()

@@ -61,7 +61,7 @@ def run(code: str, **environment: str) -> Any:
     return json.loads(done.stdout)
 
 
-def run_a_kernel(*, enable: bool = True, **environment: str) -> dict[str, Any]:
+def run_a_kernel(enable: str = "True", **environment: str) -> dict[str, Any]:
     """Call a small kernel in another process; return its file, where it is kept, and how often it was compiled."""
     found: dict[str, Any] = run(f"ENABLE = {enable}\n{RUN_A_KERNEL}", **environment)
     return found
@@ -86,7 +86,7 @@ def test_importing_kernels_columns_and_documents_has_no_effect(tmp_path: Path) -
 
 
 def test_without_being_asked_nothing_is_written(tmp_path: Path) -> None:
-    runs = [run_a_kernel(enable=False, HOME=str(tmp_path), TMPDIR=str(tmp_path)) for _ in range(2)]
+    runs = [run_a_kernel("False", HOME=str(tmp_path), TMPDIR=str(tmp_path)) for _ in range(2)]
     assert [(found["compiled"], found["folder"]) for found in runs] == [(1, None), (1, None)]
     assert list(tmp_path.iterdir()) == []
 

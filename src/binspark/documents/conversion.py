@@ -1,4 +1,4 @@
-"""Rows of one shape of a table as rows of another: what is lacking is null, what was narrower becomes wider."""
+"""Columns of one schema version of a table as columns of another: what was narrower becomes wider, without loss."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pyarrow.compute as pc
 from binspark.errors import Malformed
 
 _INTEGERS = {pa.int8(): 3, pa.int16(): 5, pa.int32(): 10, pa.int64(): 19}
-"""The integer types, narrowest first, and how many digits each may have."""
+"""The integer types, narrowest first, and the maximum digits of each."""
+
+_EXACT_IN_DOUBLE = 10  # digits of the widest integer type all of whose values a double has
 
 Conversion = Callable[[pa.Array], pa.Array]
 
@@ -35,13 +37,13 @@ def conversion_after(first: Conversion, have: pa.DataType, want: pa.DataType) ->
 
 
 def widens(have: pa.DataType, want: pa.DataType) -> bool:
-    """Tell whether every value of a type is also one of another."""
+    """Return whether every value of a type is also one of another."""
     if have in _INTEGERS:
         if want in _INTEGERS:
             return _INTEGERS[have] <= _INTEGERS[want]
         if pa.types.is_decimal(want):
             return bool(want.precision - want.scale >= _INTEGERS[have])
-        return bool(want == pa.float64() and _INTEGERS[have] <= 10)
+        return bool(want == pa.float64() and _INTEGERS[have] <= _EXACT_IN_DOUBLE)
     if pa.types.is_decimal(have) and pa.types.is_decimal(want):
         return bool(want.scale >= have.scale and want.precision - want.scale >= have.precision - have.scale)
     if have == pa.float32():
@@ -56,7 +58,7 @@ def geometry_of(srid: int, want: pa.DataType) -> Conversion:
         valid = array.drop_null()
         others = pc.unique(valid.field("srid")).to_pylist()
         if any(other != srid for other in others):
-            raise Malformed(f"a geometry has the SRID {next(o for o in others if o != srid)}, not {srid}")
+            raise Malformed(f"a geometry has the SRID {next(o for o in others if o != srid)}, expected {srid}")
         children = [array.field(name).fill_null(empty) for name, empty in (("srid", srid), ("wkb", b""))]
         return pa.StructArray.from_arrays(children, fields=list(want), mask=array.is_null())
 
@@ -64,7 +66,7 @@ def geometry_of(srid: int, want: pa.DataType) -> Conversion:
 
 
 def _documents(want: pa.DataType) -> Conversion | None:
-    """Return what makes documents VARIANT; its kernels are loaded only for those who ask for it."""
+    """Return what makes documents VARIANT; its kernels are loaded only where they are needed."""
     from binspark.documents.variant import VARIANT, variant_documents
 
     return variant_documents if want == VARIANT else None

@@ -46,9 +46,9 @@ _SOURCES: dict[int, Callable[[Column, pa.DataType], Source]] = {
 
 
 def source_of(column: Column, kind: pa.DataType) -> Source:
-    """Return how kernels take the values of a column that came as an Arrow type."""
+    """Return how kernels read the values of a column in an Arrow type."""
     if kind.id not in _SOURCES:
-        raise SchemaError(f"no row is made of Arrow's type {kind}")
+        raise SchemaError(f"columns of Arrow's type {kind} cannot be part of a JSON or VARIANT object")
     return _SOURCES[kind.id](column, kind)
 
 
@@ -69,14 +69,14 @@ def describe_fields(columns: Sequence[Column], arrays: Sequence[pa.Array], write
 
 
 def describe_array(row: Numbers, array: pa.Array, source: Source, writers: Writers) -> None:
-    """Write down where the buffers of an array are, and who writes its values."""
+    """Describe the buffers of an array, and the function that writes its values."""
     row[F.WRITER] = callback_address(writers[source])
     if array.null_count:
         row[F.VALIDITY], row[F.FIRST_BIT] = array.buffers()[0].address, array.offset
     if source is Source.GEOMETRY:
-        srid, shape = array.field(0), array.field(1)
+        srid, wkb = array.field(0), array.field(1)
         row[F.VALUES] = _address(srid, 1, 4)
-        row[F.OFFSETS], row[F.DATA] = _address(shape, 1, 4), _address(shape, 2, 0)
+        row[F.OFFSETS], row[F.DATA] = _address(wkb, 1, 4), _address(wkb, 2, 0)
     elif source is Source.TEXTS:
         items = array.values
         row[F.OFFSETS] = _address(array, 1, 4)
@@ -90,6 +90,6 @@ def describe_array(row: Numbers, array: pa.Array, source: Source, writers: Write
 
 
 def _address(array: pa.Array, buffer: int, width: int) -> int:
-    """Return the address of the first value in a buffer whose values take so many bytes; 0 if there is none."""
+    """Return the address of the first value in a buffer whose values take `width` bytes; 0 if there is no buffer."""
     found = array.buffers()[buffer]
     return 0 if found is None else int(found.address) + width * array.offset

@@ -1,4 +1,4 @@
-"""What kernels write objects to: bytes that grow, and a workspace for documents that grows too."""
+"""What kernels write objects to: bytes that grow, and a workspace for documents that grows, too."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from binspark.kernels.variant.numbers import write_long_number, write_number
 from binspark.kernels.variant.strings import decode_string
 
 Numbers = npt.NDArray[np.int64]
-MOST_BYTES = (1 << 31) - 1
+MAX_BYTES = (1 << 31) - 1
 _FIRST_KEYS = 256
 _AT, _LIMIT, _START, _OFFSETS = range(4)
 _FUNCTIONS = {
@@ -34,28 +34,28 @@ _LATE_FUNCTIONS = {
     Outcome.NO_STRING_DECODER: (Work.STRING_DECODER, decode_string),
     Outcome.NO_LONG_NUMBER_WRITER: (Work.LONG_NUMBER_WRITER, write_long_number),
 }
-"""What not every document needs, by the outcome that asks for it."""
+"""What not every document needs, by the outcome that requests it."""
 
 
 class Output:
-    """Values of variable size, as Arrow keeps them: bytes one behind the other, and where each begins.
+    """Values of variable size, as Arrow keeps them: bytes one after the other, and the offset of each.
 
-    `place` are the four numbers that tell a kernel where to write. `row_room` is what it may write behind the limit.
+    `target` are the four numbers that say where a kernel writes. It may write `row_room` bytes after the limit.
     """
 
-    def __init__(self, place: Numbers, rows: int, expected_bytes: int, row_room: int = SLACK) -> None:
-        self._place = place
+    def __init__(self, target: Numbers, rows: int, expected_bytes: int, row_room: int = SLACK) -> None:
+        self._target = target
         self._row_room = row_room
         self._offsets = np.zeros(rows + 1, dtype=np.int32)
-        self._buffer = pa.allocate_buffer(min(expected_bytes + row_room, MOST_BYTES))
+        self._buffer = pa.allocate_buffer(min(expected_bytes + row_room, MAX_BYTES))
         self._set(0)
 
     def grow(self) -> None:
-        """Take twice as much memory, and what was written with it."""
-        if self._buffer.size == MOST_BYTES:
+        """Take twice as much memory, and copy what was written."""
+        if self._buffer.size == MAX_BYTES:
             raise too_much()
         used, old = self._used, self._buffer
-        self._buffer = pa.allocate_buffer(min(2 * (old.size + self._row_room), MOST_BYTES))
+        self._buffer = pa.allocate_buffer(min(2 * (old.size + self._row_room), MAX_BYTES))
         memmove(self._buffer.address, old.address, used)
         self._set(used)
 
@@ -65,20 +65,21 @@ class Output:
 
     @property
     def limit(self) -> int:
-        return int(self._place[_LIMIT])
+        """The last address at which a value may begin."""
+        return int(self._target[_LIMIT])
 
     @property
     def _used(self) -> int:
-        return int(self._place[_AT] - self._place[_START])
+        return int(self._target[_AT] - self._target[_START])
 
     def _set(self, used: int) -> None:
         start = self._buffer.address
         limit = start + self._buffer.size - self._row_room
-        self._place[:] = start + used, limit, start, self._offsets.ctypes.data
+        self._target[:] = start + used, limit, start, self._offsets.ctypes.data
 
 
 class Workspace:
-    """Memory in which documents are parsed: their keys, their open arrays and objects, numbers that are hard to read.
+    """Memory in which documents are parsed: their keys, their open arrays and objects, numbers that are hard to round.
 
     `lasting_keys` are in the dictionary of every row, from 0 on.
     """
@@ -93,6 +94,7 @@ class Workspace:
 
     @property
     def address(self) -> int:
+        """The address of the numbers of the workspace."""
         return int(self.numbers.ctypes.data)
 
     def begin_row(self, limit: int) -> None:
@@ -101,7 +103,7 @@ class Workspace:
         begin_dictionary(self.address)
 
     def help(self, outcome: Outcome, row: int) -> None:
-        """Do what a document of a row needs, or say what is wrong with it."""
+        """Do what a document of a row needs, or raise the error if it is invalid."""
         if outcome is Outcome.NO_WORKSPACE:
             self._make(4 * self._keys)
         elif outcome is Outcome.ASK_PYTHON:
@@ -111,7 +113,7 @@ class Workspace:
             self.numbers[number] = callback_address(function)
         else:
             byte = self.numbers[Work.SOURCE]
-            raise Malformed(f"the document in row {row} of a batch is no JSON at its byte {byte}")
+            raise Malformed(f"invalid JSON document in row {row} of a batch, at byte {byte}")
 
     def _read_doubles(self) -> None:
         """Read the numbers that a kernel could not round."""
@@ -151,7 +153,7 @@ def write_all(
     dictionaries: Output | None = None,
     workspace: Workspace | None = None,
 ) -> None:
-    """Let a kernel write all rows; give it what it asks for, and let it begin the row again."""
+    """Let a kernel write all rows; give it what it needs, and let it begin the row again."""
     while True:
         if workspace is not None:
             workspace.begin_row(values.limit)
@@ -169,4 +171,5 @@ def write_all(
 
 
 def too_much() -> Unsupported:
+    """Return the error for a batch whose objects do not fit an Arrow array."""
     return Unsupported("the objects of a batch take more than 2 GiB; a smaller batch is needed")

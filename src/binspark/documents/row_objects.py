@@ -1,4 +1,4 @@
-"""Rows as objects: one value that holds a whole row, whatever its table, as VARIANT or as JSON text."""
+"""Rows as objects: one value for each row, whatever its table, as VARIANT or as JSON text."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ from binspark.kernels.variant.rows import write_variant_rows
 from binspark.values.column import Column
 
 Valid = npt.NDArray[np.bool_] | None
-"""Which rows there are; the others become NULL. None: all of them."""
+"""Which rows become objects; the others become NULL. None: all of them."""
 
-_FIELD_ROOM = 64  # bytes that a value takes at most, besides those of variable size
-_SHORT_FIELD = 8  # bytes that one often takes
+_FIELD_ROOM = 64  # maximum bytes of a value, besides those of variable size
+_SHORT_FIELD = 8  # usual bytes of a value
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RowImages:
-    """Which columns the rows of a batch hold. What a row leaves out is not in its object.
+class PresentColumns:
+    """Which columns are in the rows of a batch. A column that is not in a row is not in its object.
 
-    numbers   the image of each row
-    present   for each image, which columns are in it
+    images    the number of the image of each row
+    columns   for each image, which columns are in it
     """
 
-    numbers: npt.NDArray[np.int32]
-    present: npt.NDArray[np.bool_]
+    images: npt.NDArray[np.int32]
+    columns: npt.NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        if len(self.numbers) and not 0 <= self.numbers.min() <= self.numbers.max() < len(self.present):
-            raise OptionError(f"the images of rows are not among the {len(self.present)} that are known")
+        if len(self.images) and not 0 <= self.images.min() <= self.images.max() < len(self.columns):
+            found = f"from {self.images.min()} to {self.images.max()}"
+            raise OptionError(f"rows have images {found}, but the columns of {len(self.columns)} images are known")
 
 
 class _Input:
@@ -53,30 +54,30 @@ class _Input:
         columns: Sequence[Column],
         arrays: Sequence[pa.Array],
         valid: Valid,
-        images: RowImages | None,
+        present: PresentColumns | None,
         writers: Writers,
     ) -> None:
         self.rows = len(arrays[0]) if arrays else 0
-        _check_lengths(self.rows, arrays, valid, images)
+        _check_lengths(self.rows, arrays, valid, present)
         self.fields = describe_fields(columns, arrays, writers)
         self.numbers = np.zeros(Rows.WIDTH, dtype=np.int64)
-        self._held: list[npt.NDArray[np.generic]] = []
+        self._kept_alive: list[npt.NDArray[np.generic]] = []
         self.numbers[Rows.ROWS], self.numbers[Rows.FIELD_COUNT] = self.rows, len(columns)
         self.numbers[Rows.FIELDS] = self.fields.ctypes.data
         if valid is not None:
             self._point(Rows.VALID, np.ascontiguousarray(valid, dtype=np.uint8))
-        if images is not None:
-            self._point(Rows.IMAGES, np.ascontiguousarray(images.numbers, dtype=np.int32))
-            self._point(Rows.PRESENT, np.ascontiguousarray(images.present, dtype=np.uint8))
+        if present is not None:
+            self._point(Rows.IMAGES, np.ascontiguousarray(present.images, dtype=np.int32))
+            self._point(Rows.PRESENT, np.ascontiguousarray(present.columns, dtype=np.uint8))
         self.expected_bytes = sum(array.nbytes for array in arrays) + 64
 
     def _point(self, number: Rows, array: npt.NDArray[np.generic]) -> None:
-        self._held.append(array)
+        self._kept_alive.append(array)
         self.numbers[number] = array.ctypes.data
 
 
 def variant_rows(
-    columns: Sequence[Column], arrays: Sequence[pa.Array], *, valid: Valid = None, images: RowImages | None = None
+    columns: Sequence[Column], arrays: Sequence[pa.Array], *, valid: Valid = None, present: PresentColumns | None = None
 ) -> pa.StructArray:
     """Return the rows of a table as VARIANT, an object for each row; its fields are the columns.
 
@@ -85,10 +86,10 @@ def variant_rows(
     """
     keys = keys_of_rows(tuple(columns))
     order = list(keys.order)
-    if images is not None:
-        images = RowImages(images.numbers, images.present[:, order])
+    if present is not None:
+        present = PresentColumns(present.images, present.columns[:, order])
     rows = _Input(
-        [columns[index] for index in order], [arrays[index] for index in order], valid, images, VARIANT_WRITERS
+        [columns[index] for index in order], [arrays[index] for index in order], valid, present, VARIANT_WRITERS
     )
     numbers, fields = rows.numbers, rows.fields
     entries = np.empty(len(columns), dtype=np.int64)
@@ -110,13 +111,13 @@ def variant_rows(
 
 
 def json_rows(
-    columns: Sequence[Column], arrays: Sequence[pa.Array], *, valid: Valid = None, images: RowImages | None = None
+    columns: Sequence[Column], arrays: Sequence[pa.Array], *, valid: Valid = None, present: PresentColumns | None = None
 ) -> pa.StringArray:
     """Return the rows of a table as JSON text, an object for each row, as `values.row_json` writes them.
 
     The arrays are those of a batch. Where it has dates as text (`zero_dates="string"`), zero dates are kept.
     """
-    rows = _Input(columns, arrays, valid, images, JSON_WRITERS)
+    rows = _Input(columns, arrays, valid, present, JSON_WRITERS)
     names = [f"{json.dumps(name, ensure_ascii=False)}: ".encode() for name in field_names(columns)]
     text = np.frombuffer(b"".join(names) + bytes(8), dtype=np.uint8)
     lengths = np.array([len(name) for name in names], dtype=np.int64)
@@ -129,11 +130,11 @@ def json_rows(
     return pa.Array.from_buffers(pa.string(), rows.rows, [bitmap, *output.buffers()], nulls)
 
 
-def _check_lengths(rows: int, arrays: Sequence[pa.Array], valid: Valid, images: RowImages | None) -> None:
+def _check_lengths(rows: int, arrays: Sequence[pa.Array], valid: Valid, present: PresentColumns | None) -> None:
     lengths = {len(array) for array in arrays} | ({len(valid)} if valid is not None else set())
-    if images is not None:
-        lengths.add(len(images.numbers))
-        if images.present.shape[1] != len(arrays):
-            raise OptionError(f"images of {images.present.shape[1]} columns, but {len(arrays)} columns")
+    if present is not None:
+        lengths.add(len(present.images))
+        if present.columns.shape[1] != len(arrays):
+            raise OptionError(f"row images have {present.columns.shape[1]} columns, the rows have {len(arrays)}")
     if lengths - {rows}:
         raise OptionError(f"arrays of different lengths: {', '.join(map(str, sorted(lengths)))}")

@@ -1,4 +1,4 @@
-"""JSON documents as VARIANT: the binary form that Spark and Parquet share, made from text by a kernel."""
+"""JSON documents and rows as VARIANT, the binary encoding that Spark and Parquet share: arrays, and their keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from binspark.documents.fields import describe_array, field_names
-from binspark.documents.output import MOST_BYTES, Output, Workspace, too_much, write_all
+from binspark.documents.output import MAX_BYTES, Output, Workspace, too_much, write_all
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType
 from binspark.kernels.objects.layout import Field, Rows, Source
@@ -30,7 +30,7 @@ class RowKeys:
     order       the columns, in that order; their keys have the numbers from 0 on
     keys        the names in that order, then the keys that geometries need besides
     geometry    the numbers of the keys of a geometry
-    dictionary  the keys, as they stand beside every value
+    dictionary  the keys, as they are encoded beside every value
     """
 
     order: tuple[int, ...]
@@ -52,7 +52,7 @@ def keys_of_rows(columns: tuple[Column, ...]) -> RowKeys:
     keys = [names[index] for index in order]
     for name, following in pairwise(keys):
         if name == following:
-            raise SchemaError(f"two columns are called {name.decode()}")
+            raise SchemaError(f"two columns are named {name.decode()!r}: no VARIANT object can have both")
     if any(column.type == ColumnType.GEOMETRY for column in columns):
         keys += [key for key in _GEOMETRY_KEYS if key not in keys]
     srid, wkb = (keys.index(key) if key in keys else 0 for key in _GEOMETRY_KEYS)
@@ -60,9 +60,9 @@ def keys_of_rows(columns: tuple[Column, ...]) -> RowKeys:
 
 
 def repeated(dictionary: bytes, rows: int, valid: npt.NDArray[np.bool_] | None) -> list[pa.Buffer]:
-    """Return the same dictionary for each row that there is, as the buffers of an Arrow array."""
+    """Return the same dictionary for each valid row, as the buffers of an Arrow array."""
     count = rows if valid is None else int(valid.sum())
-    if count * len(dictionary) > MOST_BYTES:
+    if count * len(dictionary) > MAX_BYTES:
         raise too_much()
     offsets = np.zeros(rows + 1, dtype=np.int32)
     offsets[1:] = np.arange(1, rows + 1) if valid is None else np.cumsum(valid)
@@ -71,7 +71,7 @@ def repeated(dictionary: bytes, rows: int, valid: npt.NDArray[np.bool_] | None) 
 
 
 def _dictionary(keys: Sequence[bytes]) -> bytes:
-    """Write keys down: version and width of the numbers, how many keys, where each begins, their text."""
+    """Encode keys: version and width of the numbers, number of keys, offset of each, their text."""
     text = b"".join(keys)
     width = _width(max(len(text), len(keys)))
     ends = np.cumsum([0, *map(len, keys)]).tolist()
@@ -80,7 +80,7 @@ def _dictionary(keys: Sequence[bytes]) -> bytes:
 
 
 def _width(number: int) -> int:
-    """Return how many bytes a number takes."""
+    """Return the bytes of a number."""
     return max(1, (number.bit_length() + 7) // 8)
 
 
@@ -96,9 +96,8 @@ VARIANT = pa.struct(
 def variant_documents(texts: pa.StringArray) -> pa.StructArray:
     """Return JSON documents as VARIANT; NULL stays NULL.
 
-    They mean what Spark's `parse_json` takes them for: integers are the smallest type that holds them, numbers without
-    exponent are decimals as long as 38 digits hold them, all others are doubles. Of members with the same key the last
-    one counts.
+    They are read as by Spark's `parse_json`: integers become the smallest type that fits, numbers without exponent
+    decimals if 38 digits are enough, all others doubles. Of members with the same key the last one counts.
     """
     rows, workspace = len(texts), Workspace()
     field = np.zeros(Field.WIDTH, dtype=np.int64)
@@ -123,7 +122,7 @@ def variants(
 
 
 def bitmap_of(valid: npt.NDArray[np.bool_] | None) -> tuple[pa.Buffer | None, int]:
-    """Return which rows are not NULL as Arrow keeps it, and how many are."""
+    """Return the bitmap of rows that are not NULL, and how many are NULL."""
     if valid is None:
         return None, 0
     return pa.py_buffer(np.packbits(valid, bitorder="little")), len(valid) - int(valid.sum())

@@ -57,6 +57,14 @@ class Op(IntEnum):
     TEMPORAL_TEXT = 28  # p1: digits of the fraction; aux: function that writes a date or time as text
 
 
+class Operation(IntEnum):
+    """What a row is: the number of its operation in META_OP."""
+
+    INSERT = 0
+    UPDATE = 1
+    DELETE = 2
+
+
 class Column(IntEnum):
     """Numbers that describe one output column, in a row of int64."""
 

@@ -7,12 +7,12 @@ import numpy as np
 from binspark.frames.codes import EventCode
 from binspark.kernels.compiler import kernel
 from binspark.kernels.events import body_end, is_selected, offset_of
-from binspark.kernels.layout import BY_PYTHON, Column, Header, State, Stop, Table, TableIds
+from binspark.kernels.layout import BY_PYTHON, Column, Header, Operation, State, Stop, Table, TableIds
 from binspark.kernels.memory import get, load8, load16, load32, put, store8, store32, store64
 from binspark.kernels.table_maps import find_table_id, table_id_at
 from binspark.kernels.values import DONE, FULL, NULL, REFUSED, set_null, store_value
 
-_UPDATE = 1
+_UPDATE = int(Operation.UPDATE)
 _ROWS_V1, _ROWS_V2 = int(EventCode.WRITE_ROWS_V1), int(EventCode.WRITE_ROWS)
 _ROW = 8 * int(Column.WIDTH)
 

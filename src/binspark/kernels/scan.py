@@ -117,5 +117,6 @@ def is_begin_or_commit(state: np.ndarray, at: int, size: int) -> bool:
 
 @kernel
 def statement_role(state: np.ndarray, at: int, size: int) -> int:
+    """Return the role of a statement that is exactly BEGIN or COMMIT, BY_STATEMENT of any other."""
     text, length = statement_text(at, body_end(state, at, size))
     return exact_role(text, length)

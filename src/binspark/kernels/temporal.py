@@ -36,6 +36,7 @@ def days_since_1970(year: int, month: int, day: int) -> int:
 
 @kernel
 def days_of_month(year: int, month: int) -> int:
+    """Return the days of a month."""
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     return 30 if month in (4, 6, 9, 11) else 31
@@ -69,6 +70,7 @@ def microsecond_of(stored: int, digits: int) -> int:
 
 @kernel
 def fraction_at(source: int, digits: int) -> int:
+    """Read the fraction of a second; MALFORMED if it has more digits than its column."""
     return microsecond_of(load_big_endian(source, (digits + 1) >> 1), digits) if digits else 0
 
 

@@ -85,6 +85,7 @@ def write_mysql_gtid(state: np.ndarray, target: int, uuid: int, number: int) -> 
 
 @kernel
 def write_uuid(target: int, uuid: int) -> None:
+    """Write a UUID as text."""
     at = target
     for index in range(16):
         if index in (4, 6, 8, 10):
@@ -121,4 +122,5 @@ def mysql_commit_time(body: int, end: int) -> int:
 
 @kernel
 def mysql_number(body: int) -> int:
+    """Read the transaction number of a GTID event."""
     return load64(body + 17)

@@ -107,6 +107,7 @@ def bits(source: int, length: int) -> int:
 
 @kernel
 def store_temporal(column: int, op: int, row: int, source: int) -> int:
+    """Decode a date or time into its column."""
     digits = get(column, Column.P1)
     old = get(column, Column.P2)
     if op == Op.TIME:
@@ -130,6 +131,7 @@ def store_temporal(column: int, op: int, row: int, source: int) -> int:
 
 @kernel
 def store_variable(column: int, op: int, row: int, source: int, length: int) -> int:
+    """Decode a value of variable size into its column."""
     if length > get(column, Column.MAX_LENGTH):
         return REFUSED
     used = get(column, Column.DATA_USED)
@@ -217,6 +219,7 @@ def store_enum(column: int, row: int, source: int, length: int) -> int:
 
 @kernel
 def store_member(column: int, member: int, offset: int) -> int:
+    """Write the text of a member, and the offset after it; a negative member is the empty text."""
     used = get(column, Column.DATA_USED)
     if member >= 0:
         aux = get(column, Column.AUX)

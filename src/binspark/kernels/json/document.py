@@ -104,6 +104,7 @@ def write_tree(at: int, limit: int, document: int, end: int) -> int:
 
 @kernel
 def number_at(address: int, width: int) -> int:
+    """Read a count, size or offset of a small or large document."""
     return load16(address) if width == 2 else load32(address)
 
 
@@ -216,6 +217,7 @@ def write_scalar(at: int, limit: int, kind: int, source: int, stop: int) -> tupl
 
 @kernel
 def write_literal(at: int, literal: int) -> int:
+    """Write null, true or false."""
     if literal > 2:
         return REFUSED
     store64(at, _NULL if literal == 0 else (_TRUE if literal == 1 else _FALSE))

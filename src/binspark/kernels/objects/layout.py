@@ -159,6 +159,7 @@ MAX_DEPTH = 1000
 
 @kernel
 def has_object(rows: int, row: int) -> bool:
+    """Return whether there is an object for a row."""
     valid = get(rows, Rows.VALID)
     return valid == 0 or load8(valid + row) != 0
 

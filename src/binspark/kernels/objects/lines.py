@@ -77,6 +77,7 @@ def write_lines(line: int) -> None:
 
 @kernel
 def write_word(at: int, line: int, word: int) -> int:
+    """Write the text between two values."""
     entry = get(line, Line.WORDS) + 16 * word
     length: int = load64(entry + 8)
     copy_bytes(at, load64(entry), length)

@@ -92,30 +92,37 @@ def write_object(rows: int, row: int, at: int) -> int:
 
 
 def write_int8(field: int, row: int, at: int, _limit: int) -> int:
+    """Write an integer of one byte."""
     return write_signed(at, load8s(get(field, Field.VALUES) + row))
 
 
 def write_int16(field: int, row: int, at: int, _limit: int) -> int:
+    """Write an integer of two bytes."""
     return write_signed(at, load16s(get(field, Field.VALUES) + 2 * row))
 
 
 def write_int32(field: int, row: int, at: int, _limit: int) -> int:
+    """Write an integer of four bytes."""
     return write_signed(at, load32s(get(field, Field.VALUES) + 4 * row))
 
 
 def write_int64(field: int, row: int, at: int, _limit: int) -> int:
+    """Write an integer of eight bytes."""
     return write_signed(at, load64(get(field, Field.VALUES) + 8 * row))
 
 
 def write_unsigned(field: int, row: int, at: int, _limit: int) -> int:
+    """Write an unsigned integer of eight bytes."""
     return write_word(at, load64(get(field, Field.VALUES) + 16 * row))
 
 
 def write_float(field: int, row: int, at: int, _limit: int) -> int:
+    """Write a float of four bytes."""
     return write_single_digits(at, load32(get(field, Field.VALUES) + 4 * row))
 
 
 def write_double(field: int, row: int, at: int, _limit: int) -> int:
+    """Write a float of eight bytes."""
     return write_double_digits(at, load64(get(field, Field.VALUES) + 8 * row))
 
 
@@ -129,6 +136,7 @@ def write_exact(field: int, row: int, at: int, _limit: int) -> int:
 
 
 def write_date(field: int, row: int, at: int, _limit: int) -> int:
+    """Write a date in quotes."""
     store8(at, QUOTE)
     at = write_date_text(at + 1, load32s(get(field, Field.VALUES) + 4 * row))
     store8(at, QUOTE)
@@ -136,6 +144,7 @@ def write_date(field: int, row: int, at: int, _limit: int) -> int:
 
 
 def write_datetime(field: int, row: int, at: int, _limit: int) -> int:
+    """Write a date and time of day in quotes."""
     store8(at, QUOTE)
     at = write_datetime_text(at + 1, load64(get(field, Field.VALUES) + 8 * row), get(field, Field.DIGITS))
     store8(at, QUOTE)
@@ -151,12 +160,14 @@ def write_span(field: int, row: int, at: int, _limit: int) -> int:
 
 
 def write_text(field: int, row: int, at: int, limit: int) -> int:
+    """Write text as a string."""
     offset = get(field, Field.OFFSETS) + 4 * row
     start, end = load32(offset), load32(offset + 4)
     return write_quoted(at, limit, get(field, Field.DATA) + start, end - start)
 
 
 def write_bytes(field: int, row: int, at: int, limit: int) -> int:
+    """Write bytes in hexadecimal."""
     offset = get(field, Field.OFFSETS) + 4 * row
     start, end = load32(offset), load32(offset + 4)
     return write_hexadecimal(get(field, Field.DATA) + start, end - start, at, limit)

@@ -189,6 +189,7 @@ def write_with_exponent(at: int, count: int, exponent: int) -> int:
 
 @kernel
 def store_three(at: int, first: int, second: int, third: int) -> None:
+    """Store three words one after the other."""
     store64(at, first)
     store64(at + 8, second)
     store64(at + 16, third)

@@ -94,6 +94,7 @@ def write_clock(at: int, microseconds: int, digits: int) -> int:
 
 
 def write_date(target: int, capacity: int, source: int, _digits: int) -> int:
+    """Write DATE."""
     if capacity < _ROOM:
         return NO_ROOM
     if date_days(source) == MALFORMED:

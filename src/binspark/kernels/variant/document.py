@@ -122,6 +122,7 @@ def write_values(work: int, at: int, source: int, end: int) -> int:
 
 @kernel
 def skip_spaces(source: int, end: int) -> int:
+    """Return the address of the next character that is no white space."""
     while source < end:
         byte = load8(source)
         if byte > _SPACE or byte not in (_SPACE, _NEWLINE, _RETURN, _TAB):

@@ -99,11 +99,13 @@ def write_string_header(at: int, length: int) -> int:
 
 @kernel
 def string_size(length: int) -> int:
+    """Return the size of a string with its header."""
     return length + (1 if length <= MAX_SHORT_STRING else 5)
 
 
 @kernel
 def write_string(at: int, source: int, length: int) -> int:
+    """Write a string with its header."""
     at = write_string_header(at, length)
     copy_short(at, source, length)
     return at + length
@@ -111,6 +113,7 @@ def write_string(at: int, source: int, length: int) -> int:
 
 @kernel
 def write_binary(at: int, source: int, length: int) -> int:
+    """Write bytes with their header."""
     at = write_half_word(at, _BINARY, length)
     copy_short(at, source, length)
     return at + length

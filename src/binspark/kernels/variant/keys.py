@@ -112,6 +112,7 @@ def set_key(key: int, text: int, length: int) -> None:
 
 @kernel
 def hash_of(text: int, length: int) -> int:
+    """Return a hash of a key."""
     mixed = length
     at = 0
     while length - at >= 8:

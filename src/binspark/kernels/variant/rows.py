@@ -145,18 +145,22 @@ def write_object(rows: int, row: int, start: int) -> int:
 
 
 def write_int8(field: int, row: int, at: int, _limit: int) -> int:
+    """Write an integer of one byte."""
     return write_integer(at, load8s(get(field, Field.VALUES) + row))
 
 
 def write_int16(field: int, row: int, at: int, _limit: int) -> int:
+    """Write an integer of two bytes."""
     return write_integer(at, load16s(get(field, Field.VALUES) + 2 * row))
 
 
 def write_int32(field: int, row: int, at: int, _limit: int) -> int:
+    """Write an integer of four bytes."""
     return write_integer(at, load32s(get(field, Field.VALUES) + 4 * row))
 
 
 def write_int64(field: int, row: int, at: int, _limit: int) -> int:
+    """Write an integer of eight bytes."""
     return write_integer(at, load64(get(field, Field.VALUES) + 8 * row))
 
 
@@ -173,22 +177,27 @@ def write_exact(field: int, row: int, at: int, _limit: int) -> int:
 
 
 def write_float(field: int, row: int, at: int, _limit: int) -> int:
+    """Write a float of four bytes."""
     return write_half_word(at, FLOAT, load32(get(field, Field.VALUES) + 4 * row))
 
 
 def write_double(field: int, row: int, at: int, _limit: int) -> int:
+    """Write a float of eight bytes."""
     return write_word(at, DOUBLE, load64(get(field, Field.VALUES) + 8 * row))
 
 
 def write_date(field: int, row: int, at: int, _limit: int) -> int:
+    """Write a date."""
     return write_half_word(at, DATE, load32(get(field, Field.VALUES) + 4 * row))
 
 
 def write_datetime(field: int, row: int, at: int, _limit: int) -> int:
+    """Write a date and time of day."""
     return write_word(at, DATETIME, load64(get(field, Field.VALUES) + 8 * row))
 
 
 def write_timestamp(field: int, row: int, at: int, _limit: int) -> int:
+    """Write a point in time."""
     return write_word(at, TIMESTAMP, load64(get(field, Field.VALUES) + 8 * row))
 
 
@@ -200,12 +209,14 @@ def write_span(field: int, row: int, at: int, _limit: int) -> int:
 
 
 def write_text(field: int, row: int, at: int, limit: int) -> int:
+    """Write text."""
     offset = get(field, Field.OFFSETS) + 4 * row
     start, end = load32(offset), load32(offset + 4)
     return _NO_ROOM if at + end - start > limit else write_string(at, get(field, Field.DATA) + start, end - start)
 
 
 def write_bytes(field: int, row: int, at: int, limit: int) -> int:
+    """Write bytes."""
     offset = get(field, Field.OFFSETS) + 4 * row
     start, end = load32(offset), load32(offset + 4)
     return _NO_ROOM if at + end - start > limit else write_binary(at, get(field, Field.DATA) + start, end - start)

@@ -42,5 +42,5 @@ class TableView:
             tables=frozenset({self.shape.table.name}),
             columns=tuple(dict.fromkeys((*names, *old))),
             before=before >= 0,
-            every_shape=True,
+            every_schema_version=True,
         )

@@ -38,12 +38,12 @@ from binspark.values.options import Undecodable, ValueOptions
 from binspark.values.rows import RowChange, rows_of
 from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
 from binspark.values.value import ABSENT, Geometry, JsonDiffs, Row
-from tests.support.columns.columns_outcome import FoundRow, Outcome, float_bits, refusal_of
+from tests.support.columns.outcome import FoundRow, Outcome, float_bits, refusal_of
 
 _OPERATIONS = {"insert": Operations.INSERT, "update": Operations.UPDATE, "delete": Operations.DELETE}
 _MAYBE_TEXT = (T.TINY_BLOB, T.BLOB, T.MEDIUM_BLOB, T.LONG_BLOB)
 _TEXT = (T.STRING, T.VARCHAR, T.VAR_STRING, *_MAYBE_TEXT, T.BLOB_COMPRESSED, T.VARCHAR_COMPRESSED)
-_MOST_DIGITS = 38
+_MAX_DIGITS = 38
 
 
 def log_events(log: bytes, file: str = "", expands: Callable[[Event], bool] = lambda _event: True) -> Iterator[Event]:
@@ -164,7 +164,7 @@ class ReferenceReader:
         if body.table_id not in self._maps and not body.rows:
             return  # only the end of a statement
         if body.table_id not in self._maps:
-            raise Malformed(f"rows of table {body.table_id}, which no TABLE_MAP names", event.position)
+            raise Malformed(f"rows event for unknown table id {body.table_id} (no TABLE_MAP before it)", event.position)
         selected = self._is_selected(event)
         schema = self._schema_of(self._maps[body.table_id], event)
         if schema is None or not (selected or selection.tx_rows or event.inner is not None):
@@ -219,7 +219,8 @@ def plain(value: Any, column: Column, policy: ZeroDates, undecodable: Undecodabl
         return None
     if column.type in _TEXT and column.notation is None:
         return _text_or_bytes(value, column, undecodable)
-    return _PLAIN.get(type(value), lambda same, _column, _policy: same)(value, column, policy)
+    converter = _PLAIN.get(type(value))
+    return value if converter is None else converter(value, column, policy)
 
 
 def _text_or_bytes(value: str | bytes, column: Column, undecodable: Undecodable) -> str | bytes:
@@ -241,13 +242,13 @@ def _float_bits(value: float, column: Column) -> bytes:
 
 
 def _decimal(value: Decimal, column: Column) -> Decimal | str:
-    as_text = column.type == T.DECIMAL or column.precision > _MOST_DIGITS
+    as_text = column.type == T.DECIMAL or column.precision > _MAX_DIGITS
     return f"{value:f}" if as_text else value
 
 
 def _refuse_diffs(_value: JsonDiffs, _column: Column, _policy: ZeroDates) -> Any:
-    message = "a partial update of a JSON document whose old form the row image leaves out"
-    raise Unsupported(f"{message}; binlog_row_image=FULL keeps it")
+    message = "a partial update of a JSON document whose old value is not in the before image"
+    raise Unsupported(f"{message}; set binlog_row_image=FULL on the source to have it logged")
 
 
 _PLAIN: dict[type, Callable[[Any, Column, ZeroDates], Any]] = {

@@ -14,11 +14,11 @@ from binspark.changes.reader import ChangeReader
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from binspark.columns.types import ColumnOptions, ZeroDates
-from binspark.documents.row_objects import RowImages
+from binspark.documents.row_objects import PresentColumns
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.values.value import ABSENT, Row
-from tests.support.columns.columns_reference import log_events
+from tests.support.columns.reference import log_events
 
 _METADATA = 8
 
@@ -36,12 +36,12 @@ class Images:
         return np.array([row is not None for row in self.rows], dtype=bool)
 
     @property
-    def row_images(self) -> RowImages:
+    def present_columns(self) -> PresentColumns:
         """Which columns the rows hold; rows that are not there hold none."""
         held = [tuple(value is not ABSENT for value in row or ()) for row in self.rows]
         known = sorted({image for image in held if image}) or [(True,) * len(self.table.columns)]
         numbers = [known.index(image) if image else 0 for image in held]
-        return RowImages(np.array(numbers, dtype=np.int32), np.array(known, dtype=bool))
+        return PresentColumns(np.array(numbers, dtype=np.int32), np.array(known, dtype=bool))
 
 
 def images_of_log(

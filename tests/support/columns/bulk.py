@@ -8,11 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from binspark.columns.reader import BatchReader, ReadInto, TableBatch
+from binspark.columns.arena import ReadInto
+from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
 from binspark.errors import BinlogError
 from binspark.schema.history import SchemaHistory
-from tests.support.columns.columns_outcome import FoundRow, Outcome, float_bits, refusal_of
+from tests.support.columns.outcome import FoundRow, Outcome, float_bits, refusal_of
 
 _METADATA = ("_op", "_gtid", "_commit_time", "_file", "_pos", "_row", "_tx_row", "_server_id")
 
@@ -21,7 +22,7 @@ def bulk_outcome(log: bytes, selection: Selection, history: SchemaHistory | None
     """Read a log in bulk. Kernels may refuse only what the reference refuses."""
     reader = BatchReader(selection, history)
     outcome = read_outcome(reader, io.BytesIO(log).readinto, file)
-    assert disagreements(reader) == 0
+    assert reader.disagreements == 0
     return outcome
 
 
@@ -34,11 +35,6 @@ def read_outcome(reader: BatchReader, read_into: ReadInto, file: str = "") -> Ou
     except BinlogError as error:
         return Outcome(found, refusal_of(error))
     return Outcome(found, None)
-
-
-def disagreements(reader: BatchReader) -> int:
-    """Return how often a kernel refused what the reference reads."""
-    return reader._special.disagreements
 
 
 def in_chunks(log: bytes, size: int) -> ReadInto:
@@ -56,8 +52,9 @@ def rows_in_batch(table_batch: TableBatch) -> Iterable[FoundRow]:
     names = [name for name in columns if name not in _METADATA and name != "_before"]
     befores = columns.get("_before", [None] * batch.num_rows)
     for index in range(batch.num_rows):
-        where = [columns[name][index] for name in _METADATA]
-        yield FoundRow(*where, {name: columns[name][index] for name in names}, befores[index])
+        metadata = [columns[name][index] for name in _METADATA]
+        values = {name: columns[name][index] for name in names}
+        yield FoundRow._make([*metadata, values, befores[index]])
 
 
 def _check_null_counts(arrays: Iterable[pa.Array]) -> None:
@@ -76,12 +73,14 @@ def plain_list(array: pa.Array) -> list[Any]:
     if pa.types.is_struct(kind):
         names = [field.name for field in kind]
         children = [plain_list(array.field(index)) for index in range(kind.num_fields)]
-        whole = [dict(zip(names, values, strict=True)) for values in zip(*children, strict=True)]
-        whole = whole if children else [{}] * len(array)
-        return [row if valid else None for row, valid in zip(whole, array.is_valid().to_pylist(), strict=True)]
+        rows = [dict(zip(names, values, strict=True)) for values in zip(*children, strict=True)]
+        rows = rows if children else [{}] * len(array)
+        return [row if valid else None for row, valid in zip(rows, array.is_valid().to_pylist(), strict=True)]
     if pa.types.is_list(kind) and pa.types.is_floating(kind.value_type):
         return [None if row is None else _bits(pa.array(row, pa.float32())) for row in array.to_pylist()]
-    return _PLAIN.get(kind.id, pa.Array.to_pylist)(array)
+    converter = _PLAIN.get(kind.id)
+    values: list[Any] = array.to_pylist() if converter is None else converter(array)
+    return values
 
 
 def _bits(array: pa.Array) -> list[bytes | None]:
