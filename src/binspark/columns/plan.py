@@ -11,25 +11,14 @@ import pyarrow as pa
 
 from binspark.columns.types import ColumnOptions, Form, ZeroDates, form_of
 from binspark.errors import OptionError
-from binspark.event.column_types import ColumnType as T
-from binspark.kernels.compiler import callback_address
-from binspark.kernels.json.document import write_json
 from binspark.kernels.layout import Column as C
 from binspark.kernels.layout import Op
-from binspark.kernels.printing import temporal
+from binspark.kernels.text_writers import text_writer_address
 from binspark.schema.table import TableSchema
 from binspark.values.charsets import charset_of, single_byte_table
 from binspark.values.column import BINARY_COLLATION, Column
 
 Bytes = npt.NDArray[np.uint8]
-_TEXT_WRITERS = {
-    T.DATE: temporal.write_date,
-    T.NEWDATE: temporal.write_date,
-    T.DATETIME: temporal.write_old_datetime,
-    T.DATETIME2: temporal.write_datetime,
-    T.TIMESTAMP: temporal.write_old_timestamp,
-    T.TIMESTAMP2: temporal.write_timestamp,
-}
 
 
 @dataclass(frozen=True)
@@ -115,10 +104,8 @@ def describe(planned: PlannedColumn, options: ColumnOptions) -> npt.NDArray[np.i
     row[C.ON_INVALID_DATE] = options.zero_dates is ZeroDates.ERROR
     if planned.table is not None:
         row[C.AUX] = planned.table.ctypes.data
-    elif row[C.OP] == Op.JSON:
-        row[C.AUX] = callback_address(write_json)
-    elif row[C.OP] == Op.TEMPORAL_TEXT:
-        row[C.AUX] = callback_address(_TEXT_WRITERS[planned.column.type])
+    elif row[C.OP] in (Op.JSON, Op.TEMPORAL_TEXT):
+        row[C.AUX] = text_writer_address(planned.column.type)
     return row
 
 

@@ -14,27 +14,12 @@ import pyarrow as pa
 from binspark.errors import Malformed, Unsupported
 from binspark.kernels.compiler import callback_address
 from binspark.kernels.objects.layout import MAX_DEPTH, SLACK, HardDouble, Key, Level, Outcome, Rows, Work
-from binspark.kernels.variant.document import close_container, write_document
-from binspark.kernels.variant.keys import add_lasting_keys, begin_dictionary, read_key, write_dictionary
-from binspark.kernels.variant.numbers import write_long_number, write_number
-from binspark.kernels.variant.strings import decode_string
+from binspark.kernels.variant import LATE_FUNCTIONS, WORKSPACE_FUNCTIONS, add_lasting_keys, begin_dictionary
 
 Numbers = npt.NDArray[np.int64]
 MAX_BYTES = (1 << 31) - 1
 _FIRST_KEYS = 256
 _AT, _LIMIT, _START, _OFFSETS = range(4)
-_FUNCTIONS = {
-    Work.DOCUMENT_WRITER: write_document,
-    Work.KEY_READER: read_key,
-    Work.NUMBER_WRITER: write_number,
-    Work.CONTAINER_CLOSER: close_container,
-    Work.DICTIONARY_WRITER: write_dictionary,
-}
-_LATE_FUNCTIONS = {
-    Outcome.NO_STRING_DECODER: (Work.STRING_DECODER, decode_string),
-    Outcome.NO_LONG_NUMBER_WRITER: (Work.LONG_NUMBER_WRITER, write_long_number),
-}
-"""What not every document needs, by the outcome that requests it."""
 
 
 class Output:
@@ -88,7 +73,7 @@ class Workspace:
         self._lasting = b"".join(lasting_keys) + bytes(8)
         self._lengths = np.array([len(key) for key in lasting_keys], dtype=np.int64)
         self.numbers = np.zeros(Work.WIDTH, dtype=np.int64)
-        for number, function in _FUNCTIONS.items():
+        for number, function in WORKSPACE_FUNCTIONS.items():
             self.numbers[number] = callback_address(function)
         self._make(max(_FIRST_KEYS, 2 * len(lasting_keys)))
 
@@ -108,8 +93,8 @@ class Workspace:
             self._make(4 * self._keys)
         elif outcome is Outcome.ASK_PYTHON:
             self._read_doubles()
-        elif outcome in _LATE_FUNCTIONS:
-            number, function = _LATE_FUNCTIONS[outcome]
+        elif outcome in LATE_FUNCTIONS:
+            number, function = LATE_FUNCTIONS[outcome]
             self.numbers[number] = callback_address(function)
         else:
             byte = self.numbers[Work.SOURCE]

@@ -18,8 +18,8 @@ from binspark.event.column_types import ColumnType
 from binspark.kernels.objects.layout import SLACK, Field, Rows
 from binspark.kernels.objects.rows import WRITERS as JSON_WRITERS
 from binspark.kernels.objects.rows import write_json_rows
-from binspark.kernels.variant.rows import WRITERS as VARIANT_WRITERS
-from binspark.kernels.variant.rows import write_variant_rows
+from binspark.kernels.variant import WRITERS as VARIANT_WRITERS
+from binspark.kernels.variant import write_variant_rows
 from binspark.values.column import Column
 
 Valid = npt.NDArray[np.bool_] | None

@@ -16,7 +16,7 @@ from binspark.documents.output import MAX_BYTES, Output, Workspace, too_much, wr
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType
 from binspark.kernels.objects.layout import Field, Rows, Source
-from binspark.kernels.variant.rows import WRITERS, write_documents
+from binspark.kernels.variant import WRITERS, write_documents
 from binspark.values.column import Column
 
 _VERSION = 1

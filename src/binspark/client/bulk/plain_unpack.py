@@ -1,4 +1,4 @@
-"""Packets of a replication stream into the bytes of a log, in plain Python: what `columns.kernels.packets` does.
+"""Packets of a replication stream into the bytes of a log, in plain Python: what `kernels.packets` does.
 
 Where events are large, this is about as fast as the kernel: copies and checksums are not Python's work. And it is there
 at once, while Numba takes longer to load than a hundred megabytes take to copy.
