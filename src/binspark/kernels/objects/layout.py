@@ -1,4 +1,4 @@
-"""What the rows that become objects are: which have one, which columns are in it, which values are NULL."""
+"""What writers of objects and their callers agree on: numbers in shared arrays, and how rows are read from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Source(IntEnum):
     INT32 = 3
     INT64 = 4
     UNSIGNED = 5  # an unsigned 64-bit integer in a decimal128
-    DECIMAL = 6  # digits: behind the point
+    DECIMAL = 6  # digits: after the decimal point
     FLOAT = 7
     DOUBLE = 8
     DATE = 9
@@ -26,7 +26,7 @@ class Source(IntEnum):
     TIME = 12  # likewise
     TEXT = 13
     BINARY = 14
-    TEXT_OR_BINARY = 15  # bytes that are text where they can be, as nothing tells what they are
+    TEXT_OR_BINARY = 15  # bytes whose type is not known: text where they are valid text
     DOCUMENT = 16  # JSON as text
     TEXTS = 17
     FLOATS = 18
@@ -44,7 +44,7 @@ class Field(IntEnum):
     DATA = 5  # address of bytes of variable size
     ITEM_OFFSETS = 6  # address of int32 offsets of texts in a list into DATA
     DIGITS = 7  # of a fraction
-    NAME = 8  # address of what stands before a value in JSON text: the name in quotes, and a colon
+    NAME = 8  # address of the text before a value in JSON: the name in quotes, and a colon
     NAME_LENGTH = 9
     KEY_BYTES = 10  # bytes of the numbers of the keys of a geometry
     SRID_KEY = 11
@@ -82,7 +82,7 @@ class Work(IntEnum):
 
     LIMIT = 0  # the last address at which `SLACK` bytes may be written
     SOURCE = 1  # address of what a function has not read; of a document that is wrong: the byte where it is
-    END = 2  # address behind the text
+    END = 2  # address after the text
     DOCUMENT_WRITER = 3  # addresses of functions
     KEY_READER = 4
     NUMBER_WRITER = 5
@@ -105,7 +105,7 @@ class Work(IntEnum):
     TEXT_LIMIT = 22
     DOUBLES = 23  # address of numbers that Python reads
     DOUBLE_COUNT = 24
-    DOUBLE_ANSWERS = 25  # so many of them it has read
+    DOUBLE_ANSWERS = 25  # how many of them it has read
     DOUBLE_CAPACITY = 26
     WIDTH = 27
 
@@ -113,7 +113,7 @@ class Work(IntEnum):
 class Level(IntEnum):
     """Numbers of an array or object that is open."""
 
-    OPENER = 0  # the character that it begins with; 0 stands for the text itself
+    OPENER = 0  # the character that it begins with; 0 for the document itself
     FIRST = 1  # address of its first entry
     START = 2  # address of its first value
     WIDTH = 3
@@ -138,7 +138,7 @@ class HardDouble(IntEnum):
 
 
 class Outcome(IntEnum):
-    """Why a writer returned. Those below 0 also stand for an address that something was to be written at."""
+    """Why a writer returned. Those below 0 are returned instead of an address."""
 
     DONE = 0
     WRONG = -1  # the document is no JSON
@@ -151,7 +151,7 @@ class Outcome(IntEnum):
 
 
 SLACK = 128
-"""Bytes that writers may write behind a limit."""
+"""Bytes that writers may write after a limit."""
 
 MAX_DEPTH = 1000
 """Arrays and objects inside each other."""
@@ -175,7 +175,7 @@ def image_of(rows: int, row: int) -> int:
 
 @kernel
 def has_value(field: int, row: int) -> bool:
-    """Tell whether a value is not NULL."""
+    """Return whether a value is not NULL."""
     validity = get(field, Field.VALIDITY)
     if validity == 0:
         return get(field, Field.WRITER) != 0
@@ -185,5 +185,5 @@ def has_value(field: int, row: int) -> bool:
 
 @kernel
 def is_present(image: int, index: int) -> bool:
-    """Tell whether an image has a column."""
+    """Return whether a column is in an image."""
     return image == 0 or load8(image + index) != 0
