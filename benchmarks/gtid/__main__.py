@@ -23,7 +23,7 @@ Work = Callable[[], Any]
 
 
 def texts(intervals: int, seed: int) -> tuple[str, str]:
-    """Return two sets of so many intervals each that do not overlap, but lie between each other."""
+    """Return two sets with this number of intervals each, interleaved and disjoint."""
     chance = random.Random(seed)
     left: list[str] = []
     right: list[str] = []

@@ -22,7 +22,7 @@ from binspark.testing.builder import (
     MYSQL_5_5,
     MYSQL_9_7,
     BinlogBuilder,
-    Part,
+    EventSpec,
     ServerKind,
     delete,
     insert,
@@ -133,7 +133,7 @@ def test_rows_of_old_servers_are_read_or_refused_alike(server: ServerKind) -> No
 def test_a_payload_inside_a_payload_is_refused() -> None:
     log = BinlogBuilder(MYSQL_9_7)
     log.transaction(insert(ITEMS, (7,)))
-    inner = log.payload_part([Part(E.TABLE_MAP, ITEMS.table_map(9))])
+    inner = log.payload_spec([EventSpec(E.TABLE_MAP, ITEMS.table_map(9))])
     log.transaction_payload([inner])
     found, expected = both(log.content)
     assert found == expected

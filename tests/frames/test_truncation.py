@@ -1,4 +1,4 @@
-"""A log that was cut gives the whole events before the cut, and then says where it ends."""
+"""A truncated log gives the complete events before its end, and then an error with the position."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_error_names_the_file_the_offset_and_the_event(tmp_path: Path) -> No
         list(read_events(path))
     position = caught.value.position
     assert (position.file, position.offset, position.event) == (str(path), start, "XID")
-    assert str(caught.value) == f"{path}:{start} (XID): the log ends 30 bytes into an event of 31 bytes"
+    assert str(caught.value) == f"{path}:{start} (XID): the log ends 30 bytes into a 31-byte event"
 
 
 def test_events_before_the_cut_are_delivered_before_the_error(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ SOURCES = sorted(
     if not str(path.relative_to(ROOT / "src")).startswith(tuple(f"binspark/{each}" for each in PENDING))
 )
 PACKAGES = sorted(folder.parent.name for folder in (ROOT / "src/binspark").glob("*/__init__.py"))
-PACKAGES.remove("testing")  # to be removed: tests/servers becomes tests/testing
 
 MAX_LINES = 400
 

@@ -43,7 +43,7 @@ def test_names_may_hold_what_names_hold(read: ReadLogs, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "message"),
-    [("no-such-log", "no such file"), ("no-such-*", "no file matches"), (".", "the directory holds no binary log")],
+    [("no-such-log", "no such file"), ("no-such-*", "no file matches"), (".", "no binary log in this directory")],
 )
 def test_logs_that_are_not_there_are_named(path: str, message: str, read: ReadLogs, tmp_path: Path) -> None:
     error = failure(read(tmp_path / path, PLACE).collect)
@@ -54,7 +54,7 @@ def test_logs_that_are_not_there_are_named(path: str, message: str, read: ReadLo
 def test_no_path_is_told(spark: SparkSession) -> None:
     error = failure(lambda: spark.read.format("binlog").load().collect())
     assert isinstance(error, OptionError)
-    assert error.message == "path: no log was named"
+    assert error.message == "path is missing: name the logs to read"
 
 
 def test_an_empty_file_holds_no_rows(read: ReadLogs, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_an_empty_file_holds_no_rows(read: ReadLogs, tmp_path: Path) -> None:
 def growing_log() -> BinlogBuilder:
     log = BinlogBuilder()
     log.transaction(insert(ITEMS, (1,), (2,)))
-    log.leave_open()
+    log.mark_in_use()
     return log
 
 

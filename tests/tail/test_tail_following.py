@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from binspark.changes import ChangeReader, change_json
-from binspark.changes.choice import selection_of
+from binspark.changes.selection_options import make_selection
 from binspark.client.connect import connect
 from binspark.client.facts import log_end
 from binspark.client.resume import ResumePoint
@@ -138,10 +138,10 @@ def test_filters_are_those_of_rows(family: Family, start_server: StartServer) ->
     insert(server, 1, 2)
     server.run_sql("UPDATE d.t SET pad = 'new' WHERE id = 2; DELETE FROM d.t WHERE id = 1")
     chosen = {
-        "update": selection_of({"operations": ["update"]}),
-        "table": selection_of({"tables": ["d.o*"]}),
-        "not": selection_of({"exclude_tables": ["d.t"]}),
-        "server": selection_of({"server_id": 99}),
+        "update": make_selection({"operations": ["update"]}),
+        "table": make_selection({"tables": ["d.o*"]}),
+        "not": make_selection({"exclude_tables": ["d.t"]}),
+        "server": make_selection({"server_id": 99}),
     }
     found = {name: shown(server, selection, until="end").ids for name, selection in chosen.items()}
     assert found == {"update": [2], "table": [7], "not": [7], "server": []}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from binspark.changes import ChangeReader, change_json
-from binspark.changes.choice import selection_of
+from binspark.changes.selection_options import make_selection
 from binspark.client.bulk.pieces import BytesPiece
 from binspark.client.resume import ResumePoint
 from binspark.columns.selection import Selection
@@ -71,8 +71,8 @@ CHOICES: list[dict[str, Any]] = [
     {"start_position": 1000},
     {"stop_position": 1000},
     {"server_id": 12345},
-    {"start_time": "2100-01-01 00:00:00"},
-    {"stop_time": "2100-01-01 00:00:00"},
+    {"start_datetime": "2100-01-01 00:00:00"},
+    {"stop_datetime": "2100-01-01 00:00:00"},
     {"include_gtids": "00000000-0000-0000-0000-000000000001:1"},
     {"exclude_gtids": "00000000-0000-0000-0000-000000000001:1"},
 ]
@@ -81,7 +81,7 @@ CHOICES: list[dict[str, Any]] = [
 @pytest.mark.usefixtures("in_bulk")
 @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: "-".join(choice))
 def test_filters_choose_the_same_rows_in_bulk(choice: dict[str, Any]) -> None:
-    selection = selection_of(choice)  # type: ignore[arg-type]
+    selection = make_selection(choice)  # type: ignore[arg-type]
     for log in SHOP:
         reader = ChangeReader(selection)
         events = [event for event in read_events(log) if event.offset < (selection.stop_position or 1 << 40)]

@@ -29,7 +29,7 @@ BEGINNINGS = {
 """What is put before each pair of bytes, to reach the characters of three and four bytes."""
 
 LETTER = {"ucs2": b"\x00A", "utf16": b"\x00A", "utf16le": b"A\x00", "utf32": b"\x00\x00\x00A"}
-"""What is put behind: MySQL forgives eucjpms text that ends inside a character, but not inside a text."""
+"""What is put after: MySQL forgives eucjpms text that ends inside a character, but not inside a text."""
 
 SURROGATE = b"\x00\x00\xd8\x00"
 SURROGATES = frozenset(map(chr, range(0xD800, 0xE000)))

@@ -70,11 +70,11 @@ def test_a_document_without_bytes_is_null() -> None:
     assert json_text(b"") == "null"
 
 
-def test_bytes_behind_the_value_are_ignored_as_the_server_does() -> None:
+def test_bytes_after_the_value_are_ignored_as_the_server_does() -> None:
     assert json_text(bytes.fromhex("050100 ffff")) == "1"
 
 
-def test_a_long_string_has_its_length_in_seven_bits_a_byte() -> None:
+def test_a_long_string_has_its_length_in_seven_bits_per_byte() -> None:
     assert json_text(b"\x0c\xc8\x01" + b"x" * 200) == '"' + "x" * 200 + '"'
 
 
@@ -226,7 +226,7 @@ def test_a_string_that_many_elements_share_is_refused() -> None:
     header = 4 + 3 * count
     entries = (b"\x0c" + struct.pack("<H", header)) * count
     document = b"\x02" + struct.pack("<HH", count, header + len(string)) + entries + string
-    with pytest.raises(Malformed, match="on top of each other"):
+    with pytest.raises(Malformed, match="values of a JSON document overlap"):
         json_text(document)
 
 
@@ -234,5 +234,5 @@ def test_arrays_that_double_on_every_level_are_refused() -> None:
     document = b"\x00\x00\x04\x00"
     for _ in range(60):
         document = struct.pack("<HH", 2, 10 + len(document)) + b"\x02\x0a\x00" * 2 + document
-    with pytest.raises(Malformed, match="on top of each other"):
+    with pytest.raises(Malformed, match="values of a JSON document overlap"):
         json_text(b"\x02" + document)

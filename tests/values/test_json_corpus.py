@@ -30,7 +30,7 @@ def changed_paths(case: str) -> list[list[tuple[str, str]]]:
 
 
 def documents_found(changes: list[Change]) -> dict[Place, str]:
-    """Return each document that a change found, by its place: row, column, and how often the row changed before."""
+    """Return each document that a change found, by row, column, and how often the row changed before."""
     rows = numbered([before or after for before, after in changes])
     befores = [(row, count, before) for (row, count), (before, _) in zip(rows, changes, strict=True) if before]
     return {
@@ -39,7 +39,7 @@ def documents_found(changes: list[Change]) -> dict[Place, str]:
 
 
 def documents_left(changes: list[Change]) -> dict[Place, str | None]:
-    """Return each document that a change left, by the place where the next change finds it."""
+    """Return each document that a change left, by the key under which the next change finds it."""
     rows = numbered([before or after for before, after in changes])
     afters = [(row, count + 1, *images) for (row, count), images in zip(rows, changes, strict=True) if images[1]]
     return {(r, c, n): text_after(b, a, c) for r, n, b, a in afters for c in (1, 2) if a[c] is not None}
@@ -67,5 +67,5 @@ def test_what_an_update_leaves_is_what_the_next_change_finds() -> None:
     assert all(text == earlier for text, earlier in matched)
 
 
-def test_minimal_images_hold_the_same_changes_as_full_ones() -> None:
+def test_minimal_images_contain_the_same_changes_as_full_ones() -> None:
     assert changed_paths("mysql/json-partial-minimal") == changed_paths("mysql/json-partial") != []

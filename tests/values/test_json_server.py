@@ -98,7 +98,7 @@ def test_the_deepest_document_that_a_server_stores_is_read(table: JsonTable) -> 
     assert printed(documents) == table.texts()
 
 
-def test_an_update_in_place_leaves_a_hole(table: JsonTable) -> None:
+def test_an_update_in_place_leaves_a_gap(table: JsonTable) -> None:
     documents = table.insert(["JSON_OBJECT('a', REPEAT('x', 3000), 'b', JSON_ARRAY(REPEAT('y', 300)), 'c', 1)"])
     table.run("SET binlog_row_value_options = PARTIAL_JSON")
     table.run("UPDATE t SET doc = JSON_REMOVE(JSON_SET(doc, '$.a', 'short'), '$.b')")
@@ -137,7 +137,7 @@ def test_partial_updates_give_what_the_server_prints(table: JsonTable) -> None:
     assert sum(isinstance(after[1], Diffs) for _, after in updates) > 200
 
 
-def test_minimal_images_hold_the_diffs_alone(table: JsonTable) -> None:
+def test_minimal_images_contain_only_the_diffs(table: JsonTable) -> None:
     random = Random(3)
     documents = table.insert(
         f"JSON_OBJECT('filler', REPEAT('x', 3000), 'a', {random_document(random, 3)}, 'b', JSON_ARRAY(1, 2))"

@@ -1,4 +1,4 @@
-"""Laws that hold for any bytes of any column."""
+"""Laws of any bytes of any column."""
 
 from __future__ import annotations
 

@@ -13,18 +13,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from binspark.errors import Malformed, OptionError, SourceError
+from binspark.errors import Malformed, OptionError
 from binspark.files.sources import log_order
+from binspark.os_errors import source_errors
 from binspark.position import Position
 
 
 @contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
     """Turn what a file system raises into the error that names the path."""
-    try:
+    with source_errors(path):
         yield
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), Position(file=str(path))) from None
 
 
 def write_all(file: int, data: bytes | bytearray | memoryview) -> None:

@@ -18,7 +18,8 @@ from binspark.client.start import AtTime, StartFrom
 from binspark.errors import Authentication, DecodeError, OptionError, Purged, Server, Truncated
 from binspark.event import EventDecoder
 from binspark.files.log_head import LogHead, read_head
-from binspark.files.storage.file import LocalFile, LogFile
+from binspark.files.storage.local import LocalFile
+from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Family, Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.position import Position

@@ -32,12 +32,12 @@ from binspark.archive.directory import (
 from binspark.archive.recovery import look_at
 from binspark.archive.retention import KeptLog, Retention
 from binspark.archive.writer import GrowingLog
-from binspark.errors import BinlogError, OptionError, SourceError
+from binspark.errors import OptionError, SourceError
 from binspark.files.sources import log_order
 from binspark.files.storage import NO_OPTIONS, Storage
-from binspark.files.storage.remote import reason_of
-from binspark.files.storage.systems import System, open_system
-from binspark.files.storage.uri import child_uri, hide, parse_uri
+from binspark.files.storage.filesystems import System, open_system
+from binspark.files.storage.remote import store_errors
+from binspark.files.storage.uri import child_uri, hide_credentials, parse_uri
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.position import Position
 
@@ -50,7 +50,7 @@ class Store:
     """What is kept under a URI. A failure is a `SourceError` that names the file, and never a secret."""
 
     def __init__(self, uri: str, storage: Storage | None = None) -> None:
-        self.uri, user, query = hide(uri)
+        self.uri, user, query = hide_credentials(uri)
         self._storage = (storage or NO_OPTIONS).with_uri(user, query)
         parts = parse_uri(self.uri)
         assert parts is not None
@@ -130,11 +130,7 @@ class Store:
 
     @property
     def _files(self) -> Any:
-        """The file system as it is now: what fsspec remembers of directories may be outdated."""
-        files = self._system.files
-        if handler := getattr(files, "handler", None):
-            handler.fs.invalidate_cache()
-        return files
+        return self._system.fresh_files
 
     def _path(self, name: str) -> str:
         return self._system.path(self._parts.path.rstrip("/") + (f"/{name}" if name else ""))
@@ -144,12 +140,8 @@ class Store:
 
     @contextmanager
     def _told(self, name: str) -> Iterator[None]:
-        try:
+        with store_errors(self._uri_of(name), self._storage):
             yield
-        except BinlogError:
-            raise
-        except Exception as error:
-            raise SourceError(reason_of(error, self._storage), Position(file=self._uri_of(name))) from None
 
 
 _TARGET_NAME = "archive.target"

@@ -9,7 +9,8 @@ from binspark.archive.directory import ArchiveFolder
 from binspark.archive.retention import KeptLog, Retention
 from binspark.archive.writer import GrowingLog
 from binspark.files.log_head import read_head
-from binspark.files.storage.file import LocalFile, LogFile
+from binspark.files.storage.local import LocalFile
+from binspark.files.storage.store import LogFile
 
 
 class Depot(Protocol):

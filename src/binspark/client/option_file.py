@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from binspark.errors import OptionError, SourceError
+from binspark.os_errors import describe_os_error
 from binspark.position import Position
 
 Options = dict[str, str | None]
@@ -62,7 +63,7 @@ def _lines(path: Path) -> list[str]:
             raise OptionError("everybody may write this option file: chmod o-w it first", Position(file=str(path)))
         return path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise SourceError(error.strerror or str(error), Position(file=str(path))) from None
+        raise SourceError(describe_os_error(error), Position(file=str(path))) from None
     except UnicodeDecodeError:
         raise OptionError("the option file is not UTF-8 text", Position(file=str(path))) from None
 

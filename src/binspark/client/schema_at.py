@@ -13,7 +13,7 @@ from binspark.client.resume import ResumePoint
 from binspark.client.settings import FollowSettings, StreamSettings
 from binspark.event import Event
 from binspark.schema.history import SchemaHistory, UnreadableDdl
-from binspark.schema.server import as_hints, from_server, true_before
+from binspark.schema.server import as_uncertain, from_server, unaffected_tables
 
 _TO_THE_END = FollowSettings(stream=StreamSettings(until_end=True))
 
@@ -30,11 +30,11 @@ def history_at(
     lower_case = variables.get("lower_case_table_names") == "1"
     today = from_server(connection.rows)
     if variables.get("binlog_row_metadata") == "FULL":
-        return SchemaHistory(as_hints(today), on_unreadable, lower_case_names=lower_case)
+        return SchemaHistory(as_uncertain(today), on_unreadable, lower_case_names=lower_case)
     since = SchemaHistory(lower_case_names=lower_case)
     for event in _statements(connection, point):
         since.feed(event)
-    earlier = true_before(today, (entry.change for entry in since.entries))
+    earlier = unaffected_tables(today, (entry.change for entry in since.entries))
     return SchemaHistory(earlier, on_unreadable, lower_case_names=lower_case)
 
 

@@ -14,10 +14,10 @@ from binspark.client.session import Session
 from binspark.client.settings import StreamSettings
 from binspark.client.tracker import Tracker, widened
 from binspark.client.wire_access import PacketChannel
-from binspark.errors import BinlogError, Checksum, ConnectionLost, Malformed, Purged, Server
+from binspark.errors import BinlogError, ConnectionLost, Malformed, Purged, Server
 from binspark.event import Event, EventDecoder, Heartbeat, HeartbeatV2
 from binspark.frames import EventCode, Frame, Framer, LogFormat
-from binspark.frames.checksum import ChecksumState
+from binspark.frames.checksum import ChecksumState, checksum_mismatch
 from binspark.frames.codes import type_name
 from binspark.frames.header import HEADER_LENGTH
 from binspark.position import Position
@@ -193,8 +193,8 @@ class BinlogStream:
         """Refuse an event whose checksum does not hold, unless the server changed it and left it the old checksum."""
         if self._tracker.may_be_changed(frame.header) and has_checksum_of_file(frame):
             return frame._replace(checksum=ChecksumState.NONE)
-        message = f"the checksum of an event of {len(frame.data)} bytes does not hold"
-        raise Checksum(message, Position(offset=self._tracker.offset, event=type_name(frame.type_code)))
+        name = type_name(frame.type_code)
+        raise checksum_mismatch(frame.data, name).at(Position(offset=self._tracker.offset, event=name))
 
     def _made_up(self, frame: Frame) -> StreamEvent:
         """Take an event that is in no file; some tell where the server is."""

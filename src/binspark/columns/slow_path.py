@@ -25,7 +25,7 @@ from binspark.event import (
     TableMap,
     TransactionPayload,
 )
-from binspark.event.rows import ROWS_KINDS
+from binspark.event.rows import ROWS_KINDS, unknown_table_id
 from binspark.frames import EventCode, Frame, Framer, HeaderFlag, LogFormat
 from binspark.frames.format import Family
 from binspark.frames.header import HEADER_LENGTH
@@ -35,6 +35,7 @@ from binspark.kernels.layout import Table as T
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.schema.table_map import from_table_map
+from binspark.transactions.grammar import Role, boundary_of
 from binspark.transactions.transaction import commit_of
 from binspark.values.options import ValueOptions
 from binspark.values.rows import RowChange, rows_of
@@ -134,7 +135,9 @@ class SlowPath:
         return frame
 
     def _statement(self, event: Event) -> Iterator[TableBatch]:
-        """Take notice of DDL. After it the same TABLE_MAP may mean another schema."""
+        """Take notice of DDL, after which a TABLE_MAP may mean another schema, and of a BEGIN in unusual words."""
+        if boundary_of(event).role is Role.BEGINS:
+            self._state[State.TX_ROW] = 0
         before = len(self._history.entries)
         self._history.feed(event)
         if len(self._history.entries) != before:
@@ -219,7 +222,7 @@ class SlowPath:
         body: Rows = event.body
         schema = self._batches.tables.schema_of(body.table_id)
         if schema is None and body.table_id not in self._table_maps and body.rows:
-            raise Malformed(f"rows event for unknown table id {body.table_id} (no TABLE_MAP before it)", event.position)
+            raise unknown_table_id(body, event.position)
         return schema
 
     def _decode_rows(self, event: Event, number: int, first: int, image: int, *, keep: bool) -> Iterator[TableBatch]:

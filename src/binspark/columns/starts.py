@@ -19,7 +19,7 @@ import numpy as np
 from binspark.frames import EventCode, Family, LogFormat
 from binspark.frames.checksum import ChecksumState, check_event
 from binspark.frames.format import version_numbers
-from binspark.frames.resync import ReadAt, event_holds
+from binspark.frames.resync import ReadAt, is_event_at
 from binspark.kernels.starts import find_start_header
 from binspark.transactions.byte_tables import (
     IDENTIFYING_CODES,
@@ -89,7 +89,7 @@ class LogBytes:
             return False
         if self.format.checksum_length:
             return check_event(self.read_at(offset, size)) is ChecksumState.OK
-        return event_holds(self.read_at, offset, self.size, self.format)
+        return is_event_at(self.read_at, offset, self.size, self.format)
 
     def _is_first_begin(self, offset: int, size: int) -> bool:
         """Return whether a statement is a BEGIN that no GTID comes before."""

@@ -1,4 +1,4 @@
-"""An event: its frame, and what its body says."""
+"""An event: its frame and its decoded body."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from binspark.position import Position
 class Event(NamedTuple):
     """One event of a log.
 
-    `body` is a value of the class of its type (`Rotate`, `Query`, `TableMap`, ...). `extra` holds bytes behind the last
-    field that is known: a server of a later version may add some.
+    `body` is a value of the class of its type (`Rotate`, `Query`, `TableMap`, ...). `extra` contains the bytes after
+    the last known field: a server of a later version may add fields.
     """
 
     frame: Frame
@@ -38,7 +38,7 @@ class Event(NamedTuple):
 
     @property
     def offset(self) -> int:
-        """Where the event begins in its file; for an event inside a payload, where the payload's event begins."""
+        """The offset of the event in its file; for an event inside a payload, that of the payload's event."""
         return self.frame.offset
 
     @property
@@ -58,7 +58,7 @@ class Event(NamedTuple):
 
     @property
     def artificial(self) -> bool:
-        """Whether a source made the event up for a replica: such events are never in a source's own files."""
+        """Whether the event is artificial: made by a source for a replica, and not in the source's log files."""
         return bool(self.frame.header.flags & HeaderFlag.ARTIFICIAL)
 
     @property

@@ -1,4 +1,4 @@
-"""Signs of life on a quiet stream: HEARTBEAT, HEARTBEAT_V2. They are sent, never written to a file."""
+"""HEARTBEAT and HEARTBEAT_V2: what a source sends while it has no events to send. They are not in any log file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LONG_POSITION = 8
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """HEARTBEAT: the file that the source reads from; the position is in the header.
+    """HEARTBEAT: the log file that the source sends from; the position is in the header.
 
-    MariaDB tells a position past 4 GiB in the body instead, and none in the header.
+    A position past 4 GiB does not fit in the header: MariaDB writes it to the body, and 0 to the header.
     """
 
     log_file: str
@@ -34,7 +34,7 @@ class HeartbeatField(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatV2:
-    """HEARTBEAT_V2: file and position of the source, which may be past 4 GiB."""
+    """HEARTBEAT_V2: log file and position of the source; the position may be past 4 GiB."""
 
     log_file: str | None
     log_position: int | None
@@ -45,7 +45,7 @@ def decode_heartbeat(body: Cursor, _context: Context) -> Heartbeat:
     """Decode HEARTBEAT.
 
     offset  bytes  field
-    0       8      position past 4 GiB; only there if its last byte is 0, as in every position and no name
+    0       8      position past 4 GiB; present if byte 7 is 0, as in every position and in no file name
     0 or 8  rest   name of the file, not terminated
     """
     if not body.remaining:

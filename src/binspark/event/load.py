@@ -1,4 +1,4 @@
-"""LOAD DATA as MySQL 3.23 to 4.1 logged it (LOAD, NEW_LOAD, CREATE_FILE, EXEC_LOAD), and the blocks of a file."""
+"""LOAD DATA as MySQL 3.23 to 4.1 logged it (LOAD, NEW_LOAD, CREATE_FILE, EXEC_LOAD), and the blocks of its file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LoadOption(IntFlag):
 
 
 class EmptyOption(IntFlag):
-    """Which separators are empty; only the old form needs to say so, as it stores one byte for each."""
+    """Which separators are empty: needed in the old form only, which stores exactly one byte for each."""
 
     FIELD_TERMINATED = 0x01
     ENCLOSED = 0x02
@@ -32,7 +32,7 @@ class EmptyOption(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class Separators:
-    """How fields and lines of the file are told apart. `empty_flags` is None in the new form."""
+    """The separators of fields and lines in the file. `empty_flags` is None in the new form."""
 
     field_terminator: SqlText
     enclosed_by: SqlText
@@ -92,7 +92,7 @@ class ExecLoad:
 
 @dataclass(frozen=True, slots=True)
 class DeleteFile:
-    """DELETE_FILE: the load failed, forget the file."""
+    """DELETE_FILE: the load failed, discard the file."""
 
     file_id: int
 
@@ -112,7 +112,7 @@ def decode_load(body: Cursor, context: Context) -> Load:
 
     offset  bytes  field
     0       4      thread id
-    4       4      seconds that it took
+    4       4      execution time in seconds
     8       4      lines to skip
     12      1      length of the table's name
     13      1      length of the schema's name
@@ -200,7 +200,7 @@ def _terminated(body: Cursor, name: str, length: int) -> str:
 
 
 def _old_separators(body: Cursor) -> Separators:
-    """Read one byte for each separator, options, and which of the separators are empty."""
+    """Read one byte for each separator, options, and the flags of empty separators."""
     return Separators(
         field_terminator=body.raw("field_terminator", 1, as_text),
         enclosed_by=body.raw("enclosed_by", 1, as_text),
@@ -213,7 +213,7 @@ def _old_separators(body: Cursor) -> Separators:
 
 
 def _new_separators(body: Cursor) -> Separators:
-    """Read a length and that many bytes for each separator, and options."""
+    """Read a length and the bytes of each separator, and options."""
     return Separators(
         field_terminator=_counted(body, "field_terminator"),
         enclosed_by=_counted(body, "enclosed_by"),

@@ -10,6 +10,7 @@ from binspark.transactions.byte_tables import (
     FIRST_LETTERS,
     GTID_FLAGS_AT,
     GTID_LENGTH,
+    LETTERS,
     LOWER_CASE,
     MAX_EXACT_LENGTH,
     MAX_SPACE,
@@ -43,7 +44,7 @@ def role_in_event(role: int, event: int, end: int) -> int:
 def role_of_statement(event: int, end: int) -> int:
     """Return the role of a QUERY event."""
     text, length = statement_text(event, end)
-    if length < 2:
+    if length < LETTERS:
         return Role.UNDECIDED
     role = exact_role(text, length)
     if role != Role.BY_STATEMENT:

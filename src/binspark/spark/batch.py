@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 
 from binspark.files.splits import Split
 from binspark.kernels import cache
-from binspark.spark.options import Mode, SourceOptions, View
+from binspark.spark.options import ParseMode, SourceOptions, View
 from binspark.spark.plan import ReadPlan, SchemaVersion
 from binspark.spark.schemas import arrow_schema
 
@@ -55,7 +55,7 @@ class BinlogReader(DataSourceReader):
         cache.enable()
         from binspark.files.split_reader import SplitReader  # loads kernels, which planning need not wait for
 
-        reader = SplitReader(self._history, _ignore if self._options.mode is Mode.PERMISSIVE else None)
+        reader = SplitReader(self._history, _ignore if self._options.mode is ParseMode.PERMISSIVE else None)
         return make_view(self._options, self._schema, self._version).read(partition.split, reader)
 
 

@@ -12,7 +12,7 @@ from binspark.errors import OptionError
 from binspark.kernels import cache
 from binspark.spark import schemas
 from binspark.spark.batch import BinlogReader
-from binspark.spark.options import STREAM_OPTIONS, SourceOptions, View, read_options
+from binspark.spark.options import STREAM_ONLY, SourceOptions, View, read_options
 from binspark.spark.plan import ReadPlan, SchemaVersion, make_plan
 from binspark.spark.table_schemas import check_columns, current_version, newest_version
 
@@ -104,19 +104,19 @@ def view_schema(options: SourceOptions) -> StructType:
 
 def _check_batch(given: Mapping[str, str]) -> None:
     """Refuse options that mean nothing for logs that are there already."""
-    for name in STREAM_OPTIONS:
+    for name in STREAM_ONLY:
         if name in given:
-            raise OptionError(f"{name}: only a stream takes it; startPosition and stopPosition narrow a batch read")
+            raise OptionError("is only valid for a stream; use startPosition and stopPosition", option=name)
 
 
 def _check_stream(options: SourceOptions) -> None:
     """Refuse what only a read of what is there already can do."""
     if options.view in (View.TABLES, View.CORRUPT):
-        raise OptionError(f"view: {options.view} is a report on logs that are there, not a stream")
+        raise OptionError(f"{options.view} is not available for a stream", option="view")
     if options.start_position is not None or options.stop_position is not None:
-        raise OptionError("startPosition: a stream begins at startingOffsets, such as binlog.000003:154")
+        raise OptionError("is not valid for a stream; use startingOffsets", option="startPosition")
     if not options.paths and not options.server:
-        raise OptionError("host: a stream follows a server, or the archive at a path")
+        raise OptionError("is missing: a stream needs a host to follow, or the path of an archive", option="host")
 
 
 def _check_view(schema: StructType, options: SourceOptions) -> None:

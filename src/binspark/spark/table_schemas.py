@@ -5,8 +5,8 @@ from __future__ import annotations
 from binspark.columns.metadata_fields import METADATA_NAMES
 from binspark.columns.types import ColumnOptions, form_of
 from binspark.errors import SchemaError
-from binspark.schema.sql.reader import TableName
-from binspark.spark.options import Missing, SourceOptions
+from binspark.schema.table import TableName
+from binspark.spark.options import MissingColumns, SourceOptions
 from binspark.spark.plan import ReadPlan, SchemaVersion
 from binspark.spark.schemas import BEFORE
 from binspark.spark.server_schema import server_catalog, server_position
@@ -28,9 +28,9 @@ def newest_version(plan: ReadPlan, table: str) -> SchemaVersion:
     definition = plan.history.catalog.tables.get(TableName(schema, name))
     if definition is not None and definition.certain:
         return SchemaVersion(definition.table_schema(schema, name), definition.origin)
-    from binspark.files.survey import newest_shape  # loads kernels
+    from binspark.files.schema_scan import newest_schema  # loads kernels
 
-    found = newest_shape(plan.logs, table, plan.history)
+    found = newest_schema(plan.logs, table, plan.history)
     if found is None:
         message = f"the logs hold no rows of {table}, and nothing tells its columns"
         raise SchemaError(f"{message}; binspark.tables(spark, path) lists the tables that are there")
@@ -51,7 +51,7 @@ def check_columns(names: list[str], version: SchemaVersion, options: SourceOptio
     """Refuse columns that a table does not have."""
     known = {*version.table.column_names, *METADATA_NAMES, BEFORE}
     unknown = [name for name in names if name not in known]
-    if unknown and options.missing_columns is Missing.ERROR:
+    if unknown and options.missing_columns is MissingColumns.ERROR:
         has = ", ".join(version.table.column_names)
         message = f"{version.table.name} has no column {unknown[0]!r}; it has {has}"
         raise SchemaError(f"{message}. missingColumns=null makes such columns null", version.position)

@@ -1,4 +1,4 @@
-"""A run of fixed-size little-endian fields that is read and written in one step."""
+"""Consecutive little-endian fields of fixed size, read and written in one step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS = {
 class Layout:
     """Named fields of fixed size, one after the other, as `struct` codes without padding.
 
-    `Layout(("seed1", "Q"), ("seed2", "Q"))` is sixteen bytes. A third part is the meaning for people.
+    `Layout(("seed1", "Q"), ("seed2", "Q"))` is sixteen bytes. An optional third item is the meaning for `explain`.
     """
 
     __slots__ = ("kinds", "meanings", "names", "sizes", "struct")

@@ -1,4 +1,4 @@
-"""The cursor's mirror: appends fields to a growing run of bytes."""
+"""The counterpart of the cursor: appends fields to a buffer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from binspark.wire.packed import encode_packed, encode_signed_varlen, encode_var
 
 
 class Writer:
-    """Writes what a cursor reads. A value that does not fit its field is an `EncodeError`."""
+    """Writes what a cursor reads. A value that does not fit in its field is an `EncodeError`."""
 
     __slots__ = ("_buffer", "encoding")
 
@@ -24,7 +24,7 @@ class Writer:
         return len(self._buffer)
 
     def take(self) -> bytes:
-        """Return everything that was written."""
+        """Return all bytes that were written."""
         return bytes(self._buffer)
 
     def fields(self, layout: Layout, *values: Any) -> None:
@@ -84,7 +84,7 @@ class Writer:
         self._buffer += value
 
     def tagged(self, kind: int, value: bytes) -> None:
-        """Write a field that says its kind and its length, both packed integers, before its value."""
+        """Write a field as its kind and its length, both packed integers, and its value."""
         self.packed(kind)
         self.packed(len(value))
         self.raw(value)
@@ -94,11 +94,11 @@ class Writer:
         self._buffer += self.encode_text(value)
 
     def encode_text(self, value: str) -> bytes:
-        """Return the bytes of an identifier, for the length field that stands before it."""
+        """Return the bytes of an identifier, whose length is written before it."""
         try:
             return value.encode(self.encoding)
         except UnicodeEncodeError as error:
-            raise EncodeError(f"{value!r} is not {self.encoding} text: {error.reason}") from None
+            raise EncodeError(f"{value!r} cannot be encoded as {self.encoding}: {error.reason}") from None
 
     def zero(self) -> None:
         """Write the zero byte that terminates text."""
@@ -113,4 +113,4 @@ class Writer:
             self._buffer += value.to_bytes(length, order, signed=signed)
         except OverflowError:
             kind = "a signed" if signed else "an unsigned"
-            raise EncodeError(f"{value} does not fit {kind} integer of {length} bytes") from None
+            raise EncodeError(f"{value} does not fit in {kind} integer of {length} bytes") from None

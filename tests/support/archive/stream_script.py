@@ -19,7 +19,7 @@ from binspark.client.wire_access import MAX_PACKET, PacketChannel
 from binspark.event import HeartbeatV2, Rotate, encode_body
 from binspark.frames import MAGIC, ChecksumAlgorithm, EventCode, Family, Framer, Header, HeaderFlag, LogFormat
 from binspark.frames.checksum import checksum_of, with_in_use_flag_clear
-from binspark.frames.format import V4_POST_HEADERS
+from binspark.frames.codes import V4_POST_HEADERS
 from binspark.frames.header import encode_header
 from binspark.position import Position
 from binspark.wire import Writer

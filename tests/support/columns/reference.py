@@ -23,7 +23,7 @@ from binspark.event import (
     TransactionPayload,
 )
 from binspark.event.column_types import ColumnType as T
-from binspark.event.rows import ROWS_KINDS
+from binspark.event.rows import ROWS_KINDS, unknown_table_id
 from binspark.frames import Framer, HeaderFlag
 from binspark.frames.format import Family
 from binspark.frames.magic import FIRST_EVENT_OFFSET
@@ -33,6 +33,7 @@ from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.schema.table_map import from_table_map
+from binspark.transactions.grammar import Role, boundary_of
 from binspark.values.column import BINARY_COLLATION, Column
 from binspark.values.options import Undecodable, ValueOptions
 from binspark.values.rows import RowChange, rows_of
@@ -110,7 +111,7 @@ class ReferenceReader:
             self._payload_row = 0
         if isinstance(body, Query | TableMap) or event.type == "FORMAT_DESCRIPTION":
             self.history.feed(event)
-        if isinstance(body, Query) and body.query == b"BEGIN":
+        if boundary_of(event).role is Role.BEGINS:
             self._tx_row = 0
         if isinstance(body, TableMap):
             self._maps[body.table_id] = body
@@ -164,7 +165,7 @@ class ReferenceReader:
         if body.table_id not in self._maps and not body.rows:
             return  # only the end of a statement
         if body.table_id not in self._maps:
-            raise Malformed(f"rows event for unknown table id {body.table_id} (no TABLE_MAP before it)", event.position)
+            raise unknown_table_id(body, event.position)
         selected = self._is_selected(event)
         schema = self._schema_of(self._maps[body.table_id], event)
         if schema is None or not (selected or selection.tx_rows or event.inner is not None):

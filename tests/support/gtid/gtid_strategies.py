@@ -52,7 +52,7 @@ states = st.lists(mariadb_gtids, max_size=8).map(MariadbState.of)
 
 
 def from_model(model: frozenset[tuple[str, str, int]]) -> GtidSet:
-    """Return the set that a model stands for."""
+    """Return the set of a model."""
     return GtidSet.of(Gtid(uuid, number, tag) for uuid, tag, number in model)
 
 

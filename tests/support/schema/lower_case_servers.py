@@ -1,4 +1,4 @@
-"""Servers with lower_case_table_names=1. MySQL takes that only for data that was made with it."""
+"""Servers with lower_case_table_names=1. MySQL accepts it only for data that was initialized with it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IN_LOWER_CASE: Mapping[str, str | int | None] = {"lower-case-table-names": 1, "b
 
 @contextmanager
 def lower_case_server(family: Family) -> Iterator[Server]:
-    """Start a server that keeps the names of tables in lower case."""
+    """Start a server that stores the names of tables in lower case."""
     if family is MariaDB:
         with start(family, IN_LOWER_CASE) as server:
             yield server

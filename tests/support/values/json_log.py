@@ -21,7 +21,7 @@ PARTIAL_JSON_UPDATES = 1
 
 @dataclass(frozen=True)
 class Diffs:
-    """A vector of diffs that stands in the place of a document."""
+    """A vector of diffs instead of a document."""
 
     vector: bytes
 
@@ -66,7 +66,7 @@ class JsonTable:
 
 
 def logged_rows(log: Path, kinds: tuple[str, ...]) -> Iterator[Change]:
-    """Read the images before and after each change, from a log that holds changes of one kind of table only."""
+    """Read the images before and after each change, from a log with changes of one kind of table only."""
     for event in read_events(log):
         if isinstance(event.body, Rows):
             partial = event.header.type_code == EventCode.PARTIAL_UPDATE_ROWS
@@ -118,7 +118,7 @@ def _read_rows(event: Rows, kinds: tuple[str, ...], partial: bool) -> Iterator[C
 
 
 def _read_partial_bits(cursor: Cursor) -> int:
-    """Read which JSON columns hold diffs: a bit for every JSON column of the table (eight at most here)."""
+    """Read which JSON columns have diffs: a bit for every JSON column of the table (eight at most here)."""
     return cursor.u8("partial_bits") if cursor.packed("value_options") & PARTIAL_JSON_UPDATES else 0
 
 

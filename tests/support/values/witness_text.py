@@ -1,4 +1,4 @@
-"""Values in the words of the servers' own log readers, and what those printed."""
+"""Values as the servers' own log readers print them, and what those printed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MYSQL_ESCAPES: Escapes = {**MARIADB_ESCAPES, 0x09: b"\\t", 0x0A: b"\\n", 0x27: b
 
 
 def spoken(row: Row, columns: tuple[Column, ...], escapes: Escapes) -> dict[int, bytes]:
-    """Say a row image as a log reader would."""
+    """Return a row image as a log reader prints it."""
     return {
         number: _say(value, column, escapes)
         for number, (value, column) in enumerate(zip(row, columns, strict=True), 1)

@@ -78,8 +78,8 @@ _POINT_ZERO = int.from_bytes(b".0", "little")
 def write_double(at: int, bits: int) -> int:
     """Write a finite double, given by its bits; return the address after it.
 
-    No two decimals of up to 15 digits are the same double, so digits this few that read back are the shortest. So integers
-    and decimals of few digits are found by trying.
+    No two decimals of up to 15 digits are the same double, so digits this few that read back are the shortest. So
+    integers and decimals of few digits are found by trying.
     """
     if bits < 0:
         store8(at, _MINUS)

@@ -1,30 +1,15 @@
-"""Tokens read one after the other, with the questions that a grammar asks."""
+"""A reader of tokens with the operations of a recursive descent parser."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from binspark.errors import SchemaError
+from binspark.schema.changes import NotUnderstood
 from binspark.schema.session import Session
 from binspark.schema.sql.tokens import END, Kind, Token, tokens
-
-
-class NotUnderstood(SchemaError):
-    """A statement is about tables, but not in a way that binspark understands."""
-
-
-class TableName(NamedTuple):
-    """A table's full name."""
-
-    schema: str
-    table: str
-
-    def __str__(self) -> str:
-        return f"{self.schema}.{self.table}"
+from binspark.schema.table import TableName
 
 
 class SqlReader:
-    """A statement, read from left to right. `tables` collects the tables that it names as its subject."""
+    """Reads a statement from left to right. `tables` collects the tables that it affects."""
 
     def __init__(self, sql: str | list[Token], schema: str, session: Session) -> None:
         self._tokens = sql if isinstance(sql, list) else list(tokens(sql, session))
@@ -57,11 +42,11 @@ class SqlReader:
         return token
 
     def at(self, *words: str) -> bool:
-        """Whether these keywords come next."""
+        """Return whether these keywords come next."""
         return all(self.peek(ahead).word == word for ahead, word in enumerate(words))
 
     def at_any(self, *words: str) -> bool:
-        """Whether one of these keywords comes next."""
+        """Return whether one of these keywords comes next."""
         return self.peek().word in words
 
     def accept(self, *words: str) -> bool:
@@ -99,7 +84,7 @@ class SqlReader:
 
     def refused(self, wanted: str) -> NotUnderstood:
         """Return the error that something else was expected here."""
-        return NotUnderstood(f"{wanted} was expected where {self.peek().value!r} stands")
+        return NotUnderstood(f"expected {wanted}, found {self.peek().value!r}")
 
     def name(self) -> str:
         """Take an identifier."""
@@ -108,7 +93,7 @@ class SqlReader:
         return self.next().value
 
     def word_or_text(self) -> str:
-        """Take a name that may also stand in quotes, such as that of a character set."""
+        """Take a name that may also be a string, such as that of a character set."""
         if self.peek().kind is Kind.END or self.peek().kind is Kind.SIGN:
             raise self.refused("a name")
         return self.next().value
@@ -116,18 +101,18 @@ class SqlReader:
     def text(self) -> str:
         """Take a string literal."""
         if self.peek().kind is not Kind.TEXT:
-            raise self.refused("a text")
+            raise self.refused("a string")
         return self.next().value
 
     def number(self) -> int:
         """Take an unsigned integer."""
         token = self.peek()
         if token.kind is not Kind.NUMBER or not token.value.isdecimal():
-            raise self.refused("a whole number")
+            raise self.refused("an unsigned integer")
         return int(self.next().value)
 
     def table_name(self) -> TableName:
-        """Take the name of a table that the statement is about."""
+        """Take the name of a table that the statement affects."""
         name = self.other_table_name()
         self.tables.append(name)
         return name
@@ -140,7 +125,7 @@ class SqlReader:
         return TableName(first or self.schema, self.stored_name())
 
     def stored_name(self) -> str:
-        """Take the name of a table or a database, in the case that the server keeps it in."""
+        """Take the name of a table or a database, in the case in which the server stores it."""
         name = self.name()
         return name.lower() if self.session.lower_case_names else name
 
@@ -155,7 +140,7 @@ class SqlReader:
             self._at += 1
 
     def skip_one(self) -> None:
-        """Skip one token, or a pair of parentheses with all that is in it."""
+        """Skip one token, or parentheses with their content."""
         if self.is_sign("("):
             self.skip_parentheses()
         else:

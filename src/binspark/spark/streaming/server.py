@@ -27,9 +27,9 @@ from binspark.errors import BinlogError, ConnectionLost, Purged
 from binspark.event import Event
 from binspark.files.sources import log_order
 from binspark.gtid import GtidSet
+from binspark.options.server import connection_arguments
 from binspark.schema.history import SchemaHistory, may_define_tables
 from binspark.spark.options import SourceOptions
-from binspark.spark.server_schema import connection_arguments
 from binspark.spark.streaming.backlog import LiveLog
 from binspark.spark.streaming.limit import Limit
 from binspark.spark.streaming.offset import StreamOffset

@@ -12,7 +12,7 @@ from binspark.columns.selection import Selection
 from binspark.event import Event, Query
 from binspark.files.split_reader import MakeReader
 from binspark.schema.history import SchemaHistory
-from binspark.spark.options import Ddl, SourceOptions
+from binspark.spark.options import DdlMode, SourceOptions
 
 
 class LogReader(Protocol):
@@ -39,7 +39,7 @@ def batch_readers(selection: Selection, options: SourceOptions) -> MakeReader:
     """Return what creates the readers for the parts of a split."""
 
     def make(history: SchemaHistory) -> BatchReader:
-        if options.ddl is Ddl.IGNORE:
+        if options.ddl is DdlMode.IGNORE:
             history = _FixedHistory(history.catalog, lower_case_names=history.lower_case_names)
         return BatchReader(selection, history)
 

@@ -13,7 +13,7 @@ from binspark.columns.selection import Selection
 from binspark.columns.types import ZeroDates
 from binspark.documents.row_images import RowImages
 from binspark.documents.row_objects import json_rows, variant_rows
-from binspark.spark.options import RowsAs, SourceOptions
+from binspark.spark.options import RowFormat, SourceOptions
 from binspark.spark.views.base import LogReader, batch_readers
 
 _MAX_ROWS = 1 << 14  # every VARIANT comes with the names of its columns
@@ -38,7 +38,7 @@ class ChangesView:
         selected = self.options.selection
         images = [name for name in _IMAGES if name in self.target.names]
         policies = selected.options
-        if self.options.rows is RowsAs.JSON:
+        if self.options.rows is RowFormat.JSON:
             policies = replace(policies, zero_dates=ZeroDates.STRING)
         return replace(
             selected,
@@ -50,7 +50,7 @@ class ChangesView:
         )
 
     def _batch(self, found: TableBatch) -> pa.RecordBatch:
-        images = RowImages(found, json_rows if self.options.rows is RowsAs.JSON else variant_rows)
+        images = RowImages(found, json_rows if self.options.rows is RowFormat.JSON else variant_rows)
         arrays = [_column(field.name, found, images) for field in self.target]
         return pa.RecordBatch.from_arrays(arrays, schema=self.target)
 

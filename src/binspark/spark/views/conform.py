@@ -16,7 +16,7 @@ from binspark.event.column_types import ColumnType
 from binspark.files.sources import log_order
 from binspark.position import Position
 from binspark.schema.table import TableSchema
-from binspark.spark.options import Evolution, SourceOptions
+from binspark.spark.options import SchemaEvolution, SourceOptions
 from binspark.spark.plan import SchemaVersion
 from binspark.spark.schemas import BEFORE
 from binspark.spark.table_schemas import describe_version
@@ -109,7 +109,7 @@ class Conformer:
             return
         older = SchemaVersion(found.table, _position(found))
         how = "set schemaEvolution=restart to continue with the new schema after a restart"
-        if self._options.schema_evolution is Evolution.RESTART:
+        if self._options.schema_evolution is SchemaEvolution.RESTART:
             if _order(older.position) < _order(self._newest.position):
                 return
             how = "restart it, and it continues from the same offset with the new schema"

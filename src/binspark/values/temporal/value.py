@@ -1,6 +1,6 @@
-"""Dates and times as values: what the server prints of them, and their numbers for columns.
+"""Dates and times as values: their text as the server prints it, and their numbers for Arrow columns.
 
-Zero dates, partial dates and dates that no calendar has are values like any other; they only have no number.
+Zero dates, partial dates and dates that are not in the calendar are values, too; only their number is None.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _DAY_MICROSECONDS = 86_400 * MICROSECONDS
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """DATE. Each part may be 0, and the day may be one that its month does not have."""
+    """DATE. Each part may be 0, and the day may be one that does not exist in its month."""
 
     year: int
     month: int
@@ -37,7 +37,7 @@ class Date:
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """TIME: a signed span of time, `digits` of whose fraction are shown."""
+    """TIME: a signed duration; `digits` is the number of fractional digits that are shown."""
 
     microseconds: int
     digits: int = 0
@@ -69,7 +69,7 @@ class DateTime:
 
     @property
     def microseconds(self) -> int | None:
-        """Microseconds since 1970-01-01 00:00:00; None where the date has no number."""
+        """Microseconds since 1970-01-01 00:00:00; None if the date is not in the calendar."""
         days = self.date.days
         if days is None:
             return None
@@ -79,7 +79,7 @@ class DateTime:
 
 @dataclass(frozen=True, slots=True)
 class Timestamp:
-    """TIMESTAMP: a moment, as seconds since 1970 in UTC. All zero is the server's zero date."""
+    """TIMESTAMP: a point in time, as seconds since 1970 in UTC. 0 is the server's zero date."""
 
     seconds: int
     microsecond: int = 0

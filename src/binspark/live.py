@@ -1,0 +1,177 @@
+"""Servers: connect to one, follow its transactions, archive its logs. Each is one call with keyword arguments.
+
+The arguments of the connection are those of `binspark.options.server.ServerArguments`: `host`, `port`, `user`,
+`password`, `socket`, `defaults_file`, `ssl_mode`, `ssl_ca`, `ssl_cert`, `ssl_key`, `connect_timeout`. A connection that
+is configured already may be given instead.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+
+from binspark.errors import OptionError
+from binspark.options.option import Option, OptionTable, Surface, warn_renamed
+from binspark.options.server import (
+    ARCHIVE_OPTIONS,
+    SERVER_OPTIONS,
+    STREAM_OPTIONS,
+    ServerArguments,
+    ServerOption,
+    connection_arguments,
+)
+
+if TYPE_CHECKING:
+    from binspark.archive.archiver import Archiver
+    from binspark.archive.progress import Report
+    from binspark.client.connect import Connection
+    from binspark.client.follow import Follower
+    from binspark.client.options import ConnectionOptions
+    from binspark.client.resume import ResumePoint
+    from binspark.client.settings import StreamSettings
+    from binspark.client.stream import OnHeartbeat
+    from binspark.files.storage import Storage
+
+_OPTIONS: OptionTable[Option] = OptionTable(
+    (*STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVER_OPTIONS), Surface.PYTHON, warn_renamed
+)
+
+
+def connect(config: ConnectionOptions | None = None, /, **server: Unpack[ServerArguments]) -> Connection:
+    """Connect to a server; of several hosts, to the first that answers.
+
+    >>> with binspark.connect(host="db1", user="repl") as connection:  # doctest: +SKIP
+    ...     connection.rows("SELECT VERSION()")
+    """
+    from binspark.client.connect import connect
+
+    return connect(_config(config, server))
+
+
+def follow(
+    config: ConnectionOptions | None = None,
+    /,
+    *,
+    start: str | ResumePoint = "latest",
+    until: Literal["end"] | None = None,
+    connection_server_id: int | None = None,
+    heartbeat_seconds: float | None = None,
+    on_heartbeat: OnHeartbeat | None = None,
+    **server: Unpack[ServerArguments],
+) -> Follower:
+    """Follow the transactions of a server, over lost connections, restarts and failovers.
+
+    start                 latest, earliest, `binlog.000003:154`, GTIDs, `timestamp:…`, or a stored position
+    until                 `end` stops after what the server has written now; without it, iteration does not end
+    connection_server_id  the server id to connect with; random if it is not given
+    heartbeat_seconds     how often an idle server sends a heartbeat
+    on_heartbeat          is called for each heartbeat
+
+    >>> for group in binspark.follow(host="db1,db2", user="repl", start="latest"):  # doctest: +SKIP
+    ...     for event in group.events():
+    ...         print(event.type, event.body)
+    """
+    from binspark.client.follow import follow
+    from binspark.client.settings import FollowSettings
+
+    stream = stream_settings(
+        until=until, connection_server_id=connection_server_id, heartbeat_seconds=heartbeat_seconds
+    )
+    return follow(_config(config, server), start, FollowSettings(stream=stream), on_heartbeat)
+
+
+class ArchiveArguments(TypedDict, total=False):
+    """The options of an archive as keyword arguments; `STREAM_OPTIONS` and `ARCHIVE_OPTIONS` have their meanings."""
+
+    start: str | None
+    until: Literal["end"] | None
+    keep_days: float | None
+    keep_bytes: int | str | None
+    sync_seconds: float | None
+    upload_seconds: float | None
+    spool: str | os.PathLike[str] | None
+    progress_seconds: float | None
+    connection_server_id: int | None
+    heartbeat_seconds: float | None
+
+
+class _Archive(ArchiveArguments, ServerArguments, total=False):
+    """All keyword arguments of `open_archiver`."""
+
+
+def open_archiver(
+    target: str | os.PathLike[str],
+    config: ConnectionOptions | None = None,
+    /,
+    *,
+    on_progress: Callable[[Report], None] | None = None,
+    storage: Storage | None = None,
+    **options: Unpack[_Archive],
+) -> Archiver:
+    """Return an archiver of a server's logs, for a new archive or one that exists: `run` copies until `stop` is called.
+
+    target       a directory, or the URI of one in an object store
+    on_progress  is called with rate and lag, every `progress_seconds`
+    storage      how to reach the object store, if the URI and the environment do not say it
+
+    The other options are those of `ArchiveArguments` and of the connection.
+
+    >>> binspark.open_archiver("archive/", host="db1", user="repl", keep_days=30).run()  # doctest: +SKIP
+    """
+    from binspark.archive.archiver import open_archiver
+    from binspark.archive.retention import Retention
+    from binspark.archive.settings import ArchiveSettings
+
+    found = _OPTIONS.find_all(options)
+    given = {name: _value(*each) for name, each in found.items() if not isinstance(each[0], ServerOption)}
+    server = {name: value for name, (option, value) in found.items() if isinstance(option, ServerOption)}
+    settings = ArchiveSettings(
+        stream=stream_settings(
+            until=given.get("until"),
+            connection_server_id=given.get("connection_server_id"),
+            heartbeat_seconds=given.get("heartbeat_seconds"),
+        ),
+        keep=Retention(given.get("keep_days"), given.get("keep_bytes")),
+        **{_SETTINGS[name]: value for name, value in given.items() if name in _SETTINGS and value is not None},
+    )
+    return open_archiver(
+        _config(config, server), os.fspath(target), settings, on_progress, spool=given.get("spool"), storage=storage
+    )
+
+
+_SETTINGS = {
+    "start": "start",
+    "sync_seconds": "sync_seconds",
+    "upload_seconds": "upload_seconds",
+    "progress_seconds": "report_seconds",
+}
+"""What `ArchiveSettings` calls its options."""
+
+
+def stream_settings(
+    *, until: str | None = None, connection_server_id: int | None = None, heartbeat_seconds: float | None = None
+) -> StreamSettings:
+    """Return how a stream is requested; None is the default."""
+    from binspark.client.settings import StreamSettings
+
+    if until not in (None, "end"):
+        raise OptionError(f"must be 'end', got {until!r}", option="until")
+    given = {"server_id": connection_server_id, "heartbeat_seconds": heartbeat_seconds}
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return StreamSettings(until_end=until is not None, **chosen)
+
+
+def _value(option: Option, value: Any) -> Any:
+    return None if value is None else option.read(value, Surface.PYTHON)
+
+
+def _config(config: ConnectionOptions | None, server: Any) -> ConnectionOptions:
+    from binspark.client.gather import connection_options
+
+    arguments = connection_arguments(server)
+    if config is None:
+        return connection_options(**arguments)
+    if arguments:
+        raise OptionError("cannot be combined with a connection that is configured already", option=next(iter(server)))
+    return config
