@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from binspark.kernels import cache
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, ServerUnavailable, start
 
 ServerFactory = Callable[..., Server]
+
+cache.enable()  # compiling kernels takes half a minute, and every process of the tests would do it
 
 SHARED_OPTIONS: Mapping[str, str | int | None] = {"binlog-row-metadata": "FULL"}
 """Whoever needs other options asks `start_server` for a server of its own."""

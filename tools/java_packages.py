@@ -6,7 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-from binspark.testing.servers.cache import build_once, cache_folder
+from binspark.folders import cache_folder
+from binspark.testing.servers.cache import build_once
 from binspark.testing.servers.debian import PackageSet, unpack_packages
 from binspark.testing.servers.errors import ServerUnavailable
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.workloads import FAST_SERVER, Workload
+from binspark.folders import cache_folder
 from binspark.testing.servers import MySQL, Server, start
-from binspark.testing.servers.cache import build_once, cache_folder
+from binspark.testing.servers.cache import build_once
 from binspark.testing.servers.programs import find_programs
 
 LOG_NAME = "binlog.000001"

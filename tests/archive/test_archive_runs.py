@@ -18,10 +18,10 @@ from binspark.client.bulk.plain_unpack import unpack_plainly
 from binspark.client.bulk.runs import EventRuns, Run, Stop
 from binspark.client.bulk.unpacking import Unpacking
 from binspark.client.settings import StreamSettings
-from binspark.columns.packet_layout import Outcome
 from binspark.errors import BinlogError, Checksum, ConnectionLost, Malformed, Purged
 from binspark.event import EventDecoder
 from binspark.frames import Frame, Framer
+from binspark.kernels.packet_layout import Outcome
 from binspark.testing.builder import BinlogBuilder, blob, insert, integer, table
 from binspark.transactions import Assembler
 from binspark.transactions.grammar import Progress, boundary_of, progress_after

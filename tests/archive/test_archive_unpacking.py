@@ -14,10 +14,10 @@ from binspark.client.bulk.kernel_unpack import KernelUnpacker
 from binspark.client.bulk.plain_unpack import unpack_plainly
 from binspark.client.bulk.unpacker import Unpacker
 from binspark.client.bulk.unpacking import Unpacking
-from binspark.columns.packet_layout import PACKET_ROLES, Outcome
 from binspark.frames import EventCode
 from binspark.frames.checksum import checksum_of
 from binspark.frames.header import HEADER_LENGTH, Header, encode_header
+from binspark.kernels.packet_layout import PACKET_ROLES, Outcome
 from binspark.transactions.grammar import Progress, Role
 from binspark.wire import Writer
 from tests.support.archive.stream_script import packets

@@ -31,9 +31,9 @@ from binspark.testing.builder import (
     update,
     varchar,
 )
-from tests.support.columns.columns_bulk import bulk_outcome, disagreements, read_outcome
-from tests.support.columns.columns_outcome import Outcome
-from tests.support.columns.columns_reference import ReferenceReader
+from tests.support.columns.bulk import bulk_outcome, read_outcome
+from tests.support.columns.outcome import Outcome
+from tests.support.columns.reference import ReferenceReader
 
 FILE = "binlog.000001"
 ORDERS = table("shop.orders", integer("id"), varchar("note", 40))
@@ -61,7 +61,7 @@ def all_damaged(logs: Iterable[bytes]) -> Iterator[tuple[Outcome, Outcome]]:
     bulk, reference = BatchReader(selection), ReferenceReader(selection)
     for log in logs:
         yield read_outcome(bulk, io.BytesIO(log).readinto, FILE), reference.read(log, FILE)
-    assert disagreements(bulk) == 0
+    assert bulk.disagreements == 0
 
 
 def overwritten(log: bytes, offset: int, value: int) -> bytes:

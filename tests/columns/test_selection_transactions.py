@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from binspark.testing.builder import (
     MYSQL_9_7,
     BinlogBuilder,
     EventSpec,
+    ServerKind,
     insert,
     integer,
     table,
@@ -30,7 +32,7 @@ SECOND = 1_000_000
 checksums = pytest.mark.parametrize("checksum", list(ChecksumAlgorithm)[:2], ids=lambda kind: kind.name)
 
 
-def ids(log: BinlogBuilder, **choice: object) -> list[int]:
+def ids(log: BinlogBuilder, **choice: Any) -> list[int]:
     """Return the rows of a log that are chosen."""
     batches = BatchReader(Selection(**choice)).read(io.BytesIO(log.content).readinto)
     return [number for found in batches for number in found.batch.column("id").to_pylist()]
@@ -84,7 +86,7 @@ def test_a_transaction_that_began_earlier_is_chosen_by_its_commit_alone() -> Non
 
 
 @pytest.mark.parametrize("server", [MARIADB_10_11, MYSQL_5_7], ids=lambda kind: kind.server_version)
-def test_where_a_gtid_has_no_commit_time_its_own_time_counts(server: object) -> None:
+def test_where_a_gtid_has_no_commit_time_its_own_time_counts(server: ServerKind) -> None:
     log = BinlogBuilder(server)
     for number in range(3):
         log.timestamp = NOON + 10 * number

@@ -25,7 +25,7 @@ def selection(schema: str, **options: str) -> Selection:
     """Return what is decoded for a schema."""
     source = BinlogDataSource({"path": str(LOGS), **options})
     reader: Any = source.reader(StructType.fromDDL(schema))
-    view: Any = make_view(reader._options, reader._schema, reader._shape)
+    view: Any = make_view(reader._options, reader._schema, reader._version)
     found: Selection = view.selection
     return found
 
@@ -100,7 +100,7 @@ def test_a_type_that_rows_do_not_fit_is_refused_with_both(read: ReadLogs) -> Non
 def test_a_null_where_the_schema_forbids_it_is_refused_with_its_row(read: ReadLogs) -> None:
     error = failure(read(LOGS, "channel string NOT NULL", table="shop.orders").collect)
     assert isinstance(error, SchemaError)
-    assert error.message == "channel is NULL in a row, but the schema says NOT NULL"
+    assert error.message == "channel is NULL in a row, but NOT NULL in the schema of the query"
     assert error.position.offset == batch_records(LOGS, "shop.orders")[0]["_pos"]
     named = read(LOGS, "id decimal(20,0) NOT NULL", table="shop.orders")
     assert named.count() == len(batch_records(LOGS, "shop.orders"))

@@ -15,14 +15,14 @@ from binspark.changes import ChangeReader, change_json
 from binspark.changes.selection_options import make_selection
 from binspark.client.bulk.pieces import BytesPiece
 from binspark.client.resume import ResumePoint
-from binspark.columns.packet_layout import ODD_CODES
 from binspark.columns.selection import Selection
+from binspark.documents.json_lines import lines_of
 from binspark.errors import DecodeError, Malformed
 from binspark.files import read_events
 from binspark.frames import Framer
+from binspark.kernels.packet_layout import ODD_CODES
 from binspark.schema.history import SchemaHistory
 from binspark.tail import printer as change_printer
-from binspark.tail.json_lines import lines_of
 from binspark.tail.printer import ChangePrinter
 from binspark.testing.builder import BinlogBuilder, blob, delete, insert, integer, table, update, varchar
 from tests.corpus.cases import case_logs, corpus_logs, log_id

@@ -9,15 +9,7 @@ from pathlib import Path
 import pytest
 
 from binspark.testing.servers import ServerUnavailable
-from binspark.testing.servers.cache import build_once, cache_folder
-
-
-def test_the_cache_folder_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("BINSPARK_CACHE", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "shared"))
-    assert cache_folder() == tmp_path / "shared" / "binspark"
-    monkeypatch.setenv("BINSPARK_CACHE", str(tmp_path / "own"))
-    assert cache_folder() == tmp_path / "own"
+from binspark.testing.servers.cache import build_once
 
 
 def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:

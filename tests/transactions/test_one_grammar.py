@@ -22,7 +22,6 @@ from binspark.client.bulk.kernel_unpack import KernelUnpacker
 from binspark.client.bulk.outline import Chunk, outline, statements
 from binspark.client.bulk.plain_unpack import unpack_plainly
 from binspark.client.bulk.unpacking import Unpacking
-from binspark.columns.packet_layout import Outcome
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from binspark.columns.starts import LogBytes
@@ -32,6 +31,7 @@ from binspark.event.rows import RowsFlag
 from binspark.frames import EventCode, Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET, MAGIC
 from binspark.gtid import GtidSet
+from binspark.kernels.packet_layout import Outcome
 from binspark.spark.options import SourceOptions
 from binspark.spark.views.events import TransactionsView, WantedEvents
 from binspark.testing.builder import ServerKind

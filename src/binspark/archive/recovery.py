@@ -75,8 +75,8 @@ def _sound_part(file: LogFile, head: LogHead) -> tuple[int, int]:
     """Return where the last sound event begins and ends. Whoever begins a new archive needs no kernel for it."""
     import numpy as np
 
-    from binspark.columns.crc import crc32_address
-    from binspark.columns.kernels.sound import walk_sound
+    from binspark.kernels.crc32 import crc32_address
+    from binspark.kernels.walk import walk_sound
 
     with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
         content = np.frombuffer(mapped, dtype=np.uint8)

@@ -24,22 +24,15 @@ if TYPE_CHECKING:
     from binspark.export import TableSummary
 
 
-_SCAN_KERNEL = "scan.scan-*.nbi"
 _MEGABYTE = 1_000_000
 
 
 def notice_of_compiling(console: Console) -> None:
     """On a terminal, explain why the first use takes longer."""
-    if console.is_terminal and not _is_compiled():
+    from binspark.columns.reader import is_decoder_compiled
+
+    if console.is_terminal and not is_decoder_compiled():
         console.print("Compiling the decoder; this happens once and takes half a minute…")
-
-
-def _is_compiled() -> bool:
-    import numba
-
-    import binspark.columns.kernels  # noqa: F401 (says where compiled kernels are kept)
-
-    return any(Path(vars(numba.config)["CACHE_DIR"]).rglob(_SCAN_KERNEL))
 
 
 class Progress:

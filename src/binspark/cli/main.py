@@ -11,6 +11,7 @@ from typing import NoReturn
 import click
 
 from binspark import __version__
+from binspark.kernels import cache
 from binspark.options.option import suggestion
 
 _HIDDEN = {"pandas": "", "cffi": "numba.", "yaml": "numba."}
@@ -113,6 +114,7 @@ def main() -> None:
 
 def run() -> None:
     """Run the command and exit: 0 fine, 1 the log is damaged or a check failed, 2 wrong use, 141 closed pipe."""
+    cache.enable()
     if _COMPLETION in os.environ:
         main(prog_name=_NAME)
     if _WITH_SPARK.intersection(sys.argv[1:2]):

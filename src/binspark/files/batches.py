@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO, Unpack, overload
 
 from binspark.changes.selection_options import TABLE, BatchOptions, make_selection, take_schema_file
+from binspark.columns.arena import ReadInto
 from binspark.columns.reader import BatchReader, TableBatch
-from binspark.columns.windows import ReadInto
 from binspark.errors import OptionError
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.kernels import cache
 from binspark.options.option import Surface
 from binspark.os_errors import source_errors
 
@@ -46,6 +47,7 @@ def read_batches(
     is a dump with the names, types and keys that the log lacks. The other options are those of `BatchOptions`. Rows
     before damage are yielded before the error is raised.
     """
+    cache.enable()
     if table is not None:
         if "tables" in options:
             raise OptionError("table and tables cannot be combined")

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from binspark.columns.kernels.hop import Look, Met, Walk, hop
 from binspark.columns.starts import LogBytes
 from binspark.errors import DecodeError
 from binspark.event import Event, EventDecoder
@@ -19,6 +18,7 @@ from binspark.files.storage.store import LogFile
 from binspark.frames import Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.resync import find_event
+from binspark.kernels.walk import Look, Met, Walk, hop
 from binspark.os_errors import source_errors
 
 _WINDOW = 1 << 20

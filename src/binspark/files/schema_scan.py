@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from binspark.columns.kernels.hop import Look
 from binspark.columns.starts import LogBytes
 from binspark.errors import DecodeError
 from binspark.event import Event, EventDecoder, TableMap, TransactionPayload
@@ -14,6 +13,7 @@ from binspark.files.header_scan import HeaderScanner, open_scanner
 from binspark.files.read import source_events
 from binspark.files.splits import PlannedLog
 from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.kernels.walk import Look
 from binspark.schema.history import SchemaHistory, may_define_tables
 from binspark.schema.table import TableSchema
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
+from binspark.columns.arena import ReadInto
 from binspark.columns.reader import BatchReader, Span, TableBatch
 from binspark.columns.starts import LogBytes
-from binspark.columns.windows import ReadInto
 from binspark.errors import DecodeError, SourceError
 from binspark.event import Event, EventDecoder
 from binspark.files.header_scan import HeaderScanner

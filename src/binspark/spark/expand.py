@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from binspark.columns.reconcile import Conversion, conversion
+from binspark.documents.conversion import Conversion, conversion
 from binspark.errors import SchemaError
 from binspark.spark.schemas import arrow_schema
 

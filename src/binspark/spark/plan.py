@@ -18,7 +18,7 @@ from binspark.spark.server_schema import server_catalog
 
 @dataclass(frozen=True)
 class ReadPlan:
-    """The logs as they are now, and the shapes of tables over all of them."""
+    """The logs as they are now, and the schemas of tables over all of them."""
 
     logs: tuple[PlannedLog, ...]
     history: SchemaHistory
@@ -26,14 +26,14 @@ class ReadPlan:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """A table in one shape, and where that comes from."""
+class SchemaVersion:
+    """A schema version of a table, and the position that it comes from."""
 
     table: TableSchema
     position: Position
 
 
-_NEED_SHAPES = (View.CHANGES, View.CHUNKS)
+_NEED_SCHEMAS = (View.CHANGES, View.CHUNKS)
 
 
 def make_plan(options: SourceOptions) -> ReadPlan:
@@ -47,8 +47,8 @@ def make_plan(options: SourceOptions) -> ReadPlan:
 
 
 def reads_ddl(options: SourceOptions) -> bool:
-    """Tell whether the statements of the logs are looked for: views that show no rows need no shapes of tables."""
-    return options.ddl is DdlMode.READ and options.view in _NEED_SHAPES
+    """Return whether DDL is read from the logs: views that show no rows need no schemas of tables."""
+    return options.ddl is DdlMode.READ and options.view in _NEED_SCHEMAS
 
 
 def history_over(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistory:

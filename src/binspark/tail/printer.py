@@ -12,9 +12,9 @@ from binspark.client.bulk.chunk_reader import ChunkReader
 from binspark.client.bulk.pieces import BytesPiece, Piece
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
+from binspark.documents.json_lines import in_order, lines_of, selection_of_lines
 from binspark.errors import BinlogError, SchemaError
 from binspark.schema.history import SchemaHistory
-from binspark.tail.json_lines import in_order, lines_of, selection_of_lines
 
 Bytes = npt.NDArray[np.uint8]
 

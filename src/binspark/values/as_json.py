@@ -22,9 +22,9 @@ from typing import Any
 
 from binspark.event.column_types import ColumnType
 from binspark.values.column import Column
-from binspark.values.numbers import shortest_float
 from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
 from binspark.values.value import Absent, DocumentDiff, Geometry, JsonDiffs, Row, Value
+from binspark.wire.floats import shortest_float
 
 
 def row_json(row: Row, columns: Sequence[Column]) -> str:

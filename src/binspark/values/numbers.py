@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from struct import Struct
 
 from binspark.errors import Malformed, Unsupported
 from binspark.event.column_types import ColumnType as T
@@ -40,8 +39,6 @@ def to_signed(raw: int, width: int) -> int:
 
 _FLOAT = Layout(("value", "f"))
 _DOUBLE = Layout(("value", "d"))
-_SINGLE = Struct("<f")
-_MAX_DIGITS = 9
 
 
 def decode_float(cursor: Cursor, _column: Column, _options: ValueOptions) -> float:
@@ -54,26 +51,6 @@ def decode_double(cursor: Cursor, _column: Column, _options: ValueOptions) -> fl
     """Decode DOUBLE: eight bytes, IEEE 754, little-endian."""
     value: float = cursor.fields(_DOUBLE)[0]
     return value
-
-
-def shortest_float(single: float) -> float:
-    """Return the number with the fewest digits that reads back to the same four bytes: 0.1, not 0.10000000149011612.
-
-    Its `repr` has those digits.
-    """
-    packed = _SINGLE.pack(single)
-    for digits in range(1, _MAX_DIGITS):
-        rounded = float(f"{single:.{digits}g}")
-        if _reads_back(rounded, packed):
-            return rounded
-    return float(f"{single:.{_MAX_DIGITS}g}")
-
-
-def _reads_back(number: float, packed: bytes) -> bool:
-    try:
-        return _SINGLE.pack(number) == packed
-    except OverflowError:  # the largest floats, rounded up
-        return False
 
 
 def decode_bit(cursor: Cursor, column: Column, _options: ValueOptions) -> int:

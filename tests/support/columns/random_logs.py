@@ -114,10 +114,11 @@ def _image(draw: st.DrawFn, table: TableSchema, present: bytes) -> bytes:
 
 @st.composite
 def _presence(draw: st.DrawFn, table: TableSchema) -> bytes:
-    """A bitmap of columns; most often all of them. Bits behind the last column mean nothing."""
+    """A bitmap of columns; most often all of them. Bits after the last column mean nothing."""
     count = len(table.columns)
     every = encode_low_bits_first([True] * count)
-    return draw(st.one_of(*[st.just(every)] * 3, st.binary(min_size=len(every), max_size=len(every))))
+    bitmap: bytes = draw(st.one_of(*[st.just(every)] * 3, st.binary(min_size=len(every), max_size=len(every))))
+    return bitmap
 
 
 def _mutated(draw: st.DrawFn, raw: bytes) -> bytes:

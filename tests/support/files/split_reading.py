@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-from binspark.columns import special, tables, transaction_table
+from binspark.columns import slow_path, tables, transaction_table
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
 from binspark.errors import BinlogError, DecodeError
@@ -92,8 +92,8 @@ def split_rows(splits: Sequence[Split], reader: SplitReader, selection: Selectio
 def small_reader(selection: Selection, history: SchemaHistory | None = None) -> BatchReader:
     """Make a reader that takes little memory, because tests make thousands of them."""
     with (
-        patch.object(tables, "_MOST_COLUMNS", 1 << 11),
-        patch.object(special, "_WINDOW", 1 << 10),
+        patch.object(tables, "_MAX_COLUMNS", 1 << 11),
+        patch.object(slow_path, "_WINDOW", 1 << 10),
         patch.object(transaction_table, "_TEXT_CAPACITY", 1 << 16),
     ):
         return BatchReader(selection, history)

@@ -98,7 +98,7 @@ def in_bulk(logs: list[Path], database: str) -> Iterator[Applied]:
                     after = {name: values[index] for name, values in columns.items()}
                     before = {name: values[index] for name, values in old.items()} if op == "update" else after
                     yield Applied(found.table.table, op, before, after)
-    assert reader._special.disagreements == 0
+    assert reader.disagreements == 0
 
 
 def one_by_one(logs: list[Path], database: str) -> Iterator[Applied]:

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from binspark.folders import cache_folder
 from binspark.testing.servers import Family, MariaDB, Server, start
-from binspark.testing.servers.cache import build_once, cache_folder
+from binspark.testing.servers.cache import build_once
 from binspark.testing.servers.programs import Programs, find_programs
 from binspark.testing.servers.template import LOOPBACK_ROOT, server_command
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from binspark.client.bulk.unpacking import Unpacking
-from binspark.columns.crc import crc32_address
-from binspark.columns.kernels.packets import Unpack, unpack
-from binspark.columns.packet_layout import PACKET_ROLES, Outcome
+from binspark.kernels.crc32 import crc32_address
+from binspark.kernels.packet_layout import PACKET_ROLES, Outcome
+from binspark.kernels.packets import Unpack, unpack
 from binspark.transactions.byte_tables import PROGRESS_AFTER
 
 
@@ -33,7 +33,7 @@ class KernelUnpacker:
         numbers[Unpack.OUT_AT], numbers[Unpack.OUT_END] = target + state.out, target + state.target.size
         numbers[Unpack.SEQUENCE], numbers[Unpack.OFFSET] = state.sequence, state.offset
         numbers[Unpack.CHECKSUM], numbers[Unpack.PROGRESS] = state.checksum, state.opened
-        numbers[Unpack.WHOLE] = target + state.whole if state.whole else 0
+        numbers[Unpack.COMPLETE] = target + state.whole if state.whole else 0
         numbers[Unpack.LAST], numbers[Unpack.ODD] = target + state.last, state.is_odd
         numbers[Unpack.STOP], numbers[Unpack.STOP_TIME] = state.stop, state.stop_time
 
@@ -42,5 +42,5 @@ class KernelUnpacker:
         state.at, state.out = numbers[Unpack.IN_AT] - source, numbers[Unpack.OUT_AT] - target
         state.sequence, state.needed = numbers[Unpack.SEQUENCE], numbers[Unpack.NEEDED]
         state.offset, state.opened = numbers[Unpack.OFFSET], numbers[Unpack.PROGRESS]
-        state.whole = numbers[Unpack.WHOLE] - target if numbers[Unpack.WHOLE] else 0
+        state.whole = numbers[Unpack.COMPLETE] - target if numbers[Unpack.COMPLETE] else 0
         state.last, state.is_odd = numbers[Unpack.LAST] - target, bool(numbers[Unpack.ODD])

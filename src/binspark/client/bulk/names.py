@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from binspark.client.facts import Gtids
-from binspark.columns.kernels.outline import NAME_LENGTH
 from binspark.frames import EventCode
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
 from binspark.gtid.intervals import join
+from binspark.kernels.starts import NAME_LENGTH
 
 _TYPE = 4
 _SERVER_ID = slice(5, 9)

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from binspark.client.bulk.names import Names
 from binspark.client.facts import Gtids
-from binspark.columns.kernels.hop import Look, Met, Walk, hop
-from binspark.columns.kernels.outline import NAME_LENGTH, count_starts, find_starts
 from binspark.event import Event, EventDecoder, GtidList, PreviousGtids
 from binspark.frames import EventCode, Framer, LogFormat
 from binspark.gtid import MariadbState
+from binspark.kernels.starts import NAME_LENGTH, count_starts, find_starts
+from binspark.kernels.walk import Look, Met, Walk, hop
 
 Bytes = npt.NDArray[np.uint8]
 

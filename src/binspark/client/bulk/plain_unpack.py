@@ -1,4 +1,4 @@
-"""Packets of a replication stream into the bytes of a log, in plain Python: what `columns.kernels.packets` does.
+"""Packets of a replication stream into the bytes of a log, in plain Python: what `kernels.packets` does.
 
 Where events are large, this is about as fast as the kernel: copies and checksums are not Python's work. And it is there
 at once, while Numba takes longer to load than a hundred megabytes take to copy.
@@ -10,10 +10,10 @@ from struct import Struct
 from zlib import crc32
 
 from binspark.client.bulk.unpacking import Unpacking
-from binspark.columns.packet_layout import ODD_CODES, PACKET_ROLES, Outcome
 from binspark.frames import HeaderFlag
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import HEADER_LENGTH
+from binspark.kernels.packet_layout import ODD_CODES, PACKET_ROLES, Outcome
 from binspark.transactions.byte_tables import PROGRESS_AFTER, PROGRESS_COUNT, STARTS_NOTHING, role_in_bytes
 from binspark.transactions.grammar import Role
 

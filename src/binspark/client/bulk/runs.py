@@ -17,12 +17,12 @@ from binspark.client.bulk.unpacker import Unpacker
 from binspark.client.bulk.unpacking import Unpacking
 from binspark.client.reopen import Reopened
 from binspark.client.stream import StreamEvent
-from binspark.columns.packet_layout import ODD_CODES, Outcome
 from binspark.errors import ConnectionLost, DecodeError
 from binspark.frames import EventCode, LogFormat
 from binspark.frames.checksum import checksum_of
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import HEADER_LENGTH
+from binspark.kernels.packet_layout import ODD_CODES, Outcome
 from binspark.transactions.grammar import Progress, boundary_of, progress_after
 
 if TYPE_CHECKING:

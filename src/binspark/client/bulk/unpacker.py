@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from binspark.client.bulk.plain_unpack import unpack_plainly
 from binspark.client.bulk.unpacking import Unpacking
-from binspark.columns.packet_layout import Outcome
+from binspark.kernels.packet_layout import Outcome
 
 _BYTES_OF_AN_EVENT = 1 << 14
 """So many bytes more take about as much more work than in a kernel as one event does."""

@@ -14,10 +14,11 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from binspark.errors import SourceError
+from binspark.kernels import cache
 from binspark.schema.history import SchemaHistory
 from binspark.spark.batch import make_view
 from binspark.spark.options import SourceOptions
-from binspark.spark.plan import Shape
+from binspark.spark.plan import SchemaVersion
 from binspark.spark.streaming.offset import UNRESOLVED, StreamOffset
 
 if TYPE_CHECKING:
@@ -46,10 +47,10 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     Nothing rests on `commit` or `stop`: Spark may call neither.
     """
 
-    def __init__(self, options: SourceOptions, schema: StructType, shape: Shape | None) -> None:
+    def __init__(self, options: SourceOptions, schema: StructType, version: SchemaVersion | None) -> None:
         self._options = options
         self._schema = schema
-        self._shape = shape
+        self._version = version
         self._follows: Archive | LiveServer | None = None
         self._target: StreamOffset | None = None
 
@@ -105,7 +106,8 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Yield the rows of a part of a range."""
         if not isinstance(partition, RangePartition):
             return iter(())
-        view = make_view(self._options, self._schema, self._shape)
+        cache.enable()
+        view = make_view(self._options, self._schema, self._version)
         return view.read(partition.part, _reader(partition))
 
     def stop(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from binspark.testing.servers.cache import cache_folder
+from binspark.folders import cache_folder
 from binspark.testing.servers.errors import ServerUnavailable
 from binspark.testing.servers.families import Family, MariaDB, MySQL
 from binspark.testing.servers.programs import find_programs

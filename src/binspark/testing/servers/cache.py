@@ -1,9 +1,8 @@
-"""The cache folder, and folders in it that are either complete or absent."""
+"""Folders in the cache that are either complete or absent."""
 
 from __future__ import annotations
 
 import fcntl
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -11,15 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from binspark.testing.servers.errors import ServerUnavailable
-
-
-def cache_folder() -> Path:
-    """Say where servers are kept: `$BINSPARK_CACHE`, `$XDG_CACHE_HOME/binspark` or `~/.cache/binspark`."""
-    own = os.environ.get("BINSPARK_CACHE")
-    if own:
-        return Path(own).absolute()
-    shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared).absolute() if shared else Path.home() / ".cache") / "binspark"
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:

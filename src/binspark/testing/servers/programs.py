@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from binspark.testing.servers.cache import build_once, cache_folder
+from binspark.folders import cache_folder
+from binspark.testing.servers.cache import build_once
 from binspark.testing.servers.debian import unpack_packages
 from binspark.testing.servers.errors import ServerUnavailable
 from binspark.testing.servers.families import Family

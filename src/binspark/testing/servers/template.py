@@ -9,7 +9,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from binspark.testing.servers.cache import build_once, cache_folder
+from binspark.folders import cache_folder
+from binspark.testing.servers.cache import build_once
 from binspark.testing.servers.errors import ServerUnavailable
 from binspark.testing.servers.families import MariaDB, MySQL
 from binspark.testing.servers.programs import Programs
