@@ -4,13 +4,16 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WITH_JAVA := JAVA_HOME=$$(tools/java)
 
-.PHONY: help setup servers demo test test-all lint bench fuzz clean
+.PHONY: help setup servers demo test test-all lint ruff types imports hooks docs matrix bench fuzz clean
 
 help:
 	@echo "make demo      show binspark at work on the logs that ship with it"
 	@echo "make test      run the tests, real servers included"
 	@echo "make test-all  the same with the long sweeps, as CI does"
-	@echo "make lint      ruff, mypy, import rules"
+	@echo "make lint      ruff, mypy, import rules (each by itself: make ruff, make types, make imports)"
+	@echo "make hooks     check with ruff, mypy and import rules before each commit"
+	@echo "make docs      write the API reference to build/api"
+	@echo "make matrix    run the tests of the core with other versions of Python"
 	@echo "make bench     run the benchmarks"
 	@echo "make fuzz      feed mutated logs to the decoder for a minute (SECONDS=n for longer)"
 	@echo "make servers   fetch the MySQL and MariaDB servers that tests start"
@@ -35,11 +38,27 @@ test: $(READY) servers
 test-all: $(READY) servers
 	@$(WITH_JAVA) $(BIN)/pytest -q -n 2 --dist loadgroup
 
-lint: $(READY)
+lint: ruff types imports
+
+ruff: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(READY)
 	$(BIN)/mypy
+
+imports: $(READY)
 	$(BIN)/lint-imports
+
+hooks: $(READY)
+	$(BIN)/pre-commit install
+
+docs: $(READY)
+	@$(BIN)/python -m tools.api_reference build/api
+
+# PYSPARK=4.2.0 adds the quick tests of Spark with that version, in an environment of their own.
+matrix: $(READY)
+	@tools/matrix $(PYSPARK)
 
 bench: $(READY) servers
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

@@ -16,22 +16,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from binspark.columns.kernels.json import json_writer
-from binspark.columns.kernels.memory import call_writer
+from binspark.kernels import cache
+from binspark.kernels.compiler import callback_address, kernel
+from binspark.kernels.json.document import write_json
+from binspark.kernels.memory import call_writer
 from binspark.values.json.binary import json_text
 from tests.support.values.json_encoding import encode_json
 
 CAPACITY = 1 << 20
 
 
-@njit(nogil=True)
+@kernel
 def write_all(writer: int, target: int, source: int, ends: npt.NDArray[np.int64]) -> int:
-    """Write documents that stand one behind the other; return the size of their text."""
+    """Write documents that are one after the other; return the size of their text."""
     total, start = 0, 0
     for end in ends:
-        written = call_writer(writer, target, CAPACITY, source + start, end - start)
+        written: int = call_writer(writer, target, CAPACITY, source + start, end - start)
         if written < 0:
             return written
         total += written
@@ -80,17 +81,18 @@ def measure(kind: str, values: list[Any]) -> None:
     source = np.frombuffer(b"".join(encoded), dtype=np.uint8)
     ends = np.cumsum([len(document) for document in encoded])
     target = np.zeros(CAPACITY, dtype=np.uint8)
-    addresses = (json_writer().address, target.ctypes.data, source.ctypes.data)
+    addresses = (callback_address(write_json), target.ctypes.data, source.ctypes.data)
     expected = sum(len(json_text(document).encode()) for document in encoded)
     assert write_all(*addresses, ends) == expected
-    kernel = best_seconds(lambda: write_all(*addresses, ends), 9)
+    compiled = best_seconds(lambda: write_all(*addresses, ends), 9)
     reference = best_seconds(lambda: [json_text(document) for document in encoded], 2)
     dumps = best_seconds(lambda: [json.dumps(value, ensure_ascii=False) for value in values], 3)
-    rates = "".join(f"{len(source) / 1e6 / seconds:12.1f}" for seconds in (kernel, reference, dumps))
-    print(f"{kind:24}{len(source) // len(values):10}{rates}{kernel / len(values) * 1e9:14.0f}")
+    rates = "".join(f"{len(source) / 1e6 / seconds:12.1f}" for seconds in (compiled, reference, dumps))
+    print(f"{kind:24}{len(source) // len(values):10}{rates}{compiled / len(values) * 1e9:14.0f}")
 
 
 def main() -> None:
+    cache.enable()
     print(
         f"{'documents':24}{'bytes each':>10}{'kernel MB/s':>12}{'reference':>12}{'json.dumps':>12}{'ns a document':>14}"
     )

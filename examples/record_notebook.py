@@ -1,8 +1,8 @@
-"""Write `tour.ipynb`: the steps of `binspark demo` as cells, run, with what they show.
+"""Write `tour.ipynb`: the steps of `binspark demo` as cells, with their output.
 
     python examples/record_notebook.py [FILE]
 
-Run it when a step changes. A test holds the notebook against a new run.
+Run it when a step changes. A test compares the notebook with a new run.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name
 WELCOME = """\
 # A day in a small shop, read from its binary logs
 
-Customers ordered, stock went down, a column was added at noon, and then somebody deleted too much. MySQL 9.7 and
-MariaDB recorded that day; their logs ship with binspark. This notebook is what `binspark demo` runs."""
-PLACES = """\
+Customers ordered, stock decreased, a column was added at noon, and then somebody deleted too much. The logs of that
+day, written by MySQL 9.7 and by MariaDB, ship with binspark. This notebook is what `binspark demo` runs."""
+PATHS = """\
 import tempfile
 from importlib.resources import files
 
@@ -33,16 +33,17 @@ output = tempfile.mkdtemp()"""
 
 
 def make_notebook() -> NotebookNode:
-    """Return the notebook, not run yet."""
-    cells = [new_markdown_cell(WELCOME, id="welcome"), new_code_cell(PLACES, id="places")]
+    """Return the notebook, without output."""
+    cells = [new_markdown_cell(WELCOME, id="welcome"), new_code_cell(PATHS, id="paths")]
     for number, step in enumerate(STEPS, start=1):
         cells.append(new_markdown_cell(f"## {step.title}\n\n{step.text}", id=f"text-{number}"))
         cells.append(new_code_cell(step.code, id=f"code-{number}"))
-    return new_notebook(cells=cells, metadata=KERNEL)
+    notebook: NotebookNode = new_notebook(cells=cells, metadata=KERNEL)
+    return notebook
 
 
 def run_notebook(notebook: NotebookNode) -> None:
-    """Run every cell, and keep what it shows; not when."""
+    """Run every cell and keep its output, without times."""
     client = NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False, coalesce_streams=True)
     client.execute()
     notebook.metadata = KERNEL

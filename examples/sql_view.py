@@ -1,9 +1,9 @@
-"""Logs in SQL alone: a view of a table's changes, a view of all changes, and queries of both.
+"""Logs in SQL only: a view of a table's changes, a view of all changes, and queries on both.
 
     python examples/sql_view.py [LOGS [TABLE]]
 
-LOGS is a log, a folder or a glob; without it, the logs of a small shop are read that ship with binspark. The statements
-run as they are in `spark-sql` too.
+LOGS is a log, a folder or a glob; by default, the logs of a small shop that ship with binspark. The statements
+also run in `spark-sql`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from binspark.spark.session import local_session
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("logs", nargs="?", default=str(files("binspark") / "data" / "shop" / "mysql"))
 parser.add_argument("table", nargs="?", default="shop.orders")
-asked = parser.parse_args()
+arguments = parser.parse_args()
 
 VIEWS = f"""
-CREATE TEMPORARY VIEW one_table USING binlog OPTIONS (path '{asked.logs}', table '{asked.table}');
-CREATE TEMPORARY VIEW all_tables USING binlog OPTIONS (path '{asked.logs}')
+CREATE TEMPORARY VIEW one_table USING binlog OPTIONS (path '{arguments.logs}', table '{arguments.table}');
+CREATE TEMPORARY VIEW all_tables USING binlog OPTIONS (path '{arguments.logs}')
 """
 QUERIES = """
 DESCRIBE one_table;

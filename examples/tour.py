@@ -1,8 +1,8 @@
-"""What is in a server's logs, what happened to one table, who deleted from it, and the changes as Parquet.
+"""The tables in a server's logs, the changes of one table, who deleted from it, and the changes as Parquet.
 
     python examples/tour.py [LOGS [TABLE]]
 
-LOGS is a log, a folder or a glob; without it, the logs of a small shop are read that ship with binspark.
+LOGS is a log, a folder or a glob; by default, the logs of a small shop that ship with binspark.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from binspark.spark.session import local_session
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("logs", nargs="?", default=str(files("binspark") / "data" / "shop" / "mysql"))
 parser.add_argument("table", nargs="?", default="shop.orders")
-asked = parser.parse_args()
+arguments = parser.parse_args()
 
 spark = local_session("tour")
 
-# What is in the logs: a row for each table.
-tables = binspark.tables(spark, asked.logs)
+# The tables in the logs, one row each.
+tables = binspark.tables(spark, arguments.logs)
 tables.summary.select("schema", "table", "insert_rows", "update_rows", "delete_rows", "bytes").show()
 
-# One table, with its columns as columns, in the order of the log.
-changes = tables[asked.table]
+# One table with typed columns, in the order of the log.
+changes = tables[arguments.table]
 changes.printSchema()
 changes.orderBy("_file", "_pos", "_row").drop("_gtid", "_file", "_tx_row", "_server_id").show(5)
 
-# Which transactions deleted from it.
+# The transactions that deleted rows of it.
 deletes = changes.where("_op = 'delete'").groupBy("_commit_time", "_gtid").count()
 deletes.orderBy("_commit_time").show(truncate=False)
 
-# Every table at once: rows as VARIANT. This is the last transaction of the logs.
-every = spark.read.format("binlog").load(asked.logs)
+# Every table: rows as VARIANT. This is the last transaction in the logs.
+every = spark.read.format("binlog").load(arguments.logs)
 every.createOrReplaceTempView("changes")
 last = spark.sql("SELECT * FROM changes WHERE _commit_time = (SELECT max(_commit_time) FROM changes)")
 last.select("_table", "_op", "_key", "_after").orderBy("_pos", "_row").show(truncate=60)
 
-# Parquet, like any other DataFrame.
+# Write the changes as Parquet, like any other DataFrame.
 with TemporaryDirectory() as folder:
     changes.write.parquet(f"{folder}/changes")
     spark.read.parquet(f"{folder}/changes").groupBy("_op").count().orderBy("_op").show()

@@ -2,7 +2,7 @@
 
     python examples/who_deleted.py [LOGS [TABLE]]
 
-LOGS is a log, a folder or a glob; without it, the logs of a small shop are read that ship with binspark. Statements are
+LOGS is a log, a folder or a glob; by default, the logs of a small shop that ship with binspark. Statements are
 in the log where the server writes them: MySQL with `binlog_rows_query_log_events`, MariaDB by default.
 """
 
@@ -33,15 +33,15 @@ ORDER BY deletes.committed, deletes.file, deletes.pos
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("logs", nargs="?", default=str(files("binspark") / "data" / "shop" / "mysql"))
 parser.add_argument("table", nargs="?", default="shop.orders")
-asked = parser.parse_args()
+arguments = parser.parse_args()
 
 spark = local_session("who deleted")
 binlog = {
-    "changes": {"table": asked.table, "operations": "delete"},
+    "changes": {"table": arguments.table, "operations": "delete"},
     "transactions": {"view": "transactions"},
     "events": {"view": "events"},
 }
 for name, options in binlog.items():
-    spark.read.format("binlog").options(**options).load(asked.logs).createOrReplaceTempView(name)
+    spark.read.format("binlog").options(**options).load(arguments.logs).createOrReplaceTempView(name)
 spark.sql(WHO_DELETED).show(100, truncate=False, vertical=True)
 spark.stop()

@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from binspark.kernels import cache
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, ServerUnavailable, start
 
 ServerFactory = Callable[..., Server]
+
+cache.enable()  # compiling kernels takes half a minute, and every process of the tests would do it
 
 SHARED_OPTIONS: Mapping[str, str | int | None] = {"binlog-row-metadata": "FULL"}
 """Whoever needs other options asks `start_server` for a server of its own."""
@@ -29,7 +32,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """
     from xdist.scheduler import LoadScopeScheduling
 
-    class ByProcess(LoadScopeScheduling):
+    class ByProcess(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
         def _split_scope(self, nodeid: str) -> str:
             return next((name for start, name in SHARED_PROCESSES.items() if nodeid.startswith(start)), nodeid)
 

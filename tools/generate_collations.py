@@ -1,7 +1,7 @@
-"""`python -m tools.generate_collations`: ask both servers for their collations and write `values/collations.py`.
+"""`python -m tools.generate_collations`: write `values/charsets/collations.py` from the collations of both servers.
 
-Run it when a server brings new collations. Collations that neither server lists, but that logs of other versions can
-name, are added here by hand, each with the place where it is known from.
+Run it when a server has new collations. Collations that neither server lists, but that may be in logs of other
+versions, are added here by hand, each with its source.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from binspark.testing.servers import MariaDB, MySQL, Server, start
 
-TARGET = Path(__file__).parents[1] / "src" / "binspark" / "values" / "collations.py"
+TARGET = Path(__file__).parents[1] / "src" / "binspark" / "values" / "charsets" / "collations.py"
 
 UCA1400_CHARSETS = ("utf8mb3", "utf8mb4", "ucs2", "utf16", "utf32")
 UCA1400_FIRST = 2048
@@ -22,9 +22,9 @@ KNOWN_FROM_ELSEWHERE: Mapping[int, str] = {
     579: "utf8mb3",  # utf8mb3_general1400_as_ci: MariaDB 11.8
     611: "utf8mb4",  # utf8mb4_general1400_as_ci: MariaDB 11.8
     **{
-        UCA1400_FIRST + UCA1400_BLOCK * block + place: charset  # MariaDB 10.10 gave each charset a block to fill
+        UCA1400_FIRST + UCA1400_BLOCK * block + number: charset  # since MariaDB 10.10, each charset has a block
         for block, charset in enumerate(UCA1400_CHARSETS)
-        for place in range(UCA1400_BLOCK)
+        for number in range(UCA1400_BLOCK)
     },
 }
 
@@ -52,22 +52,24 @@ def main() -> None:
 
 
 def listed(server: Server, query: str) -> dict[int, str]:
-    """Ask one server which character set each of its collations belongs to."""
+    """Return the character set of each collation of a server."""
     return {int(collation): charset for collation, charset in server.query(query)}
 
 
 def merged(*sources: Mapping[int, str]) -> dict[int, str]:
-    """Lay the lists together; an id that means two character sets would need a table for each family."""
+    """Merge lists of collations; an id with two character sets would require a table for each family."""
     charsets: dict[int, str] = {}
     for source in sources:
         for collation, charset in source.items():
             if charsets.setdefault(collation, charset) != charset:
-                raise SystemExit(f"collation {collation} is of {charsets[collation]} here and of {charset} there")
+                raise SystemExit(
+                    f"collation {collation} belongs to {charsets[collation]} on one server, to {charset} on the other"
+                )
     return charsets
 
 
 def written(sources: str, charsets: Mapping[int, str], max_bytes: Mapping[str, int]) -> str:
-    """Write the module."""
+    """Return the text of the module."""
     lines = [HEAD.format(sources=sources)]
     lines.append("COLLATIONS: Mapping[str, tuple[tuple[int, int], ...]] = {")
     for charset in max_bytes:
@@ -81,7 +83,7 @@ def written(sources: str, charsets: Mapping[int, str], max_bytes: Mapping[str, i
 
 
 def ranges(ids: Iterable[int]) -> list[tuple[int, int]]:
-    """Join ids that follow each other."""
+    """Return ranges of consecutive ids."""
     found: list[tuple[int, int]] = []
     for each in ids:
         if found and found[-1][1] == each - 1:
@@ -92,7 +94,7 @@ def ranges(ids: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def range_lines(charset: str, pairs: list[tuple[int, int]]) -> list[str]:
-    """Write one character set: on a line when it fits, else a line for each range."""
+    """Return the lines of one character set: one line if it fits, else a line for each range."""
     one_line = f'    "{charset}": ({", ".join(map(str, pairs))}{"," if len(pairs) == 1 else ""}),'
     if len(one_line) <= 120:
         return [one_line]

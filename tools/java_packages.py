@@ -1,4 +1,4 @@
-"""`python -m tools.java_packages PACKAGE…`: unpack the first of these packages that Debian has into the cache."""
+"""`python -m tools.java_packages PACKAGE…`: unpack the first of these packages in Debian into the cache folder."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def main(packages: list[str]) -> int:
 
 
 def unpack_first(packages: list[str], root: Path) -> None:
-    """Unpack one of the packages, without what it depends on: a headless Java needs the C library, and zlib."""
+    """Unpack one of the packages, without dependencies: a headless Java needs only the C library and zlib."""
     for number, package in enumerate(packages, start=1):
         try:
-            unpack_packages(PackageSet(whole=(), alone=(package,)), root)
+            unpack_packages(PackageSet(with_dependencies=(), without_dependencies=(package,)), root)
             break
         except ServerUnavailable:
             if number == len(packages):
@@ -34,7 +34,7 @@ def unpack_first(packages: list[str], root: Path) -> None:
 
 
 def stay_inside(root: Path) -> None:
-    """Point links such as `lib/jvm.cfg -> /etc/java-17-openjdk/…` to the files that were unpacked."""
+    """Change absolute links such as `lib/jvm.cfg -> /etc/java-17-openjdk/…` to the unpacked files."""
     for folder, names, files in os.walk(root):
         for link in (Path(folder, name) for name in (*names, *files)):
             if link.is_symlink() and link.readlink().is_absolute():

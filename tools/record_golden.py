@@ -1,7 +1,7 @@
-"""`python -m tools.record_golden`: write the JSON lines that each log of the corpus decodes to, beside the log.
+"""`python -m tools.record_golden`: write the golden JSON lines of each log of the corpus.
 
-Run it after recording the corpus, or after a change that is meant to change what events look like. Read the diff: it is
-the change, as users will see it.
+Run it after recording the corpus, or after an intended change of the JSON form of events. Read the diff: it is the
+change that users will see.
 """
 
 from __future__ import annotations

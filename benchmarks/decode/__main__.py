@@ -21,6 +21,7 @@ from benchmarks.decode.figure import Figure, PeerUnavailable
 from benchmarks.decode.logs import Log, get_log
 from benchmarks.decode.report import JAVA, MYSQLBINLOG, PYTHON, Result, limits_table, logs_table, peers_table
 from benchmarks.workloads import WORKLOADS, Workload
+from binspark.kernels import cache
 from binspark.testing.servers import MySQL
 from binspark.testing.servers.programs import find_programs
 
@@ -34,6 +35,7 @@ NAMES = [workload.name for workload in WORKLOADS]
 @click.option("--memory", "with_memory", is_flag=True)
 @click.option("--only-memory", is_flag=True)
 def main(megabytes: float, names: tuple[str, ...], with_memory: bool, only_memory: bool) -> None:
+    cache.enable()
     if not only_memory:
         chosen = [workload for workload in WORKLOADS if workload.name in (names or NAMES)]
         print_results([measure(workload, megabytes) for workload in chosen])

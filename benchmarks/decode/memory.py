@@ -19,6 +19,7 @@ from benchmarks.decode.ours import count_rows
 from benchmarks.workloads import BULK, FAST_SERVER, Workload, one_transaction
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
+from binspark.kernels import cache
 from binspark.testing.servers import MySQL, start
 
 GOAL_MEGABYTES = 400
@@ -69,6 +70,7 @@ def _peak_bytes() -> int:
 
 
 def main() -> None:
+    cache.enable()
     reader = BatchReader(Selection())
     rows = sum(count_rows(reader, Path(log)) for log in sys.argv[1:])
     print(rows, _peak_bytes())

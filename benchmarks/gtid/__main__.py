@@ -23,9 +23,11 @@ Work = Callable[[], Any]
 
 
 def texts(intervals: int, seed: int) -> tuple[str, str]:
-    """Return two sets of so many intervals each that do not overlap, but lie between each other."""
+    """Return two sets with this number of intervals each, interleaved and disjoint."""
     chance = random.Random(seed)
-    left, right, number = [], [], 1
+    left: list[str] = []
+    right: list[str] = []
+    number = 1
     for _ in range(intervals):
         for listed in (left, right):
             last = number + chance.randrange(5)

@@ -124,7 +124,7 @@ def without_start(less: Sides, more: Sides) -> None:
 
 def archive(server: Server, log: Log) -> Timing:
     address = f"127.0.0.1:{server.port}"
-    command = [sys.executable, "-m", "binspark", "archive", "--host", address, "--user", "root", "--until-end", "-o"]
+    command = [sys.executable, "-m", "binspark", "archive", "--host", address, "--user", "root", "--until", "end", "-o"]
     with copy_folder(log) as folder:
         return timed([*command, str(folder)])
 

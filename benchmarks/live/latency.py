@@ -65,7 +65,7 @@ def measure_latency(seconds: float) -> tuple[Delays, Delays]:
 
 @contextmanager
 def ticking_server() -> Iterator[Server]:
-    """A server with a table whose rows say when they were inserted."""
+    """Start a server with a table whose rows say when they were inserted."""
     with start(MySQL, FAST_SERVER) as server:
         server.query("CREATE DATABASE bench")
         server.query("CREATE TABLE bench.ticks (id INT PRIMARY KEY AUTO_INCREMENT, committed DOUBLE, note VARCHAR(80))")
@@ -74,7 +74,7 @@ def ticking_server() -> Iterator[Server]:
 
 @contextmanager
 def session() -> Iterator[tuple[SparkSession, Path]]:
-    """A Spark, and a folder for its checkpoints."""
+    """Start Spark, with a folder for its checkpoints."""
     with tempfile.TemporaryDirectory(dir=bench_folder()) as folder:
         spark = make_session(Path(folder))
         try:
@@ -84,7 +84,7 @@ def session() -> Iterator[tuple[SparkSession, Path]]:
 
 
 def server_stream(spark: SparkSession, server: Server, begin: str = "latest") -> DataFrame:
-    """The rows of the table as they come."""
+    """Return a stream of the rows of the table."""
     return (
         spark.readStream.format("binlog")
         .options(host="127.0.0.1", port=str(server.port), user="root", table="bench.ticks", startingOffsets=begin)

@@ -57,7 +57,7 @@ def main(megabytes: float, no_peers: bool, cores: int, sinks: tuple[str, ...], o
         try:
             if only_noop:
                 ours = binspark_source(spark, options_of(log, Path(name)))
-                print(best_seconds(lambda: SINKS["noop"](ours(), Path(name))))
+                print(best_seconds(writing(ours, "noop", Path(name))))
             else:
                 seconds = measure(spark, log, Path(name), sinks, peers=not no_peers)
         finally:
@@ -69,6 +69,11 @@ def main(megabytes: float, no_peers: bool, cores: int, sinks: tuple[str, ...], o
 
 def _one_core(megabytes: float) -> list[str]:
     return [sys.executable, "-m", "benchmarks.spark", "--megabytes", str(megabytes), "--cores", "1", "--only-noop"]
+
+
+def writing(read: Callable[[], DataFrame], sink: str, folder: Path) -> Callable[[], None]:
+    """Return the work that is measured: reading rows into a sink."""
+    return lambda: SINKS[sink](read(), folder)
 
 
 def measure(spark: SparkSession, log: Log, folder: Path, sinks: tuple[str, ...], *, peers: bool) -> dict[str, float]:
@@ -83,11 +88,11 @@ def measure(spark: SparkSession, log: Log, folder: Path, sinks: tuple[str, ...],
     rate = peer_rate(spark, log, ours().schema, folder) if peers and has_peer() else None
     print("sink      binspark            " + "".join(f"{name:<24}" for name in ways))
     for sink in sinks:
-        seconds = best_seconds(lambda sink=sink: SINKS[sink](ours(), folder))
+        seconds = best_seconds(writing(ours, sink, folder))
         taken[sink] = seconds
         line = f"{sink:<9} {seconds:5.2f} s {log.rows / seconds / 1e6:5.2f} M/s  "
         for read in ways.values():
-            theirs = best_seconds(lambda read=read, sink=sink: SINKS[sink](read(), folder))
+            theirs = best_seconds(writing(read, sink, folder))
             line += f"{theirs:5.2f} s, binspark {theirs / seconds:4.2f}x  "
         goal = f"  (goal: {GOALS[sink]:.2f} of the ceiling)" if sink in GOALS else ""
         print(line + goal, flush=True)

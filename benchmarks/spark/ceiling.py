@@ -26,7 +26,7 @@ def write_batches(options: dict[str, str], folder: Path) -> list[Path]:
     files = []
     for number, partition in enumerate(reader.partitions()):
         assert isinstance(partition, SplitPartition)
-        view = make_view(source._asked, schema, source._shape)
+        view = make_view(source._asked, schema, source._version)
         path = folder / f"{number:04}.arrow"
         batches = view.read(partition.split, SplitReader(source._planned().history))
         first = next(batches)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +47,10 @@ def text_source(spark: SparkSession, kind: str, rows: DataFrame, folder: Path) -
     return lambda: spark.read.format(kind).schema(schema).load(str(target))
 
 
-def peer_rows(port: int, log_file: str, most_rows: int) -> Callable[[Iterator[Any]], Iterator[tuple[Any, ...]]]:
+def peer_rows(port: int, log_file: str, most_rows: int) -> Callable[[Iterable[int]], Iterator[tuple[Any, ...]]]:
     """Return what runs in `mapPartitions`: python-mysql-replication, which reads from a server."""
 
-    def read(_: Iterator[Any]) -> Iterator[tuple[Any, ...]]:
+    def read(_: Iterable[int]) -> Iterator[tuple[Any, ...]]:
         stream = open_peer(port, log_file)
         count = 0
         try:

@@ -22,9 +22,12 @@ print(time.perf_counter() - begin)
 """
 JSON_KERNEL = """
 import time
-from binspark.columns.kernels.json import json_writer
+from binspark.kernels import cache
+from binspark.kernels.compiler import callback
+from binspark.kernels.json.document import write_json
+cache.enable()
 begin = time.perf_counter()
-json_writer()
+callback(write_json)
 print(time.perf_counter() - begin)
 """
 

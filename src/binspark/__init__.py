@@ -1,8 +1,14 @@
-"""MySQL's and MariaDB's binary log, read as Spark tables.
+"""The binary logs of MySQL and MariaDB, read as Spark tables.
 
 >>> import binspark
 >>> for event in binspark.events("binlog.000024"):
 ...     print(event.offset, event.type, event.body)
+
+logs       events, rows, batches
+servers    connect, follow, open_archiver
+Spark      register, tables, chunk_tables, expand, binlog_error
+values     GtidSet, MariadbPosition, BinlogPosition, Event, Change, …
+errors     BinlogError and its subclasses, see `binspark.errors`
 """
 
 from __future__ import annotations
@@ -15,13 +21,17 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from binspark.changes.change import Change
     from binspark.errors import (
+        Authentication,
         BinlogError,
         Checksum,
+        ConnectionLost,
         DecodeError,
         EncodeError,
         Malformed,
         OptionError,
+        Purged,
         SchemaError,
+        Server,
         SourceError,
         Truncated,
         Unsupported,
@@ -32,15 +42,21 @@ if TYPE_CHECKING:
     from binspark.files.read import ReadOptions
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
+    from binspark.live import connect, follow, open_archiver
     from binspark.position import Position
+    from binspark.replication.position import BinlogPosition
+    from binspark.server.info import ServerInfo
     from binspark.spark.expand import chunk_tables, expand
     from binspark.spark.failures import binlog_error
     from binspark.spark.tables import register, tables
 
 __all__ = [
+    "Authentication",
     "BinlogError",
+    "BinlogPosition",
     "Change",
     "Checksum",
+    "ConnectionLost",
     "DecodeError",
     "EncodeError",
     "Event",
@@ -51,23 +67,31 @@ __all__ = [
     "MariadbPosition",
     "OptionError",
     "Position",
+    "Purged",
     "ReadOptions",
     "SchemaError",
+    "Server",
+    "ServerInfo",
     "SourceError",
     "Truncated",
     "Unsupported",
     "batches",
     "binlog_error",
     "chunk_tables",
+    "connect",
     "events",
     "expand",
+    "follow",
+    "open_archiver",
     "register",
     "rows",
     "tables",
 ]
 
-# Where each public name lives. They are loaded when first asked for, so that `import binspark` costs nothing.
-_HOMES = {
+# The module of each public name; errors are in binspark.errors. They are imported when they are first used, so that
+# `import binspark` is fast.
+_MODULES = {
+    "BinlogPosition": ("binspark.replication.position", "BinlogPosition"),
     "Change": ("binspark.changes.change", "Change"),
     "Event": ("binspark.event", "Event"),
     "Gtid": ("binspark.gtid", "Gtid"),
@@ -76,11 +100,15 @@ _HOMES = {
     "MariadbPosition": ("binspark.gtid", "MariadbPosition"),
     "Position": ("binspark.position", "Position"),
     "ReadOptions": ("binspark.files.read", "ReadOptions"),
+    "ServerInfo": ("binspark.server.info", "ServerInfo"),
     "batches": ("binspark.files.batches", "read_batches"),
     "binlog_error": ("binspark.spark.failures", "binlog_error"),
     "chunk_tables": ("binspark.spark.expand", "chunk_tables"),
-    "expand": ("binspark.spark.expand", "expand"),
+    "connect": ("binspark.live", "connect"),
     "events": ("binspark.files.read", "read_events"),
+    "expand": ("binspark.spark.expand", "expand"),
+    "follow": ("binspark.live", "follow"),
+    "open_archiver": ("binspark.live", "open_archiver"),
     "register": ("binspark.spark.tables", "register"),
     "rows": ("binspark.files.changes", "read_changes"),
     "tables": ("binspark.spark.tables", "tables"),
@@ -90,7 +118,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'binspark' has no attribute {name!r}")
-    module, attribute = _HOMES.get(name, ("binspark.errors", name))
+    module, attribute = _MODULES.get(name, ("binspark.errors", name))
     return getattr(import_module(module), attribute)
 
 

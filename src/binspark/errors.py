@@ -1,11 +1,11 @@
-"""The one error tree. Every error says where, and survives a trip through pickle.
+"""The error classes. Every error has a position and can be pickled: Spark ships errors between processes.
 
 BinlogError
-    DecodeError     the bytes are wrong: Truncated, Checksum, Malformed, Unsupported
+    DecodeError     the bytes of a log are not valid: Truncated, Checksum, Malformed, Unsupported
     EncodeError     a value does not fit the format that it is written in
-    SourceError     the place that bytes come from failed: Server, Authentication, ConnectionLost, Purged
-    SchemaError     the shape of a table is not known, or two sources of it disagree
-    OptionError     the caller asked for something that does not exist
+    SourceError     a file or server failed: Server, Authentication, ConnectionLost, Purged
+    SchemaError     the schema of a table is unknown, or two sources of it disagree
+    OptionError     an option, or the value given for it, is not valid
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from binspark.position import Position
 
 
 class BinlogError(Exception):
-    """The root of everything that binspark raises."""
+    """The base class of all errors that binspark raises.
+
+    message   what is wrong, without the position
+    position  where it is wrong; parts that are not known are None
+    """
 
     def __init__(self, message: str, position: Position | None = None) -> None:
         super().__init__(message, position)
@@ -24,35 +28,35 @@ class BinlogError(Exception):
         self.position = position or Position()
 
     def at(self, position: Position) -> Self:
-        """Return the same error with its unknown whereabouts filled in."""
+        """Return the same error with the unknown parts of its position filled in."""
         return type(self)(self.message, self.position.or_else(position))
 
     def __str__(self) -> str:
-        place = str(self.position)
-        return f"{place}: {self.message}" if place else self.message
+        position = str(self.position)
+        return f"{position}: {self.message}" if position else self.message
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.message, self.position)
 
 
 class DecodeError(BinlogError):
-    """The bytes of a log do not say what a log must say."""
+    """The bytes of a log are not valid."""
 
 
 class Truncated(DecodeError):
-    """The bytes end before the thing that they describe."""
+    """The bytes end inside a value, an event or a log."""
 
 
 class Checksum(DecodeError):
-    """The bytes are not those that the server wrote."""
+    """The checksum of an event does not match its bytes: they are not those that the server wrote."""
 
 
 class Malformed(DecodeError):
-    """The bytes contradict the format, or themselves."""
+    """The bytes contradict the format, or each other."""
 
 
 class Unsupported(DecodeError):
-    """The bytes may be right, but are of a kind that binspark does not read."""
+    """The bytes may be valid, but binspark does not read this kind."""
 
 
 class EncodeError(BinlogError):
@@ -60,7 +64,7 @@ class EncodeError(BinlogError):
 
 
 class SourceError(BinlogError):
-    """The place that bytes come from failed."""
+    """A file, an object store or a server failed."""
 
 
 class Server(SourceError):
@@ -68,20 +72,42 @@ class Server(SourceError):
 
 
 class Authentication(SourceError):
-    """The server refused the user."""
+    """The server refused the user, or could not prove its identity."""
 
 
 class ConnectionLost(SourceError):
-    """The connection ended, or fell silent."""
+    """No connection could be made, or it ended or timed out."""
 
 
 class Purged(SourceError):
-    """What was asked for is no longer kept."""
+    """The requested position is in a log that was purged or reset."""
 
 
 class SchemaError(BinlogError):
-    """The shape of a table is not known, or two sources of it disagree."""
+    """The schema of a table is unknown, or two sources of it disagree."""
 
 
 class OptionError(BinlogError):
-    """An option or a value of it does not exist."""
+    """An option, or the value given for it, is not valid.
+
+    option   the option that is wrong; it begins the message. None if the message is not about one option
+    problem  the rest of the message: `must be positive, got -1`
+
+    The library raises it with the name in Python; the command line and Spark raise it again with theirs, see `spelled`.
+    """
+
+    def __init__(self, problem: str, position: Position | None = None, option: str | None = None) -> None:
+        super().__init__(problem if option is None else f"{option} {problem}", position)
+        self.problem = problem
+        self.option = option
+
+    def at(self, position: Position) -> Self:
+        """Return the same error with the unknown parts of its position filled in."""
+        return type(self)(self.problem, self.position.or_else(position), self.option)
+
+    def spelled(self, option: str) -> Self:
+        """Return the same error with the option written as the user typed it."""
+        return type(self)(self.problem, self.position, option)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problem, self.position, self.option)

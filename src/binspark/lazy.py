@@ -1,4 +1,4 @@
-"""Packages whose names are loaded when they are first asked for: few need all of a package."""
+"""Packages that import a module only when one of its names is first used."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 
 def names_in(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package: `modules` says which names each of its modules holds.
+    """Return the `__getattr__` of a package: `modules` maps each of its modules to the names that it defines.
 
-    No name may be that of a module, which would take its place once it is loaded.
+    A name must differ from all module names: importing a module sets an attribute of its name in the package.
     """
-    homes = {name: module for module, names in modules.items() for name in names.split()}
+    module_of = {name: module for module, names in modules.items() for name in names.split()}
 
     def load(name: str) -> Any:
-        if name not in homes:
+        if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        return getattr(import_module(f"{package}.{module_of[name]}"), name)
 
     return load

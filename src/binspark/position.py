@@ -1,4 +1,4 @@
-"""Where something is: the one value that errors, events and offsets share."""
+"""The position of something in a log, as errors and events report it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in a log. A part that is not known is None."""
+    """A position in a log. A part that is not known is None.
+
+    file    the log
+    offset  where the event begins in it, in bytes
+    event   the type of the event
+    gtid    the transaction
+    source  the server that sent the event
+    """
 
     file: str | None = None
     offset: int | None = None
@@ -22,12 +29,12 @@ class Position:
         return Position(**filled)
 
     def __str__(self) -> str:
-        place = self.file or ""
+        text = self.file or ""
         if self.offset is not None:
-            place = f"{place}:{self.offset}" if place else f"offset {self.offset}"
+            text = f"{text}:{self.offset}" if text else f"offset {self.offset}"
         if self.source:
-            place = f"{self.source} {place}".strip()
+            text = f"{self.source} {text}".strip()
         details = [part for part in (self.event, self.gtid) if part]
         if details:
-            place = f"{place} ({', '.join(details)})" if place else ", ".join(details)
-        return place
+            text = f"{text} ({', '.join(details)})" if text else ", ".join(details)
+        return text

@@ -1,4 +1,4 @@
-"""How Spark finds the data source `binlog` by itself: it looks for modules whose names begin with `pyspark_`."""
+"""Registers the data source `binlog` with Spark, which imports every module whose name begins with `pyspark_`."""
 
 from binspark.spark.source import BinlogDataSource as DefaultSource
 

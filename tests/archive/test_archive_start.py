@@ -29,7 +29,17 @@ def test_a_small_archive_is_begun_without_what_is_slow(start_server: StartServer
     make_table(server)
     insert(server, count=3)
     before = connections(server)
-    arguments = ["archive", "--host", f"127.0.0.1:{server.port}", "--user", "root", "-o", str(tmp_path), "--until-end"]
+    arguments = [
+        "archive",
+        "--host",
+        f"127.0.0.1:{server.port}",
+        "--user",
+        "root",
+        "-o",
+        str(tmp_path),
+        "--until",
+        "end",
+    ]
     command = [sys.executable, "-c", COPY, " ".join(SLOW_TO_LOAD), *arguments]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr

@@ -12,7 +12,7 @@ import sys
 from binspark.cli.main import load_lightly
 load_lightly()
 import numpy, pyarrow
-from binspark.columns.kernels.sound import walk_sound
+from binspark.kernels.walk import walk_sound
 pyarrow.array([1])
 walk_sound(numpy.zeros(2, dtype=numpy.int64), 0, 0, False, 0)
 print([name for name in ("cffi", "pandas", "yaml") if name in sys.modules])

@@ -15,7 +15,7 @@ from tests.corpus.cases import case_logs
 LAST = SHOP / "mysql" / "binlog.000003"
 
 
-def test_one_table_gives_record_batches_each_in_the_shape_of_its_time() -> None:
+def test_the_batches_of_one_table_have_the_schema_of_their_position() -> None:
     batches = list(binspark.batches(SHOP / "mysql", table="shop.orders"))
     assert {type(batch) for batch in batches} == {pa.RecordBatch}
     assert sum(batch.num_rows for batch in batches) == 391
@@ -32,15 +32,15 @@ def test_columns_and_metadata_are_chosen() -> None:
     assert batch.schema.names == ["id", "total"]
 
 
-def test_old_rows_are_kept_when_asked_for() -> None:
+def test_old_rows_are_added_on_request() -> None:
     (batch,) = binspark.batches(LAST, table="shop.products", before=True)
     stock = [(row["_before"]["stock"], row["stock"]) for row in batch.to_pylist()]
     assert all(before > after for before, after in stock)
     assert len(stock) == 2
 
 
-def test_batches_have_no_more_rows_than_asked_for() -> None:
-    sizes = [batch.num_rows for batch in binspark.batches(LAST, table="shop.orders", max_rows=64)]
+def test_batches_have_at_most_the_requested_number_of_rows() -> None:
+    sizes = [batch.num_rows for batch in binspark.batches(LAST, table="shop.orders", max_rows_per_batch=64)]
     assert sizes == [64, 64, 23]
 
 
@@ -53,7 +53,7 @@ def test_dates_that_no_calendar_has_follow_the_policy() -> None:
     assert all(as_null[name].null_count > as_text[name].null_count for name in zeros)
 
 
-def test_the_history_of_one_file_holds_for_the_next() -> None:
+def test_the_schemas_of_one_file_apply_to_the_next() -> None:
     logs = case_logs("mysql/rotation")
     together = [item.table for item in binspark.batches(logs)]
     assert len({table.name for table in together}) > 0
@@ -65,12 +65,12 @@ def test_the_history_of_one_file_holds_for_the_next() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"table": "shop.*"}, "tables takes patterns"),
-        ({"table": "shop.orders", "tables": ["shop.orders"]}, "not both"),
-        ({"table": "orders"}, "names no schema"),
-        ({"table": "shop.orders", "column": ["id"]}, "did you mean columns"),
-        ({"zero_dates": "nil"}, "none of null"),
-        ({"max_rows": 0}, "not positive"),
+        ({"table": "shop.*"}, r"^table must be the name of one table, .*, got 'shop\.\*': use tables for patterns$"),
+        ({"table": "shop.orders", "tables": ["shop.orders"]}, "^table and tables cannot be combined$"),
+        ({"table": "orders"}, r"^table must be the name of one table, schema\.table, got 'orders'$"),
+        ({"table": "shop.orders", "column": ["id"]}, r"^there is no option column; did you mean columns\?$"),
+        ({"zero_dates": "nil"}, "^zero_dates must be null, error or string, got 'nil'$"),
+        ({"max_rows_per_batch": 0}, "^max_rows_per_batch must be 1 or more, got 0$"),
     ],
 )
 def test_a_wrong_option_is_named_before_anything_is_read(options: dict[str, Any], message: str) -> None:

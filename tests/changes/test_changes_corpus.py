@@ -12,7 +12,7 @@ from tests.support.changes.change_tables import by_batches, by_rows
 
 CASES = sorted({case_of(log) for log in corpus_logs(encrypted=True, truncated=True)})
 ONLY_BY_ROWS = "mysql/json-partial-minimal"
-"""Its documents are only in the log as what changed inside them, which no column can hold."""
+"""Its documents are in the log only as partial updates, which no column can contain."""
 
 FILTERS = (
     {"operations": ["delete", "insert"]},
@@ -21,8 +21,8 @@ FILTERS = (
     {"stop_position": 1500},
     {"server_id": 1},
     {"server_id": 0},
-    {"start_time": "2026-11-15 08:56:01"},
-    {"stop_time": "2026-11-15 08:56:01"},
+    {"start_datetime": "2026-11-15 08:56:01"},
+    {"stop_datetime": "2026-11-15 08:56:01"},
     {"exclude_tables": ["*s"]},
 )
 

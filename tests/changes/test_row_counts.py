@@ -29,12 +29,12 @@ def test_rows_are_counted_inside_payloads(capsys: pytest.CaptureFixture[str]) ->
     assert sum(changes["rows"] for record in shown for changes in record["rows"]) == 13
 
 
-def test_a_person_sees_the_number_behind_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_shows_the_number_after_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["transactions", "--count-rows", LAST]) == 0
     assert "delete shop.orders (150 rows)" in capsys.readouterr().out.splitlines()[0]
 
 
-def test_rows_are_not_counted_unless_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_are_not_counted_by_default(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["transactions", "--format", "jsonl", LAST]) == 0
     (changes,) = json.loads(capsys.readouterr().out.splitlines()[0])["rows"]
     assert list(changes) == ["schema", "table", "operation", "events", "bytes"]

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from binspark.cli.archive import bytes_of
 from binspark.cli.main import exit_code, main
 from binspark.testing.servers import MySQL, Server
 
@@ -53,9 +52,9 @@ def wait_for_copy(server: Server, folder: Path) -> None:
         time.sleep(0.05)
 
 
-def test_what_is_there_is_copied_and_told(mysql: Server, tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, arguments(mysql, tmp_path, "--until-end"), standalone_mode=False)
-    assert result.return_value == 0
+def test_what_is_there_is_copied_and_reported(mysql: Server, tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, arguments(mysql, tmp_path, "--until", "end"))
+    assert result.exit_code == 0
     assert result.stdout == ""
     last = mysql.log_files()[-1]
     assert result.stderr.startswith(f"{last.name}:{last.stat().st_size}  ")
@@ -64,7 +63,7 @@ def test_what_is_there_is_copied_and_told(mysql: Server, tmp_path: Path) -> None
 
 
 def test_progress_may_be_json(mysql: Server, tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, arguments(mysql, tmp_path, "--until-end", "--format", "jsonl"))
+    result = CliRunner().invoke(main, arguments(mysql, tmp_path, "--until", "end", "--format", "jsonl"))
     record = json.loads(result.stderr)
     assert record["file"] == mysql.log_files()[-1].name
     assert record["bytes"] == sum(path.stat().st_size for path in mysql.log_files())
@@ -91,7 +90,7 @@ def test_a_signal_ends_it_in_order(number: signal.Signals, mysql: Server, tmp_pa
     assert mysql.log_files()[-1].name in err
 
 
-def test_a_lost_connection_is_told(start_server: Callable[..., Server], tmp_path: Path) -> None:
+def test_a_lost_connection_is_reported(start_server: Callable[..., Server], tmp_path: Path) -> None:
     server = start_server(MySQL)
     with running(server, tmp_path, "--format", "jsonl") as process:
         wait_for_copy(server, tmp_path)
@@ -106,45 +105,58 @@ def test_a_lost_connection_is_told(start_server: Callable[..., Server], tmp_path
 def test_a_second_archiver_is_refused(mysql: Server, tmp_path: Path) -> None:
     with running(mysql, tmp_path) as process:
         wait_for_copy(mysql, tmp_path)
-        second = CliRunner().invoke(main, arguments(mysql, tmp_path, "--until-end"), standalone_mode=False)
-        assert f"another archiver writes to this folder: process {process.pid} on " in str(second.exception)
-        assert exit_code(arguments(mysql, tmp_path, "--until-end")) == 2
+        second = CliRunner().invoke(main, arguments(mysql, tmp_path, "--until", "end"))
+        assert f"another archiver writes to this folder: process {process.pid} on " in second.stderr
+        assert second.exit_code == 2
 
 
-def test_a_full_disk_is_told_and_the_copy_goes_on_later(mysql: Server, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_copy_continues_later(mysql: Server, tmp_path: Path) -> None:
     mysql.run_sql(
         "CREATE DATABASE full_disk; CREATE TABLE full_disk.t (pad LONGTEXT);"
         "INSERT INTO full_disk.t VALUES (REPEAT('x', 300000))"
     )
-    with running(mysql, tmp_path, "--until-end", limit=200_000) as process:
+    with running(mysql, tmp_path, "--until", "end", limit=200_000) as process:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert err.startswith("binspark: ")
     assert "File too large" in err
-    assert exit_code(arguments(mysql, tmp_path, "--until-end")) == 0
+    assert exit_code(arguments(mysql, tmp_path, "--until", "end")) == 0
     wait_for_copy(mysql, tmp_path)
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "message"),
     [
-        ("--keep-bytes", "many"),
-        ("--keep-bytes", "0"),
-        ("--keep-days", "0"),
-        ("--sync-seconds", "-1"),
-        ("--server-id", "0"),
-        ("--start", "yesterday"),
+        (("--keep-bytes", "many"), "--keep-bytes must be a size such as 500000, 64m or 2 GB, got 'many'"),
+        (("--keep-bytes", "0"), "--keep-bytes must be positive, got '0'"),
+        (("--keep-days", "0"), "--keep-days must be positive, got '0'"),
+        (("--sync-seconds", "-1"), "--sync-seconds must be 0 or more, got '-1'"),
+        (("--upload-seconds", "soon"), "--upload-seconds must be a number of seconds, got 'soon'"),
+        (("--connection-server-id", "0"), "--connection-server-id must be from 1 to 4294967295, got '0'"),
+        (("--connect-timeout", "0"), "--connect-timeout must be positive, got '0'"),
+        (("--start", "yesterday"), "'yesterday'"),
     ],
-    ids="=".join,
+    ids=lambda value: "=".join(value) if isinstance(value, tuple) else "",
 )
-def test_wrong_options_are_refused(wrong: tuple[str, str], mysql: Server, tmp_path: Path) -> None:
-    assert exit_code(arguments(mysql, tmp_path / "archive", "--until-end", *wrong)) == 2
+def test_wrong_options_are_refused(
+    wrong: tuple[str, str], message: str, mysql: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(arguments(mysql, tmp_path / "archive", "--until", "end", *wrong)) == 2
     assert os.listdir(tmp_path) == []
+    assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("text", "size"), [("1", 1), ("500K", 512_000), ("20mb", 20 << 20), ("2T", 2 << 40)])
-def test_sizes_have_units(text: str, size: int) -> None:
-    assert bytes_of(None, None, text) == size
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(["--until-end"], "--until end"), (["--until", "end", "--server-id", "4100000002"], "--connection-server-id")],
+    ids=["until", "server id"],
+)
+def test_an_old_name_is_accepted_with_a_warning(
+    old: list[str], new: str, mysql: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(arguments(mysql, tmp_path, *old)) == 0
+    assert f"is deprecated; use {new}\n" in capsys.readouterr().err
+    assert (tmp_path / mysql.log_files()[-1].name).exists()
 
 
 def test_a_server_that_does_not_answer_is_no_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""`binspark doctor`: what it prints, how it exits, and that it never tells a password."""
+"""`binspark doctor`: what it prints, how it exits, and that it never shows a password."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from binspark.cli.main import exit_code
 from binspark.testing.servers import Server
 
 SECRET = "correct horse"
-KEYS = ["code", "severity", "setting", "value", "reason", "mend"]
+KEYS = ["code", "severity", "setting", "value", "reason", "fix"]
 
 Captured = pytest.CaptureFixture[str]
 
@@ -46,7 +46,7 @@ def test_warnings_alone_are_no_failure(server: Server, capsys: Captured) -> None
     shown = capsys.readouterr().out
     assert "warning: sync_binlog: 0 [sync-binlog]" in shown
     assert "sync_binlog = 1;" in shown
-    assert shown.splitlines()[0].startswith(f"127.0.0.1:{server.port} is {server.version}")
+    assert shown.splitlines()[0].startswith(f"127.0.0.1:{server.port}: {server.version}")
     assert shown.splitlines()[-1].startswith("0 errors, ")
 
 
@@ -95,9 +95,9 @@ def test_a_wrong_password_of_an_option_file_is_not_shown(
 def test_where_nobody_listens_there_is_no_connection(capsys: Captured) -> None:
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
-        place = f"127.0.0.1:{reserved.getsockname()[1]}"
-        assert exit_code(["doctor", "--host", place, "--user", "root"]) == 2
-    assert f"binspark: {place}: no server listens there" in capsys.readouterr().err
+        address = f"127.0.0.1:{reserved.getsockname()[1]}"
+        assert exit_code(["doctor", "--host", address, "--user", "root"]) == 2
+    assert f"binspark: {address}: no server listens there" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -110,18 +110,18 @@ def test_wrong_use_exits_with_2(arguments: list[str], capsys: Captured) -> None:
     assert capsys.readouterr().err
 
 
-def test_tables_are_looked_at_unless_told_otherwise(server: Server, capsys: Captured) -> None:
+def test_tables_are_checked_unless_switched_off(server: Server, capsys: Captured) -> None:
     server.run_sql("CREATE DATABASE doctor_command; CREATE TABLE doctor_command.`a\033[31mb` (x INT)")
     try:
         assert doctor(server) == 0
-        looked = capsys.readouterr().out
-        assert doctor(server, "--no-tables") == 0
-        not_looked = capsys.readouterr().out
+        checked = capsys.readouterr().out
+        assert doctor(server, "--no-check-tables") == 0
+        unchecked = capsys.readouterr().out
     finally:
         server.run_sql("DROP DATABASE doctor_command")
-    assert "doctor_command.a?[31mb" in looked
-    assert "\033" not in looked
-    assert "doctor_command" not in not_looked
+    assert "doctor_command.a?[31mb" in checked
+    assert "\033" not in checked
+    assert "doctor_command" not in unchecked
 
 
 def test_all_rules_are_shown_without_a_server(capsys: Captured) -> None:
@@ -132,4 +132,4 @@ def test_all_rules_are_shown_without_a_server(capsys: Captured) -> None:
 
 def test_a_socket_leads_to_the_server_too(server: Server, capsys: Captured) -> None:
     assert exit_code(["doctor", "--socket", str(server.socket), "--user", "root"]) == 0
-    assert capsys.readouterr().out.startswith(f"{server.socket} is {server.version}")
+    assert capsys.readouterr().out.startswith(f"{server.socket}: {server.version}")

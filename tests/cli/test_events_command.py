@@ -34,7 +34,8 @@ def test_a_type_is_found_by_its_name_in_any_case(capsys: pytest.CaptureFixture[s
 
 def test_a_misspelt_type_is_wrong_use_and_names_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["events", "--type", "QUERRY", str(LOG)]) == 2
-    assert "QUERY" in capsys.readouterr().err
+    expected = "binspark: --type must be the name of an event type, got 'QUERRY'; did you mean QUERY?\n"
+    assert capsys.readouterr().err == expected
 
 
 def test_events_inside_a_payload_follow_it_and_are_numbered(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +47,7 @@ def test_events_inside_a_payload_follow_it_and_are_numbered(capsys: pytest.Captu
 
 
 def test_a_payload_can_be_left_closed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code(["events", "--format", "jsonl", "--no-inner", str(COMPRESSED)]) == 0
+    assert exit_code(["events", "--format", "jsonl", "--no-expand-payloads", str(COMPRESSED)]) == 0
     assert not [record for record in records(capsys) if "inner" in record]
 
 
@@ -58,7 +59,7 @@ def test_positions_bound_what_is_shown(capsys: pytest.CaptureFixture[str]) -> No
     assert max(int(str(record["pos"])) for record in shown) < 240
 
 
-def test_damage_is_told_and_what_follows_is_still_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damage_is_reported_and_what_follows_is_still_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = bytearray(LOG.read_bytes())
     data[300] ^= 0xFF
     damaged = tmp_path / "binlog.000001"
@@ -71,7 +72,7 @@ def test_damage_is_told_and_what_follows_is_still_shown(tmp_path: Path, capsys: 
     assert shown[-1]["end_pos"] == len(data)
 
 
-def test_a_truncated_log_shows_its_whole_events_and_says_where_it_ends(
+def test_a_truncated_log_shows_its_complete_events_and_where_it_ends(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cut = tmp_path / "binlog.000001"
@@ -92,7 +93,7 @@ def test_no_file_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_misspelt_command_is_wrong_use_and_names_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["evnts"]) == 2
-    assert "'events'" in capsys.readouterr().err
+    assert "no such command: evnts; did you mean events?" in capsys.readouterr().err
 
 
 def test_standard_input_is_a_log() -> None:

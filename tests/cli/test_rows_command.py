@@ -34,7 +34,7 @@ def test_every_row_is_one_json_object_with_the_agreed_keys(capsys: pytest.Captur
 
 
 def test_an_order_that_was_deleted_is_shown_with_all_its_values(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = rows(capsys, LAST, "--table", "shop.orders", "--operation", "delete")
+    shown = rows(capsys, LAST, "--tables", "shop.orders", "--operations", "delete")
     assert len(shown) == 150
     assert shown[0] == {
         "file": "binlog.000003",
@@ -59,8 +59,8 @@ def test_an_order_that_was_deleted_is_shown_with_all_its_values(capsys: pytest.C
     }
 
 
-def test_both_families_hold_the_same_shop(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("--table", "shop.orders", "--operation", "delete")
+def test_both_families_have_the_same_shop(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--tables", "shop.orders", "--operations", "delete")
     mysql, mariadb = (rows(capsys, str(SHOP / family), *arguments) for family in ("mysql", "mariadb"))
     assert [record["key"] for record in mysql] == [record["key"] for record in mariadb]
     assert [record["before"]["total"] for record in mysql] == [record["before"]["total"] for record in mariadb]
@@ -69,12 +69,12 @@ def test_both_families_hold_the_same_shop(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("arguments", "count"),
     [
-        (["--table", "shop.customers"], 7),
-        (["--table", "shop.customers", "--table", "shop.products"], 270),
-        (["--table", "shop.order*"], 649),
-        (["--exclude-table", "shop.order*"], 270),
-        (["--operation", "delete"], 150),
-        (["--operation", "insert", "--operation", "delete"], 571),
+        (["--tables", "shop.customers"], 7),
+        (["--tables", "shop.customers", "--tables", "shop.products"], 270),
+        (["--tables", "shop.order*"], 649),
+        (["--exclude-tables", "shop.order*"], 270),
+        (["--operations", "delete"], 150),
+        (["--operations", "insert", "--operations", "delete"], 571),
         (["--include-gtids", f"{UUID}:158"], 150),
         (["--exclude-gtids", f"{UUID}:1-157"], 155),
         (["--server-id", "1"], 919),
@@ -115,18 +115,18 @@ def test_a_dump_names_the_columns(tmp_path: Path, capsys: pytest.CaptureFixture[
     dump = tmp_path / "shop.sql"
     dump.write_text("USE shop; CREATE TABLE t (size INT UNSIGNED NOT NULL PRIMARY KEY);")
     assert [record["after"] for record in rows(capsys, str(logs[0]))] == [{"@1": -1}]
-    shown = rows(capsys, str(logs[0]), "--schema", str(dump))
+    shown = rows(capsys, str(logs[0]), "--schema-file", str(dump))
     assert [(record["after"], record["key"]) for record in shown] == [({"size": 4294967295}, {"size": 4294967295})]
 
 
-def test_a_table_that_is_not_there_is_told_with_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code(["rows", MYSQL, "--table", "shop.ordres", "--table", "shop.customers"]) == 0
+def test_a_table_without_rows_is_reported_with_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["rows", MYSQL, "--tables", "shop.ordres", "--tables", "shop.customers"]) == 0
     captured = capsys.readouterr()
     assert len(captured.out.splitlines()) == 7
-    assert captured.err == "binspark: no rows of a table shop.ordres were found; did you mean shop.orders?\n"
+    assert captured.err == "binspark: no rows of table shop.ordres found; did you mean shop.orders?\n"
 
 
-def test_a_statement_that_is_not_understood_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_statement_that_cannot_be_parsed_is_reported_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     orders = table("shop.orders", integer("id"))
     log = BinlogBuilder()
     log.ddl("ALTER TABLE orders FROBNICATE ALL", schema="shop")
@@ -154,7 +154,7 @@ def test_rows_before_damage_are_shown_and_the_next_file_is_read(
     assert captured.err.startswith(f"binspark: {cut}:")
 
 
-def test_a_checksum_that_does_not_hold_ends_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_checksum_that_does_not_match_ends_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     damaged = tmp_path / "binlog.000001"
     data = bytearray(Path(LAST).read_bytes())
     data[6900] ^= 1
@@ -168,13 +168,17 @@ def test_a_checksum_that_does_not_hold_ends_a_file(tmp_path: Path, capsys: pytes
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--table", "orders"], "schema.table"),
-        (["--start-datetime", "noon"], "2026-11-15 09:30:00"),
-        (["--include-gtids", "0-1-2-3"], "include_gtids"),
-        (["--operation", "remove"], "insert"),
-        (["--schema", "no-such.sql"], "no-such.sql"),
-        (["--stop-position", "-1"], "stop-position"),
-        (["--tabel", "shop.orders"], "--table"),
+        (["--tables", "orders"], "--tables must be schema.table, or a pattern such as 'shop.*', got 'orders'"),
+        (["--start-datetime", "noon"], "--start-datetime must be a time such as 2026-11-15 09:30:00, got 'noon'"),
+        (
+            ["--include-gtids", "0-1-2-3"],
+            "--include-gtids must be a GTID set of MySQL or a GTID position of MariaDB, got '0-1-2-3'",
+        ),
+        (["--operations", "remove"], "--operations must be insert, update or delete, got 'remove'"),
+        (["--schema-file", "no-such.sql"], "no-such.sql"),
+        (["--stop-position", "-1"], "--stop-position must be 1 or more, got '-1'"),
+        (["--server-id", "one"], "--server-id must be an integer, got 'one'"),
+        (["--tabel", "shop.orders"], "--tables"),
     ],
 )
 def test_wrong_use_is_named(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
@@ -182,6 +186,35 @@ def test_wrong_use_is_named(capsys: pytest.CaptureFixture[str], arguments: list[
     captured = capsys.readouterr()
     assert captured.out == ""
     assert message in captured.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (["--table", "shop.customers"], ["--tables", "shop.customers"]),
+        (["--table=shop.customers", "--table", "shop.products"], ["--tables", "shop.customers,shop.products"]),
+        (["--exclude-table", "shop.order*"], ["--exclude-tables", "shop.order*"]),
+        (["--operation", "delete"], ["--operations", "delete"]),
+    ],
+    ids=lambda words: words[0],
+)
+def test_an_old_name_means_the_same_and_is_warned_about(
+    capsys: pytest.CaptureFixture[str], old: list[str], new: list[str]
+) -> None:
+    assert exit_code(["rows", MYSQL, *new]) == 0
+    expected = capsys.readouterr()
+    assert exit_code(["rows", MYSQL, *old]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == expected.out
+    name = old[0].partition("=")[0]
+    warnings = shown.err.splitlines()
+    assert set(warnings) == {f"binspark: {name} is deprecated; use {new[0]}"}
+    assert expected.err == ""
+
+
+def test_after_two_dashes_words_are_files(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["rows", "--", "--table"]) == 1
+    assert "deprecated" not in capsys.readouterr().err
 
 
 def test_documents_and_odd_values_are_json(capsys: pytest.CaptureFixture[str]) -> None:

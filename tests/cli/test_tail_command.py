@@ -53,7 +53,7 @@ def wait_for_reader(server: Server, number: int) -> None:
 
 
 def test_a_change_is_shown_at_once(mysql: Server, database: str) -> None:
-    with running(mysql, "--format", "jsonl", "--reader-id", "4100000001") as process:
+    with running(mysql, "--format", "jsonl", "--connection-server-id", "4100000001") as process:
         assert process.stdout is not None
         wait_for_reader(mysql, 4100000001)
         for number in (1, 2):
@@ -66,7 +66,7 @@ def test_a_change_is_shown_at_once(mysql: Server, database: str) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_an_interrupt_ends_it_in_order(number: signal.Signals, mysql: Server) -> None:
     reader_id = 4100000010 + number
-    with running(mysql, "--reader-id", str(reader_id)) as process:
+    with running(mysql, "--connection-server-id", str(reader_id)) as process:
         wait_for_reader(mysql, reader_id)
         process.send_signal(number)
         out, err = process.communicate(timeout=30)
@@ -76,7 +76,7 @@ def test_an_interrupt_ends_it_in_order(number: signal.Signals, mysql: Server) ->
 def test_who_has_seen_enough_may_close_the_pipe(mysql: Server, database: str) -> None:
     rows = ", ".join(f"({number}, 'note')" for number in range(3000))
     mysql.query(f"INSERT INTO {database}.t VALUES {rows}")
-    with running(mysql, "--start", "earliest", "--format", "jsonl", "--table", f"{database}.t") as process:
+    with running(mysql, "--start", "earliest", "--format", "jsonl", "--tables", f"{database}.t") as process:
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["after"]["id"] == 0
         process.stdout.close()
@@ -88,19 +88,19 @@ def test_who_has_seen_enough_may_close_the_pipe(mysql: Server, database: str) ->
 
 def test_text_is_for_people(mysql: Server, database: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     mysql.run_sql(f"INSERT INTO {database}.t VALUES (1, 'old'); UPDATE {database}.t SET note = 'new'")
-    shown = ("--start", "earliest", "--until", "end", "--table", f"{database}.t")
+    shown = ("--start", "earliest", "--until", "end", "--tables", f"{database}.t")
     assert exit_code(arguments(mysql, *shown)) == 0
     lines = capsysbinary.readouterr().out.decode().splitlines()
     assert lines[0].endswith(f'insert  {database}.t  id=1 note="old"')
     assert lines[1].endswith(f'update  {database}.t  id=1 note: "old" → "new"')
 
 
-def test_a_table_that_is_not_there_is_told(
+def test_a_table_that_does_not_exist_is_reported(
     mysql: Server, database: str, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    assert exit_code(arguments(mysql, "--until", "end", "--table", f"{database}.tt")) == 0
-    told = capsysbinary.readouterr().err.decode()
-    assert told == f"binspark: there is no table {database}.tt yet; did you mean {database}.t?\n"
+    assert exit_code(arguments(mysql, "--until", "end", "--tables", f"{database}.tt")) == 0
+    shown = capsysbinary.readouterr().err.decode()
+    assert shown == f"binspark: the server has no table {database}.tt yet; did you mean {database}.t?\n"
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_a_table_that_is_not_there_is_told(
         ("--start", "yesterday"),
         ("--until", "tomorrow"),
         ("--until", "latest"),
-        ("--reader-id", "0"),
-        ("--table", "orders"),
+        ("--connection-server-id", "0"),
+        ("--tables", "orders"),
         ("--start-datetime", "noon"),
     ],
     ids="=".join,
@@ -119,7 +119,7 @@ def test_wrong_options_are_refused(wrong: tuple[str, str], mysql: Server) -> Non
     assert exit_code(arguments(mysql, *wrong)) == 2
 
 
-def test_a_place_that_is_not_there_is_told(mysql: Server, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_position_that_does_not_exist_is_reported(mysql: Server, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(arguments(mysql, "--start", "binlog.999999:4")) == 1
     assert "binlog.999999" in capsys.readouterr().err
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from binspark.columns import reader as reader_module
-from binspark.columns import special as special_module
+from binspark.columns import slow_path
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from binspark.columns.types import ColumnOptions, ZeroDates
 from tests.corpus.cases import case_logs, corpus_logs, log_id
-from tests.support.columns.columns_bulk import bulk_outcome, disagreements, in_chunks, read_outcome
-from tests.support.columns.columns_reference import ReferenceReader
+from tests.support.columns.bulk import bulk_outcome, in_chunks, read_outcome
+from tests.support.columns.reference import ReferenceReader
 
 ALL_LOGS = corpus_logs(encrypted=True, truncated=True)
 LOGS_WITH_LITTLE = [log for log in ALL_LOGS if log.stat().st_size < 40_000]
@@ -56,12 +56,12 @@ def tables_by_kernel(log: Path, zero_dates: ZeroDates) -> set[str]:
 @pytest.mark.parametrize("log", LOGS_WITH_LITTLE, ids=log_id)
 def test_the_chunks_of_a_log_do_not_matter(log: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_module, "_WINDOW", 600)
-    monkeypatch.setattr(special_module, "_WINDOW", 1)
+    monkeypatch.setattr(slow_path, "_WINDOW", 1)
     selection = Selection(before=True)
     reader = BatchReader(selection)
     found = read_outcome(reader, in_chunks(log.read_bytes(), size), log.name)
     assert found == ReferenceReader(selection).read(log.read_bytes(), log.name)
-    assert disagreements(reader) == 0
+    assert reader.disagreements == 0
 
 
 @pytest.mark.parametrize("case", CASES_OF_SEVERAL)

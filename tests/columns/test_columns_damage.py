@@ -22,7 +22,7 @@ from binspark.testing.builder import (
     MYSQL_5_5,
     MYSQL_9_7,
     BinlogBuilder,
-    Part,
+    EventSpec,
     ServerKind,
     delete,
     insert,
@@ -31,9 +31,9 @@ from binspark.testing.builder import (
     update,
     varchar,
 )
-from tests.support.columns.columns_bulk import bulk_outcome, disagreements, read_outcome
-from tests.support.columns.columns_outcome import Outcome
-from tests.support.columns.columns_reference import ReferenceReader
+from tests.support.columns.bulk import bulk_outcome, read_outcome
+from tests.support.columns.outcome import Outcome
+from tests.support.columns.reference import ReferenceReader
 
 FILE = "binlog.000001"
 ORDERS = table("shop.orders", integer("id"), varchar("note", 40))
@@ -61,7 +61,7 @@ def all_damaged(logs: Iterable[bytes]) -> Iterator[tuple[Outcome, Outcome]]:
     bulk, reference = BatchReader(selection), ReferenceReader(selection)
     for log in logs:
         yield read_outcome(bulk, io.BytesIO(log).readinto, FILE), reference.read(log, FILE)
-    assert disagreements(bulk) == 0
+    assert bulk.disagreements == 0
 
 
 def overwritten(log: bytes, offset: int, value: int) -> bytes:
@@ -133,7 +133,7 @@ def test_rows_of_old_servers_are_read_or_refused_alike(server: ServerKind) -> No
 def test_a_payload_inside_a_payload_is_refused() -> None:
     log = BinlogBuilder(MYSQL_9_7)
     log.transaction(insert(ITEMS, (7,)))
-    inner = log.payload_part([Part(E.TABLE_MAP, ITEMS.table_map(9))])
+    inner = log.payload_spec([EventSpec(E.TABLE_MAP, ITEMS.table_map(9))])
     log.transaction_payload([inner])
     found, expected = both(log.content)
     assert found == expected

@@ -18,9 +18,9 @@ from binspark.schema.table import TableSchema
 from binspark.testing.builder import MYSQL_9_7, BinlogBuilder, insert, integer, table
 from binspark.values.column import Column
 from binspark.values.options import Undecodable
-from tests.support.columns.columns_bulk import bulk_outcome, read_outcome
-from tests.support.columns.columns_reference import ReferenceReader
+from tests.support.columns.bulk import bulk_outcome, read_outcome
 from tests.support.columns.random_logs import KnownTables, LoggedRows, table_map, write_transaction
+from tests.support.columns.reference import ReferenceReader
 
 ITEMS = table("shop.items", integer("id"))
 OTHERS = table("shop.others", integer("id"))

@@ -15,9 +15,9 @@ from binspark.columns import table_builder
 from binspark.columns.arena import Arena, aligned
 from binspark.columns.selection import Selection
 from tests.corpus.cases import case_logs
-from tests.support.columns.columns_bulk import bulk_outcome
-from tests.support.columns.columns_reference import ReferenceReader
+from tests.support.columns.bulk import bulk_outcome
 from tests.support.columns.random_logs import RandomLog, logs
+from tests.support.columns.reference import ReferenceReader
 
 _GUARD, _PATTERN, _ALIGNMENT = 128, 0xA5, 64
 Block = npt.NDArray[np.uint8]
@@ -86,6 +86,7 @@ def test_a_block_that_somebody_looks_at_is_not_given_again() -> None:
     arena = Arena()
     held = arena.take(1000)
     view = arena.take(1000)[10:20]
+    assert view.base is not None
     assert len({held.ctypes.data, view.base.ctypes.data, arena.take(1000).ctypes.data}) == 3
 
 

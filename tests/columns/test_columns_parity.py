@@ -9,9 +9,9 @@ from binspark.columns.selection import Operations, Selection
 from binspark.columns.types import ColumnOptions, ZeroDates
 from binspark.gtid import GtidSet
 from binspark.values.options import Undecodable
-from tests.support.columns.columns_bulk import bulk_outcome
-from tests.support.columns.columns_reference import ReferenceReader
+from tests.support.columns.bulk import bulk_outcome
 from tests.support.columns.random_logs import FIRST_TIME, LAST_TIME, UUID, RandomLog, logs
+from tests.support.columns.reference import ReferenceReader
 
 FILE = "binlog.000001"
 _THOROUGH = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))

@@ -26,8 +26,8 @@ from binspark.values.rows import rows_of
 from binspark.values.value import ABSENT
 from binspark.wire.bitmap import low_bits_first
 from tests.corpus.cases import case_logs, corpus_logs, log_id
-from tests.support.columns.columns_reference import log_events
 from tests.support.columns.random_logs import KnownTables, LoggedRows, RandomLog, logs, write_transaction
+from tests.support.columns.reference import log_events
 
 SJIS = 13
 Flags = tuple[bool, ...]
@@ -80,7 +80,9 @@ def test_a_batch_is_complete_if_no_row_lacks_a_column(path: Path) -> None:
 
 def expected_images(log: RandomLog) -> Images:
     """Return what the bitmaps of the rows events of each table say, once for each row."""
-    schemas, names, found = {schema.table: schema for schema in log.schemas}, {}, {}
+    schemas = {schema.table: schema for schema in log.schemas}
+    names: dict[int, str] = {}
+    found: Images = {}
     for event in log_events(log.content):
         if isinstance(event.body, TableMap):
             names[event.body.table_id] = event.body.table
@@ -95,7 +97,7 @@ def expected_images(log: RandomLog) -> Images:
 @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(logs(damage=False), st.integers(1, 5), st.sampled_from((1, 2, 4096)))
 def test_images_of_random_rows_are_what_their_bitmaps_say(log: RandomLog, max_rows: int, most_images: int) -> None:
-    with patch.object(image_table, "_MOST_IMAGES", most_images):
+    with patch.object(image_table, "_MAX_IMAGES", most_images):
         found = images_in(read(log.content, Selection(images=True, max_rows=max_rows), log.history()))
     assert found == expected_images(log)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from itertools import chain
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def log_of(compress: bool, checksum: ChecksumAlgorithm = ChecksumAlgorithm.CRC32
     return log
 
 
-def read(log: BinlogBuilder, **choice: object) -> tuple[int, list[tuple[int, int, int]]]:
+def read(log: BinlogBuilder, **choice: Any) -> tuple[int, list[tuple[int, int, int]]]:
     """Return how many bytes were decoded, and where the rows of items are: position, number, value."""
     reader = BatchReader(Selection(**choice))
     found = list(reader.read(io.BytesIO(log.content).readinto))
@@ -41,7 +42,7 @@ def read(log: BinlogBuilder, **choice: object) -> tuple[int, list[tuple[int, int
     return reader.decoded_bytes, [(row["_pos"], row["_row"], row["id"]) for row in rows]
 
 
-def choices(log: BinlogBuilder) -> dict[str, tuple[dict[str, object], list[int]]]:
+def choices(log: BinlogBuilder) -> dict[str, tuple[dict[str, Any], list[int]]]:
     """Return ways to choose transactions, and the rows of items that they choose."""
     third = [frame.offset for frame in Framer().feed(log.content) if frame.type_code == 33][2]
     name = f"{log.server_uuid}:2"
@@ -74,7 +75,7 @@ def test_transactions_that_are_left_out_are_not_decoded(
 @pytest.mark.parametrize(
     "options", [{"server_id": 99}, {"start_time": NOON + 9}, {"include_gtids": GtidSet()}], ids=str
 )
-def test_a_payload_that_nobody_wants_is_not_even_expanded(options: dict[str, object]) -> None:
+def test_a_payload_that_nobody_wants_is_not_even_expanded(options: dict[str, Any]) -> None:
     """Its bytes are no longer what zstd makes of them, so that expanding it would be an error."""
     log = BinlogBuilder(MYSQL_9_7, checksum=ChecksumAlgorithm.NONE)
     log.transaction(insert(ITEMS, (1,)), compress=True)
@@ -139,7 +140,7 @@ def test_with_rows_numbered_through_transactions_all_are_looked_at() -> None:
 
 def test_bytes_of_tables_are_counted_once_however_many_tables_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """More tables than a reader keeps at a time, and all of them decoded by the reference."""
-    monkeypatch.setattr(tables, "_MOST_TABLES", 10)
+    monkeypatch.setattr(tables, "_MAX_TABLES", 10)
     by_reference = Column("n", T.NULL, 0, lambda _value: b"")
     log = BinlogBuilder(MYSQL_9_7)
     log.full_metadata = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,8 @@ from binspark.testing.builder import (
     MYSQL_5_7,
     MYSQL_9_7,
     BinlogBuilder,
-    Part,
+    EventSpec,
+    ServerKind,
     insert,
     integer,
     table,
@@ -30,7 +32,7 @@ SECOND = 1_000_000
 checksums = pytest.mark.parametrize("checksum", list(ChecksumAlgorithm)[:2], ids=lambda kind: kind.name)
 
 
-def ids(log: BinlogBuilder, **choice: object) -> list[int]:
+def ids(log: BinlogBuilder, **choice: Any) -> list[int]:
     """Return the rows of a log that are chosen."""
     batches = BatchReader(Selection(**choice)).read(io.BytesIO(log.content).readinto)
     return [number for found in batches for number in found.batch.column("id").to_pylist()]
@@ -40,18 +42,18 @@ def commit(log: BinlogBuilder, number: int, moment: int, tag: str = "", *, compr
     """Write a transaction of two statements, a second apart, that is committed at a microsecond."""
     gtid = Gtid(log.server_uuid, number, tag)
     log.sequence_number += 1
-    opening = log.gtid_part(gtid, 0)
+    opening = log.gtid_spec(gtid, 0)
     committed = replace(opening.body, immediate_commit_timestamp=moment, original_commit_timestamp=moment - 7)
     log.timestamp = moment // SECOND
     log.event(*opening._replace(body=committed))
     log.timestamp -= 5
-    parts = [log.query_part("BEGIN"), *log.change_parts((insert(ITEMS, (number,)),), log.usual_rows())]
-    parts += log.change_parts((insert(ITEMS, (number + 100,)),), log.usual_rows())
+    parts = [log.query_spec("BEGIN"), *log.change_specs((insert(ITEMS, (number,)),), log.default_rows_codes())]
+    parts += log.change_specs((insert(ITEMS, (number + 100,)),), log.default_rows_codes())
     log.timestamp += 5
     write(log, parts, compress=compress)
 
 
-def write(log: BinlogBuilder, parts: list[Part], *, compress: bool) -> None:
+def write(log: BinlogBuilder, parts: list[EventSpec], *, compress: bool) -> None:
     if compress:
         log.transaction_payload(parts)
     else:
@@ -84,7 +86,7 @@ def test_a_transaction_that_began_earlier_is_chosen_by_its_commit_alone() -> Non
 
 
 @pytest.mark.parametrize("server", [MARIADB_10_11, MYSQL_5_7], ids=lambda kind: kind.server_version)
-def test_where_a_gtid_has_no_commit_time_its_own_time_counts(server: object) -> None:
+def test_where_a_gtid_has_no_commit_time_its_own_time_counts(server: ServerKind) -> None:
     log = BinlogBuilder(server)
     for number in range(3):
         log.timestamp = NOON + 10 * number
@@ -100,9 +102,9 @@ def test_mariadb_transactions_stay_whole_when_statements_are_older_than_the_comm
     log.timestamp = NOON
     log.mariadb_gtid("0-1-1")
     log.timestamp = NOON - 60
-    log.write(log.change_parts((insert(ITEMS, (1,)),), log.usual_rows()))
+    log.write(log.change_specs((insert(ITEMS, (1,)),), log.default_rows_codes()))
     log.timestamp = NOON
-    log.write(log.change_parts((insert(ITEMS, (2,)),), log.usual_rows()))
+    log.write(log.change_specs((insert(ITEMS, (2,)),), log.default_rows_codes()))
     log.xid(1)
     assert ids(log, committed_from=NOON * SECOND) == [1, 2]
     assert ids(log, committed_before=NOON * SECOND) == []

@@ -10,8 +10,8 @@ from binspark.columns import starts
 from binspark.columns.starts import LogBytes
 from binspark.frames import ChecksumAlgorithm, Framer
 from binspark.frames import EventCode as E
-from binspark.testing.builder import MYSQL_5_6, MYSQL_9_7, BinlogBuilder, Stamp, blob, event_bytes, insert, table
-from tests.support.files.split_logs import ITEMS, KINDS, MadeLog, flipped, made_log, overwritten, writer_of
+from binspark.testing.builder import MYSQL_5_6, MYSQL_9_7, BinlogBuilder, HeaderFields, blob, event_bytes, insert, table
+from tests.support.files.split_logs import ITEMS, KINDS, BuiltLog, built_log, flipped, overwritten, writer_of
 
 kinds = pytest.mark.parametrize("kind", KINDS)
 CHECKED = [kind for kind in KINDS if kind.endswith("crc32")]
@@ -24,13 +24,13 @@ def log_bytes(content: bytes) -> LogBytes:
     return LogBytes(lambda offset, length: content[offset : offset + length], len(content), first.format)
 
 
-def expected(log: MadeLog, offset: int, end: int | None = None) -> int | None:
+def expected(log: BuiltLog, offset: int, end: int | None = None) -> int | None:
     return next((start for start in log.starts if offset <= start and (end is None or start < end)), None)
 
 
 @kinds
 def test_every_offset_leads_to_the_next_transaction(kind: str) -> None:
-    log = made_log(kind)
+    log = built_log(kind)
     found = log_bytes(log.content)
     wrong = [offset for offset in range(len(log.content) + 1) if found.find_start(offset) != expected(log, offset)]
     assert wrong == []
@@ -38,7 +38,7 @@ def test_every_offset_leads_to_the_next_transaction(kind: str) -> None:
 
 @kinds
 def test_only_transactions_begin_that_begin_before_the_end(kind: str) -> None:
-    log = made_log(kind)
+    log = built_log(kind)
     found = log_bytes(log.content)
     pairs = [(start, start + length) for start in range(0, len(log.content), 37) for length in (1, 60, 700)]
     assert [found.find_start(*pair) for pair in pairs] == [expected(log, *pair) for pair in pairs]
@@ -47,7 +47,7 @@ def test_only_transactions_begin_that_begin_before_the_end(kind: str) -> None:
 @kinds
 def test_the_window_of_the_search_does_not_matter(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(starts, "_WINDOW", 61)
-    log = made_log(kind)
+    log = built_log(kind)
     found = log_bytes(log.content)
     offsets = range(0, len(log.content), 29)
     assert [found.find_start(offset) for offset in offsets] == [expected(log, offset) for offset in offsets]
@@ -55,7 +55,7 @@ def test_the_window_of_the_search_does_not_matter(kind: str, monkeypatch: pytest
 
 @kinds
 def test_no_event_but_the_first_begins_a_transaction(kind: str) -> None:
-    log = made_log(kind)
+    log = built_log(kind)
     found = log_bytes(log.content)
     offsets = [frame.offset for frame in Framer().feed(log.content)]
     assert [offset for offset in offsets if found.is_start(offset)] == list(log.starts)
@@ -78,13 +78,13 @@ def test_positions_that_wrap_are_followed(kind: str) -> None:
     log = LogBytes(read_at, start + len(tail), log_bytes(head).format)
     assert writer.starts[0] < FOUR_GIB < writer.starts[2]
     found = [log.find_start(offset) for offset in range(start - 50, start + len(tail), 13)]
-    made = MadeLog(b"", tuple(writer.starts), tuple(writer.ends))
+    made = BuiltLog(b"", tuple(writer.starts), tuple(writer.ends))
     assert found == [expected(made, offset) for offset in range(start - 50, start + len(tail), 13)]
 
 
 @kinds
 def test_a_transaction_whose_first_event_is_cut_does_not_begin(kind: str) -> None:
-    log = made_log(kind)
+    log = built_log(kind)
     last = log.starts[-1]
     size = int.from_bytes(log.content[last + 9 : last + 13], "little")
     cut = [log_bytes(log.content[:length]).find_start(last) for length in range(last, last + size)]
@@ -94,7 +94,7 @@ def test_a_transaction_whose_first_event_is_cut_does_not_begin(kind: str) -> Non
 
 @pytest.mark.parametrize("kind", [kind for kind in CHECKED if kind != "5.6-named-crc32"])
 def test_one_wrong_byte_in_its_first_event_and_a_transaction_does_not_begin(kind: str) -> None:
-    log = made_log(kind)
+    log = built_log(kind)
     start, following = log.starts[3:5]
     size = int.from_bytes(log.content[start + 9 : start + 13], "little")
     for offset in range(start, start + size):
@@ -103,7 +103,7 @@ def test_one_wrong_byte_in_its_first_event_and_a_transaction_does_not_begin(kind
 
 @pytest.mark.parametrize("kind", CHECKED)
 def test_damage_behind_a_sound_first_event_is_no_reason_to_miss_it(kind: str) -> None:
-    log = made_log(kind)
+    log = built_log(kind)
     for start in log.starts:
         size = int.from_bytes(log.content[start + 9 : start + 13], "little")
         damaged = overwritten(log.content, start + size, b"\xff" * (len(log.content) - start - size))
@@ -142,7 +142,7 @@ def test_servers_that_name_every_transaction_never_begin_one_with_a_begin() -> N
 @pytest.mark.parametrize("code", [E.GTID, E.QUERY], ids=lambda code: code.name)
 def test_without_checksums_a_header_that_fits_its_place_needs_events_behind_it(code: E) -> None:
     log = BinlogBuilder(MYSQL_9_7, checksum=ChecksumAlgorithm.NONE)
-    fake: Callable[[int], bytes] = lambda offset: event_bytes(code, bytes(42), Stamp(1, 1), log.format, offset)  # noqa: E731
+    fake: Callable[[int], bytes] = lambda offset: event_bytes(code, bytes(42), HeaderFields(1, 1), log.format, offset)  # noqa: E731
     log.table_map(BLOBS)
     place = log.offset + 19 + 10 + 1 + 1 + 1 + 3
     log.rows(insert(BLOBS, (fake(place) + b"and no header",)))
@@ -152,14 +152,14 @@ def test_without_checksums_a_header_that_fits_its_place_needs_events_behind_it(c
 
 
 def test_there_is_no_transaction_in_zeros_or_behind_the_end() -> None:
-    log = made_log("named-crc32")
+    log = built_log("named-crc32")
     padded = log.content + bytes(5000)
     assert log_bytes(padded).find_start(log.starts[-1] + 1) is None
     assert log_bytes(padded).find_start(len(padded) + 7) is None
 
 
 def test_what_a_log_has_grown_by_since_it_was_looked_at_is_not_looked_at() -> None:
-    log = made_log("named-none")
+    log = built_log("named-none")
     first = next(Framer().feed(log.content))
     looked_at = LogBytes(lambda offset, length: log.content[offset : offset + length], log.starts[3], first.format)
     assert looked_at.find_start(log.starts[2]) == log.starts[2]

@@ -16,7 +16,7 @@ from binspark.files.splits import Split
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.schema.history import SchemaHistory
 from tests.support.columns.random_logs import FIRST_TIME, UUID, RandomLog, logs
-from tests.support.files.split_reading import Rows, plan, small_reader, splits_at, whole_rows
+from tests.support.files.split_reading import Rows, all_rows, plan, small_reader, splits_at
 from tests.support.files.split_reading import rows_of_reads as rows_of
 
 _cuts = st.lists(st.floats(0, 1), max_size=6)
@@ -61,5 +61,5 @@ def agree(log: RandomLog, places: list[float], selection: Selection) -> None:
         path = Path(folder) / "binlog.000001"
         path.write_bytes(log.content)
         cuts = [int(place * len(log.content)) for place in places]
-        whole = whole_rows(log.content, str(path), log.history(), selection)
+        whole = all_rows(log.content, str(path), log.history(), selection)
         assert in_splits(log, path, cuts, selection) == whole

@@ -1,7 +1,4 @@
-"""The recorded logs, for tests: `from corpus.cases import corpus_logs`.
-
-pytest puts the folder of `conftest.py` on the path, so that this module is found from every test.
-"""
+"""The recorded logs, for tests: `from tests.corpus.cases import corpus_logs`."""
 
 from __future__ import annotations
 
@@ -20,47 +17,47 @@ TRUNCATED_CASES = ("mysql/crash-truncated", "mariadb/crash-truncated")
 
 
 def corpus_logs(*families: str, encrypted: bool = False, truncated: bool = False) -> list[Path]:
-    """List the recorded logs of these families (both when none is named).
+    """Return the recorded logs of these families (of both if none is given).
 
-    Encrypted logs and those that end in the middle of an event are only among them when asked for.
+    Encrypted logs and logs that end inside an event are only included if requested.
     """
-    left_out = (*(() if encrypted else ENCRYPTED_CASES), *(() if truncated else TRUNCATED_CASES))
+    skipped = (*(() if encrypted else ENCRYPTED_CASES), *(() if truncated else TRUNCATED_CASES))
     logs = [
         path
         for family in families or FAMILIES
         for path in sorted((CORPUS / family).glob("*/*"))
         if path.suffix[1:].isdigit()
     ]
-    return [log for log in logs if case_of(log) not in left_out]
+    return [log for log in logs if case_of(log) not in skipped]
 
 
 def case_logs(case: str) -> list[Path]:
-    """List the logs of one case, such as `mysql/rotation`, in the order of their names."""
+    """Return the logs of one case, such as `mysql/rotation`, in the order of their names."""
     return sorted(path for path in (CORPUS / case).iterdir() if path.suffix[1:].isdigit())
 
 
 def case_of(log: Path) -> str:
-    """Name the case a log belongs to: `mysql/rotation`. Good as a test's id."""
+    """Return the case of a log, such as `mysql/rotation`; suitable as a test's id."""
     return log.parent.relative_to(CORPUS).as_posix()
 
 
 def log_id(log: Path) -> str:
-    """Name a log for a test's id: `mysql/rotation/binlog.000001`."""
+    """Return the name of a log for a test's id: `mysql/rotation/binlog.000001`."""
     return log.relative_to(CORPUS).as_posix()
 
 
 def witness(log: Path) -> str:
-    """Return what the server's own reader printed of a log; bytes that are not UTF-8 are kept as surrogates."""
+    """Return the output of mysqlbinlog or mariadb-binlog for a log; bytes that are not UTF-8 are kept as surrogates."""
     return log.with_name(f"{log.name}.txt").read_text(encoding="utf-8", errors="surrogateescape")
 
 
 def golden_path(log: Path) -> Path:
-    """Return where the JSON lines of a log are kept."""
+    """Return the path of the golden JSON lines of a log."""
     return log.with_name(f"{log.name}.jsonl")
 
 
 def golden_lines(log: Path) -> list[str]:
-    """Return a log's events as JSON lines; a log that cannot be read to its end ends with a line that says why."""
+    """Return the events of a log as JSON lines; the last line is the error if the log cannot be read to its end."""
     lines: list[str] = []
     try:
         for event in read_events(log):

@@ -1,4 +1,4 @@
-"""The corpus is what its README says: whole logs, each with its witness, of both families."""
+"""The corpus has the logs in its README, each with the output of the server's own reader."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_log_cut_by_a_crash_ends_inside_an_event(case: str) -> None:
 
 
 @really_every_log
-def test_the_servers_own_reader_has_printed_it(log: Path) -> None:
+def test_every_log_has_the_output_of_mysqlbinlog(log: Path) -> None:
     assert "End of log file" in witness(log)
 
 

@@ -1,4 +1,4 @@
-"""Every recorded log decodes to the JSON lines beside it, and agrees with the server's own reader."""
+"""Every recorded log decodes to its golden JSON lines, and agrees with mysqlbinlog or mariadb-binlog."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _OUTER_ONLY = ReadOptions(expand_payloads=False)
 
 
 def witnessed(log: Path, *kinds: str) -> dict[int, re.Match[str]]:
-    """Return what the server's own reader says of events, by the position behind each."""
+    """Return what mysqlbinlog prints about events, by the end position of each."""
     matches = list(_WITNESSED.finditer(witness(log)))
     return {int(match["next_position"]): match for match in reversed(matches) if not kinds or match["kind"] in kinds}
 
 
 def witnessed_events(log: Path, body: type, *kinds: str) -> list[tuple[Event, str]]:
-    """Return our events of a class, each with the line that the server's own reader prints for it."""
+    """Return our events of a class, each with the line that mysqlbinlog prints for it."""
     said = witnessed(log, *kinds)
     ours = [event for event in read_events(log, _OUTER_ONLY) if type(event.body) is body]
     return [(event, said[event.end_offset]["rest"]) for event in ours if event.end_offset in said]
@@ -42,12 +42,12 @@ def number_after(text: str, name: str) -> int | None:
 
 
 def checksum_text(event: Event) -> str:
-    """Return the checksum as readers print it, the highest byte first."""
+    """Return the checksum as mysqlbinlog prints it, the highest byte first."""
     return event.frame.data[: event.frame.body_end - 1 : -1].hex()
 
 
 @pytest.mark.parametrize("log", corpus_logs(encrypted=True, truncated=True), ids=log_id)
-def test_a_log_decodes_to_the_json_lines_that_are_kept_with_it(log: Path) -> None:
+def test_a_log_decodes_to_its_golden_json_lines(log: Path) -> None:
     assert golden_lines(log) == golden_path(log).read_text(encoding="utf-8").splitlines()
 
 
@@ -75,7 +75,7 @@ SOURCE_LOGS = [log for log in corpus_logs() if not log.name.startswith("relay")]
 
 
 @pytest.mark.parametrize("log", SOURCE_LOGS, ids=log_id)
-def test_events_begin_where_the_servers_own_reader_says(log: Path) -> None:
+def test_events_begin_at_the_positions_that_mysqlbinlog_prints(log: Path) -> None:
     said = {int(offset) for offset in _AT.findall(witness(log))}
     ours = {event.offset for event in read_events(log, _OUTER_ONLY)}
     assert said <= ours
@@ -83,12 +83,12 @@ def test_events_begin_where_the_servers_own_reader_says(log: Path) -> None:
 
 
 @pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
-def test_checksums_agree_with_the_servers_own_reader(log: Path) -> None:
+def test_checksums_agree_with_mysqlbinlog(log: Path) -> None:
     matches = [match for match in _WITNESSED.finditer(witness(log)) if match["checksum"]]
     said = {(int(match["next_position"]), match["checksum"]) for match in matches}
-    asked = {position for position, _ in said}
+    known = {position for position, _ in said}
     ours = {(event.header.next_position, checksum_text(event)) for event in read_events(log, _OUTER_ONLY)}
-    assert {pair for pair in ours if pair[0] in asked} <= said
+    assert {pair for pair in ours if pair[0] in known} <= said
 
 
 @pytest.mark.parametrize("log", corpus_logs("mysql"), ids=log_id)
@@ -103,7 +103,7 @@ def test_logical_clock_commit_times_and_lengths_agree_with_mysqlbinlog(log: Path
 
 
 @pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
-def test_threads_and_error_codes_of_statements_agree_with_the_servers_own_reader(log: Path) -> None:
+def test_threads_and_error_codes_of_statements_agree_with_mysqlbinlog(log: Path) -> None:
     for event, line in witnessed_events(log, Query, "Query"):
         body = event.body
         assert body.thread_id == number_after(line, "thread_id")
@@ -112,11 +112,11 @@ def test_threads_and_error_codes_of_statements_agree_with_the_servers_own_reader
 
 
 @pytest.mark.parametrize("kind", [GtidEvent, Query])
-def test_the_servers_own_readers_were_asked_about_many_events(kind: type) -> None:
+def test_many_events_are_compared_with_mysqlbinlog(kind: type) -> None:
     pairs = [pair for log in corpus_logs() for pair in witnessed_events(log, kind, "GTID", "Anonymous_GTID", "Query")]
     assert len(pairs) > 500
 
 
-def test_the_corpus_holds_logs_of_both_families() -> None:
+def test_the_corpus_has_logs_of_both_families() -> None:
     families = {next(read_events(log)).frame.format.family for log in corpus_logs()}
     assert families == {Family.MYSQL, Family.MARIADB}

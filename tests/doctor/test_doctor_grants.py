@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binspark.doctor.facts import Grants, quoted_account, read_grants
+from binspark.doctor.server_profile import Grants, parse_grants, quoted_account
 
 HASH = "*B69027D44F6E5EDC07F1AEAD1477967B16F28227"
 
 
 def test_privileges_on_everything_count_and_those_on_a_database_do_not() -> None:
-    grants = read_grants(
+    grants = parse_grants(
         [
             "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO `repl`@`%`",
             "GRANT BACKUP_ADMIN,BINLOG_ADMIN ON *.* TO `repl`@`%` WITH GRANT OPTION",
@@ -24,7 +24,7 @@ def test_privileges_on_everything_count_and_those_on_a_database_do_not() -> None
 
 def test_the_hash_of_a_password_is_not_kept() -> None:
     lines = [f"GRANT REPLICATION SLAVE, BINLOG MONITOR ON *.* TO `repl`@`%` IDENTIFIED BY PASSWORD '{HASH}'"]
-    grants = read_grants(lines)
+    grants = parse_grants(lines)
     assert grants.any_of("BINLOG MONITOR")
     assert HASH not in repr(grants)
 
@@ -40,16 +40,16 @@ def test_the_hash_of_a_password_is_not_kept() -> None:
         ("REVOKE SELECT ON `mysql`.* FROM `u`@`%`", ()),
     ],
 )
-def test_roles_are_told_from_privileges(line: str, roles: tuple[str, ...]) -> None:
-    assert read_grants([line]) == Grants(frozenset(), roles)
+def test_roles_are_distinguished_from_privileges(line: str, roles: tuple[str, ...]) -> None:
+    assert parse_grants([line]) == Grants(frozenset(), roles)
 
 
 def test_all_privileges_are_any_privilege() -> None:
-    assert read_grants(["GRANT ALL PRIVILEGES ON *.* TO `root`@`localhost`"]).any_of("REPLICATION SLAVE")
+    assert parse_grants(["GRANT ALL PRIVILEGES ON *.* TO `root`@`localhost`"]).any_of("REPLICATION SLAVE")
 
 
 def test_usage_is_no_privilege_that_anybody_asks_for() -> None:
-    assert not read_grants(["GRANT USAGE ON *.* TO `plain`@`%`"]).any_of("REPLICATION SLAVE", "SUPER")
+    assert not parse_grants(["GRANT USAGE ON *.* TO `plain`@`%`"]).any_of("REPLICATION SLAVE", "SUPER")
 
 
 @given(st.text(max_size=12), st.text(st.characters(exclude_characters="@"), max_size=12))

@@ -1,4 +1,4 @@
-"""The rules on made-up facts: what each finds, and what it says then."""
+"""The rules on built profiles: what each finds, and what the finding says."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from binspark.doctor.examine import examine
-from binspark.doctor.facts import Facts, Grants, TableFacts, TableName
 from binspark.doctor.page import rules_page
 from binspark.doctor.rule import RESTART, Finding, Severity
-from binspark.doctor.rules import RULES
-from tests.support.doctor.doctor_facts import ENOUGH, MYSQL_VARIABLES, healthy, with_tables, with_variables
+from binspark.doctor.rules import RULES, find_problems
+from binspark.doctor.server_profile import Grants, ServerProfile, TableProfile
+from binspark.schema.table import TableName
+from tests.support.doctor.profiles import ENOUGH, MYSQL_VARIABLES, healthy, with_tables, with_variables
 
 NATIVE_KEYS = {**MYSQL_VARIABLES, "innodb_native_foreign_keys": "ON"}
 OLDER_MYSQL = {name: value for name, value in MYSQL_VARIABLES.items() if name != "innodb_native_foreign_keys"}
 REPLICA_WITHOUT_UPDATES = replace(with_variables("mysql", log_replica_updates="OFF"), is_replica=True)
 
-CASES: list[tuple[str, Facts]] = [
+CASES: list[tuple[str, ServerProfile]] = [
     ("log-bin", with_variables("mysql", log_bin="OFF")),
     ("binlog-format", with_variables("mysql", binlog_format="STATEMENT")),
     ("binlog-format", with_variables("mariadb", binlog_format="MIXED")),
@@ -60,7 +60,7 @@ CASES: list[tuple[str, Facts]] = [
     ("storage-engine", with_variables("mariadb", binlog_storage_engine="innodb")),
     ("temporal-format", with_variables("mariadb", mysql56_temporal_format="OFF")),
     ("lower-case", with_variables("mysql", lower_case_table_names="1")),
-    ("no-key", with_tables("mysql", keyless=2)),
+    ("no-key", with_tables("mysql", without_key=2)),
     ("cascades", with_tables("mariadb", cascading=1)),
     ("cascades", with_tables("mysql", cascading=1, variables=OLDER_MYSQL)),
     ("native-foreign-keys", with_tables("mysql", cascading=1, variables=NATIVE_KEYS)),
@@ -73,7 +73,7 @@ CASES: list[tuple[str, Facts]] = [
     ("roles", healthy("mysql", grants=replace(ENOUGH, roles=("`r`@`%`",)))),
 ]
 
-FINE: list[Facts] = [
+FINE: list[ServerProfile] = [
     healthy("mysql"),
     healthy("mariadb"),
     healthy("mysql", tables=None),
@@ -87,15 +87,15 @@ FINE: list[Facts] = [
 ]
 
 
-def only(facts: Facts) -> Finding:
-    (finding,) = examine(facts)
+def only(profile: ServerProfile) -> Finding:
+    (finding,) = find_problems(profile)
     return finding
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda number: f"{number}-{CASES[number][0]}")
-def test_a_server_with_one_thing_that_hurts_has_one_finding(number: int) -> None:
-    code, facts = CASES[number]
-    assert only(facts).code == code
+def test_a_server_with_one_problem_has_one_finding(number: int) -> None:
+    code, profile = CASES[number]
+    assert only(profile).code == code
 
 
 def test_every_rule_finds_something() -> None:
@@ -104,7 +104,7 @@ def test_every_rule_finds_something() -> None:
 
 @pytest.mark.parametrize("number", range(len(FINE)))
 def test_a_healthy_server_has_no_finding(number: int) -> None:
-    assert examine(FINE[number]) == []
+    assert find_problems(FINE[number]) == []
 
 
 def test_codes_are_unique() -> None:
@@ -112,19 +112,19 @@ def test_codes_are_unique() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda number: f"{number}-{CASES[number][0]}")
-def test_what_mends_is_statements_and_comments(number: int) -> None:
-    lines = only(CASES[number][1]).mend.splitlines()
+def test_a_fix_is_statements_and_comments(number: int) -> None:
+    lines = only(CASES[number][1]).fix.splitlines()
     assert lines
     assert all(line.startswith("-- ") or line.endswith(";") for line in lines)
     assert not any("{" in line for line in lines)
 
 
-def test_the_gravest_comes_first() -> None:
-    facts = with_variables("mysql", binlog_rows_query_log_events="OFF", sync_binlog="0", binlog_format="MIXED")
-    assert [finding.severity for finding in examine(facts)] == list(Severity)
+def test_the_most_severe_finding_comes_first() -> None:
+    profile = with_variables("mysql", binlog_rows_query_log_events="OFF", sync_binlog="0", binlog_format="MIXED")
+    assert [finding.severity for finding in find_problems(profile)] == list(Severity)
 
 
-def test_a_finding_says_what_it_is_now_and_why_it_hurts() -> None:
+def test_a_finding_has_the_current_value_and_the_reason() -> None:
     finding = only(with_variables("mysql", binlog_format="MIXED"))
     assert (finding.setting, finding.value) == ("binlog_format", "MIXED")
     assert "statements" in finding.reason
@@ -132,7 +132,7 @@ def test_a_finding_says_what_it_is_now_and_why_it_hurts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("facts", "first_line"),
+    ("profile", "first_line"),
     [
         (with_variables("mysql", sync_binlog="0"), "SET PERSIST sync_binlog = 1;"),
         (with_variables("mariadb", sync_binlog="0"), "SET GLOBAL sync_binlog = 1;"),
@@ -140,21 +140,21 @@ def test_a_finding_says_what_it_is_now_and_why_it_hurts() -> None:
     ],
     ids=["mysql", "mariadb", "mysql 5.7"],
 )
-def test_a_setting_is_mended_in_the_way_of_its_server(facts: Facts, first_line: str) -> None:
-    assert only(facts).mend.splitlines()[0] == first_line
+def test_a_setting_is_fixed_in_the_way_of_its_server(profile: ServerProfile, first_line: str) -> None:
+    assert only(profile).fix.splitlines()[0] == first_line
 
 
 @pytest.mark.parametrize(
-    ("facts", "first_line"),
+    ("profile", "first_line"),
     [
         (REPLICA_WITHOUT_UPDATES, "SET PERSIST_ONLY log_replica_updates = ON;"),
-        (healthy("mariadb", is_replica=True), "-- in my.cnf, below [mysqld]: log_slave_updates = ON"),
+        (healthy("mariadb", is_replica=True), "-- in my.cnf, section [mysqld]: log_slave_updates = ON"),
     ],
     ids=["mysql", "mariadb"],
 )
-def test_what_counts_at_the_start_needs_a_restart(facts: Facts, first_line: str) -> None:
-    finding = only(facts)
-    assert finding.mend.splitlines() == [first_line, RESTART]
+def test_a_setting_that_is_read_at_the_start_needs_a_restart(profile: ServerProfile, first_line: str) -> None:
+    finding = only(profile)
+    assert finding.fix.splitlines() == [first_line, RESTART]
     assert finding.restart
 
 
@@ -164,20 +164,20 @@ def test_only_mysql_stops_encrypting_while_it_runs(server: str, restart: bool) -
 
 
 def test_a_few_tables_are_named_and_all_are_counted() -> None:
-    finding = only(with_tables("mysql", keyless=1234))
+    finding = only(with_tables("mysql", without_key=1234))
     assert finding.value == "missing in 1,234 tables: shop.t0, shop.t1, shop.t2, shop.t3, shop.t4 and 1,229 more"
 
 
 def test_names_of_tables_are_quoted_in_statements() -> None:
-    tables = TableFacts(keyless=(TableName("a`b", "{c} d"),))
+    tables = TableProfile(without_key=(TableName("a`b", "{c} d"),))
     finding = only(healthy("mysql", tables=tables))
     assert finding.value == "missing in 1 table: a`b.{c} d"
-    assert finding.mend.startswith("ALTER TABLE `a``b`.`{c} d` ADD COLUMN")
+    assert finding.fix.startswith("ALTER TABLE `a``b`.`{c} d` ADD COLUMN")
 
 
 def test_a_missing_privilege_is_granted_to_the_account_that_the_server_sees() -> None:
     finding = only(healthy("mysql", grants=Grants(ENOUGH.privileges - {"REPLICATION SLAVE"})))
-    assert finding.mend == "GRANT REPLICATION SLAVE ON *.* TO `reader`@`%`;"
+    assert finding.fix == "GRANT REPLICATION SLAVE ON *.* TO `reader`@`%`;"
 
 
 def test_the_documentation_is_made_of_the_rules() -> None:

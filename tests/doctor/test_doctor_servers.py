@@ -1,4 +1,4 @@
-"""The doctor on real servers: bad ones are found out, and what it says mends them."""
+"""The doctor on real servers: problems are found, and their fixes work."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from binspark import rows
-from binspark.client.dump import open_stream
-from binspark.client.settings import StreamSettings
-from binspark.client.start import AtFile
 from binspark.errors import Server as ServerError
+from binspark.replication.dump import open_stream
+from binspark.replication.position import BinlogPosition
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
-from tests.support.doctor.doctor_asking import connected, findings, mend
+from tests.support.doctor.servers import apply_fixes, connected, findings
 
 Options = Mapping[str, str | int | None]
 StartServer = Callable[[Family, Options], Server]
@@ -58,19 +57,19 @@ CREATE TABLE shop.visits (page INT, UNIQUE KEY (page));
 """
 
 
-def test_a_good_mysql_server_has_nothing_that_hurts(start_server: StartServer) -> None:
+def test_a_good_mysql_server_has_no_problem(start_server: StartServer) -> None:
     server = start_server(MySQL, {**GOOD_OPTIONS, "binlog-rows-query-log-events": "ON"})
     server.run_sql(TABLES + "DROP TABLE shop.visits;")
     assert findings(server) == {}
 
 
-def test_a_good_mariadb_server_has_nothing_that_hurts(start_server: StartServer) -> None:
+def test_a_good_mariadb_server_has_no_problem(start_server: StartServer) -> None:
     server = start_server(MariaDB, {**GOOD_OPTIONS, "gtid-strict-mode": "ON"})
     server.run_sql(TABLES + "DROP TABLE shop.visits, shop.orders;")
     assert findings(server) == {}
 
 
-def test_a_bad_mysql_server_is_mended_by_what_the_doctor_says(start_server: StartServer) -> None:
+def test_a_bad_mysql_server_is_fixed_by_its_findings(start_server: StartServer) -> None:
     server = start_server(MySQL, BAD_MYSQL)
     server.run_sql(TABLES + "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1'; SET GLOBAL server_id = 0;")
     found = findings(server)
@@ -79,13 +78,13 @@ def test_a_bad_mysql_server_is_mended_by_what_the_doctor_says(start_server: Star
         "no-key", "partial-json", "gtid-mode", "retention-seconds", "checksum", "sync-binlog", "flush-log",
         "native-foreign-keys", "rows-query", "compression", "small-logs",
     }  # fmt: skip
-    mend(server, found)
+    apply_fixes(server, found)
     left = findings(server)
     assert set(left) == {"replica-updates", "ignore-db", "native-foreign-keys"}
     assert all(finding.restart for finding in left.values())
 
 
-def test_a_bad_mariadb_server_is_mended_by_what_the_doctor_says(start_server: StartServer) -> None:
+def test_a_bad_mariadb_server_is_fixed_by_its_findings(start_server: StartServer) -> None:
     server = start_server(MariaDB, BAD_MARIADB)
     server.run_sql(TABLES + "CREATE TABLE shop.times (id UUID PRIMARY KEY, at DATETIME(3));")
     server.run_sql("CHANGE MASTER TO MASTER_HOST = '127.0.0.1';")
@@ -96,8 +95,8 @@ def test_a_bad_mariadb_server_is_mended_by_what_the_doctor_says(start_server: St
         "gtid-strict", "rows-query", "hidden-types", "event-compression", "small-logs",
     }  # fmt: skip
     later = found.pop("old-times")
-    mend(server, found)
-    server.run_sql(later.mend)  # it says itself that another setting has to be mended first
+    apply_fixes(server, found)
+    server.run_sql(later.fix)  # its comment says that another setting must be fixed first
     left = findings(server)
     assert set(left) == {"replica-updates", "ignore-db", "cascades", "hidden-types"}
     assert {code for code, finding in left.items() if finding.restart} == {"replica-updates", "ignore-db"}
@@ -118,19 +117,19 @@ def test_a_replica_that_was_restarted_with_its_updates_logged_is_fine(start_serv
 )
 def test_gtids_are_switched_on_from_any_step(start_server: StartServer, gtid_mode: str, code: str) -> None:
     server = start_server(MySQL, {"gtid-mode": gtid_mode})
-    server.run_sql(findings(server)[code].mend)
+    server.run_sql(findings(server)[code].fix)
     assert not {"gtid-mode", "gtid-permissive"} & set(findings(server))
 
 
 def test_logs_that_are_kept_for_ever_are_kept_for_a_while(start_server: StartServer) -> None:
     server = start_server(MySQL, {"binlog-expire-logs-auto-purge": "OFF", "binlog-expire-logs-seconds": 0})
-    server.run_sql(findings(server)["auto-purge"].mend)
-    server.run_sql(findings(server)["retention-unlimited"].mend)
+    server.run_sql(findings(server)["auto-purge"].fix)
+    server.run_sql(findings(server)["retention-unlimited"].fix)
     assert not {"auto-purge", "retention-unlimited"} & set(findings(server))
 
 
-def test_mariadb_keeps_logs_for_ever_unless_it_is_told(mariadb: Server) -> None:
-    assert findings(mariadb)["retention-unlimited"].mend.startswith("SET GLOBAL expire_logs_days = 30;")
+def test_mariadb_keeps_logs_for_ever_by_default(mariadb: Server) -> None:
+    assert findings(mariadb)["retention-unlimited"].fix.startswith("SET GLOBAL expire_logs_days = 30;")
 
 
 @pytest.mark.parametrize(
@@ -138,16 +137,16 @@ def test_mariadb_keeps_logs_for_ever_unless_it_is_told(mariadb: Server) -> None:
     [(MySQL, {"disable-log-bin": None}), (MariaDB, {"skip-log-bin": None})],
     ids=["mysql", "mariadb"],
 )
-def test_a_server_without_logs_is_found_out(start_server: StartServer, family: Family, options: Options) -> None:
+def test_a_server_without_logs_is_found(start_server: StartServer, family: Family, options: Options) -> None:
     finding = findings(start_server(family, options))["log-bin"]
     assert (finding.value, finding.restart) == ("OFF", True)
 
 
-def test_a_server_without_an_id_sends_its_logs_to_nobody(start_server: StartServer) -> None:
+def test_a_server_without_an_id_refuses_to_send_its_logs(start_server: StartServer) -> None:
     server = start_server(MySQL, {})
     server.run_sql("SET GLOBAL server_id = 0")
     with connected(server) as connection, pytest.raises(ServerError, match="no server id"):
-        next(open_stream(connection, AtFile("binlog.000001"), StreamSettings(until_end=True)))
+        next(open_stream(connection, BinlogPosition("binlog.000001", 4), until_end=True))
     assert "server-id" in findings(server)
 
 
@@ -160,7 +159,7 @@ def test_a_server_without_an_id_sends_its_logs_to_nobody(start_server: StartServ
     ],
     ids=["mysql", "mysql-native", "mariadb"],
 )
-def test_what_a_foreign_key_deletes_is_logged_where_the_doctor_is_silent(
+def test_what_a_foreign_key_deletes_is_logged_unless_the_doctor_reports_it(
     start_server: StartServer, family: Family, options: Options, logged: list[str]
 ) -> None:
     server = start_server(family, options)
@@ -172,7 +171,7 @@ def test_what_a_foreign_key_deletes_is_logged_where_the_doctor_is_silent(
     assert is_silent == (len(logged) == 2)
 
 
-def test_asking_changes_nothing(start_server: StartServer) -> None:
+def test_checking_a_server_changes_nothing(start_server: StartServer) -> None:
     server = start_server(MySQL, {})
     before = server.query("SHOW BINARY LOGS"), server.query("SHOW GLOBAL VARIABLES")
     findings(server)

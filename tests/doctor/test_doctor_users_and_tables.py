@@ -1,4 +1,4 @@
-"""The doctor on real servers: what users may do and see, and which tables are told."""
+"""The doctor on real servers: what users may do and see, and which tables are reported."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from binspark.doctor.ask import ask
+from binspark.doctor.read_profile import read_profile
 from binspark.testing.servers import Server
-from tests.support.doctor.doctor_asking import connected, findings, mend
+from tests.support.doctor.servers import apply_fixes, connected, findings
 
 SECRET = "correct horse"
 
@@ -33,21 +33,21 @@ def user(shared: Server) -> Iterator[str]:
     shared.run_sql("DROP USER doctor")
 
 
-def test_missing_privileges_are_granted_by_what_the_doctor_says(shared: Server, user: str) -> None:
+def test_missing_privileges_are_granted_by_the_fixes(shared: Server, user: str) -> None:
     found = findings(shared, user, SECRET)
     missing = {code: found[code] for code in ("replication-slave", "replication-client", "select")}
-    mend(shared, missing)
+    apply_fixes(shared, missing)
     assert not set(missing) & set(findings(shared, user, SECRET))
 
 
-def test_a_user_that_may_do_nothing_still_learns_of_the_settings(shared: Server, user: str) -> None:
+def test_a_user_without_privileges_still_sees_the_settings(shared: Server, user: str) -> None:
     assert "sync-binlog" in findings(shared, user, SECRET)
 
 
 def test_a_role_counts_when_it_is_active(shared: Server, user: str) -> None:
     shared.run_sql(f"CREATE ROLE doctors; GRANT REPLICATION SLAVE ON *.* TO doctors; GRANT doctors TO {user}")
     found = findings(shared, user, SECRET)
-    shared.run_sql(found["roles"].mend)
+    shared.run_sql(found["roles"].fix)
     later = findings(shared, user, SECRET)
     shared.run_sql("DROP ROLE doctors")
     assert {"roles", "replication-slave"} <= set(found)
@@ -63,7 +63,7 @@ def test_a_user_sees_only_tables_that_it_has_a_privilege_on(shared: Server, user
 
 
 @pytest.mark.parametrize(
-    ("definition", "is_keyless"),
+    ("definition", "has_no_key"),
     [
         ("x INT PRIMARY KEY", False),
         ("x INT NOT NULL, UNIQUE KEY (x)", False),
@@ -74,31 +74,31 @@ def test_a_user_sees_only_tables_that_it_has_a_privilege_on(shared: Server, user
         ("x INT NOT NULL, KEY (x)", True),
     ],
 )
-def test_a_key_is_what_names_a_row(shared: Server, database: str, definition: str, is_keyless: bool) -> None:
+def test_a_key_is_what_identifies_a_row(shared: Server, database: str, definition: str, has_no_key: bool) -> None:
     shared.run_sql(f"CREATE TABLE {database}.t ({definition})")
     with connected(shared) as connection:
-        tables = ask(connection).tables
+        tables = read_profile(connection).tables
     assert tables is not None
-    assert (("doctor", "t") in tables.keyless) is is_keyless
+    assert (("doctor", "t") in tables.without_key) is has_no_key
 
 
 def test_views_and_sequences_need_no_key(mariadb: Server) -> None:
     mariadb.run_sql("CREATE DATABASE doctor; CREATE VIEW doctor.v AS SELECT 1 AS x; CREATE SEQUENCE doctor.s")
     with connected(mariadb) as connection:
-        tables = ask(connection).tables
+        tables = read_profile(connection).tables
     mariadb.run_sql("DROP DATABASE doctor")
     assert tables is not None
-    assert not [name for name in tables.keyless if name.schema == "doctor"]
+    assert not [name for name in tables.without_key if name.schema == "doctor"]
 
 
-def test_tables_are_left_alone_if_nobody_wants_them_looked_at(shared: Server) -> None:
+def test_tables_are_not_checked_if_not_requested(shared: Server) -> None:
     with connected(shared) as connection:
-        assert ask(connection, tables=False).tables is None
+        assert read_profile(connection, check_tables=False).tables is None
 
 
-def test_a_replica_is_known_by_what_it_has_applied_where_the_user_may_not_ask(mariadb: Server) -> None:
+def test_a_replica_is_known_by_what_it_has_applied_where_the_user_lacks_the_privilege(mariadb: Server) -> None:
     mariadb.run_sql(f"CREATE USER doctor IDENTIFIED BY '{SECRET}'; SET GLOBAL gtid_slave_pos = '7-7-7'")
     with connected(mariadb, "doctor", SECRET) as connection:
-        is_replica = ask(connection).is_replica
+        is_replica = read_profile(connection).is_replica
     mariadb.run_sql("DROP USER doctor; SET GLOBAL gtid_slave_pos = ''")
     assert is_replica

@@ -1,10 +1,10 @@
-"""Events of real servers, byte for byte, and the values that they say."""
+"""Events of real servers, byte for byte, and the values that they decode to."""
 
 from __future__ import annotations
 
 import pytest
 
-from binspark.event import GtidEvent, GtidTagged, Heartbeat, PreviousGtids, Rotate, decode_event
+from binspark.event import FormatDescription, GtidEvent, GtidTagged, Heartbeat, PreviousGtids, Rotate, decode_event
 from binspark.frames import EventCode, Framer, Header, LogFormat
 from binspark.frames.header import decode_header
 from binspark.gtid import Gtid, GtidSet
@@ -130,12 +130,14 @@ def test_a_tagged_gtid_of_mysql_9_6_0() -> None:
     assert event.body.gtid == Gtid("55778904-0299-11f1-b1b8-4ef0c4956feb", 3, "mytag")
 
 
-def description(event: str) -> tuple[Header, object, LogFormat, str]:
+def description(event: str) -> tuple[Header, FormatDescription, LogFormat, str]:
     (frame,) = Framer().feed(b"\xfebin" + bytes.fromhex(event))
-    return frame.header, decode_event(frame).body, frame.format, frame.checksum.value
+    body = decode_event(frame).body
+    assert isinstance(body, FormatDescription)
+    return frame.header, body, frame.format, frame.checksum.value
 
 
-def test_the_format_description_of_a_log_that_mysql_8_0_34_still_writes() -> None:
+def test_the_format_description_of_an_active_log_of_mysql_8_0_34() -> None:
     header, body, log_format, checksum = description(FORMAT_DESCRIPTION_8_0_34_IN_USE)
     assert header == Header(1700546874, 15, 593308, 122, 126, 1)
     assert (body.binlog_version, body.server_version, body.create_timestamp) == (4, "8.0.34", 0)
@@ -144,7 +146,7 @@ def test_the_format_description_of_a_log_that_mysql_8_0_34_still_writes() -> Non
     assert log_format.checksum_length == 4
 
 
-def test_the_format_description_of_mysql_5_5_2_knows_no_checksums() -> None:
+def test_the_format_description_of_mysql_5_5_2_has_no_checksum() -> None:
     header, body, log_format, checksum = description(FORMAT_DESCRIPTION_5_5_2)
     assert header == Header(1271016834, 15, 2, 103, 107, 0)
     assert (body.binlog_version, body.server_version, body.create_timestamp) == (4, "5.5.2-m2", 1271016834)

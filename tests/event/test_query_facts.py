@@ -1,4 +1,4 @@
-"""Statements, the settings that they ran under, and the variables that they need."""
+"""Statements, the settings of their sessions, and the variables that they depend on."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def query_with(status_vars: str, schema: str = "shop", statement: bytes = b"BEGI
     return f"0900000002000000{len(name):02x}0300{length}{status_vars}{name.hex()}00{statement.hex()}"
 
 
-def test_a_query_says_who_ran_it_where_and_how_it_ended() -> None:
+def test_a_query_has_thread_schema_and_error_code() -> None:
     query = decode_body_of(E.QUERY, query_with(""))
     assert query == Query(9, 2, 3, "shop", (), b"BEGIN")
 
@@ -69,12 +69,12 @@ def test_each_status_variable_has_its_own_layout(status_vars: str, code: StatusC
     assert encode(E.QUERY, query).hex() == query_with(status_vars)
 
 
-def test_every_status_variable_that_a_server_writes_is_among_the_facts() -> None:
+def test_every_status_variable_that_a_server_writes_is_tested() -> None:
     never_written = {S.COMMIT_TS, S.COMMIT_TS2}
     assert {row[1] for row in STATUS_VARIABLES} == set(StatusCode) - never_written
 
 
-def test_status_variables_stand_one_after_the_other() -> None:
+def test_status_variables_are_consecutive() -> None:
     together = "".join(row[0] for row in STATUS_VARIABLES)
     query = decode_body_of(E.QUERY, query_with(together))
     assert [(variable.code, variable.value) for variable in query.status_vars] == [row[1:] for row in STATUS_VARIABLES]
@@ -100,7 +100,7 @@ def test_a_status_variable_that_is_cut_is_refused(status_vars: str) -> None:
 def test_the_statement_may_be_any_bytes_and_the_schema_may_not() -> None:
     statement = bytes(range(256))
     assert decode_body_of(E.QUERY, query_with("", statement=statement)).query == statement
-    with pytest.raises(Malformed, match="schema is not utf-8 text: 0xff") as caught:
+    with pytest.raises(Malformed, match="schema is not valid utf-8: 0xff") as caught:
         decode(E.QUERY, "0900000002000000" + "01" + "0000" + "0000" + "ff" + "00")
     assert (caught.value.position.file, caught.value.position.offset) == ("binlog.000001", 4)
 
@@ -111,7 +111,7 @@ def test_the_schema_ends_with_a_zero_byte() -> None:
 
 
 @pytest.mark.parametrize("length", [12, 13, 14, 40, 255])
-def test_a_longer_post_header_is_stepped_over(length: int) -> None:
+def test_a_longer_post_header_is_skipped(length: int) -> None:
     kind = MYSQL_9_7.with_post_header(E.QUERY, length)
     query = Query(9, 2, 3, "shop", (StatusVariable(0, 5),), b"BEGIN")
     body = encode(E.QUERY, query, kind)
@@ -133,17 +133,17 @@ def test_a_post_header_of_11_bytes_has_no_status_variables_whatever_the_version(
     [(E.INTVAR, Intvar(1, 5)), (E.RAND, Rand(1, 2)), (E.XID, Xid(7)), (E.USER_VAR, UserVar("v", None, None, None))],
 )
 @pytest.mark.parametrize("length", [0, 1, 255])
-def test_a_post_header_that_a_later_server_adds_is_stepped_over(code: int, event: object, length: int) -> None:
+def test_a_post_header_that_a_later_server_adds_is_skipped(code: int, event: object, length: int) -> None:
     kind = MYSQL_9_7.with_post_header(code, length)
     assert decode_body_of(code, encode(code, event, kind), kind) == event
 
 
-def test_bytes_behind_the_last_field_are_extra() -> None:
+def test_bytes_after_the_last_field_are_extra() -> None:
     event = decode(E.INTVAR, "02" + "0500000000000000" + "abcd")
     assert (event.body, event.extra) == (Intvar(2, 5), b"\xab\xcd")
 
 
-def test_execute_load_query_tells_where_the_name_of_the_file_stands() -> None:
+def test_execute_load_query_has_the_position_of_the_file_name() -> None:
     statement = b"LOAD DATA INFILE 'x' INTO TABLE t"
     load = "07000000" + "11000000" + "14000000" + "02"
     body = "0900000002000000040000" + "0000" + load + b"shop\0".hex() + statement.hex()
@@ -152,9 +152,9 @@ def test_execute_load_query_tells_where_the_name_of_the_file_stands() -> None:
     assert statement[event.file_name_start : event.file_name_end] == b"'x'"
 
 
-def test_execute_load_query_cannot_name_a_file_behind_its_statement() -> None:
+def test_the_file_name_of_execute_load_query_cannot_be_beyond_its_statement() -> None:
     load = "07000000" + "11000000" + "ffffffff" + "02"
-    with pytest.raises(Malformed, match="behind the statement"):
+    with pytest.raises(Malformed, match="is beyond the statement"):
         decode(E.EXECUTE_LOAD_QUERY, "0900000002000000040000" + "0000" + load + b"shop\0LOAD DATA".hex())
 
 
@@ -210,7 +210,7 @@ def test_a_user_variable_of_each_type(body: str, expected: UserVar) -> None:
         "0100000076" + "00" + "00" + "3f000000" + "ffffffff" + "616263",
     ],
 )
-def test_a_user_variable_that_cannot_be_is_refused(body: str) -> None:
+def test_an_invalid_user_variable_is_refused(body: str) -> None:
     with pytest.raises(DecodeError) as caught:
         decode(E.USER_VAR, body)
     assert (caught.value.position.offset, caught.value.position.event) == (4, "USER_VAR")

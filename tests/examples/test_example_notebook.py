@@ -1,4 +1,4 @@
-"""`examples/tour.ipynb` holds the steps of the demo, and what they show."""
+"""`examples/tour.ipynb` has the steps of the demo, with their output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from binspark.cli.demo import QUICK_START, STEPS
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def test_the_notebook_holds_the_steps_of_the_demo() -> None:
+def test_the_notebook_has_the_steps_of_the_demo() -> None:
     cells = json.loads((EXAMPLES / "tour.ipynb").read_text())["cells"]
     sources = ["".join(cell["source"]) for cell in cells]
     assert sources[3::2] == [step.code for step in STEPS]

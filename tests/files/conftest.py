@@ -1,4 +1,4 @@
-"""A store that speaks S3's language, on this machine."""
+"""An S3 server on this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBERS = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def s3_endpoint() -> Iterator[str]:
-    """The address of the store. Nobody is asked for credentials or regions beyond it."""
+    """The endpoint of the server; no other credentials or regions are configured."""
     from moto.server import ThreadedMotoServer
 
     with pytest.MonkeyPatch.context() as environment:
@@ -30,7 +30,7 @@ def s3_endpoint() -> Iterator[str]:
 
 @pytest.fixture
 def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Bucket:
-    """A bucket of one's own, with nothing in it."""
+    """An empty bucket for one test."""
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     return Bucket.create(s3_endpoint, f"bucket-{next(_NUMBERS)}")
 

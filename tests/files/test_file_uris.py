@@ -21,7 +21,7 @@ def logs(tmp_path: Path, log: bytes) -> Path:
     return folder
 
 
-def test_a_uri_means_what_its_path_means(logs: Path) -> None:
+def test_a_uri_refers_to_the_same_logs_as_its_path(logs: Path) -> None:
     uri = logs.as_uri()
     both = [f"{uri}/binlog.000002", f"{uri}/binlog.000010"]
     assert [source.name for source in find_logs(uri)] == both
@@ -37,21 +37,21 @@ def test_a_log_is_read_by_its_uri(logs: Path, log: bytes) -> None:
     assert len(list(events(source))) == len(list(events(logs / "binlog.000010")))
 
 
-def test_this_machine_may_be_named(logs: Path) -> None:
+def test_localhost_is_accepted_in_a_uri(logs: Path) -> None:
     assert len(find_logs(logs.as_uri().replace("file://", "file://localhost"))) == 2
 
 
-def test_another_machine_is_refused() -> None:
+def test_a_uri_of_another_host_is_refused() -> None:
     with pytest.raises(OptionError, match="another host"):
         find_logs("file://server/logs")
 
 
-def test_a_file_that_is_not_there_is_named(logs: Path) -> None:
+def test_the_error_for_a_missing_file_names_it(logs: Path) -> None:
     with pytest.raises(SourceError, match=r"binlog\.000003: no such file"):
         find_logs(f"{logs.as_uri()}/binlog.000003")
 
 
 @pytest.mark.parametrize("name", ["2024-01-01T12:30:00.000001", "C:binlog.000001", "s3:x"])
-def test_a_colon_makes_no_uri(tmp_path: Path, log: bytes, name: str) -> None:
+def test_a_colon_does_not_make_a_uri(tmp_path: Path, log: bytes, name: str) -> None:
     (tmp_path / name).write_bytes(log)
     assert [Path(source.name).name for source in find_logs(tmp_path / name)] == [name]

@@ -1,4 +1,4 @@
-"""Stores that only fsspec knows."""
+"""Storage systems that only fsspec supports."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from binspark.errors import OptionError, SourceError
 from binspark.files import LogSource, Storage, find_logs
 
 
-class RememberingFileSystem(MemoryFileSystem):
-    """Remembers what a directory held, as those of object stores do, until it is told to look again."""
+class CachingFileSystem(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no types
+    """Caches directory listings, as file systems of object stores do, until the cache is invalidated."""
 
     protocol = "remembering"
     cachable = True
-    listings: dict[str, Any] = {}  # noqa: RUF012 (shared, as what a store holds is)
+    listings: dict[str, Any] = {}  # noqa: RUF012 (shared, like the contents of a store)
 
     @classmethod
     def _strip_protocol(cls, path: str) -> str:
@@ -81,7 +81,7 @@ def test_a_log_is_read(memory: MemoryFileSystem, log: bytes, tmp_path: Path) -> 
         assert file.read(10) == log[10:20]
 
 
-def test_size_and_identity_are_those_of_now(memory: MemoryFileSystem, log: bytes) -> None:
+def test_size_and_identity_are_current(memory: MemoryFileSystem, log: bytes) -> None:
     source = LogSource("memory://db/logs/binlog.000002")
     before = source.identity()
     assert source.identity() == before
@@ -90,15 +90,15 @@ def test_size_and_identity_are_those_of_now(memory: MemoryFileSystem, log: bytes
     assert source.size() == 2 * len(log)
 
 
-def test_a_chain_of_file_systems_is_one(memory: MemoryFileSystem, log: bytes) -> None:
+def test_chained_file_systems_are_read(memory: MemoryFileSystem, log: bytes) -> None:
     source = find_logs("simplecache::memory://db/logs")[1]
     assert source.name == "simplecache::memory://db/logs/binlog.000010"
     with source.open() as file:
         assert file.read() == log
 
 
-def test_what_a_file_system_remembers_is_not_believed(log: bytes) -> None:
-    fsspec.register_implementation("remembering", RememberingFileSystem, clobber=True)
+def test_cached_directory_listings_are_not_used(log: bytes) -> None:
+    fsspec.register_implementation("remembering", CachingFileSystem, clobber=True)
     store = fsspec.filesystem("remembering")
     store.pipe("/new/binlog.000001", log)
     assert len(find_logs("remembering://new")) == 1
@@ -108,39 +108,39 @@ def test_what_a_file_system_remembers_is_not_believed(log: bytes) -> None:
 
 
 @pytest.mark.parametrize("path", ["memory://db/logs/gone", "memory://db/gone/*"])
-def test_a_path_that_means_nothing_is_named(memory: MemoryFileSystem, path: str) -> None:
+def test_the_error_for_a_path_without_logs_names_it(memory: MemoryFileSystem, path: str) -> None:
     with pytest.raises(SourceError) as caught:
         find_logs(path)
     assert str(caught.value).startswith(f"{path}: no ")
 
 
-def test_an_unknown_scheme_is_named() -> None:
+def test_the_error_for_an_unknown_scheme_names_it() -> None:
     with pytest.raises(OptionError, match="nowhere"):
         find_logs("nowhere://logs")
 
 
-def test_options_go_to_the_file_system() -> None:
+def test_options_are_passed_to_the_file_system() -> None:
     with pytest.raises(OptionError, match=r"dbfs.*token"):
         find_logs("dbfs://logs", Storage.of({"instance": "example.org"}))
 
 
 def test_a_scheme_that_needs_fsspec_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
-    with pytest.raises(OptionError, match=r"memory2:// needs fsspec, .* pip install fsspec"):
+    with pytest.raises(OptionError, match=r"memory2:// requires fsspec: pip install fsspec"):
         find_logs("memory2://logs")
 
 
-def test_a_scheme_whose_package_is_missing_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_a_missing_package_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "paramiko", None)
-    with pytest.raises(OptionError, match=r"sftp:// needs .*paramiko"):
+    with pytest.raises(OptionError, match=r"sftp:// requires .*paramiko"):
         find_logs("sftp://user:password@host/logs")
 
 
-def test_a_store_that_pyarrow_was_built_without_is_left_to_fsspec(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fsspec_serves_a_store_that_pyarrow_was_built_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("pyarrow.fs.AzureFileSystem")
     monkeypatch.setattr("pyarrow.fs._not_imported", ["AzureFileSystem"])
     monkeypatch.setitem(sys.modules, "adlfs", None)
-    with pytest.raises(OptionError, match=r"abfs:// needs .*adlfs"):
+    with pytest.raises(OptionError, match=r"abfs:// requires .*adlfs"):
         find_logs("abfs://container@account.dfs.core.windows.net/logs")
 
 

@@ -1,4 +1,4 @@
-"""Open logs: read on or at an offset, alike wherever they are."""
+"""Open logs, local and remote: read in order or at an offset."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from hypothesis import strategies as st
 
 from binspark.errors import SourceError
 from binspark.files import LogFile, LogSource, Storage
-from binspark.files.storage.file import LocalFile
-from binspark.files.storage.remote import FIRST_AHEAD, MOST_AHEAD, RemoteFile
+from binspark.files.storage.local import LocalFile
+from binspark.files.storage.remote import MAX_READ_AHEAD, MIN_READ_AHEAD, RemoteFile
 
 CONTENT = bytes(range(256)) * 8
 
 
 class RecordedFile(io.BytesIO):
-    """A file of a store that notes what it is asked for. Reading at an offset moves it, as with some stores."""
+    """A file in remote storage that records requests. Reading at an offset moves it, as some file systems do."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__(content)
-        self.asked: list[int] = []
+        self.requested: list[int] = []
 
     def size(self) -> int:
         return len(self.getbuffer())
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        self.asked.append(len(buffer))
+        self.requested.append(len(buffer))
         return super().readinto(buffer)
 
     def read_at(self, length: int, offset: int) -> bytes:
@@ -41,7 +41,7 @@ class RecordedFile(io.BytesIO):
 
 def remote(content: bytes = CONTENT) -> tuple[LogFile, RecordedFile]:
     recorded = RecordedFile(content)
-    return LogFile(RemoteFile(recorded, "s3://bucket/log", Storage()), MOST_AHEAD), recorded
+    return LogFile(RemoteFile(recorded, "s3://bucket/log", Storage()), MAX_READ_AHEAD), recorded
 
 
 def local(folder: Path) -> LogFile:
@@ -59,7 +59,7 @@ STEPS = st.one_of(
 
 
 def take(file: LogFile | io.BytesIO, step: str, number: int) -> object:
-    """Do a step and return what comes of it; a file in memory reads at an offset by slicing."""
+    """Do a step and return its result; a file in memory reads at an offset by slicing."""
     if step == "readinto":
         buffer = bytearray(number)
         count = file.readinto(buffer)
@@ -87,39 +87,39 @@ def test_any_way_of_reading_gives_the_bytes_of_the_log(where: str, tmp_path_fact
         check()
 
 
-def test_a_look_at_the_beginning_asks_for_little() -> None:
-    file, recorded = remote(bytes(2 * MOST_AHEAD))
+def test_the_first_read_requests_little() -> None:
+    file, recorded = remote(bytes(2 * MAX_READ_AHEAD))
     file.read(19)
-    assert recorded.asked == [FIRST_AHEAD]
+    assert recorded.requested == [MIN_READ_AHEAD]
 
 
-def test_reading_on_asks_for_more_and_more() -> None:
-    file, recorded = remote(bytes(4 * MOST_AHEAD))
+def test_sequential_reads_request_more_and_more() -> None:
+    file, recorded = remote(bytes(4 * MAX_READ_AHEAD))
     while file.read(1 << 18):
         pass
-    assert recorded.asked[0] == FIRST_AHEAD
-    assert max(recorded.asked) == MOST_AHEAD
-    assert sum(recorded.asked) == 4 * MOST_AHEAD
-    assert len(recorded.asked) < 16
+    assert recorded.requested[0] == MIN_READ_AHEAD
+    assert max(recorded.requested) == MAX_READ_AHEAD
+    assert sum(recorded.requested) == 4 * MAX_READ_AHEAD
+    assert len(recorded.requested) < 16
 
 
-def test_a_large_buffer_is_filled_in_bounded_pieces() -> None:
-    file, recorded = remote(bytes(4 * MOST_AHEAD))
-    assert file.readinto(bytearray(3 * MOST_AHEAD)) == 3 * MOST_AHEAD
-    assert max(recorded.asked) <= MOST_AHEAD
+def test_a_large_buffer_is_filled_by_requests_of_bounded_size() -> None:
+    file, recorded = remote(bytes(4 * MAX_READ_AHEAD))
+    assert file.readinto(bytearray(3 * MAX_READ_AHEAD)) == 3 * MAX_READ_AHEAD
+    assert max(recorded.requested) <= MAX_READ_AHEAD
 
 
-def test_going_far_away_begins_with_little_again() -> None:
-    file, recorded = remote(bytes(4 * MOST_AHEAD))
-    file.read(MOST_AHEAD)
+def test_a_distant_seek_starts_with_a_small_request_again() -> None:
+    file, recorded = remote(bytes(4 * MAX_READ_AHEAD))
+    file.read(MAX_READ_AHEAD)
     file.seek(-100, os.SEEK_END)
     file.read(10)
     file.seek(0)
     file.read(10)
-    assert recorded.asked[-2:] == [100, FIRST_AHEAD]
+    assert recorded.requested[-2:] == [100, MIN_READ_AHEAD]
 
 
-def test_a_store_that_fails_is_told_with_the_offset() -> None:
+def test_a_failing_store_is_reported_with_the_offset() -> None:
     file, recorded = remote()
     file.read(len(CONTENT))
     recorded.close()
@@ -127,7 +127,7 @@ def test_a_store_that_fails_is_told_with_the_offset() -> None:
         file.read_at(7, 1)
 
 
-def test_a_local_log_tells_its_size_when_it_was_opened(tmp_path: Path) -> None:
+def test_the_size_of_a_local_log_is_the_one_when_it_was_opened(tmp_path: Path) -> None:
     path = tmp_path / "binlog.000001"
     path.write_bytes(CONTENT)
     source = LogSource(str(path))
@@ -144,14 +144,14 @@ def test_standard_input_is_read_once_and_left_open(monkeypatch: pytest.MonkeyPat
     with source.open() as file:
         assert file.read(10) == CONTENT[:10]
         assert file.read() == CONTENT[10:]
-        with pytest.raises(SourceError, match="read once"):
+        with pytest.raises(SourceError, match="cannot read 4 bytes at 0 of standard input"):
             file.read_at(0, 4)
         with pytest.raises(SourceError, match="size"):
             _ = file.size
     assert not sys.stdin.closed
 
 
-def test_standard_input_is_itself_and_tells_no_size() -> None:
+def test_standard_input_exists_but_has_no_size() -> None:
     source = LogSource("-")
     assert source.exists()
     assert source.identity() == "-"

@@ -1,4 +1,4 @@
-"""Whether a name still means the log that it meant."""
+"""The identity of a log changes when another log takes its name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from binspark.errors import SourceError
 from binspark.files import LogSource
-from binspark.files.storage.systems import System
+from binspark.files.storage.filesystems import System
 
 IN_USE = 4 + 17
 
@@ -27,7 +27,7 @@ def later(log: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
-def test_growing_is_no_change(path: Path, scheme: str) -> None:
+def test_identity_stays_when_a_log_grows(path: Path, scheme: str) -> None:
     source = LogSource(f"{scheme}{path}")
     before = source.identity()
     with path.open("ab") as file:
@@ -36,7 +36,7 @@ def test_growing_is_no_change(path: Path, scheme: str) -> None:
     assert source.identity() == before
 
 
-def test_closing_a_log_is_no_change(path: Path, log: bytes) -> None:
+def test_identity_stays_when_a_log_is_closed(path: Path, log: bytes) -> None:
     before = LogSource(str(path)).identity()
     with path.open("r+b") as file:
         file.seek(IN_USE)
@@ -44,7 +44,7 @@ def test_closing_a_log_is_no_change(path: Path, log: bytes) -> None:
     assert LogSource(str(path)).identity() == before
 
 
-def test_another_file_of_the_same_name_is_a_change(path: Path, log: bytes) -> None:
+def test_identity_changes_with_another_file_of_the_same_name(path: Path, log: bytes) -> None:
     before = LogSource(str(path)).identity()
     other = path.with_name("other")
     other.write_bytes(log)
@@ -52,13 +52,13 @@ def test_another_file_of_the_same_name_is_a_change(path: Path, log: bytes) -> No
     assert LogSource(str(path)).identity() != before
 
 
-def test_another_log_in_the_same_inode_is_a_change(path: Path, log: bytes) -> None:
+def test_identity_changes_with_another_log_in_the_same_inode(path: Path, log: bytes) -> None:
     before = LogSource(str(path)).identity()
     path.write_bytes(later(log))
     assert LogSource(str(path)).identity() != before
 
 
-def test_a_store_that_tells_no_more_than_the_time_is_believed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_identity_is_the_time_where_the_store_reports_nothing_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pyarrow.fs import LocalFileSystem
 
     system = System(LocalFileSystem(), str(path.parent))
@@ -70,7 +70,7 @@ def test_a_store_that_tells_no_more_than_the_time_is_believed(path: Path, monkey
     assert source.identity() != before
 
 
-def test_a_log_that_is_gone_has_no_identity(path: Path) -> None:
+def test_a_missing_log_has_no_identity(path: Path) -> None:
     path.unlink()
     with pytest.raises(SourceError, match=r"binlog\.000001: No such file"):
         LogSource(str(path)).identity()

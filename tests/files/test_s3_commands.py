@@ -1,4 +1,4 @@
-"""Commands on logs of a store, found as Amazon's own tools would find it: through the environment."""
+"""Commands on logs in S3, which is configured through the environment as for Amazon's own tools."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 @pytest.mark.parametrize("command", ["events", "transactions", "rows", "stat", "explain"])
 @pytest.mark.parametrize("path", ["logs", "logs/binlog.0*", "logs/binlog.index"])
-def test_a_command_shows_what_it_shows_of_local_logs(
+def test_a_command_prints_the_same_as_for_local_logs(
     capsys: pytest.CaptureFixture[str], chain: Bucket, tmp_path: Path, command: str, path: str
 ) -> None:
     local = output(capsys, command, str(tmp_path / "local"), "--format", "jsonl")
@@ -54,7 +54,7 @@ def test_a_command_shows_what_it_shows_of_local_logs(
 def test_a_chain_is_verified(capsys: pytest.CaptureFixture[str], chain: Bucket, path: str) -> None:
     report = json.loads(output(capsys, "verify", chain.uri(path), "--format", "json"))
     assert [file["file"] for file in report["files"]] == [chain.uri(f"logs/binlog.00000{n}") for n in (1, 2)]
-    assert [file["verdict"] for file in report["files"]] == ["whole", "whole"]
+    assert [file["verdict"] for file in report["files"]] == ["intact", "intact"]
 
 
 def test_a_damaged_log_is_found_among_the_others(capsys: pytest.CaptureFixture[str], chain: Bucket) -> None:
@@ -64,7 +64,7 @@ def test_a_damaged_log_is_found_among_the_others(capsys: pytest.CaptureFixture[s
     assert (last["file"], last["bytes"]) == (chain.uri("logs/binlog.000003"), 200)
 
 
-def test_a_log_that_an_index_lists_but_is_gone_is_told(capsys: pytest.CaptureFixture[str], chain: Bucket) -> None:
+def test_a_missing_log_that_an_index_lists_is_reported(capsys: pytest.CaptureFixture[str], chain: Bucket) -> None:
     chain.files().delete_file(f"{chain.name}/logs/binlog.000002")
     assert exit_code(["verify", chain.uri("logs/binlog.index"), "--format", "json"]) == 1
     last = json.loads(capsys.readouterr().out)["files"][-1]
@@ -79,7 +79,7 @@ def test_rows_are_exported(capsys: pytest.CaptureFixture[str], chain: Bucket, tm
     assert [row["id"] for file in files for row in pyarrow.parquet.read_table(file).to_pylist()] == [1, 2, 3]
 
 
-def test_a_store_that_refuses_is_told_in_a_line(capsys: pytest.CaptureFixture[str], chain: Bucket) -> None:
+def test_an_error_of_the_store_is_one_line(capsys: pytest.CaptureFixture[str], chain: Bucket) -> None:
     assert exit_code(["events", "s3://no-such-bucket/logs"]) == 1
     assert (
         "binspark: s3://no-such-bucket/logs: no such file: there is no s3://no-such-bucket\n" in capsys.readouterr().err

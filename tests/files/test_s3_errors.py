@@ -1,4 +1,4 @@
-"""Stores that refuse: an error that names the path, says why in a line, and keeps secrets."""
+"""Errors of storage systems name the path, give the reason in one line, and hide secrets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ACCOUNT_KEY = "bm8tc2VjcmV0"
 SECRETS = (ACCESS_KEY, SECRET_KEY, ACCOUNT_KEY)
 
 
-class Forbidding(BaseHTTPRequestHandler):
-    """Answers like a store that knows nobody."""
+class ForbiddingHandler(BaseHTTPRequestHandler):
+    """Answers every request with 403 Forbidden."""
 
     def do_GET(self) -> None:
         self.send_response(403)
@@ -37,7 +37,7 @@ class Forbidding(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def denied(bucket: Bucket) -> Iterator[Bucket]:
-    """A bucket whose store knows nobody's key."""
+    """A bucket whose access keys are all wrong."""
     bucket.put("logs/binlog.000001", MAGIC)
     _ask_for_keys(bucket, "0")
     yield bucket
@@ -52,16 +52,16 @@ def _ask_for_keys(bucket: Bucket, after_requests: str) -> None:
 
 @pytest.fixture
 def closed_port() -> Iterator[int]:
-    """A port that nobody listens on."""
+    """A port that no process listens on."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield bound.getsockname()[1]
 
 
 @pytest.fixture
-def refusing_host() -> Iterator[str]:
+def forbidding_host() -> Iterator[str]:
     """A host and port where every request is forbidden."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Forbidding)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), ForbiddingHandler)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield f"127.0.0.1:{server.server_port}"
@@ -71,33 +71,33 @@ def refusing_host() -> Iterator[str]:
 
 
 def reason(path: str, storage: Storage | None = None) -> str:
-    """Return why finding logs fails, behind the path that it names; not even the traceback may tell a secret."""
+    """Return the reason why finding logs fails, without the path; not even the traceback may show a secret."""
     with pytest.raises(SourceError) as caught:
         find_logs(path, storage)
     traceback_text = "".join(traceback.format_exception(caught.value))
     assert not any(secret in traceback_text for secret in SECRETS)
-    place, _, told = str(caught.value).partition(": ")
-    assert place == caught.value.position.file
-    return told
+    path, _, reason = str(caught.value).partition(": ")
+    assert path == caught.value.position.file
+    return reason
 
 
 @pytest.mark.parametrize("path", ["binlog.000001", "logs/*"])
-def test_a_bucket_that_does_not_exist_is_named(bucket: Bucket, path: str) -> None:
+def test_the_error_for_a_missing_bucket_names_it(bucket: Bucket, path: str) -> None:
     assert reason(f"s3://no-such-bucket/{path}", bucket.storage).endswith(": there is no s3://no-such-bucket")
 
 
 @pytest.mark.parametrize("path", ["logs", "logs/", "logs/*", "logs/binlog.000001", "binlog.index"])
-def test_denied_access_is_told(denied: Bucket, path: str) -> None:
+def test_denied_access_is_reported(denied: Bucket, path: str) -> None:
     assert reason(denied.uri(path), denied.storage).startswith("access denied")
 
 
-def test_denied_access_to_a_log_is_told_when_it_is_opened(denied: Bucket) -> None:
+def test_denied_access_to_a_log_is_reported_when_it_is_opened(denied: Bucket) -> None:
     source = LogSource(denied.uri("logs/binlog.000001"), denied.storage)
     with pytest.raises(SourceError, match=r"logs/binlog\.000001: access denied"):
         next(read_frames(source))
 
 
-def test_a_log_that_is_gone_is_told_when_it_is_opened(bucket: Bucket) -> None:
+def test_a_missing_log_is_reported_when_it_is_opened(bucket: Bucket) -> None:
     source = LogSource(bucket.uri("binlog.000001"), bucket.storage)
     with pytest.raises(SourceError, match=r"binlog\.000001: no such file"), source.open():
         pass
@@ -105,7 +105,7 @@ def test_a_log_that_is_gone_is_told_when_it_is_opened(bucket: Bucket) -> None:
         source.identity()
 
 
-def test_a_log_that_vanishes_while_it_is_read_is_told_with_its_offset(bucket: Bucket) -> None:
+def test_a_log_that_vanishes_while_it_is_read_is_reported_with_the_offset(bucket: Bucket) -> None:
     source = LogSource(bucket.put("binlog.000001", MAGIC + bytes(100)), bucket.storage)
     with source.open() as file:
         bucket.files().delete_file(f"{bucket.name}/binlog.000001")
@@ -115,31 +115,31 @@ def test_a_log_that_vanishes_while_it_is_read_is_told_with_its_offset(bucket: Bu
             file.read(10)
 
 
-def test_a_store_of_amazons_that_does_not_answer(bucket: Bucket, closed_port: int) -> None:
+def test_an_s3_endpoint_that_does_not_answer_is_reported(bucket: Bucket, closed_port: int) -> None:
     storage = Storage.of({**bucket.options, "endpoint_override": f"http://127.0.0.1:{closed_port}"})
     assert reason("s3://bucket/logs", storage).startswith("network connection: Failed to connect to 127.0.0.1")
 
 
-def test_a_store_of_googles_that_refuses(refusing_host: str) -> None:
-    query = f"endpoint_override={refusing_host}&scheme=http"
+def test_denied_access_to_gcs_is_reported(forbidding_host: str) -> None:
+    query = f"endpoint_override={forbidding_host}&scheme=http"
     assert reason(f"gs://anonymous@bucket/logs?{query}").startswith("permission denied")
-    options = {"endpoint_override": refusing_host, "scheme": "http", "retry_limit_seconds": "1"}
+    options = {"endpoint_override": forbidding_host, "scheme": "http", "retry_limit_seconds": "1"}
     assert reason("gcs://anonymous@bucket/logs", Storage.of(options)).startswith("permission denied")
 
 
 @pytest.mark.parametrize("path", ["container@account.dfs.core.windows.net/logs", "account@container/logs"])
-def test_a_store_of_microsofts_that_refuses(refusing_host: str, path: str) -> None:
+def test_denied_access_to_azure_is_reported(forbidding_host: str, path: str) -> None:
     options = {
         "account_key": ACCOUNT_KEY,
-        "blob_storage_authority": refusing_host,
-        "dfs_storage_authority": refusing_host,
+        "blob_storage_authority": forbidding_host,
+        "dfs_storage_authority": forbidding_host,
         "blob_storage_scheme": "http",
         "dfs_storage_scheme": "http",
     }
-    told = reason(f"abfs://{path}", Storage.of(options))
-    assert f"{refusing_host}/account/container" in told
-    assert "403 Forbidden" in told
+    found = reason(f"abfs://{path}", Storage.of(options))
+    assert f"{forbidding_host}/account/container" in found
+    assert "403 Forbidden" in found
 
 
-def test_a_store_that_fsspec_reaches_and_that_refuses(refusing_host: str) -> None:
-    assert reason(f"webhdfs://{refusing_host}/logs/binlog.000001").startswith("403 Client Error: Forbidden")
+def test_denied_access_through_fsspec_is_reported(forbidding_host: str) -> None:
+    assert reason(f"webhdfs://{forbidding_host}/logs/binlog.000001").startswith("403 Client Error: Forbidden")

@@ -1,4 +1,4 @@
-"""Which logs of a store a path means: the same as on this machine."""
+"""Which logs in S3 a path refers to: the same as for local files."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def logs(bucket: Bucket) -> Bucket:
 
 
 def keys(bucket: Bucket, path: str) -> list[str]:
-    """Return the keys of the logs that a path in a bucket means."""
+    """Return the keys of the logs that a path in a bucket refers to."""
     return [source.name.removeprefix(bucket.uri()) for source in find_logs(bucket.uri(path), bucket.storage)]
 
 
-def test_an_object_is_itself(logs: Bucket) -> None:
+def test_an_object_is_one_log(logs: Bucket) -> None:
     assert find_logs(logs.uri("db1/binlog.000010"), logs.storage) == [
         LogSource(logs.uri("db1/binlog.000010"), logs.storage)
     ]
 
 
 @pytest.mark.parametrize("path", ["db1", "db1/"])
-def test_a_directory_is_its_logs_in_the_order_they_were_written(logs: Bucket, path: str) -> None:
+def test_a_directory_is_its_logs_in_the_order_of_their_numbers(logs: Bucket, path: str) -> None:
     assert keys(logs, path) == [f"db1/{name}" for name in LOGS]
 
 
@@ -58,11 +58,11 @@ def test_a_bucket_is_a_directory(bucket: Bucket) -> None:
         ("d*/deep*/binlog.000003", ["db1/deeper/binlog.000003"]),
     ],
 )
-def test_a_pattern_may_stand_in_any_part_of_a_path(logs: Bucket, pattern: str, found: list[str]) -> None:
+def test_a_pattern_may_be_in_any_part_of_a_path(logs: Bucket, pattern: str, found: list[str]) -> None:
     assert keys(logs, pattern) == found
 
 
-def test_a_pattern_does_not_match_what_is_hidden(bucket: Bucket) -> None:
+def test_a_pattern_does_not_match_hidden_files(bucket: Bucket) -> None:
     bucket.put("binlog.000001", MAGIC)
     bucket.put(".binlog.000001.part", MAGIC)
     assert keys(bucket, "*") == ["binlog.000001"]
@@ -78,19 +78,19 @@ def test_an_index_may_name_logs_of_a_store(logs: Bucket) -> None:
     assert keys(logs, "all.index") == ["db2/binlog.000001", "db1/binlog.000002"]
 
 
-def test_spark_calls_the_store_s3a(logs: Bucket) -> None:
+def test_s3a_is_s3(logs: Bucket) -> None:
     name = f"s3a://{logs.name}/db2/binlog.000001"
     assert find_logs(name, logs.storage)[0].name == name
     assert find_logs(name, logs.storage)[0].size() == len(MAGIC)
 
 
 @pytest.mark.parametrize("folder", ["a b", "a%20b", "a#b", "ä+ö", "a:b@c", "what?", "[x]"])
-def test_a_key_is_taken_as_it_is_written(bucket: Bucket, folder: str) -> None:
+def test_a_key_is_not_percent_decoded(bucket: Bucket, folder: str) -> None:
     bucket.put(f"{folder}/binlog.000001", MAGIC)
     assert keys(bucket, folder) == keys(bucket, f"{folder}/binlog.000001") == [f"{folder}/binlog.000001"]
 
 
-def test_a_file_too_small_for_a_log_is_not_asked_for(bucket: Bucket, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_file_too_small_for_a_log_is_not_requested(bucket: Bucket, caplog: pytest.LogCaptureFixture) -> None:
     bucket.put("binlog.000001", MAGIC)
     bucket.put("tiny", MAGIC[:3])
     caplog.clear()
@@ -108,7 +108,7 @@ def test_many_objects_keep_their_order(bucket: Bucket) -> None:
     assert keys(bucket, "") == names
 
 
-def test_options_may_stand_in_the_uri_and_are_no_part_of_the_name(logs: Bucket) -> None:
+def test_options_in_the_uri_are_not_part_of_the_name(logs: Bucket) -> None:
     user = "test-access-key:" + SECRET_KEY
     path = f"s3://{user}@{logs.name}/db2?endpoint_override={logs.endpoint}&region=us-east-1"
     found = find_logs(path)
@@ -117,19 +117,19 @@ def test_options_may_stand_in_the_uri_and_are_no_part_of_the_name(logs: Bucket) 
     assert SECRET_KEY not in repr(found)
 
 
-def test_an_option_counts_more_than_the_uri(logs: Bucket) -> None:
+def test_an_option_overrides_the_uri(logs: Bucket) -> None:
     path = f"{logs.uri('db2')}?endpoint_override=http://127.0.0.1:9"
     assert len(find_logs(path, logs.storage)) == 1
 
 
-def test_the_environment_says_where_the_store_is(logs: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_endpoint_is_taken_from_the_environment(logs: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in logs.environment.items():
         monkeypatch.setenv(name, value)
     assert len(find_logs(logs.uri("db1"))) == len(LOGS)
     assert len(find_logs(logs.uri("db1"), Storage.of({"region": "us-east-1"}))) == len(LOGS)
 
 
-def test_options_may_be_texts(logs: Bucket) -> None:
+def test_options_may_be_text(logs: Bucket) -> None:
     options = {**logs.options, "anonymous": "false", "connect_timeout": "3.5", "load_frequency": "60"}
     assert len(find_logs(logs.uri("db2"), Storage.of(options))) == 1
 
@@ -137,16 +137,16 @@ def test_options_may_be_texts(logs: Bucket) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"regoin": "eu-west-1"}, "s3:// takes no option 'regoin'; did you mean 'region'"),
+        ({"regoin": "eu-west-1"}, "s3:// has no option 'regoin'; did you mean 'region'"),
         ({"region": "eu-west-1", "connect_timeout": "soon"}, "connect_timeout must be a number"),
     ],
 )
-def test_a_wrong_option_is_named(options: dict[str, str], message: str) -> None:
+def test_the_error_for_a_wrong_option_names_it(options: dict[str, str], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         find_logs("s3://bucket/logs", Storage.of(options))
 
 
-def test_a_wrong_option_of_a_uri_is_named() -> None:
+def test_the_error_for_a_wrong_option_in_a_uri_names_it() -> None:
     with pytest.raises(OptionError, match="regoin"):
         find_logs("s3://bucket/logs?regoin=eu-west-1")
 
@@ -159,13 +159,13 @@ def test_a_wrong_option_of_a_uri_is_named() -> None:
         ("db1/deeper/[x]/binlog.*", "no file matches"),
     ],
 )
-def test_a_path_that_means_nothing_is_named(logs: Bucket, path: str, reason: str) -> None:
+def test_the_error_for_a_path_without_logs_names_it(logs: Bucket, path: str, reason: str) -> None:
     with pytest.raises(SourceError) as caught:
         find_logs(logs.uri(path), logs.storage)
     assert str(caught.value) == f"{logs.uri(path)}: {reason}"
 
 
-def test_a_directory_without_logs_is_named(bucket: Bucket) -> None:
+def test_the_error_for_a_directory_without_logs_names_it(bucket: Bucket) -> None:
     bucket.put("docs/notes.txt", b"not a log")
-    with pytest.raises(SourceError, match="holds no binary log"):
+    with pytest.raises(SourceError, match="no binary log in this directory"):
         find_logs(bucket.uri("docs"), bucket.storage)

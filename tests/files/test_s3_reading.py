@@ -1,4 +1,4 @@
-"""Logs of a store, read: in bounded memory, at any offset, and wherever they are sent."""
+"""Logs in S3 are read in bounded memory, at any offset, and by other processes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ with source.open() as file:
 
 
 def run_elsewhere(script: str, sent: object) -> bytes:
-    """Run a script in a process that knows nothing but what it is sent."""
+    """Run a script in a new process, with its input and without the environment."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     environment["AWS_EC2_METADATA_DISABLED"] = "true"
     result = subprocess.run(
@@ -73,7 +73,7 @@ def test_events_are_those_of_the_local_file(bucket: Bucket, log: bytes, stored: 
     assert [event.body for event in events(stored)] == [event.body for event in events(local)]
 
 
-def test_a_log_is_read_on_and_at_any_offset(log: bytes, stored: LogSource) -> None:
+def test_a_log_is_read_in_order_and_at_any_offset(log: bytes, stored: LogSource) -> None:
     with stored.open() as file:
         assert file.size == len(log)
         assert file.read(10) == log[:10]
@@ -87,7 +87,7 @@ def test_a_log_is_read_on_and_at_any_offset(log: bytes, stored: LogSource) -> No
         assert bytes(buffer) == log[50:80]
 
 
-def test_size_and_existence_are_those_of_now(bucket: Bucket, log: bytes, stored: LogSource) -> None:
+def test_size_and_existence_are_current(bucket: Bucket, log: bytes, stored: LogSource) -> None:
     assert stored.size() == len(log)
     bucket.put("binlog.000001", log + b"more")
     assert stored.size() == len(log) + 4
@@ -108,7 +108,7 @@ def test_a_source_is_reopened_by_another_process(log: bytes, stored: LogSource) 
     assert run_elsewhere(READ_ELSEWHERE, stored) == log
 
 
-def test_a_source_that_tells_all_in_its_uri_is_reopened_by_another_process(bucket: Bucket, log: bytes) -> None:
+def test_a_source_with_credentials_in_its_uri_is_reopened_by_another_process(bucket: Bucket, log: bytes) -> None:
     uri = bucket.put("binlog.000001", log)
     query = f"?endpoint_override={bucket.endpoint}&region=us-east-1"
     source = LogSource(uri.replace("s3://", "s3://key:secret@") + query)
@@ -122,7 +122,7 @@ def test_a_large_log_is_read_in_bounded_memory(bucket: Bucket, large_log: bytes)
     assert peak < 24 * MEGABYTE
 
 
-def test_a_large_log_is_asked_for_in_few_pieces(
+def test_a_large_log_is_read_in_few_requests(
     bucket: Bucket, large_log: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     found = find_logs(bucket.put("binlog.000001", large_log), bucket.storage)

@@ -1,4 +1,4 @@
-"""Which logs a path means."""
+"""Which logs a path refers to."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def names(path: str | Path | list[str]) -> list[str]:
     return [Path(source.name).name for source in find_logs(path)]
 
 
-def test_a_file_is_itself(logs: Path) -> None:
+def test_a_file_is_one_log(logs: Path) -> None:
     assert names(logs / "binlog.000010") == ["binlog.000010"]
 
 
-def test_a_directory_is_its_logs_in_the_order_they_were_written(logs: Path) -> None:
+def test_a_directory_is_its_logs_in_the_order_of_their_numbers(logs: Path) -> None:
     assert names(logs) == ["binlog.000002", "binlog.000010", "binlog.999999", "binlog.1000000"]
 
 
-def test_a_glob_is_sorted_by_number_and_leaves_out_the_index(logs: Path) -> None:
+def test_a_glob_is_sorted_by_number_and_skips_the_index(logs: Path) -> None:
     assert names(f"{logs}/binlog.*") == ["binlog.000002", "binlog.000010", "binlog.999999", "binlog.1000000"]
 
 
@@ -41,7 +41,7 @@ def test_an_index_keeps_its_order_and_finds_logs_that_moved_with_it(logs: Path) 
     assert [Path(source.name) for source in found[:2]] == [logs / "binlog.000010", logs / "binlog.000002"]
 
 
-def test_an_index_names_logs_that_are_gone(logs: Path) -> None:
+def test_an_index_may_list_missing_logs(logs: Path) -> None:
     assert names(logs / "binlog.index")[2] == "binlog.000011"
 
 
@@ -50,18 +50,18 @@ def test_several_paths_keep_their_order(logs: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["gone.000001", "gone.*"])
-def test_a_path_that_means_nothing_is_named(logs: Path, path: str) -> None:
+def test_the_error_for_a_path_without_logs_names_it(logs: Path, path: str) -> None:
     with pytest.raises(SourceError, match="gone"):
         find_logs(logs / path)
 
 
 @pytest.mark.parametrize("path", ["x" * 5000, "\0"])
-def test_a_path_that_cannot_be_is_named(path: str) -> None:
+def test_the_error_for_an_impossible_path_names_it(path: str) -> None:
     with pytest.raises(SourceError, match="no such file"):
         find_logs(path)
 
 
-def test_a_folder_that_may_not_be_entered_is_named(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_a_directory_without_permission_names_it(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: str) -> None:
         raise PermissionError(13, "Permission denied", path)
 
@@ -71,22 +71,22 @@ def test_a_folder_that_may_not_be_entered_is_named(logs: Path, monkeypatch: pyte
             find_logs(logs / "binlog.000002")
 
 
-def test_logs_that_were_found_are_found_again(logs: Path) -> None:
+def test_sources_are_accepted_as_paths(logs: Path) -> None:
     found = find_logs(logs)
     assert find_logs(found) == find_logs([*found[:2], logs / "binlog.999999", found[3]]) == found
 
 
-def test_an_empty_directory_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="holds no binary log"):
+def test_the_error_for_an_empty_directory_names_it(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no binary log in this directory"):
         find_logs(tmp_path)
 
 
-def test_no_path_at_all_is_wrong_use() -> None:
+def test_no_path_is_an_option_error() -> None:
     with pytest.raises(OptionError):
         find_logs([])
 
 
-def test_a_log_that_cannot_be_opened_is_named(logs: Path) -> None:
+def test_the_error_for_a_log_that_cannot_be_opened_names_it(logs: Path) -> None:
     source = find_logs(logs / "binlog.index")[2]
     with pytest.raises(SourceError, match=r"binlog\.000011"), source.open():
         pass

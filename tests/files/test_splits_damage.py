@@ -1,4 +1,4 @@
-"""Damage in splits: it is told exactly once, wherever the log is cut, and what is sound is read exactly once."""
+"""Damage in splits is reported exactly once, wherever the log is cut, and the rest is read exactly once."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from binspark.event import Event
 from binspark.files.split_reader import Damage, SplitReader
 from binspark.files.splits import PlannedLog, Split
-from tests.support.files.split_logs import KINDS, MadeLog, flipped, made_log, overwritten
+from tests.support.files.split_logs import KINDS, BuiltLog, built_log, flipped, overwritten
 from tests.support.files.split_reading import (
     Reports,
     Row,
+    all_events,
+    all_rows,
     history_of,
     plan,
     split_events,
     split_rows,
     splits_at,
-    whole_events,
-    whole_rows,
 )
 
 CHECKED = [kind for kind in KINDS if kind.endswith("crc32") and not kind.startswith("5.6-named")]
@@ -38,22 +38,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Case:
-    """A log, what it holds, and the same log damaged."""
+    """A log, its contents, and the same log damaged."""
 
     def __init__(self, kind: str, folder: Path) -> None:
         self.kind = kind
-        self.made: MadeLog = made_log(kind, 200)
+        self.made: BuiltLog = built_log(kind, 200)
         self.path = folder / "binlog.000001"
         self.name = str(self.path)
-        self.rows = whole_rows(self.made.content, self.name).tables
-        self.events = whole_events(self.made.content, self.name).events
+        self.rows = all_rows(self.made.content, self.name).tables
+        self.events = all_events(self.made.content, self.name).events
 
     def outer_events(self) -> list[Event]:
         """Return the events of the file, but for the first: without it no log can be read."""
         return [event for event in self.events if event.inner is None and event.offset > 4]
 
     def some_events(self) -> list[tuple[int, Event]]:
-        """Return every third of them with its number: not the same ones of every kind of log."""
+        """Return every third of them with its number; which ones depends on the kind of log."""
         return list(enumerate(self.outer_events()))[KINDS.index(self.kind) % 3 :: 3]
 
     def plan(self, content: bytes) -> PlannedLog:
@@ -70,7 +70,7 @@ class Case:
 
 
 def outside(rows: dict[str, list[Row]], damage: Damage) -> dict[str, list[Row]]:
-    """Return the rows before damage, and those behind it."""
+    """Return the rows before damage and after it."""
     kept = {
         name: [row for row in of_table if not damage.start <= row[POSITION] < damage.end]
         for name, of_table in rows.items()
@@ -79,7 +79,7 @@ def outside(rows: dict[str, list[Row]], damage: Damage) -> dict[str, list[Row]]:
 
 
 def read_what_is_sound(log: PlannedLog, cuts: Iterable[int]) -> tuple[dict[str, list[Row]], list[Event], list[Damage]]:
-    """Read rows and events, each in splits; both are told of the same damage."""
+    """Read rows and events, each in splits; both report the same damage."""
     told_with_rows, told_with_events = Reports(), Reports()
     splits, history = splits_at(log, cuts), history_of(log)
     rows = split_rows(splits, SplitReader(history, told_with_rows))
@@ -104,7 +104,7 @@ def check_sound_is_read(case: Case, content: bytes, event: Event, cuts: list[int
 
 
 @pytest.mark.parametrize("kind", CHECKED)
-def test_sound_transactions_are_read_once_and_damage_is_told_once(kind: str, folder: Path) -> None:
+def test_sound_transactions_are_read_once_and_damage_is_reported_once(kind: str, folder: Path) -> None:
     case = Case(kind, folder)
     for number, event in case.some_events():
         field = list(FIELDS.values())[number % len(FIELDS)]
@@ -142,7 +142,7 @@ def test_any_wrong_byte_leaves_the_rest_readable(folder: Path, data: st.DataObje
 
 
 def failing(log: PlannedLog, cuts: list[int]) -> Iterator[tuple[Split, dict[str, list[Row]], bool]]:
-    """Read each split by itself, and tell whether it failed."""
+    """Read each split, and yield whether it failed."""
     reader = SplitReader(history_of(log))
     for split in splits_at(log, cuts):
         found = split_rows([split], reader)
@@ -150,7 +150,7 @@ def failing(log: PlannedLog, cuts: list[int]) -> Iterator[tuple[Split, dict[str,
 
 
 def check_it_fails(case: Case, content: bytes, damaged: range, cuts: list[int]) -> None:
-    """Check that one split fails, and that the others hold all the transactions that begin in them."""
+    """Check that one split fails, and that the others have all transactions that begin in them."""
     each = list(failing(case.plan(content), cuts))
     assert [failed for _, _, failed in each].count(True) == 1
     sound = [part for part in case.made.parts() if part != damaged]
@@ -176,14 +176,14 @@ def test_without_a_listener_exactly_one_split_fails_and_the_others_are_complete(
 
 
 def wrong_sizes(case: Case) -> Iterator[tuple[int, Event, bytes]]:
-    """Yield logs with one wrong size: slightly wrong, or leading behind the end of the log.
+    """Yield logs with one wrong size: slightly wrong, or leading past the end of the log.
 
-    None leads to another event of the log: without checksums, only `verify` sees that.
+    None leads to another event of the log: without checksums, only `verify` detects that.
     """
-    borders = {event.offset for event in case.outer_events()}
+    boundaries = {event.offset for event in case.outer_events()}
     for number, event in case.some_events():
         tried = (len(event.frame.data) + 1, len(event.frame.data) + 200, 40_000, (1 << 32) - 1)
-        wrong = next(size for size in tried[number % 4 :] if event.offset + size not in borders)
+        wrong = next(size for size in tried[number % 4 :] if event.offset + size not in boundaries)
         yield number, event, overwritten(case.made.content, event.offset + 9, wrong.to_bytes(4, "little"))
 
 
@@ -205,8 +205,8 @@ def test_without_checksums_and_without_a_listener_a_wrong_size_fails(kind: str, 
         assert [failed for _, _, failed in each].count(True) == 1
 
 
-@pytest.mark.parametrize("cuts", [[], [700], list(range(0, 4000, 100))], ids=["whole", "two", "many"])
-def test_each_of_several_damages_is_told(cuts: list[int], folder: Path) -> None:
+@pytest.mark.parametrize("cuts", [[], [700], list(range(0, 4000, 100))], ids=["one", "two", "many"])
+def test_each_of_several_damages_is_reported(cuts: list[int], folder: Path) -> None:
     case = Case("named-crc32", folder)
     content = case.made.content
     for start in case.made.starts[1::3]:
@@ -221,7 +221,7 @@ def test_each_of_several_damages_is_told(cuts: list[int], folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["named-crc32", "mariadb-none", "5.5-plain"])
-def test_zeros_in_the_middle_of_a_log_are_stepped_over(kind: str, folder: Path) -> None:
+def test_zeros_in_the_middle_of_a_log_are_skipped(kind: str, folder: Path) -> None:
     case = Case(kind, folder)
     hole = case.made.parts()[3]
     content = overwritten(case.made.content, hole.start + 40, bytes(len(hole)))
@@ -233,7 +233,7 @@ def test_zeros_in_the_middle_of_a_log_are_stepped_over(kind: str, folder: Path) 
 
 
 @pytest.mark.parametrize("offset", [0, 4, 8, 13, 30, 90], ids=str)
-def test_a_log_that_begins_wrong_is_told_once_and_not_read(offset: int, folder: Path) -> None:
+def test_a_log_with_a_damaged_head_is_reported_once_and_not_read(offset: int, folder: Path) -> None:
     case = Case("named-crc32", folder)
     log = case.plan(flipped(case.made.content, offset, 0x40))
     rows, events, [damage] = read_what_is_sound(log, [])
@@ -242,30 +242,30 @@ def test_a_log_that_begins_wrong_is_told_once_and_not_read(offset: int, folder: 
     assert not log.can_split
 
 
-def test_a_log_that_begins_wrong_does_not_hide_those_that_it_is_read_with(tmp_path: Path) -> None:
-    sound = made_log("named-crc32", 200)
+def test_a_log_with_a_damaged_head_does_not_hide_the_others_in_its_split(tmp_path: Path) -> None:
+    sound = built_log("named-crc32", 200)
     paths = [tmp_path / f"binlog.00000{number}" for number in (1, 2, 3)]
     for path in paths:
         path.write_bytes(sound.content)
     paths[1].write_bytes(flipped(sound.content, 30))
     logs = tuple(map(plan, paths))
-    told = Reports()
-    rows = split_rows([Split(logs)], SplitReader(history_of(*logs), told))
-    each = whole_rows(sound.content, "").tables
+    reports = Reports()
+    rows = split_rows([Split(logs)], SplitReader(history_of(*logs), reports))
+    each = all_rows(sound.content, "").tables
     assert {name: len(of_table) for name, of_table in rows.tables.items()} == {
         name: 2 * len(of_table) for name, of_table in each.items()
     }
-    assert [damage.file for damage in told.found] == [str(paths[1])]
+    assert [damage.file for damage in reports.found] == [str(paths[1])]
 
 
 def test_damage_in_one_log_does_not_hide_the_next_one(tmp_path: Path) -> None:
-    sound = made_log("named-crc32", 200)
+    sound = built_log("named-crc32", 200)
     paths = [tmp_path / "binlog.000001", tmp_path / "binlog.000002"]
     paths[0].write_bytes(flipped(sound.content, sound.starts[3] + 30))
     paths[1].write_bytes(sound.content)
     logs = tuple(map(plan, paths))
-    told = Reports()
-    rows = split_rows([Split(logs)], SplitReader(history_of(*logs), told)).tables
-    first = outside(whole_rows(sound.content, str(paths[0])).tables, told.found[0])
-    second = whole_rows(sound.content, str(paths[1])).tables
+    reports = Reports()
+    rows = split_rows([Split(logs)], SplitReader(history_of(*logs), reports)).tables
+    first = outside(all_rows(sound.content, str(paths[0])).tables, reports.found[0])
+    second = all_rows(sound.content, str(paths[1])).tables
     assert rows == {name: [*first.get(name, []), *second[name]] for name in second}

@@ -1,4 +1,4 @@
-"""What a file system is told: options as values, names without secrets."""
+"""Options of storage systems: secrets hidden, arguments of the right types, errors as one line."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from datetime import timedelta
 import pytest
 
 from binspark.files import LogSource, Storage
-from binspark.files.storage.options import (
-    azure_options,
-    gcs_options,
-    hadoop_options,
-    s3_options,
-    values,
-    viewfs_options,
+from binspark.files.storage.filesystems import (
+    azure_arguments,
+    gcs_arguments,
+    hadoop_arguments,
+    s3_arguments,
+    typed_options,
+    viewfs_arguments,
 )
-from binspark.files.storage.remote import reason_of
-from binspark.files.storage.uri import hide, parse_uri
+from binspark.files.storage.remote import describe_store_error
+from binspark.files.storage.uri import hide_credentials, parse_uri
 
 SECRET = "wJalrXUtnFEMI/K7MDENG"
 
@@ -48,11 +48,11 @@ def test_a_secret_is_hidden_in_any_text(storage: Storage) -> None:
     assert storage.redact(f"cannot log in with '{SECRET}'") == "cannot log in with '***'"
 
 
-def test_a_short_secret_is_hidden_where_it_stands_by_itself() -> None:
+def test_a_short_secret_is_hidden_as_a_word_of_its_own() -> None:
     assert Storage.of({"password": "me"}).redact("some names: me") == "some names: ***"
 
 
-def test_what_is_no_secret_stays() -> None:
+def test_an_option_that_is_not_secret_stays() -> None:
     storage = Storage.of({"region": "eu-west-1", "blob_storage_authority": "localhost:10000"})
     assert storage.redact("nobody at localhost:10000 in eu-west-1") == "nobody at localhost:10000 in eu-west-1"
 
@@ -75,8 +75,8 @@ def test_what_is_no_secret_stays() -> None:
         ("/logs/a?x=1", "/logs/a?x=1", "", ""),
     ],
 )
-def test_user_and_query_are_no_part_of_a_name(name: str, shown: str, user: str, query: str) -> None:
-    assert hide(name) == (shown, user, query)
+def test_user_and_query_are_not_part_of_a_name(name: str, shown: str, user: str, query: str) -> None:
+    assert hide_credentials(name) == (shown, user, query)
     source = LogSource(name)
     assert (source.name, source.storage.user, source.storage.query) == (shown, user, query)
 
@@ -96,8 +96,8 @@ def test_a_name_with_a_scheme_is_a_uri(name: str) -> None:
     assert parse_uri(name) is not None
 
 
-def test_texts_become_what_an_option_takes() -> None:
-    assert values({"anonymous": "True", "port": "9000", "connect_timeout": "1.5", "region": "1", "x": 7}) == {
+def test_text_is_converted_to_the_type_of_an_option() -> None:
+    assert typed_options({"anonymous": "True", "port": "9000", "connect_timeout": "1.5", "region": "1", "x": 7}) == {
         "anonymous": True,
         "port": 9000,
         "connect_timeout": 1.5,
@@ -116,10 +116,10 @@ def test_texts_become_what_an_option_takes() -> None:
         ("c@acc.dfs.core.windows.net", "", {"account_name": "other"}, {"account_name": "other"}),
     ],
 )
-def test_the_host_names_the_account_at_microsoft(
+def test_the_account_of_azure_is_taken_from_the_host(
     host: str, user: str, options: dict[str, str], expected: dict[str, str]
 ) -> None:
-    assert azure_options(host, user, options) == expected
+    assert azure_arguments(host, user, options) == expected
 
 
 @pytest.mark.parametrize(
@@ -130,34 +130,34 @@ def test_the_host_names_the_account_at_microsoft(
         ("", {"user": "me"}, {"host": "default", "port": 0, "user": "me"}),
     ],
 )
-def test_the_host_of_hadoop_may_name_port_and_user(
+def test_the_host_of_hadoop_may_include_port_and_user(
     host: str, options: dict[str, str], expected: dict[str, object]
 ) -> None:
-    assert hadoop_options(host, "", options) == expected
+    assert hadoop_arguments(host, "", options) == expected
 
 
-def test_a_view_of_hadoop_has_a_name() -> None:
-    assert viewfs_options("me@cluster", "", {}) == {"host": "viewfs://cluster", "port": 0, "user": "me"}
+def test_viewfs_has_the_name_of_a_mount_table() -> None:
+    assert viewfs_arguments("me@cluster", "", {}) == {"host": "viewfs://cluster", "port": 0, "user": "me"}
 
 
-def test_the_uri_and_the_environment_may_tell_what_s3_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_credentials_of_s3_come_from_the_uri_and_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:9")
     monkeypatch.setenv("AWS_REGION", "eu-north-1")
     expected = {"access_key": "key", "secret_key": "a/b", "endpoint_override": "http://localhost:9"}
-    assert s3_options("bucket", "key:a%2Fb", {}) == {**expected, "region": "eu-north-1"}
-    assert s3_options("bucket", "key:x", {"secret_key": "a/b", "region": "r"}) == {**expected, "region": "r"}
+    assert s3_arguments("bucket", "key:a%2Fb", {}) == {**expected, "region": "eu-north-1"}
+    assert s3_arguments("bucket", "key:x", {"secret_key": "a/b", "region": "r"}) == {**expected, "region": "r"}
 
 
-def test_a_store_other_than_amazons_is_not_asked_for_a_region(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_endpoint_of_s3_is_not_asked_for_a_region(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
     options = {"endpoint_override": "http://localhost:9"}
-    assert s3_options("bucket", "", options) == {**options, "region": "us-east-1"}
+    assert s3_arguments("bucket", "", options) == {**options, "region": "us-east-1"}
 
 
-def test_google_is_not_tried_for_a_quarter_of_an_hour() -> None:
-    assert gcs_options("anonymous@bucket", "", {}) == {"anonymous": True, "retry_time_limit": timedelta(seconds=60)}
-    assert gcs_options("bucket", "", {"retry_limit_seconds": 5.0, "anonymous": True}) == {
+def test_gcs_is_retried_for_one_minute_by_default() -> None:
+    assert gcs_arguments("anonymous@bucket", "", {}) == {"anonymous": True, "retry_time_limit": timedelta(seconds=60)}
+    assert gcs_arguments("bucket", "", {"retry_limit_seconds": 5.0, "anonymous": True}) == {
         "anonymous": True,
         "retry_time_limit": timedelta(seconds=5),
     }
@@ -176,5 +176,5 @@ def test_google_is_not_tried_for_a_quarter_of_an_hour() -> None:
         ),
     ],
 )
-def test_a_reason_is_one_short_line(error: OSError, reason: str) -> None:
-    assert reason_of(error, Storage()) == reason
+def test_a_store_error_is_described_in_one_short_line(error: OSError, reason: str) -> None:
+    assert describe_store_error(error, Storage()) == reason

@@ -62,7 +62,7 @@ def test_a_log_without_checksums_is_read_or_refused(case: str, mask: int) -> Non
 
 @flips
 @pytest.mark.parametrize("case", ["mysql/compressed", "mariadb/compressed", "mysql/user-variables", "mysql/xa"])
-def test_wrong_bytes_behind_reported_checksums_are_read_or_refused(case: str, mask: int) -> None:
+def test_wrong_bytes_with_reported_checksums_are_read_or_refused(case: str, mask: int) -> None:
     content = case_logs(case)[0].read_bytes()
     for at in range(mask % 5, len(content), 5):
         read(flipped(content, at, mask), report_checksums=True)
@@ -83,7 +83,7 @@ def test_logs_of_servers_without_checksums_are_read_or_refused(kind: ServerKind,
 
 
 @pytest.mark.parametrize("kind", [MYSQL_9_7, MARIADB_10_11], ids=lambda kind: kind.server_version)
-def test_a_wrong_checksum_is_an_error_with_its_place_or_a_reported_state(kind: ServerKind) -> None:
+def test_a_wrong_checksum_is_an_error_with_its_position_or_a_reported_state(kind: ServerKind) -> None:
     log = BinlogBuilder(kind)
     start = log.offset
     log.transaction(insert(TABLE, (1, "x")))

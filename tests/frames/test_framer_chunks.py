@@ -28,7 +28,7 @@ def cut(content: bytes, length: int) -> list[bytes]:
 
 @pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
 @pytest.mark.parametrize("length", [1, 7, 4096])
-def test_chunks_of_one_length_give_the_frames_of_the_whole(log: Path, length: int) -> None:
+def test_chunks_of_one_length_give_the_same_frames(log: Path, length: int) -> None:
     content = log.read_bytes()
     assert frames_of(cut(content, length)) == frames_of([content])
 
@@ -36,7 +36,7 @@ def test_chunks_of_one_length_give_the_frames_of_the_whole(log: Path, length: in
 @pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
 @settings(max_examples=5, deadline=None)
 @given(data=st.data())
-def test_random_chunks_give_the_frames_of_the_whole(log: Path, data: st.DataObject) -> None:
+def test_random_chunks_give_the_same_frames(log: Path, data: st.DataObject) -> None:
     content = log.read_bytes()
     edges = [0, *sorted(data.draw(st.sets(st.integers(0, len(content)), max_size=40))), len(content)]
     chunks = [content[start:end] for start, end in itertools.pairwise(edges)]

@@ -12,13 +12,13 @@ from binspark.errors import DecodeError, Malformed, Unsupported
 from binspark.event import Event, QueryCompressed, TransactionPayload, Xid, encode_body, inner_events
 from binspark.event.payload import PayloadField
 from binspark.frames import ChecksumAlgorithm, EventCode
-from binspark.frames.payload import Limits, PayloadCompression, deflate_block, is_whole
+from binspark.frames.payload import Limits, PayloadCompression, deflate_block, is_complete
 from binspark.testing.builder import (
     MARIADB_10_11,
     MYSQL_9_7,
     BinlogBuilder,
-    Part,
-    Stamp,
+    EventSpec,
+    HeaderFields,
     blob,
     event_bytes,
     insert,
@@ -53,7 +53,7 @@ def zeros(size: int) -> bytes:
 
 def one_huge_event(size: int) -> bytes:
     """Compress an event that is as large as it says."""
-    head = event_bytes(E.IGNORABLE, b"", Stamp(0, 1), PLAIN, None)
+    head = event_bytes(E.IGNORABLE, b"", HeaderFields(0, 1), PLAIN, None)
     head = head[:9] + size.to_bytes(4, "little") + head[13:]
     compressor = zstandard.ZstdCompressor().compressobj()
     pieces = [compressor.compress(head), *(compressor.compress(bytes(MEGABYTE)) for _ in range(size // MEGABYTE))]
@@ -80,7 +80,7 @@ def test_a_payload_expands_to_the_events_that_were_put_in(compression: PayloadCo
 
 def test_a_payload_of_several_zstd_frames_is_one_payload() -> None:
     log = BinlogBuilder()
-    halves = [log.inner_bytes([log.query_part("BEGIN")]), log.inner_bytes([log.query_part("COMMIT")])]
+    halves = [log.inner_bytes([log.query_spec("BEGIN")]), log.inner_bytes([log.query_spec("COMMIT")])]
     packed = b"".join(zstandard.compress(half) for half in halves)
     log.event(E.TRANSACTION_PAYLOAD, TransactionPayload(ZSTD, sum(map(len, halves)), packed))
     assert [event.body.query for event in read_log(log.content)[3:]] == [b"BEGIN", b"COMMIT"]
@@ -90,7 +90,7 @@ def test_a_payload_of_several_zstd_frames_is_one_payload() -> None:
 def test_every_cut_of_a_zstd_stream_is_refused_even_between_two_blocks(announced: bool) -> None:
     log = BinlogBuilder()
     compressor = zstandard.ZstdCompressor().compressobj()
-    first, second = (log.inner_bytes([log.query_part(text)]) for text in ("BEGIN", "COMMIT"))
+    first, second = (log.inner_bytes([log.query_spec(text)]) for text in ("BEGIN", "COMMIT"))
     packed = compressor.compress(first) + compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
     packed += compressor.compress(second) + compressor.flush()
     size = len(first) + len(second) if announced else None
@@ -100,33 +100,33 @@ def test_every_cut_of_a_zstd_stream_is_refused_even_between_two_blocks(announced
 
 @pytest.mark.parametrize("size", [0, 1, 1000, 300_000])
 @pytest.mark.parametrize("checksum", [True, False])
-def test_the_end_of_a_zstd_stream_is_told_by_its_blocks(size: int, checksum: bool) -> None:
+def test_the_end_of_a_zstd_stream_follows_from_its_blocks(size: int, checksum: bool) -> None:
     packed = zstandard.ZstdCompressor(write_checksum=checksum).compress(bytes(size))
     skippable = (0x184D2A53).to_bytes(4, "little") + (3).to_bytes(4, "little") + b"abc"
-    assert is_whole(packed)
-    assert is_whole(packed + skippable + packed)
-    assert not is_whole(packed[:-1])
-    assert not is_whole(skippable[:-1])
+    assert is_complete(packed)
+    assert is_complete(packed + skippable + packed)
+    assert not is_complete(packed[:-1])
+    assert not is_complete(skippable[:-1])
 
 
 def test_what_is_not_zstd_is_malformed() -> None:
     error = payload_error(TransactionPayload(ZSTD, 100, b"something else"))
     assert isinstance(error, Malformed)
-    assert "is not zstd" in error.message
+    assert "is not valid zstd" in error.message
 
 
 @pytest.mark.parametrize("difference", [-1, 1, 1 << 60])
-def test_a_payload_that_lies_about_its_size_is_malformed(difference: int) -> None:
+def test_a_payload_with_a_wrong_size_is_malformed(difference: int) -> None:
     log = BinlogBuilder()
-    inner = log.inner_bytes([log.query_part("BEGIN")])
+    inner = log.inner_bytes([log.query_spec("BEGIN")])
     error = payload_error(TransactionPayload(ZSTD, len(inner) + difference, zstandard.compress(inner)))
     assert isinstance(error, Malformed)
-    assert "a transaction payload expands to" in error.message
+    assert "transaction payload decompresses to" in error.message
 
 
 def test_a_payload_inside_a_payload_is_malformed() -> None:
     log = BinlogBuilder()
-    innermost = log.payload_part([log.query_part("BEGIN")])
+    innermost = log.payload_spec([log.query_spec("BEGIN")])
     start = log.offset
     log.transaction_payload([innermost])
     error = read(log.content).error
@@ -145,12 +145,12 @@ def test_an_unknown_compression_is_unsupported_and_its_bytes_are_kept() -> None:
 
 def test_an_error_inside_a_payload_says_in_which_event() -> None:
     log = BinlogBuilder()
-    inner = log.inner_bytes([log.query_part("BEGIN"), Part(E.XID, Xid(5))])
+    inner = log.inner_bytes([log.query_spec("BEGIN"), EventSpec(E.XID, Xid(5))])
     error = payload_error(TransactionPayload(NONE, None, inner[:-3]))
-    assert error.message == "event 1 inside TRANSACTION_PAYLOAD: the log ends 24 bytes into an event of 27 bytes"
-    broken = log.inner_bytes([log.query_part("BEGIN")]) + event_bytes(E.XID, b"", Stamp(0, 1), PLAIN, None)
+    assert error.message == "event 1 inside TRANSACTION_PAYLOAD: the log ends 24 bytes into a 27-byte event"
+    broken = log.inner_bytes([log.query_spec("BEGIN")]) + event_bytes(E.XID, b"", HeaderFields(0, 1), PLAIN, None)
     error = payload_error(TransactionPayload(NONE, None, broken))
-    assert error.message.startswith("event 1 inside TRANSACTION_PAYLOAD: xid needs 8 bytes, 0 are left")
+    assert error.message.startswith("event 1 inside TRANSACTION_PAYLOAD: xid needs 8 bytes, only 0 remain")
     assert error.position.event == "XID"
 
 
@@ -160,7 +160,7 @@ def test_two_gigabytes_of_zeros_are_refused_at_the_first_event(announced: int | 
     log.event(E.TRANSACTION_PAYLOAD, TransactionPayload(ZSTD, announced, zeros(2048 * MEGABYTE)))
     content = log.content
     assert len(content) < MEGABYTE
-    assert "an event of 0 bytes" in str(read(content).error)
+    assert "event size is 0" in str(read(content).error)
     assert peak_bytes(lambda: read(content)) < 8 * MEGABYTE
 
 
@@ -195,7 +195,7 @@ def compressed_query(block: bytes, limits: Limits | None = None) -> Event:
 
 
 @pytest.mark.parametrize("size", [0, 1, 255, 256, 65535, 65536, 1 << 24])
-def test_a_block_tells_its_size_in_as_few_bytes_as_it_needs(size: int) -> None:
+def test_the_size_of_a_block_takes_as_few_bytes_as_it_needs(size: int) -> None:
     block = deflate_block(b"x" * size)
     assert block[0] == 0x80 | max(1, (size.bit_length() + 7) // 8)
     assert compressed_query(block).body.query == b"x" * size
@@ -204,27 +204,27 @@ def test_a_block_tells_its_size_in_as_few_bytes_as_it_needs(size: int) -> None:
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ("90051234", "algorithm 1; only 0 \\(zlib\\) is known"),
-        ("80", "takes 0 bytes, 1 to 4 are possible"),
-        ("87000000000000ff", "takes 7 bytes, 1 to 4 are possible"),
-        ("8105ffff", "is not zlib"),
-        ("8205", "needs 2 bytes, 1 are left"),
+        ("90051234", "unsupported compression algorithm 1 of query, expected 0 \\(zlib\\)"),
+        ("80", "takes 0 bytes, expected 1 to 4"),
+        ("87000000000000ff", "takes 7 bytes, expected 1 to 4"),
+        ("8105ffff", "is not valid zlib"),
+        ("8205", "needs 2 bytes, only 1 remain"),
     ],
 )
-def test_a_block_that_is_none_is_refused(block: str, message: str) -> None:
+def test_an_invalid_block_is_refused(block: str, message: str) -> None:
     with pytest.raises(DecodeError, match=message):
         compressed_query(bytes.fromhex(block))
 
 
 @pytest.mark.parametrize("size", [0, 4, 6, (1 << 32) - 1])
-def test_a_block_that_lies_about_its_size_is_malformed(size: int) -> None:
+def test_a_block_with_a_wrong_size_is_malformed(size: int) -> None:
     block = b"\x84" + size.to_bytes(4, "big") + deflate_block(b"12345")[2:]
-    with pytest.raises(Malformed, match="does not expand to"):
+    with pytest.raises(Malformed, match="does not decompress to"):
         compressed_query(block)
 
 
-def test_a_block_beyond_the_limit_is_refused_unseen() -> None:
-    with pytest.raises(Unsupported, match="expands to 2000000 bytes, the limit is 1000"):
+def test_a_block_beyond_the_limit_is_refused_before_it_is_read() -> None:
+    with pytest.raises(Unsupported, match="decompresses to 2000000 bytes, more than the limit of 1000"):
         compressed_query(deflate_block(bytes(2_000_000)), Limits(event_bytes=1000))
 
 
@@ -248,5 +248,5 @@ def test_fields_of_a_payload_that_a_later_server_adds_are_kept() -> None:
 def test_a_payload_needs_its_size_and_its_compression(missing: PayloadField) -> None:
     fields = {PayloadField.PAYLOAD_SIZE: "010100", PayloadField.COMPRESSION_TYPE: "020100"}
     body = "".join(text for field, text in fields.items() if field is not missing) + "00"
-    with pytest.raises(Malformed, match="the payload's size or compression is not given"):
+    with pytest.raises(Malformed, match="transaction payload without PAYLOAD_SIZE or COMPRESSION_TYPE"):
         decode(E.TRANSACTION_PAYLOAD, body)

@@ -16,9 +16,10 @@ from binspark.testing.builder import (
     MARIADB_11_8,
     MYSQL_9_7,
     BinlogBuilder,
-    Lies,
-    Part,
-    Stamp,
+    EventSpec,
+    HeaderFields,
+    Overrides,
+    ServerKind,
     blob,
     event_bytes,
     insert,
@@ -42,11 +43,12 @@ def read_at(content: bytes) -> ReadAt:
 def wrong_answers(content: bytes, step: int = 1) -> list[tuple[int, int | None, int | None]]:
     """Ask from every `step`th offset, and return the answers that are not the next event."""
     frames = list(Framer().feed(content))
-    starts: list[int | None] = [*(frame.offset for frame in frames), None]
+    starts = [frame.offset for frame in frames]
     relay = bool(frames[0].header.flags & HeaderFlag.RELAY_LOG)
     wrong = []
     for asked in range(0, len(content) + 1, step):
-        expected = starts[bisect_left(starts[:-1], asked)]
+        index = bisect_left(starts, asked)
+        expected = starts[index] if index < len(starts) else None
         found = find_event(read_at(content), asked, len(content), frames[0].format, relay=relay)
         wrong.extend([(asked, found, expected)] * (found != expected))
     return wrong
@@ -75,8 +77,8 @@ def test_events_with_next_position_0_are_found_in_mariadbs_logs(checksum: Checks
         log.mariadb_gtid(f"0-1-{number + 1}")
         table_map = encode_body(E.TABLE_MAP, BLOBS.table_map(106), log.format)
         rows = encode_body(E.WRITE_ROWS_V1, insert(BLOBS, (number, bytes(200))).rows(106), log.format)
-        log.raw(E.TABLE_MAP, table_map, lies=Lies(next_position=0))
-        log.raw(E.WRITE_ROWS_V1, rows, lies=Lies(next_position=0))
+        log.raw(E.TABLE_MAP, table_map, overrides=Overrides(next_position=0))
+        log.raw(E.WRITE_ROWS_V1, rows, overrides=Overrides(next_position=0))
         log.xid(number)
     assert wrong_answers(log.content) == []
 
@@ -103,7 +105,7 @@ def test_events_inside_a_payload_that_is_not_compressed_are_not_events_of_the_lo
 
 @checksums
 @pytest.mark.parametrize("kind", [MYSQL_9_7, MARIADB_11_8], ids=lambda kind: kind.server_version)
-def test_a_blob_that_holds_another_log_is_not_taken_for_it(kind: object, checksum: ChecksumAlgorithm) -> None:
+def test_another_log_inside_a_blob_is_not_taken_for_the_log(kind: ServerKind, checksum: ChecksumAlgorithm) -> None:
     inside = BinlogBuilder(kind, checksum=checksum)
     inside.transaction(insert(BLOBS, (1, b"inside")))
     inside.stop()
@@ -113,10 +115,10 @@ def test_a_blob_that_holds_another_log_is_not_taken_for_it(kind: object, checksu
     assert wrong_answers(log.content) == []
 
 
-def test_a_blob_with_one_header_that_fits_its_place_is_refused_by_the_chain() -> None:
+def test_a_blob_with_one_header_that_matches_its_offset_is_refused_by_the_chain() -> None:
     log = BinlogBuilder(checksum=ChecksumAlgorithm.NONE)
     start_of_blob = log.offset + 4
-    fake = event_bytes(E.XID, bytes(8), Stamp(1, 1), log.format, start_of_blob + 19)
+    fake = event_bytes(E.XID, bytes(8), HeaderFields(1, 1), log.format, start_of_blob + 19)
     log.append_block(1, fake + b"and then something that is no header")
     log.stop()
     assert wrong_answers(log.content) == []
@@ -127,7 +129,7 @@ def test_positions_that_wrap_are_followed(tmp_path: Path) -> None:
     log = BinlogBuilder()
     log.skip_to(start)
     for number in range(6):
-        log.event(*Part(E.XID, Xid(number)))
+        log.event(*EventSpec(E.XID, Xid(number)))
     tail = log.file.tail
 
     def read(offset: int, length: int) -> bytes:
@@ -149,7 +151,7 @@ def test_an_event_that_is_cut_is_not_found_but_the_one_before_it_is() -> None:
     assert find_event(read_at(content), before + 1, len(content), log.format) is None
 
 
-def test_an_event_whose_checksum_does_not_hold_is_passed_over() -> None:
+def test_an_event_whose_checksum_does_not_match_is_skipped() -> None:
     log = BinlogBuilder()
     before = log.offset
     log.xid(1)
@@ -161,11 +163,11 @@ def test_an_event_whose_checksum_does_not_hold_is_passed_over() -> None:
 
 def test_the_format_description_of_a_log_in_use_is_found() -> None:
     log = BinlogBuilder()
-    log.leave_open()
+    log.mark_in_use()
     assert find_event(read_at(log.content), 0, len(log.content), log.format) == 4
 
 
-def test_there_is_no_event_in_zeros_or_behind_the_end() -> None:
+def test_there_is_no_event_in_zeros_or_after_the_end() -> None:
     log_format: LogFormat = replace(MYSQL_9_7.log_format(ChecksumAlgorithm.NONE))
     assert find_event(read_at(bytes(70_000)), 0, 70_000, log_format) is None
     assert find_event(read_at(b""), 0, 0, log_format) is None

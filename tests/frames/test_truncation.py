@@ -1,4 +1,4 @@
-"""A log that was cut gives the whole events before the cut, and then says where it ends."""
+"""A truncated log gives the complete events before its end, and then an error with the position."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from binspark.errors import BinlogError, Truncated
+from binspark.event import Event
 from binspark.files import read_events
 from binspark.testing.builder import MYSQL_3_23, MYSQL_4_1, BinlogBuilder, ServerKind
 from tests.corpus.cases import case_logs, corpus_logs, log_id
@@ -67,14 +68,14 @@ def test_the_error_names_the_file_the_offset_and_the_event(tmp_path: Path) -> No
         list(read_events(path))
     position = caught.value.position
     assert (position.file, position.offset, position.event) == (str(path), start, "XID")
-    assert str(caught.value) == f"{path}:{start} (XID): the log ends 30 bytes into an event of 31 bytes"
+    assert str(caught.value) == f"{path}:{start} (XID): the log ends 30 bytes into a 31-byte event"
 
 
 def test_events_before_the_cut_are_delivered_before_the_error(tmp_path: Path) -> None:
     content = case_logs("mysql/rotation")[0].read_bytes()
     path = tmp_path / "binlog.000001"
     path.write_bytes(content[:-10])
-    delivered = []
+    delivered: list[Event] = []
     with pytest.raises(BinlogError):
         delivered.extend(read_events(path))
     assert [event.type for event in delivered[-2:]] == [event.type for event in read(content).events[-3:-1]]

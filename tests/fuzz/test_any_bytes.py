@@ -1,6 +1,6 @@
-"""Any bytes are either parsed or refused with our error, never anything else.
+"""Any bytes are either parsed or refused with a BinlogError, never with anything else.
 
-`fuzz/decode.py` holds the same rule against many more inputs.
+`fuzz/decode.py` tests the same rule with many more inputs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ from binspark.errors import BinlogError
 from binspark.event import decode_body, decode_event
 from binspark.frames import ChecksumAlgorithm, Framer, type_name
 from binspark.frames.payload import Limits
-from binspark.testing.builder import MARIADB_10_11, MYSQL_4_1, MYSQL_5_5, MYSQL_9_7, ServerKind, Stamp, event_bytes
+from binspark.testing.builder import (
+    MARIADB_10_11,
+    MYSQL_4_1,
+    MYSQL_5_5,
+    MYSQL_9_7,
+    HeaderFields,
+    ServerKind,
+    event_bytes,
+)
 from binspark.wire import RecordingCursor
 from tests.corpus.cases import corpus_logs
 from tests.support.event.decoding import encode
@@ -35,7 +43,7 @@ def content_of(index: int) -> bytes:
 
 @st.composite
 def mutated_log(draw: st.DrawFn) -> bytes:
-    """Change, drop, repeat or insert a few runs of bytes of a recorded log."""
+    """Change, drop, repeat or insert bytes in a recorded log."""
     content = bytearray(content_of(draw(st.integers(0, len(LOGS) - 1))))
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(content)))
@@ -45,9 +53,9 @@ def mutated_log(draw: st.DrawFn) -> bytes:
 
 
 def outcome_of(kind: ServerKind, type_code: int, body: bytes, *, recording: bool) -> object:
-    """Return what a body decodes to, or the class of the refusal."""
+    """Return what a body decodes to, or the class of the error."""
     log_format = kind.log_format(ChecksumAlgorithm.NONE)
-    event = event_bytes(type_code, body, Stamp(0, 1), log_format, 4)
+    event = event_bytes(type_code, body, HeaderFields(0, 1), log_format, 4)
     try:
         (frame,) = Framer(log_format, 4).feed(event)
         if not recording:
@@ -67,7 +75,7 @@ def test_a_mutated_log_is_read_or_refused(content: bytes) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=200))
-def test_any_bytes_behind_a_magic_are_read_or_refused(content: bytes) -> None:
+def test_any_bytes_after_a_magic_are_read_or_refused(content: bytes) -> None:
     read(b"\xfebin" + content, LIMITS)
 
 

@@ -60,7 +60,7 @@ def test_an_operation_prints_its_result(arguments: tuple[str, ...], printed: str
         (("equal", "0-1-2,1-1-1", "1-1-1,0-1-2"), "true", 0),
     ],
 )
-def test_a_question_is_answered_twice(arguments: tuple[str, ...], printed: str, exit_code: int) -> None:
+def test_a_question_is_answered_by_text_and_exit_code(arguments: tuple[str, ...], printed: str, exit_code: int) -> None:
     result = run(*arguments)
     assert (result.exit_code, result.output) == (exit_code, printed + "\n")
 
@@ -73,12 +73,12 @@ def test_a_question_is_answered_twice(arguments: tuple[str, ...], printed: str, 
         (("unite", f"{A}:1"), "unite"),
         (("subtract", f"{A}:1"), "at least 2 sets"),
         (("contains", f"{A}:1"), "at least 2 sets"),
-        (("union", f"{A}:1", "0-1-1"), "MySQL and MariaDB do not mix"),
-        (("normalize", f"{A}:1-x"), "after 39 characters, at [HERE]"),
-        (("normalize", "0-1"), "after 0 characters, at [HERE]"),
+        (("union", f"{A}:1", "0-1-1"), "cannot combine GTIDs of MySQL and MariaDB"),
+        (("normalize", f"{A}:1-x"), "expected a number up to 9223372036854775806 at offset 39, marked [HERE]"),
+        (("normalize", "0-1"), "expected domain-server-sequence at offset 0, marked [HERE]"),
         (("normalize", "nonsense"), "expected a UUID"),
         (("normalize", "@no/such/file"), "No such file"),
-        (("union", "-", "-"), "standard input can be read once"),
+        (("union", "-", "-"), "- (standard input) can be given only once"),
         (("next", f"{A}:1-9223372036854775806"), "used up"),
     ],
 )
@@ -96,13 +96,13 @@ def test_a_set_comes_from_standard_input_or_a_file(tmp_path: Path) -> None:
     assert run("normalize", "-", stdin="0-1-7\n").output == "0-1-7\n"
 
 
-def test_bytes_that_are_no_text_are_wrong_use(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_wrong_use(tmp_path: Path) -> None:
     (tmp_path / "log").write_bytes(b"\xfebin\xff")
     result = run("normalize", f"@{tmp_path / 'log'}")
-    assert (result.exit_code, "not text" in result.output) == (2, True)
+    assert (result.exit_code, "not UTF-8 text" in result.output) == (2, True)
 
 
-def test_json_lines_name_what_they_hold() -> None:
+def test_json_lines_name_their_value() -> None:
     printed = [
         run(*arguments, "--format", "jsonl").output
         for arguments in (

@@ -1,4 +1,4 @@
-"""GTID sets as bytes: the server's, back to the same bytes, and whatever else may come."""
+"""GTID sets as bytes: those of servers encode to the same bytes again, and any others decode or are refused."""
 
 from __future__ import annotations
 
@@ -97,13 +97,13 @@ def test_a_uuid_that_comes_twice_is_united() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 1 << 16, 1 << 55, (1 << 56) - 1])
-def test_a_count_of_uuids_that_lies_is_truncated(count: int) -> None:
+def test_a_count_of_uuids_beyond_the_bytes_is_truncated(count: int) -> None:
     with pytest.raises(Truncated):
         decode_gtid_set(Cursor(struct.pack("<Q", count) + UNTAGGED[8:]))
 
 
 @pytest.mark.parametrize("count", [2, 1 << 32, 1 << 60, (1 << 64) - 1])
-def test_a_count_of_intervals_that_lies_is_truncated(count: int) -> None:
+def test_a_count_of_intervals_beyond_the_bytes_is_truncated(count: int) -> None:
     with pytest.raises(Truncated, match="intervals need"):
         decode_gtid_set(Cursor(untagged(1, 2, count=count)))
 
@@ -123,7 +123,7 @@ def test_the_highest_number_fits() -> None:
 
 
 @pytest.mark.parametrize("tag_field", [b"\x029", b"\x04a-", b"\x04\xc3\xa9", b"\x42" + b"a" * 33, b"\x04a\0"])
-def test_a_tag_that_is_none_is_malformed(tag_field: bytes) -> None:
+def test_an_invalid_tag_is_malformed(tag_field: bytes) -> None:
     with pytest.raises(Malformed, match="tag"):
         decode_gtid_set(Cursor(tagged(tag_field)))
 

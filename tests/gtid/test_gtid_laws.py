@@ -9,11 +9,20 @@ from hypothesis import strategies as st
 
 from binspark.errors import Malformed
 from binspark.gtid import Gtid, GtidSet, GtidSetBuilder, MariadbState
-from tests.support.gtid.gtid_strategies import UUIDS, from_model, gtid_sets, gtids, models, set_like_texts, to_model
+from tests.support.gtid.gtid_strategies import (
+    UUIDS,
+    Model,
+    from_model,
+    gtid_sets,
+    gtids,
+    models,
+    set_like_texts,
+    to_model,
+)
 
 
 @given(models, models)
-def test_sets_behave_like_sets_of_triples(left: frozenset, right: frozenset) -> None:
+def test_sets_behave_like_sets_of_triples(left: Model, right: Model) -> None:
     a, b = from_model(left), from_model(right)
     assert to_model(a | b) == left | right
     assert to_model(a & b) == left & right
@@ -25,7 +34,7 @@ def test_sets_behave_like_sets_of_triples(left: frozenset, right: frozenset) -> 
 
 
 @given(models, st.sampled_from(UUIDS[:2]), st.integers(1, 12))
-def test_membership_is_that_of_the_model(model: frozenset, uuid: str, number: int) -> None:
+def test_membership_is_that_of_the_model(model: Model, uuid: str, number: int) -> None:
     assert (Gtid(uuid, number) in from_model(model)) == ((uuid, "", number) in model)
     assert (f"{uuid}:{number}" in from_model(model)) == ((uuid, "", number) in model)
 

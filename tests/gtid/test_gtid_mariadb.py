@@ -53,12 +53,12 @@ def test_every_form_is_printed_in_normal_form(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_a_refusal_shows_the_place(text: str) -> None:
-    with pytest.raises(Malformed, match=f"after {REFUSED[text]} characters"):
+def test_an_error_shows_the_offset(text: str) -> None:
+    with pytest.raises(Malformed, match=f"expected .* at offset {REFUSED[text]}, marked"):
         MariadbPosition(text)
 
 
-def test_a_position_has_one_gtid_a_domain() -> None:
+def test_a_position_has_one_gtid_per_domain() -> None:
     with pytest.raises(Malformed, match="0-2-101 and 0-1-100 are both of domain 0"):
         MariadbPosition("0-1-100,0-2-101")
 
@@ -102,7 +102,7 @@ def test_the_last_gtid_of_a_domain_is_where_a_state_is() -> None:
     assert state.domains == (0, 1)
 
 
-def test_a_server_counts_where_it_comes_up_last() -> None:
+def test_the_last_gtid_of_a_server_counts() -> None:
     assert str(MariadbState("0-1-101,0-2-99,0-1-50")) == "0-2-99,0-1-50"
 
 

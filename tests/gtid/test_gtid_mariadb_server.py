@@ -85,7 +85,7 @@ def test_the_server_reads_the_same_state_and_position_from_a_list(server: EmptyS
         assert server.read("gtid_binlog_pos") == str(state.position)
 
 
-def test_the_server_gives_the_number_that_we_foretell(server: EmptyServer) -> None:
+def test_the_server_assigns_the_number_that_we_predict(server: EmptyServer) -> None:
     state = MariadbState(server.set_state("0-2-100,0-1-99"))
     server.run("CREATE DATABASE foretold")
     after = state.add(state.next_gtids()[0])

@@ -111,7 +111,7 @@ def test_the_server_writes_the_bytes_that_we_write(start_server: Callable[..., S
         assert decode_gtid_set(Cursor(written))[0] == GtidSet(text)
 
 
-def test_the_server_gives_the_gtids_that_we_foretell(start_server: Callable[..., Server]) -> None:
+def test_the_server_assigns_the_gtids_that_we_predict(start_server: Callable[..., Server]) -> None:
     server = start_server(MySQL)
     uuid = server.query("SELECT @@server_uuid")[0][0]
     executed = GtidSet(f"{uuid}:2:4-5:9:t:1-2")

@@ -1,4 +1,4 @@
-"""The text of a GTID set: what is taken, what is printed, what is refused and where."""
+"""The text of a GTID set: what is accepted, what is printed, and the errors with their offsets."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def test_every_form_is_printed_in_normal_form(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_a_refusal_shows_the_place(text: str) -> None:
-    with pytest.raises(Malformed, match=f"after {REFUSED[text]} characters, at \\[HERE\\]"):
+def test_an_error_shows_the_offset(text: str) -> None:
+    with pytest.raises(Malformed, match=f"invalid GTID set: expected .* at offset {REFUSED[text]}, marked \\[HERE\\]"):
         GtidSet(text)
 
 
-def test_the_place_is_shown_in_a_long_text_too() -> None:
+def test_the_offset_is_marked_in_a_long_text_too() -> None:
     text = f"{A}:1-5:7:x!," + ",".join(f"{A}:{number}" for number in range(1, 1000))
     with pytest.raises(Malformed, match=r"0242ac150002:1-5:7:x\[HERE\]!,b8ae2fd2.*…"):
         GtidSet(text)

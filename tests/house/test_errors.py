@@ -1,4 +1,4 @@
-"""Errors say where, and travel."""
+"""Errors have a position and can be pickled."""
 
 from __future__ import annotations
 
@@ -30,14 +30,28 @@ def test_an_error_names_file_offset_and_event() -> None:
     assert str(error) == "binlog.000001:197 (GTID): too short"
 
 
-def test_an_error_without_a_place_is_its_message() -> None:
+def test_an_error_without_a_position_is_its_message() -> None:
     assert str(BinlogError("too short")) == "too short"
 
 
-def test_placing_an_error_fills_in_only_what_is_not_known() -> None:
+def test_a_position_is_added_only_where_it_is_not_known() -> None:
     error = Malformed("too short", Position(offset=12)).at(Position("binlog.000001", 4, "QUERY"))
     assert error.position == Position("binlog.000001", 12, "QUERY")
 
 
-def test_a_placed_error_keeps_its_kind() -> None:
+def test_an_error_with_an_added_position_keeps_its_class() -> None:
     assert type(errors.Checksum("bad").at(Position("f"))) is errors.Checksum
+
+
+def test_an_option_error_names_its_option_and_can_be_spelled_otherwise() -> None:
+    error = errors.OptionError("must be positive, got -1", Position(file="my.cnf"), option="connect_timeout")
+    assert str(error) == "my.cnf: connect_timeout must be positive, got -1"
+    assert str(error.spelled("--connect-timeout")) == "my.cnf: --connect-timeout must be positive, got -1"
+    copy = pickle.loads(pickle.dumps(error.at(Position(offset=3))))
+    assert (copy.option, copy.problem) == ("connect_timeout", "must be positive, got -1")
+    assert copy.position == Position("my.cnf", 3)
+
+
+def test_an_option_error_without_an_option_is_its_message() -> None:
+    error = errors.OptionError("path and paths cannot be combined")
+    assert (str(error), error.option, error.problem) == (error.message, None, error.message)

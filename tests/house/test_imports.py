@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import binspark
+from binspark.cli.main import COMMANDS
 
 HEAVY = ("numba", "pyarrow", "pyspark", "numpy", "pymysql")
 
@@ -35,6 +36,17 @@ def test_asking_for_help_loads_no_heavy_library(name: str) -> None:
 @pytest.mark.parametrize("name", HEAVY)
 def test_reading_events_loads_no_heavy_library(name: str) -> None:
     assert name not in modules_after("import binspark; binspark.events; binspark.GtidSet")
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_the_functions_for_servers_load_no_heavy_library(name: str) -> None:
+    assert name not in modules_after("import binspark; binspark.connect; binspark.follow; binspark.open_archiver")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_loads_neither_arrow_nor_spark_nor_a_driver(command: str) -> None:
+    code = f"from binspark.cli.main import exit_code; assert exit_code(['{command}', '--help']) == 0"
+    assert not {"numba", "pyarrow", "pyspark", "pymysql"} & modules_after(code)
 
 
 @pytest.mark.parametrize("name", binspark.__all__)

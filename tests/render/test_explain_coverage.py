@@ -61,7 +61,7 @@ def test_the_fields_of_a_recorded_log_are_the_log(log: Path) -> None:
 
 
 @pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
-def test_a_recorded_log_is_explained_without_a_doubt(log: Path) -> None:
+def test_a_recorded_log_is_explained_without_errors(log: Path) -> None:
     explanations = explain_all(log)
     assert [explanation for explanation in explanations if explanation.damaged] == []
     names = {field.name for explanation in explanations for field in explanation.fields}
@@ -108,7 +108,7 @@ def test_logs_before_version_4_are_explained(tmp_path: Path, version: int) -> No
     ]
 
 
-def test_bytes_behind_the_last_field_are_extra(tmp_path: Path) -> None:
+def test_bytes_after_the_last_field_are_extra(tmp_path: Path) -> None:
     explanation = explain_one(tmp_path, event(EventCode.XID, BODY_OF_XID + b"new"))
     field = explanation.fields[-2]
     assert (field.name, field.section.value, field.data) == ("extra", "extra", b"new")
@@ -126,14 +126,14 @@ def test_a_longer_header_is_shown_as_it_is(tmp_path: Path) -> None:
     assert explanation.summary == "42"
 
 
-def test_type_codes_of_a_pre_release_are_named_as_it_meant_them(tmp_path: Path) -> None:
+def test_type_codes_of_a_pre_release_are_named_as_in_that_version(tmp_path: Path) -> None:
     lengths = bytes((0, 13, 0, 8, *bytes(18)))
     body = b"\x04\x00" + b"5.1.1-a_drop5".ljust(50, b"\0") + bytes(4) + b"\x13" + lengths
     first = event(EventCode.FORMAT_DESCRIPTION, body, checksum=False)
     log = write_log(tmp_path, event(20, BODY_OF_XID, checksum=False), first=first)
     explanation = explain_all(log)[-1]
     assert explanation.type == "XID"
-    assert meanings(explanation)["type_code"] == "XID, as this server numbered its types"
+    assert meanings(explanation)["type_code"] == "XID, in the type codes of this server"
 
 
 @given(type_code=st.sampled_from([*sorted(set(CODECS) - set(NOT_OF_THEMSELVES)), 199]), body=st.binary(max_size=80))

@@ -1,4 +1,4 @@
-"""What decoders tell about their fields when they are recorded."""
+"""The meanings that decoders record for their fields."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from binspark.event.column_types import METADATA_MEANINGS, ColumnType
+from binspark.event.column_types import ColumnType, type_metadata
 from binspark.frames import EventCode
 from binspark.wire import Layout, RecordingCursor
 from binspark.wire.meaning import as_padded_text, as_text, bits_high_first
@@ -19,7 +19,7 @@ def user_var(value_type: int, raw: bytes, flags: int) -> bytes:
 
 
 @pytest.mark.parametrize(("flags", "words"), [(0, "-1"), (1, "18446744073709551615")], ids=["signed", "unsigned"])
-def test_the_flags_behind_an_integer_tell_its_sign(tmp_path: Path, flags: int, words: str) -> None:
+def test_the_flags_after_an_integer_are_its_sign(tmp_path: Path, flags: int, words: str) -> None:
     assert meanings(explain_one(tmp_path, user_var(2, b"\xff" * 8, flags)))["value"] == words
 
 
@@ -27,17 +27,19 @@ def test_the_flags_behind_an_integer_tell_its_sign(tmp_path: Path, flags: int, w
     ("column_type", "value", "words"),
     [
         (ColumnType.VARCHAR, 480, "at most 480 bytes"),
-        (ColumnType.NEWDECIMAL, 0x020A, "10 digits, 2 of them behind the point"),
+        (ColumnType.NEWDECIMAL, 0x020A, "precision 10, scale 2"),
         (ColumnType.BIT, 0x0103, "11 bits"),
         (ColumnType.STRING, 0x01F7, "ENUM, a value takes 1 byte"),
         (ColumnType.STRING, 0x28FE, "STRING, at most 40 bytes"),
         (ColumnType.STRING, 0xFCCE, "STRING, at most 1020 bytes"),
         (ColumnType.BLOB, 2, "the length of a value takes 2 bytes"),
-        (ColumnType.DATETIME2, 6, "6 digits of a second's fraction"),
+        (ColumnType.DATETIME2, 6, "fractional seconds of 6 digits"),
     ],
 )
 def test_what_type_metadata_says(column_type: ColumnType, value: int, words: str) -> None:
-    assert METADATA_MEANINGS[column_type](value) == words
+    meaning = type_metadata(column_type).meaning
+    assert meaning is not None
+    assert meaning(value) == words
 
 
 def test_bytes_that_are_text_are_recorded_as_text() -> None:

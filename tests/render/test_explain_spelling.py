@@ -1,4 +1,4 @@
-"""Integers of variable length are spelled out byte by byte."""
+"""The bytes of integers of variable length are explained."""
 
 from __future__ import annotations
 

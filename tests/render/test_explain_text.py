@@ -1,4 +1,4 @@
-"""Explanations for people: the picture, the box, and that both fit."""
+"""Explanations as text: the strip and the box, both within the width."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_rotate_event_as_text(tmp_path: Path) -> None:
     assert "\n".join(plain(explain_one(tmp_path, ROTATE_8_0_40), 110)) + "\n" == ROTATE_AS_TEXT
 
 
-def test_in_a_narrow_terminal_the_meaning_stands_below_the_value(tmp_path: Path) -> None:
+def test_in_a_narrow_terminal_the_meaning_is_below_the_value(tmp_path: Path) -> None:
     lines = plain(explain_one(tmp_path, ROTATE_8_0_40), 64)
     at = lines.index("│ 130    │ 04          │ type_code     │ 4                     │")
     assert lines[at + 1] == "│        │             │               │ ROTATE                │"
@@ -72,13 +72,13 @@ def test_every_style_is_known(tmp_path: Path) -> None:
     assert {"bad", "ok", "section", "value"} <= used <= set(STYLES)
 
 
-def test_an_error_is_told_before_the_box_and_beside_the_bytes(tmp_path: Path) -> None:
+def test_an_error_is_shown_before_the_box_and_beside_the_bytes(tmp_path: Path) -> None:
     lines = plain(explain_one(tmp_path, event(EventCode.XID, b"\x01")), 120)
-    assert lines[1] == "error: xid needs 8 bytes, 1 are left (byte 19 of the event)"
+    assert lines[1] == "error: xid needs 8 bytes, only 1 remain (byte 19 of the event)"
     assert [line for line in lines if "undecoded" in line and "xid needs 8 bytes" in line] != []
 
 
-def test_nothing_in_a_log_reaches_the_terminal_as_a_command(tmp_path: Path) -> None:
+def test_nothing_in_a_log_reaches_the_terminal_as_a_control_sequence(tmp_path: Path) -> None:
     text = "\n".join(plain(explain_one(tmp_path, event(EventCode.ANNOTATE_ROWS, b"a\x1b[2J\nb\r")), 120))
     assert "\x1b" not in text
     assert "\r" not in text
@@ -92,12 +92,12 @@ def test_long_values_are_shortened_with_their_length() -> None:
     assert quoted("x" * 5000) == '"' + "x" * 400 + '" … 5,000 characters'
 
 
-def test_what_prints_is_kept_and_what_does_not_is_escaped() -> None:
+def test_unprintable_characters_are_escaped() -> None:
     assert printable("Käse 東京") == "Käse 東京"
     assert printable("\u202eevil\x00") == "\\u202eevil\\x00"
 
 
-def test_text_is_folded_between_words_and_long_words_behind_a_dot() -> None:
+def test_text_is_folded_between_words_and_long_words_after_a_dot() -> None:
     assert fold("the quick brown fox", 10) == ["the quick", "brown fox"]
     assert fold("status_vars[11].charset", 20) == ["status_vars[11].", "charset"]
     assert fold("0123456789abcdef", 10) == ["0123456789", "abcdef"]
@@ -105,6 +105,6 @@ def test_text_is_folded_between_words_and_long_words_behind_a_dot() -> None:
     assert fold("", 8) == []
 
 
-def test_the_widest_column_gives_way_first_and_the_last_takes_the_rest() -> None:
+def test_the_widest_column_shrinks_first_and_the_last_gets_the_rest() -> None:
     assert fit((4, 40, 10), (4, 5, 5), 40) == (4, 16, 10)
     assert fit((4, 4, 4), (4, 4, 4), 40) == (4, 4, 22)

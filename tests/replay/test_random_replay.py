@@ -1,7 +1,7 @@
-"""Random work on real servers: replaying what is decoded gives what the server selects.
+"""Random workloads on real servers: replaying the decoded changes gives the server's tables.
 
-`tools/replay_random.py` does the same for as long as one likes. A failure names its seed; `BINSPARK_RANDOM_SEED` brings
-it back.
+`tools/replay_random.py` does the same for any length of time. A failure names its seed, with which
+`BINSPARK_RANDOM_SEED` repeats it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def replay_rounds(server: Server, rounds: int) -> None:
 
 
 @pytest.mark.mysql
-def test_replaying_the_log_of_mysql_gives_what_it_selects(start_server: StartServer) -> None:
+def test_replaying_the_log_of_mysql_gives_its_tables(start_server: StartServer) -> None:
     replay_rounds(start_server(MySQL), rounds=12)
 
 
 @pytest.mark.mariadb
-def test_replaying_the_log_of_mariadb_gives_what_it_selects(start_server: StartServer) -> None:
+def test_replaying_the_log_of_mariadb_gives_its_tables(start_server: StartServer) -> None:
     replay_rounds(start_server(MariaDB), rounds=12)
 
 
@@ -42,5 +42,5 @@ def test_replaying_the_log_of_mariadb_gives_what_it_selects(start_server: StartS
     [pytest.param(MySQL, marks=pytest.mark.mysql), pytest.param(MariaDB, marks=pytest.mark.mariadb)],
     ids=lambda family: family.title,
 )
-def test_replaying_many_logs_gives_what_a_server_selects(start_server: StartServer, family: Family) -> None:
+def test_replaying_many_logs_gives_the_tables_of_the_server(start_server: StartServer, family: Family) -> None:
     replay_rounds(start_server(family), rounds=120)

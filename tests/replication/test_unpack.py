@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from binspark.columns.packet_layout import PACKET_ROLES, Outcome
 from binspark.frames import EventCode
 from binspark.frames.checksum import checksum_of
 from binspark.frames.header import HEADER_LENGTH, Header, encode_header
+from binspark.kernels.packet_layout import PACKET_ROLES, Outcome
 from binspark.replication import unpack as unpack_module
 from binspark.replication.channel import Memory, UnreadPackets
 from binspark.replication.unpack import KernelUnpacker, Unpacked, Unpacker, UnpackFunction, unpack_plainly

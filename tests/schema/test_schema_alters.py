@@ -1,4 +1,4 @@
-"""Long random sequences of ALTER TABLE: after each step the history knows what the server knows."""
+"""Long random sequences of ALTER TABLE: after each statement the history has the schema of the server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pymysql.err import MySQLError
 
 from binspark.event.table_map import TableMap
 from binspark.schema import SchemaHistory, TableSchema
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 from tests.support.schema.random_alters import AlterMaker
 from tests.support.schema.schema_logs import Recorder, catalog_table, hashes_nullable
 
@@ -19,7 +19,7 @@ FEWEST_TAKEN = 60
 
 
 def record_alters(recorder: Recorder, seed: int) -> dict[tuple[str, int], tuple[str, TableSchema]]:
-    """Run random statements; return for each that was taken where the log stood then, and what the server said."""
+    """Run random statements; return for each accepted one the position after it and the schema of the server."""
     maker = AlterMaker(seed)
     recorder.new_database(DATABASE)
     recorder.run("SET sql_mode = ''", "CREATE TABLE t (id INT NOT NULL, a VARCHAR(20), b TEXT, PRIMARY KEY (id))")
@@ -39,15 +39,15 @@ def record_alters(recorder: Recorder, seed: int) -> dict[tuple[str, int], tuple[
 
 
 def replay(recorder: Recorder, positions: set[tuple[str, int]]) -> dict[tuple[str, int], TableSchema]:
-    """Feed the log to a history; return what it knows at these positions."""
+    """Feed the log to a history; return its schemas at these positions."""
     history = SchemaHistory()
     known = {}
     for event in recorder.events():
         history.feed(event)
-        place = event.file.rpartition("/")[2], event.end_offset
+        position = event.file.rpartition("/")[2], event.end_offset
         definition = history.catalog.tables.get(TableName(DATABASE, "t"))
-        if place in positions and definition is not None:
-            known[place] = definition.table_schema(DATABASE, "t")
+        if position in positions and definition is not None:
+            known[position] = definition.table_schema(DATABASE, "t")
         if isinstance(event.body, TableMap) and event.body.schema == DATABASE:
             logged = history.table_schema(event.body)
             assert definition is not None
@@ -61,4 +61,4 @@ def test_history_follows_any_sequence_of_alters(recorder: Recorder, seed: int) -
     said = record_alters(recorder, seed)
     known = replay(recorder, set(said))
     assert len(said) >= FEWEST_TAKEN
-    assert {place: (said[place][0], schema) for place, schema in known.items()} == said
+    assert {position: (said[position][0], schema) for position, schema in known.items()} == said

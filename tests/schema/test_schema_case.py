@@ -1,4 +1,4 @@
-"""Names that differ only in case: one table to some servers, several to others, and no log says to which."""
+"""Names that differ only in case: one table to some servers, several to others, and a log does not contain which."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from binspark.event import Query
 from binspark.frames import EventCode
 from binspark.schema import Catalog, SchemaHistory, from_dump, from_json, to_json
 from binspark.schema.changes import DropDatabase, DropTables
-from binspark.schema.server import true_before
-from binspark.schema.sql.reader import TableName
+from binspark.schema.server import unaffected_tables
+from binspark.schema.table import TableName
 from tests.support.schema.schema_events import BIGINT, INT, Story, text
 
 CREATE = "CREATE TABLE Shop.Orders (Id INT)"
@@ -78,7 +78,7 @@ def test_a_table_that_was_changed_on_a_guess_is_no_error_either() -> None:
     assert story.map("shop.orders", INT).column_names == ("@1",)
 
 
-def test_a_name_of_the_servers_own_that_is_not_in_lower_case_shows_that_case_matters() -> None:
+def test_a_stored_name_that_is_not_in_lower_case_shows_that_case_matters() -> None:
     story = Story()
     story.run(CREATE)
     assert story.map("shop.Bills", INT).column_names == ("@1",)
@@ -86,7 +86,7 @@ def test_a_name_of_the_servers_own_that_is_not_in_lower_case_shows_that_case_mat
     assert story.map("Shop.Orders", INT).column_names == ("Id",)
 
 
-def test_what_was_guessed_before_is_taken_back() -> None:
+def test_earlier_guesses_are_revised() -> None:
     story = Story()
     story.run("CREATE TABLE orders (id INT)", "ALTER TABLE Orders ADD x INT")
     story.map("shop.Orders", INT, INT)
@@ -102,7 +102,7 @@ def test_two_tables_that_differ_only_in_case_show_that_case_matters() -> None:
     assert story.map("shop.Orders", INT).column_names == ("number",)
 
 
-def test_a_dump_may_be_younger_than_a_statement_that_made_one_of_its_tables() -> None:
+def test_a_dump_may_be_newer_than_a_statement_that_created_one_of_its_tables() -> None:
     story = Story(SchemaHistory(from_dump("USE shop; CREATE TABLE orders (id INT, x INT)")))
     story.run("CREATE TABLE Orders (number INT)")
     assert story.map("shop.orders", INT).column_names == ("number",)
@@ -114,18 +114,18 @@ def test_a_database_that_is_not_in_lower_case_shows_that_case_matters() -> None:
     assert story.map("shop.orders", INT).column_names == ("@1",)
 
 
-def test_what_a_later_part_of_a_log_shows_counts_for_an_earlier_one() -> None:
+def test_the_case_that_a_later_part_of_a_log_shows_counts_for_an_earlier_one() -> None:
     story = Story()
     story.run("CREATE TABLE orders (id INT)", "ALTER TABLE Orders ADD x INT")
     offset = story.offset
     story.map("shop.Orders", INT, INT)
     earlier = Story(story.history.until(story.file, offset))
     assert earlier.map("shop.orders", INT).column_names == ("id",)
-    again = Story(Story().history.then(story.history))
+    again = Story(Story().history.followed_by(story.history))
     assert again.map("shop.orders", INT).column_names == ("id",)
 
 
-def test_a_catalog_that_knows_that_case_matters_travels() -> None:
+def test_a_catalog_in_which_case_matters_can_be_pickled() -> None:
     catalog = from_dump("USE shop; CREATE TABLE Orders (id INT)")
     assert Story(SchemaHistory(catalog)).map("shop.orders", INT).column_names == ("id",)
     catalog.case_matters = True
@@ -133,15 +133,15 @@ def test_a_catalog_that_knows_that_case_matters_travels() -> None:
         assert Story(SchemaHistory(travelled)).map("shop.orders", INT).column_names == ("@1",)
 
 
-def test_statements_leave_out_what_a_server_says_of_a_table_in_any_case() -> None:
-    today = from_dump("CREATE DATABASE shop; USE shop; CREATE TABLE a (x INT); CREATE TABLE b (x INT);")
-    left = true_before(today, [DropTables((TableName("Shop", "A"),))])
+def test_a_table_is_affected_by_its_name_in_any_case() -> None:
+    current = from_dump("CREATE DATABASE shop; USE shop; CREATE TABLE a (x INT); CREATE TABLE b (x INT);")
+    left = unaffected_tables(current, [DropTables((TableName("Shop", "A"),))])
     assert set(left.tables) == {TableName("shop", "b")}
     assert not left.databases["shop"].complete
-    assert true_before(today, [DropDatabase("SHOP")]) == Catalog()
+    assert unaffected_tables(current, [DropDatabase("SHOP")]) == Catalog()
 
 
-def test_names_of_a_server_that_is_known_to_keep_them_in_lower_case_are_no_guess() -> None:
+def test_names_of_a_server_that_stores_them_in_lower_case_are_not_guesses() -> None:
     story = Story(SchemaHistory(lower_case_names=True))
     story.run(CREATE)
     assert story.map("shop.orders", INT).column_names == ("Id",)

@@ -32,10 +32,10 @@ def test_ddl_and_table_maps_of_a_log_agree(logs: list[Path]) -> None:
     ("family", "little", "much"),
     [("mysql", "types-minimal", "types"), ("mariadb", "types-minimal", "types")],
 )
-def test_little_metadata_and_ddl_tell_as_much_as_full_metadata(family: str, little: str, much: str) -> None:
+def test_minimal_metadata_and_ddl_give_the_schema_of_full_metadata(family: str, little: str, much: str) -> None:
     assert schemas_of(f"{family}/{little}") == schemas_of(f"{family}/{much}")
 
 
-def test_fractions_of_old_times_come_from_ddl_alone() -> None:
+def test_fractional_digits_of_old_times_come_from_ddl() -> None:
     schema = schemas_of("mariadb/types-old-temporal-fractions")[0]
     assert {column.scale for column in schema.columns} > {0, 3, 6}

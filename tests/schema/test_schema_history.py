@@ -1,4 +1,4 @@
-"""What a history makes of the events that it is fed."""
+"""A schema history after the events that it is fed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from binspark.event.status_vars import Charsets, GtidFlags3, StatusCode, StatusV
 from binspark.event.table_metadata import MetadataField, MetadataKind
 from binspark.frames import EventCode
 from binspark.schema import SchemaHistory, UnreadableDdl, from_json, to_json
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 from tests.support.schema.schema_events import BIGINT, INT, MARIADB, Story, table_map, text
 
 CREATE = "CREATE TABLE t (id INT UNSIGNED PRIMARY KEY, name VARCHAR(5))"
@@ -28,7 +28,7 @@ def test_names_signs_and_keys_come_from_ddl_where_the_log_has_none() -> None:
     assert schema.primary_key == (0,)
 
 
-def test_what_the_log_says_wins() -> None:
+def test_the_log_takes_precedence() -> None:
     story = Story()
     story.run(CREATE)
     fields = (
@@ -39,7 +39,7 @@ def test_what_the_log_says_wins() -> None:
     assert [(column.unsigned, column.collation) for column in schema.columns] == [(False, None), (None, 33)]
 
 
-def test_a_table_that_nobody_defined_has_only_what_the_log_says() -> None:
+def test_a_table_without_a_definition_has_the_schema_of_its_table_map() -> None:
     assert Story().map("shop.t", INT, text(5)).column_names == ("@1", "@2")
 
 
@@ -51,7 +51,7 @@ def test_a_table_that_nobody_defined_has_only_what_the_log_says() -> None:
         ([INT, text(20)], "column 2 (name) is VARCHAR of length 20 in the log, VARCHAR of length 5 in the definition"),
     ],
 )
-def test_a_definition_that_disagrees_is_refused_with_both_places(
+def test_a_definition_that_disagrees_is_refused_with_both_positions(
     columns: list[tuple[int, int]], difference: str
 ) -> None:
     story = Story()
@@ -71,29 +71,29 @@ def test_other_names_in_the_log_than_in_the_definition_are_refused() -> None:
         story.map("shop.t", INT, text(5), metadata=(names,))
 
 
-def test_an_unreadable_statement_is_reported_and_its_table_unknown_until_it_is_created_anew() -> None:
-    told: list[UnreadableDdl] = []
-    story = Story(SchemaHistory(on_unreadable=told.append))
+def test_an_unreadable_statement_is_reported_and_its_table_unknown_until_it_is_created_again() -> None:
+    reported: list[UnreadableDdl] = []
+    story = Story(SchemaHistory(on_unreadable=reported.append))
     story.run(CREATE, "ALTER TABLE t FROBNICATE name")
     assert story.map("shop.t", INT, text(5)).column_names == ("@1", "@2")
     story.run("ALTER TABLE t ADD x INT")
     assert story.map("shop.t", INT, text(5), INT).column_names == ("@1", "@2", "@3")
     story.run("DROP TABLE t", CREATE)
     assert story.map("shop.t", INT, text(5)).column_names == ("id", "name")
-    assert told == story.history.unreadable
-    assert [(entry.position.offset, entry.statement) for entry in told] == [(104, "ALTER TABLE t FROBNICATE name")]
+    assert reported == story.history.unreadable
+    assert [(entry.position.offset, entry.statement) for entry in reported] == [(104, "ALTER TABLE t FROBNICATE name")]
 
 
 def test_a_step_that_does_not_fit_the_known_table_is_reported() -> None:
     story = Story()
     story.run(CREATE, "ALTER TABLE t DROP COLUMN nowhere", CREATE, "ALTER TABLE t ADD id INT")
     assert story.reasons == [
-        "column 'nowhere' is changed, but the table is not known to have it",
-        "column 'id' is added, but the table has it already",
+        "column 'nowhere' is changed, but it is not in the known columns of the table",
+        "column 'id' is added, but it is already in the table",
     ]
 
 
-def test_a_statement_that_failed_half_way_makes_its_table_unknown() -> None:
+def test_a_statement_that_failed_makes_its_table_unknown() -> None:
     story = Story()
     story.run(CREATE)
     story.run("ALTER TABLE t ADD x INT", error=1317)
@@ -114,7 +114,7 @@ def test_create_if_not_exists_counts_only_as_far_as_the_log_agrees() -> None:
     assert story.map("shop.t", INT, INT).column_names == ("@1", "@2")
 
 
-def test_create_if_not_exists_is_sure_in_a_database_that_was_seen_from_its_beginning() -> None:
+def test_create_if_not_exists_is_certain_in_a_complete_database() -> None:
     story = Story()
     story.run("CREATE DATABASE shop", "CREATE TABLE IF NOT EXISTS t (other INT)")
     with pytest.raises(SchemaError):
@@ -128,14 +128,14 @@ def test_tables_are_renamed_one_after_the_other() -> None:
     assert story.map("shop.b", INT).column_names == ("x",)
 
 
-def test_a_table_that_a_query_makes_is_known_from_the_log_alone() -> None:
+def test_a_table_created_from_a_query_is_known_from_the_log_alone() -> None:
     story = Story()
     story.run(CREATE, "DROP TABLE t", "CREATE TABLE t AS SELECT 1 AS one")
     assert story.map("shop.t", INT).column_names == ("@1",)
     assert story.history.unreadable == []
 
 
-def test_a_copy_keeps_the_shape_when_its_model_changes() -> None:
+def test_a_copy_keeps_its_schema_when_the_original_changes() -> None:
     story = Story()
     story.run(CREATE, "CREATE TABLE u LIKE t", "ALTER TABLE t RENAME COLUMN name TO label")
     assert story.map("shop.u", INT, text(5)).column_names == ("id", "name")
@@ -187,7 +187,7 @@ def test_a_database_without_a_charset_gets_that_of_the_server() -> None:
     assert story.map("shop.u", text(20)).columns[0].collation == 255
 
 
-def test_a_database_that_may_have_been_there_before_has_no_known_collation() -> None:
+def test_a_database_that_may_have_existed_has_no_known_collation() -> None:
     story = Story()
     story.run("CREATE DATABASE IF NOT EXISTS shop CHARACTER SET latin1", CREATE)
     assert story.map("shop.t", INT, text(15)).columns[1].collation is None
@@ -195,7 +195,7 @@ def test_a_database_that_may_have_been_there_before_has_no_known_collation() -> 
     assert story.map("shop.t", INT, text(5)).columns[1].collation == 8
 
 
-def test_a_collation_that_nobody_knows_is_kept_and_its_lengths_are_not_compared() -> None:
+def test_with_an_unknown_collation_lengths_are_not_compared() -> None:
     story = Story()
     status = (StatusVariable(StatusCode.CHARSET, Charsets(9999, 9999, 9999)),)
     statements = ("CREATE DATABASE shop", CREATE, "ALTER TABLE t ADD x TEXT, ADD y CHAR(3) BINARY")
@@ -213,7 +213,7 @@ def test_statements_are_read_in_the_character_set_of_the_client() -> None:
     assert story.map("shop.t", INT).column_names == ("größe",)
 
 
-def test_digits_that_old_times_do_not_log_come_from_ddl() -> None:
+def test_fractional_digits_that_are_not_logged_come_from_ddl() -> None:
     story = Story(log_format=MARIADB)
     story.run("CREATE TABLE t (a TIME(3), b DATETIME)")
     schema = story.map("shop.t", (ColumnType.TIME, 0), (ColumnType.DATETIME, 0))
@@ -233,7 +233,7 @@ def test_the_same_schema_is_returned_until_the_table_changes() -> None:
     assert story.map("shop.t", INT, text(5)).column_names == ("id", "label")
 
 
-def test_a_history_travels_by_pickle() -> None:
+def test_a_history_can_be_pickled() -> None:
     story = Story(SchemaHistory(on_unreadable=lambda _: None))
     story.run("CREATE DATABASE shop CHARACTER SET latin1", CREATE, "CREATE TABLE x (y WIBBLE)")
     story.map("shop.t", INT, text(5))
@@ -243,25 +243,25 @@ def test_a_history_travels_by_pickle() -> None:
     assert travelled.table_schema(table_map("shop.t", INT, text(5))).column_names == ("id", "name")
 
 
-def test_histories_of_two_parts_of_a_log_add_up_to_that_of_the_whole() -> None:
+def test_histories_of_two_parts_of_a_log_combine_to_that_of_the_log() -> None:
     statements = (CREATE, "ALTER TABLE t ADD a INT", "ALTER TABLE t CHANGE a b BIGINT", "RENAME TABLE t TO u")
     whole, first, second = Story(), Story(), Story()
     whole.run(*statements)
     first.run(*statements[:2])
     second.offset = first.offset
     second.run(*statements[2:])
-    both = first.history.then(second.history)
+    both = first.history.followed_by(second.history)
     assert both.catalog == whole.history.catalog
     assert both.entries == whole.history.entries
 
 
 def test_what_was_reported_once_is_not_reported_again_by_parts_of_a_history() -> None:
-    told: list[UnreadableDdl] = []
-    story = Story(SchemaHistory(on_unreadable=told.append))
+    reported: list[UnreadableDdl] = []
+    story = Story(SchemaHistory(on_unreadable=reported.append))
     story.run("CREATE TABLE t (a WIBBLE)")
-    assert story.history.until("binlog.000001", 500).unreadable == told
-    assert story.history.then(SchemaHistory()).unreadable == told
-    assert len(told) == 1
+    assert story.history.until("binlog.000001", 500).unreadable == reported
+    assert story.history.followed_by(SchemaHistory()).unreadable == reported
+    assert len(reported) == 1
 
 
 def test_a_reader_that_begins_later_knows_what_was_before() -> None:
@@ -273,7 +273,7 @@ def test_a_reader_that_begins_later_knows_what_was_before() -> None:
     assert story.history.until("binlog.000001", 104).table_schema(mapped).column_names == ("id", "name")
     assert story.history.until("binlog.000001", 204).table_schema(mapped).column_names == ("id", "label")
     assert story.history.until("binlog.000002", 4).table_schema(mapped).column_names == ("id", "label")
-    with pytest.raises(SchemaError, match="has not seen this file"):
+    with pytest.raises(SchemaError, match="does not contain this file"):
         story.history.until("binlog.000009", 4)
 
 
@@ -294,12 +294,12 @@ def test_a_catalog_goes_through_json_unchanged() -> None:
 @pytest.mark.parametrize(
     "document", ["", "[]", "{}", '{"format": "else"}', '{"format": "binspark schema 1", "tables": 3}']
 )
-def test_a_document_that_is_no_schema_is_refused(document: str) -> None:
+def test_an_invalid_schema_document_is_refused(document: str) -> None:
     with pytest.raises(SchemaError):
         from_json(document)
 
 
-def test_a_history_that_begins_later_knows_the_temporary_tables_of_then() -> None:
+def test_a_history_that_begins_later_has_the_temporary_tables_at_its_position() -> None:
     story = Story()
     story.run("CREATE TABLE t (id INT, name VARCHAR(20))")
     story.run("CREATE TEMPORARY TABLE t (x INT)", thread=2)
@@ -308,7 +308,7 @@ def test_a_history_that_begins_later_knows_the_temporary_tables_of_then() -> Non
     later.offset = middle
     later.run("ALTER TABLE t ADD y INT", thread=2)
     assert later.map("shop.t", INT, text(80)).column_names == ("id", "name")
-    joined = story.history.then(SchemaHistory()).until("binlog.000001", middle)
+    joined = story.history.followed_by(SchemaHistory()).until("binlog.000001", middle)
     again = Story(joined)
     again.run("ALTER TABLE t ADD y INT", thread=2)
     assert again.map("shop.t", INT, text(80)).column_names == ("id", "name")

@@ -72,7 +72,7 @@ def test_batches_have_the_names_that_statements_gave_them(server: Server) -> Non
     assert found == expected
 
 
-def test_a_server_says_that_case_does_not_matter(server: Server) -> None:
+def test_case_does_not_matter_on_the_server(server: Server) -> None:
     recorder = Recorder(server)
     assert not recorder.catalog().case_matters
     recorder.close()

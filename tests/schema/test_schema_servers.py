@@ -1,12 +1,12 @@
-"""What the servers themselves say: collations, dumps, and DDL of every kind."""
+"""Compared with real servers: collations, dumps, and DDL of every kind."""
 
 from __future__ import annotations
 
 import pytest
 
 from binspark.schema import Catalog, SchemaHistory, from_dump
-from binspark.schema.collations import collation_number, default_collation, longest_character
-from binspark.schema.sql.reader import TableName
+from binspark.schema.collations import collation_number, default_collation, max_character_bytes
+from binspark.schema.table import TableName
 from tests.support.schema.schema_logs import Recorder, catalog_table, mapped_schemas
 from tests.support.schema.type_tables import create_statements
 
@@ -67,19 +67,19 @@ def test_collations_have_the_numbers_that_the_server_gives_them(recorder: Record
     assert len(rows) > 250
     ours = [(name, collation_number(name, mariadb=recorder.mariadb)) for name, *_ in rows]
     assert ours == [(name, number) for name, number, *_ in rows]
-    assert {charset: longest_character(number) for _, number, charset, _ in rows} == {
+    assert {charset: max_character_bytes(number) for _, number, charset, _ in rows} == {
         charset: widths[charset] for _, _, charset, _ in rows
     }
 
 
-def test_character_sets_mean_the_collations_that_the_server_says(recorder: Recorder) -> None:
+def test_character_sets_have_the_default_collations_of_the_server(recorder: Recorder) -> None:
     rows = recorder.run(COLLATIONS[recorder.server.family.name])
-    told = {charset: number for _, number, charset, is_default in rows if is_default == "Yes"}
-    meant = {charset: default_collation(charset) for charset in told}
-    assert meant | ({} if recorder.mariadb else SINCE_8_0) == told
+    reported = {charset: number for _, number, charset, is_default in rows if is_default == "Yes"}
+    meant = {charset: default_collation(charset) for charset in reported}
+    assert meant | ({} if recorder.mariadb else SINCE_8_0) == reported
 
 
-def test_a_dump_by_the_servers_own_program_tells_what_information_schema_tells(recorder: Recorder) -> None:
+def test_a_dump_agrees_with_information_schema(recorder: Recorder) -> None:
     recorder.new_database(DATABASE)
     recorder.run("SET sql_mode = ''", *create_statements(mariadb=recorder.mariadb))
     recorder.run(
@@ -94,7 +94,7 @@ def test_a_dump_by_the_servers_own_program_tells_what_information_schema_tells(r
     assert tables_of(from_dump(dumped.stdout.decode())) == tables_of(recorder.catalog())
 
 
-def test_ddl_of_every_kind_leaves_the_tables_that_the_server_has(recorder: Recorder) -> None:
+def test_ddl_of_every_kind_gives_the_tables_of_the_server(recorder: Recorder) -> None:
     recorder.new_database(DATABASE, "CHARACTER SET utf8mb4")
     recorder.run("SET sql_mode = ''", *DDL)
     history = SchemaHistory()
@@ -118,5 +118,5 @@ def test_statements_are_read_under_the_sql_mode_that_they_ran_under(recorder: Re
     assert tables_of(history.catalog) == tables_of(recorder.catalog())
 
 
-def test_a_server_says_that_case_matters(recorder: Recorder) -> None:
+def test_case_matters_on_the_server(recorder: Recorder) -> None:
     assert recorder.catalog().case_matters

@@ -1,4 +1,4 @@
-"""The log's metadata, DDL history, information_schema and dumps all tell the same about a table."""
+"""Table maps, DDL, information_schema and dumps give the same schema of a table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def schemas_by_table(schemas: list[TableSchema]) -> dict[str, list[TableSchema]]
     return found
 
 
-def test_a_table_is_the_same_however_much_the_log_tells(with_tables: Recorder) -> None:
+def test_a_schema_is_the_same_for_every_binlog_row_metadata(with_tables: Recorder) -> None:
     history = SchemaHistory()
     by_table = schemas_by_table(mapped_schemas(with_tables.events(), history))
     assert history.unreadable == []
@@ -57,7 +57,7 @@ def test_information_schema_agrees_with_ddl_and_log(with_tables: Recorder) -> No
     }
 
 
-def test_full_metadata_alone_tells_what_ddl_and_log_tell_together(with_tables: Recorder) -> None:
+def test_full_metadata_alone_gives_the_schema_of_ddl_and_log(with_tables: Recorder) -> None:
     history = SchemaHistory()
     alone = {}
     together = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,11 @@ from binspark.errors import OptionError
 from binspark.files.splits import DEFAULT_SPLIT_BYTES
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.spark.options import (
-    STREAM_OPTIONS,
-    JsonAs,
+    STREAM_ONLY,
+    JsonFormat,
     LogPosition,
-    Mode,
-    RowsAs,
+    ParseMode,
+    RowFormat,
     SourceOptions,
     View,
     read_options,
@@ -24,7 +25,6 @@ from binspark.spark.options import (
 from binspark.spark.source import BinlogDataSource
 
 UUID = "3cee9212-e0d2-11f1-9b8b-02fc00000001"
-NOT_ONE = "is not one table; it is written as schema.table, and tables takes patterns"
 
 
 def test_without_options_there_are_defaults() -> None:
@@ -41,9 +41,9 @@ def test_without_options_there_are_defaults() -> None:
         ("paths", '["a", "b c"]', "paths", ("a", "b c")),
         ("view", "Events", "view", View.EVENTS),
         ("table", "shop.orders", "table", "shop.orders"),
-        ("mode", "permissive", "mode", Mode.PERMISSIVE),
-        ("rows", "json", "rows", RowsAs.JSON),
-        ("json", "variant", "json", JsonAs.VARIANT),
+        ("mode", "permissive", "mode", ParseMode.PERMISSIVE),
+        ("rows", "json", "rows", RowFormat.JSON),
+        ("json", "variant", "json", JsonFormat.VARIANT),
         ("geometry", "4326", "geometry", 4326),
         ("schemaFile", "dump.sql", "schema_file", "dump.sql"),
         ("startPosition", "4", "start_position", LogPosition(None, 4)),
@@ -56,7 +56,10 @@ def test_without_options_there_are_defaults() -> None:
         ("fs.endpoint_override", "http://h:1", "storage", {"endpoint_override": "http://h:1"}),
         ("FS.Access_Key", "Secret", "storage", {"access_key": "Secret"}),
         ("host", "db.example.org", "server", {"host": "db.example.org"}),
-        ("port", "3307", "server", {"port": "3307"}),
+        ("port", "3307", "server", {"port": 3307}),
+        ("sslCa", "/ca.pem", "server", {"ssl_ca": "/ca.pem"}),
+        ("connectTimeout", "2.5", "server", {"connect_timeout": 2.5}),
+        ("startingOffsets", "earliest", "starting_offsets", "earliest"),
     ],
 )
 def test_an_option_is_read(name: str, value: str, field: str, expected: object) -> None:
@@ -70,8 +73,8 @@ def test_an_option_is_read(name: str, value: str, field: str, expected: object) 
         ("tables", "shop.*, crm.people", "tables", frozenset({"shop.*", "crm.people"})),
         ("excludeTables", "shop.log", "excluded", frozenset({"shop.log"})),
         ("operations", "insert,delete", "operations", Operations.INSERT | Operations.DELETE),
-        ("startTime", "2026-11-15 09:30:00.5", "committed_from", 1_794_735_000_500_000),
-        ("stopTime", "2026-11-15T10:30:00+01:00", "committed_before", 1_794_735_000_000_000),
+        ("committedFrom", "2026-11-15 09:30:00.5", "committed_from", 1_794_735_000_500_000),
+        ("committedBefore", "2026-11-15T10:30:00+01:00", "committed_before", 1_794_735_000_000_000),
         ("serverId", "7", "server_id", 7),
         ("includeGtids", f"{UUID}:1-5", "include_gtids", GtidSet(f"{UUID}:1-5")),
         ("excludeGtids", "0-1-10,1-1-5", "exclude_gtids", MariadbPosition("0-1-10,1-1-5")),
@@ -87,42 +90,36 @@ def test_an_option_chooses_rows(name: str, value: str, field: str, expected: obj
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("paths", "a,b", "paths: 'a,b' is not a JSON array of paths; path takes one"),
-        ("paths", "[1]", "paths: '[1]' is not a JSON array of paths; path takes one"),
-        ("view", "rows", "view: 'rows' is none of changes, events, transactions, chunks, tables, _corrupt"),
-        (
-            "table",
-            "orders",
-            "table: 'orders' is not one table; it is written as schema.table, and tables takes patterns",
-        ),
-        (
-            "table",
-            "shop.*",
-            "table: 'shop.*' is not one table; it is written as schema.table, and tables takes patterns",
-        ),
-        ("mode", "DROPMALFORMED", "mode: 'DROPMALFORMED' is none of FAILFAST, PERMISSIVE"),
-        ("rows", "text", "rows: 'text' is none of variant, json"),
-        ("json", "text", "json: 'text' is none of string, variant"),
-        ("geometry", "wgs84", "geometry: 'wgs84' is not a number"),
-        ("ddl", "skip", "ddl: 'skip' is none of read, ignore"),
-        ("missingColumns", "drop", "missingColumns: 'drop' is none of error, null"),
-        ("startPosition", "binlog.000001", "startPosition: 'binlog.000001' is not a number"),
-        ("startPosition", "binlog.000001:-4", "startPosition: 'binlog.000001:-4' lies before the log"),
-        ("stopPosition", "a:b", "stopPosition: 'b' is not a number"),
-        ("maxSplitBytes", "0", "maxSplitBytes: '0' is not positive"),
-        ("maxSplitBytes", "many", "maxSplitBytes: 'many' is not a number"),
-        ("expandPayloads", "yes", "expandPayloads: 'yes' is neither true nor false"),
-        ("tables", "orders", "tables: 'orders' names no schema; tables are written as schema.table"),
-        ("excludeTables", "orders", "excludeTables: 'orders' names no schema; tables are written as schema.table"),
-        ("operations", "upsert", "operations: no operation is called 'upsert'; there are insert, update, delete"),
-        ("startTime", "yesterday", "startTime: 'yesterday' is not a time such as 2026-11-15 09:30:00"),
-        ("stopTime", "13", "stopTime: '13' is not a time such as 2026-11-15 09:30:00"),
-        ("serverId", "one", "serverId: 'one' is not a number"),
-        ("undecodable", "drop", "undecodable: 'drop' is none of error, replace, binary"),
-        ("zeroDates", "nil", "zeroDates: 'nil' is none of null, error, string"),
-        ("before", "1", "before: '1' is neither true nor false"),
-        ("maxRowsPerBatch", "0", "maxRowsPerBatch: 0 is not positive"),
-        ("port", "mysql", "port: 'mysql' is not a number"),
+        ("paths", "a,b", "paths must be a JSON array of paths, got 'a,b'"),
+        ("paths", "[1]", "paths must be a JSON array of paths, got '[1]'"),
+        ("view", "rows", "view must be changes, events, transactions, chunks, tables or _corrupt, got 'rows'"),
+        ("table", "orders", "table must be the name of one table, schema.table, got 'orders'"),
+        ("table", "shop.*", "table must be the name of one table, schema.table, got 'shop.*': use tables for patterns"),
+        ("mode", "DROPMALFORMED", "mode must be FAILFAST or PERMISSIVE, got 'DROPMALFORMED'"),
+        ("rows", "text", "rows must be variant or json, got 'text'"),
+        ("json", "text", "json must be string or variant, got 'text'"),
+        ("geometry", "wgs84", "geometry must be an integer, got 'wgs84'"),
+        ("ddl", "skip", "ddl must be read or ignore, got 'skip'"),
+        ("missingColumns", "drop", "missingColumns must be error or null, got 'drop'"),
+        ("startPosition", "binlog.000001", "startPosition must be an offset, or FILE:OFFSET, got 'binlog.000001'"),
+        ("startPosition", "binlog.1:-4", "startPosition must be an offset, or FILE:OFFSET, got 'binlog.1:-4'"),
+        ("stopPosition", "a:b", "stopPosition must be an offset, or FILE:OFFSET, got 'a:b'"),
+        ("maxSplitBytes", "0", "maxSplitBytes must be positive, got '0'"),
+        ("maxSplitBytes", "many", "maxSplitBytes must be a size such as 500000, 64m or 2 GB, got 'many'"),
+        ("expandPayloads", "yes", "expandPayloads must be true or false, got 'yes'"),
+        ("tables", "orders", "tables must be schema.table, or a pattern such as 'shop.*', got 'orders'"),
+        ("excludeTables", "orders", "excludeTables must be schema.table, or a pattern such as 'shop.*', got 'orders'"),
+        ("operations", "upsert", "operations must be insert, update or delete, got 'upsert'"),
+        ("committedFrom", "yesterday", "committedFrom must be a time such as 2026-11-15 09:30:00, got 'yesterday'"),
+        ("committedBefore", "13", "committedBefore must be a time such as 2026-11-15 09:30:00, got '13'"),
+        ("serverId", "one", "serverId must be an integer, got 'one'"),
+        ("undecodable", "drop", "undecodable must be error, replace or binary, got 'drop'"),
+        ("zeroDates", "nil", "zeroDates must be null, error or string, got 'nil'"),
+        ("before", "1", "before must be true or false, got '1'"),
+        ("maxRowsPerBatch", "0", "maxRowsPerBatch must be 1 or more, got '0'"),
+        ("port", "mysql", "port must be an integer, got 'mysql'"),
+        ("sslMode", "on", "sslMode must be disabled, preferred, required, verify_ca or verify_identity, got 'on'"),
+        ("maxTransactionsPerTrigger", "0", "maxTransactionsPerTrigger must be 1 or more, got '0'"),
     ],
 )
 def test_a_value_that_is_wrong_is_said_by_the_name_of_its_option(name: str, value: str, message: str) -> None:
@@ -133,7 +130,9 @@ def test_a_value_that_is_wrong_is_said_by_the_name_of_its_option(name: str, valu
 
 @pytest.mark.parametrize("name", ["includeGtids", "excludeGtids"])
 def test_a_wrong_gtid_set_is_said_by_the_name_of_its_option(name: str) -> None:
-    with pytest.raises(OptionError, match=f"^{name}: "):
+    with pytest.raises(
+        OptionError, match=f"^{name} must be a GTID set of MySQL or a GTID position of MariaDB, got 'not a set'"
+    ):
         read_options({name: "not a set"})
 
 
@@ -163,16 +162,19 @@ def test_an_option_like_no_other_is_named() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"table": "shop.a", "tables": "shop.*"}, "either table or tables, not both"),
-        ({"table": "shop.a", "view": "events"}, "table: the view events has columns of its own"),
-        ({"path": "a", "paths": '["b"]'}, "either path or paths, not both"),
+        ({"table": "shop.a", "tables": "shop.*"}, "table and tables cannot be combined"),
+        (
+            {"table": "shop.a", "view": "events"},
+            "table cannot be combined with the view events, which has columns of its own",
+        ),
+        ({"path": "a", "paths": '["b"]'}, "path and paths cannot be combined"),
         (
             {"excludeTables": "shop.a", "view": "events"},
-            "excludeTables: the view events holds events of every kind; the view changes knows tables",
+            "excludeTables does not apply to the view events; use the view changes",
         ),
         (
             {"operations": "insert", "view": "events"},
-            "operations: the view events holds events of every kind; the view changes knows tables",
+            "operations does not apply to the view events; use the view changes",
         ),
     ],
 )
@@ -182,6 +184,26 @@ def test_options_that_contradict_each_other_are_refused(options: dict[str, str],
     assert error.value.message == message
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [("startTime", "committedFrom", "committed_from"), ("stopTime", "committedBefore", "committed_before")],
+)
+def test_an_old_name_means_the_same_and_is_logged(
+    old: str, new: str, field: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    value = "2026-11-15 09:30:00"
+    assert getattr(read_options({old: value}).selection, field) == 1_794_735_000_000_000
+    assert [(record.name, record.getMessage()) for record in caplog.records] == [
+        ("binspark.spark", f"{old} is deprecated; use {new}")
+    ]
+    assert read_options({old: value}) == read_options({new: value})
+
+
+def test_options_can_be_pickled_with_their_selection() -> None:
+    options = read_options({"path": "logs", "includeGtids": f"{UUID}:1-5", "tables": "shop.*", "zeroDates": "error"})
+    assert pickle.loads(pickle.dumps(options)) == options
+
+
 def test_no_secret_is_shown() -> None:
     options = read_options({"fs.secret_key": "tell-nobody", "password": "tell-nobody", "path": "logs"})
     assert "tell-nobody" not in repr(options)
@@ -189,9 +211,9 @@ def test_no_secret_is_shown() -> None:
     assert "tell-nobody" not in repr(options.file_storage)
 
 
-@pytest.mark.parametrize("name", STREAM_OPTIONS)
+@pytest.mark.parametrize("name", STREAM_ONLY)
 def test_a_batch_read_refuses_what_only_a_stream_takes(name: str, tmp_path: Path) -> None:
     value = {"schemaEvolution": "fail", "failOnDataLoss": "true"}.get(name, "5")
     source = BinlogDataSource(CaseInsensitiveDict({"path": str(tmp_path), "view": "events", name.lower(): value}))  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match=f"^{name}: only a stream"):
+    with pytest.raises(OptionError, match=f"^{name} is only valid for a stream; use startPosition and stopPosition$"):
         source.reader(source.schema())

@@ -83,12 +83,12 @@ CHOICES: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
     "excludeTables": ({"excludeTables": "crm.*"}, {"exclude_tables": ["crm.*"]}),
     "operations": ({"operations": "update,delete"}, {"operations": ["update", "delete"]}),
     "times": (
-        {"startTime": "2026-11-15 09:00:03", "stopTime": "2026-11-15T09:00:06+00:00"},
+        {"committedFrom": "2026-11-15 09:00:03", "committedBefore": "2026-11-15T09:00:06+00:00"},
         {"committed_from": START + 3, "committed_before": START + 6},
     ),
     "serverId": ({"serverId": "2"}, {"server_id": 2}),
     "all": (
-        {"tables": "crm.people", "operations": "insert", "serverId": "1", "startTime": "2026-11-15 09:00:02"},
+        {"tables": "crm.people", "operations": "insert", "serverId": "1", "committedFrom": "2026-11-15 09:00:02"},
         {"tables": ["crm.people"], "operations": ["insert"], "server_id": 1, "committed_from": START + 2},
     ),
 }
@@ -174,7 +174,7 @@ def test_positions_choose_the_transactions_that_begin_between_them(
 def test_a_position_in_a_log_that_is_not_there_is_named(logs: list[Path], read: ReadLogs) -> None:
     error = failure(lambda: read(logs, startPosition="binlog.000009:4").collect())
     assert isinstance(error, OptionError)
-    assert error.message == "startPosition: none of the logs is called binlog.000009"
+    assert error.message == "startPosition names binlog.000009, which is none of the logs"
 
 
 def test_rows_of_a_transaction_are_numbered_through_all_tables_when_asked_for(logs: list[Path], read: ReadLogs) -> None:

@@ -1,4 +1,4 @@
-"""Tables that change inside the logs: the newest shape wins, and rows of older ones are brought into it."""
+"""Tables that change inside the logs: the newest schema wins, and rows of older ones are brought into it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_columns_come_go_and_widen(save: SaveLog, read: ReadLogs) -> None:
     ]
 
 
-def test_old_images_are_brought_into_the_newest_shape_too(tmp_path: Path, read: ReadLogs) -> None:
+def test_before_images_are_brought_into_the_newest_schema_too(tmp_path: Path, read: ReadLogs) -> None:
     new = table("shop.items", integer("id", ColumnType.LONGLONG), varchar("name", 40), double("weight"))
     log = BinlogBuilder()
     log.transaction(update(OLD, ((1, "9.99", "a"), (1, "8.88", "b"))))
@@ -115,7 +115,7 @@ def test_a_renamed_table_has_the_rows_of_its_name(save: SaveLog, read: ReadLogs)
     ],
     ids=["another type", "a narrower integer", "fewer digits"],
 )
-def test_shapes_that_do_not_fit_are_both_named_with_their_places(
+def test_schema_versions_that_do_not_fit_are_both_named_with_their_positions(
     columns: tuple[object, ...], why: str, save: SaveLog, read: ReadLogs
 ) -> None:
     new = table("shop.items", *columns)  # type: ignore[arg-type]
@@ -123,7 +123,9 @@ def test_shapes_that_do_not_fit_are_both_named_with_their_places(
     error = failure(read(log, table="shop.items").collect)
     assert isinstance(error, SchemaError)
     places = [row["_pos"] for row in (*batch_records(log, "shop.items"),)]
-    assert error.message.startswith(f"rows of one shape do not fit another: {why}. shop.items (id int32, price")
+    assert error.message.startswith(
+        f"rows of one schema version do not fit another: {why}. shop.items (id int32, price"
+    )
     assert f"name string) at {log.name}:{places[0]} and shop.items (" in error.message
     assert error.message.endswith(f"at {log}:{table_map_before(log, places[1])} (TABLE_MAP)")
     assert error.position.offset == places[0]
@@ -133,7 +135,7 @@ def table_map_before(log: Path, offset: int) -> int:
     return max(event.offset for event in binspark.events(log) if event.type == "TABLE_MAP" and event.offset < offset)
 
 
-def test_a_schema_of_ones_own_reconciles_what_the_newest_shape_does_not(save: SaveLog, read: ReadLogs) -> None:
+def test_a_schema_of_ones_own_reconciles_what_the_newest_does_not(save: SaveLog, read: ReadLogs) -> None:
     new = table("shop.items", integer("id", ColumnType.SHORT), decimal("price", 4, 2), varchar("name", 40))
     log = save((OLD, (100_000, "100.00", "old")), (new, (1, "1", "new")))
     frame = read(log, "id bigint, price decimal(20,4), _op string", table="shop.items")
@@ -150,12 +152,12 @@ def test_columns_that_nothing_names_are_numbered(save: SaveLog, read: ReadLogs) 
     assert [row["@1"] for row in records(frame)] == [1, 2]
 
 
-def test_columns_that_nothing_names_are_not_guessed_over_two_shapes(save: SaveLog, read: ReadLogs) -> None:
+def test_columns_without_names_are_not_guessed_over_two_schema_versions(save: SaveLog, read: ReadLogs) -> None:
     new = table("shop.items", decimal("price", 5, 2), integer("id"), varchar("name", 40))
     log = save((OLD, (1, "9.99", "old")), (new, ("1", 2, None)), metadata=False)
     error = failure(read(log, table="shop.items").collect)
     assert isinstance(error, SchemaError)
-    assert "nothing tells the names of the columns; schemaFile may" in error.message
+    assert "the names of the columns are not known; schemaFile can supply them" in error.message
 
 
 def test_a_dump_names_what_the_log_does_not(save: SaveLog, read: ReadLogs, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_geometries_of_one_srid_are_written_to_parquet(read: ReadLogs, spark: Sp
 def test_a_geometry_of_another_srid_is_an_error_with_its_place(read: ReadLogs) -> None:
     error = failure(read(MYSQL, table="shop.places", geometry=4326).collect)
     assert isinstance(error, Malformed)
-    assert "has the SRID 0, not 4326" in error.message
+    assert "has the SRID 0, expected 4326" in error.message
     assert error.position.file is not None
     assert error.position.file.endswith("binlog.000001")
     assert error.position.offset == batch_records(MYSQL, "shop.places")[0]["_pos"]

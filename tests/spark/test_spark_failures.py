@@ -51,7 +51,7 @@ def test_an_error_comes_back_with_its_class_message_and_position(
     "message",
     [
         "the data source binlog has no option tabel; did you mean table?",
-        "startPosition: none of the logs is called binlog.9",
+        "startPosition names binlog.9, which is none of the logs",
         "shop.orders has no column 'nmae'; it has id, name",
     ],
 )

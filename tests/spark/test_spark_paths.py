@@ -13,7 +13,7 @@ import binspark
 from binspark import OptionError, SourceError
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from tests.corpus.cases import CORPUS, case_logs
-from tests.support.spark.spark_reading import ReadLogs, failure, ordered, read_logs, records
+from tests.support.spark.spark_reading import LogPaths, ReadLogs, failure, ordered, read_logs, records
 
 CHAIN = CORPUS / "mysql" / "rotation"
 ITEMS = table("shop.items", integer("id"))
@@ -21,7 +21,7 @@ PLACE = "_file string, _pos bigint, _row int"
 BUCKET = "logs"
 
 
-def places(logs: object) -> list[dict[str, object]]:
+def places(logs: LogPaths) -> list[dict[str, object]]:
     """Return where the rows of logs are."""
     return [{"_file": Path(row.file).name, "_pos": row.pos, "_row": row.row} for row in binspark.rows(logs)]
 
@@ -43,7 +43,7 @@ def test_names_may_hold_what_names_hold(read: ReadLogs, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "message"),
-    [("no-such-log", "no such file"), ("no-such-*", "no file matches"), (".", "the directory holds no binary log")],
+    [("no-such-log", "no such file"), ("no-such-*", "no file matches"), (".", "no binary log in this directory")],
 )
 def test_logs_that_are_not_there_are_named(path: str, message: str, read: ReadLogs, tmp_path: Path) -> None:
     error = failure(read(tmp_path / path, PLACE).collect)
@@ -54,7 +54,7 @@ def test_logs_that_are_not_there_are_named(path: str, message: str, read: ReadLo
 def test_no_path_is_told(spark: SparkSession) -> None:
     error = failure(lambda: spark.read.format("binlog").load().collect())
     assert isinstance(error, OptionError)
-    assert error.message == "path: no log was named"
+    assert error.message == "path is missing: name the logs to read"
 
 
 def test_an_empty_file_holds_no_rows(read: ReadLogs, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_an_empty_file_holds_no_rows(read: ReadLogs, tmp_path: Path) -> None:
 def growing_log() -> BinlogBuilder:
     log = BinlogBuilder()
     log.transaction(insert(ITEMS, (1,), (2,)))
-    log.leave_open()
+    log.mark_in_use()
     return log
 
 

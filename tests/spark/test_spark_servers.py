@@ -98,4 +98,4 @@ def test_a_server_that_is_not_there_is_told(server: Server, read: ReadLogs) -> N
 
 def test_a_file_and_a_server_are_not_both_asked(server: Server, read: ReadLogs) -> None:
     error = failure(lambda: read(server.log_files()[-1], table="a.b", schemaFile="dump.sql", **options(server)))
-    assert error.message.startswith("schemaFile: ")
+    assert error.message.startswith("schemaFile cannot be combined with host")

@@ -57,8 +57,13 @@ def test_several_logs_may_be_named(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("option", ["view", "table"])
 def test_what_tables_are_for_is_not_an_option(option: str, spark: SparkSession) -> None:
-    with pytest.raises(OptionError, match=f"^{option}: "):
+    with pytest.raises(OptionError, match=f"^{option} is not valid here"):
         binspark.tables(spark, LOGS, **{option: "changes"})
+
+
+def test_options_may_be_spelled_as_in_python(spark: SparkSession) -> None:
+    found = binspark.tables(spark, LOGS, exclude_tables=["shop.orders", "shop.order_lines"], operations="insert")
+    assert set(found) == set(binspark.tables(spark, LOGS, excludeTables="shop.order*", operations=["insert"]))
 
 
 def test_a_misspelt_option_is_named(spark: SparkSession) -> None:

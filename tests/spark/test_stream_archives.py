@@ -121,8 +121,8 @@ def test_a_log_that_is_gone_is_data_loss(spark: SparkSession, server: Server, tm
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"view": "_corrupt"}, "not a stream"),
-        ({"startPosition": "5"}, "startingOffsets"),
+        ({"view": "_corrupt"}, "view _corrupt is not available for a stream"),
+        ({"startPosition": "5"}, "startPosition is not valid for a stream; use startingOffsets"),
         ({"startingOffsets": "yesterday"}, "earliest, latest, file:position"),
         ({"maxTransactionsPerTrigger": "0"}, "maxTransactionsPerTrigger"),
         ({"schemaEvolution": "guess"}, "schemaEvolution"),

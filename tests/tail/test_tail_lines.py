@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 from binspark.changes import ChangeReader, change_json
-from binspark.changes.choice import selection_of
-from binspark.columns.packet_layout import ODD_CODES
+from binspark.changes.selection_options import make_selection
 from binspark.columns.selection import Selection
+from binspark.documents.json_lines import lines_of
 from binspark.errors import DecodeError, Malformed
 from binspark.files import read_events
 from binspark.frames import Framer
+from binspark.kernels.packet_layout import ODD_CODES
 from binspark.replication.chunk import LogChunk
 from binspark.schema.history import SchemaHistory
 from binspark.tail import printer as change_printer
-from binspark.tail.json_lines import lines_of
 from binspark.tail.printer import ChangePrinter
 from binspark.testing.builder import BinlogBuilder, blob, delete, insert, integer, table, update, varchar
 from tests.corpus.cases import case_logs, corpus_logs, log_id
@@ -69,8 +69,8 @@ CHOICES: list[dict[str, Any]] = [
     {"start_position": 1000},
     {"stop_position": 1000},
     {"server_id": 12345},
-    {"start_time": "2100-01-01 00:00:00"},
-    {"stop_time": "2100-01-01 00:00:00"},
+    {"start_datetime": "2100-01-01 00:00:00"},
+    {"stop_datetime": "2100-01-01 00:00:00"},
     {"include_gtids": "00000000-0000-0000-0000-000000000001:1"},
     {"exclude_gtids": "00000000-0000-0000-0000-000000000001:1"},
 ]
@@ -79,7 +79,7 @@ CHOICES: list[dict[str, Any]] = [
 @pytest.mark.usefixtures("in_bulk")
 @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: "-".join(choice))
 def test_filters_choose_the_same_rows_in_bulk(choice: dict[str, Any]) -> None:
-    selection = selection_of(choice)  # type: ignore[arg-type]
+    selection = make_selection(choice)
     for log in SHOP:
         reader = ChangeReader(selection)
         events = [event for event in read_events(log) if event.offset < (selection.stop_position or 1 << 40)]

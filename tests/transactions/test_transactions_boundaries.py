@@ -198,7 +198,7 @@ def test_a_standalone_mariadb_gtid_names_one_statement(log: Tape) -> None:
         (MariadbGtidExtraFlag.ROLLBACK_ALTER, "rollback_alter"),
     ],
 )
-def test_each_part_of_a_two_phase_alter_is_told(log: Tape, flag: MariadbGtidExtraFlag, ending: str) -> None:
+def test_each_part_of_a_two_phase_alter_is_reported(log: Tape, flag: MariadbGtidExtraFlag, ending: str) -> None:
     gtid = log.mariadb_gtid(9, STANDALONE, extra_flags=int(flag))
     assert endings(gtid, log.query(b"ALTER TABLE t ADD b INT")) == [ending]
 
@@ -233,7 +233,7 @@ def test_a_payload_that_was_opened_and_holds_no_end_is_unfinished(log: Tape) -> 
     assert endings(log.gtid(1), log.payload(), log.begin(), log.table()) == ["unfinished"]
 
 
-def test_compressed_statements_and_rows_are_told(log: Tape) -> None:
+def test_compressed_statements_and_rows_are_reported(log: Tape) -> None:
     body = events.QueryCompressed(7, 0, 0, "shop", (), b"CREATE TABLE t (id INT)")
     query = log.put(EventCode.QUERY_COMPRESSED, body)
     rows = log.rows()
@@ -273,15 +273,17 @@ def test_another_file_cuts_off_what_is_open(log: Tape) -> None:
     assert endings(log.begin(), log.table(), other.table(), other.rows()) == ["crash", "statement"]
 
 
-def test_made_up_rotations_and_descriptions_do_not_break_a_transaction(log: Tape) -> None:
+def test_artificial_rotations_and_descriptions_do_not_break_a_transaction(log: Tape) -> None:
     begun = [log.gtid(1), log.begin()]
-    made_up = [log.rotate(flags=ARTIFICIAL), log.description(flags=ARTIFICIAL)]
-    (transaction,) = assembled(*begun, *made_up, log.xid())
+    artificial = [log.rotate(flags=ARTIFICIAL), log.description(flags=ARTIFICIAL)]
+    (transaction,) = assembled(*begun, *artificial, log.xid())
     assert (transaction.ending, transaction.events) == (Ending.XID, 3)
-    assert transaction.length == transaction.end - transaction.start - sum(len(event.frame.data) for event in made_up)
+    assert transaction.length == transaction.end - transaction.start - sum(
+        len(event.frame.data) for event in artificial
+    )
 
 
-def test_a_transaction_goes_on_in_the_next_relay_log() -> None:
+def test_a_transaction_continues_in_the_next_relay_log() -> None:
     first, second = Tape("relay.000001"), Tape("relay.000002")
     start = [first.description(flags=RELAY_LOG, server_id=2), first.rotate(flags=ARTIFICIAL), first.description()]
     begun = [first.gtid(1), first.begin(), first.table(), first.rotate(flags=RELAY_LOG)]
@@ -292,7 +294,7 @@ def test_a_transaction_goes_on_in_the_next_relay_log() -> None:
     assert (transaction.end_file, transaction.end) == ("relay.000002", second.offset)
 
 
-def test_a_source_that_starts_anew_cuts_off_a_transaction_in_a_relay_log(log: Tape) -> None:
+def test_a_source_that_restarts_cuts_off_a_transaction_in_a_relay_log(log: Tape) -> None:
     start = [log.description(flags=RELAY_LOG, server_id=2), log.gtid(1), log.begin()]
     assert endings(*start, log.description(created=1)) == ["crash"]
 
@@ -344,7 +346,7 @@ def test_anonymous_transactions_have_no_gtid(log: Tape) -> None:
     assert (transaction.gtid, transaction.tag, transaction.sequence_number) == (None, None, None)
 
 
-def test_a_tagged_gtid_is_told_with_its_tag(log: Tape) -> None:
+def test_a_tagged_gtid_is_reported_with_its_tag(log: Tape) -> None:
     body = events.GtidTagged(0, UUID, 3, "nightly", 0, 1, 2, 1, 50, 90600, 90600)
     (transaction,) = assembled(log.put(EventCode.GTID_TAGGED, body), log.begin(), log.xid())
     assert (transaction.gtid, transaction.tag) == (f"{UUID}:nightly:3", "nightly")

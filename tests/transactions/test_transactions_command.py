@@ -52,7 +52,7 @@ def test_a_record_tells_the_transaction() -> None:
     assert (record["end"], record["complete"], record["ddl"]) == ("xid", True, None)
 
 
-def test_ddl_is_told_as_text() -> None:
+def test_ddl_is_measured_as_text() -> None:
     assert records(log_of("mariadb/ddl"))[0]["ddl"] == "CREATE DATABASE shop CHARACTER SET utf8mb4"
 
 
@@ -74,11 +74,11 @@ def test_text_cannot_command_a_terminal(tmp_path: Path) -> None:
     assert len(lines) == 10
 
 
-def test_parallelism_is_told_after_the_file() -> None:
-    told = records("--parallelism", log_of("mysql/parallel"))[-1]["parallelism"]
+def test_parallelism_is_measured_after_the_file() -> None:
+    found = records("--parallelism", log_of("mysql/parallel"))[-1]["parallelism"]
     last = run("--parallelism", log_of("mysql/parallel")).stdout.splitlines()[-1]
-    assert last.startswith(f"binlog.000001: {told['transactions']} transactions in {told['critical_path']} steps")
-    assert last.endswith(f"at most {told['maximum']}")
+    assert last.startswith(f"binlog.000001: {found['transactions']} transactions in {found['critical_path']} steps")
+    assert last.endswith(f"at most {found['maximum']}")
 
 
 def test_parallelism_is_one_object_for_each_file() -> None:

@@ -1,4 +1,4 @@
-"""Recorded logs fall into the transactions that their GTIDs, their headers and the servers' own readers tell."""
+"""Recorded logs consist of the transactions that their GTIDs, their headers and the servers' own readers show."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_transaction_is_as_long_as_its_gtid_says(log: Path) -> None:
 
 
 @every_log
-def test_transactions_lie_one_behind_the_other(log: Path) -> None:
+def test_transactions_follow_each_other(log: Path) -> None:
     found = list(transactions(read_events(log)))
     assert [transaction.end - transaction.start for transaction in found] == [each.length for each in found]
     starts = [transaction.start for transaction in found[1:]]
@@ -138,7 +138,7 @@ def test_create_table_select_is_one_transaction_with_its_rows(case: str) -> None
 
 
 @pytest.mark.parametrize("case", ["mysql/gtid-tagged"])
-def test_tags_are_told_and_stand_in_the_gtid(case: str) -> None:
+def test_tags_are_part_of_the_gtid(case: str) -> None:
     tagged = [each for each in transactions_of(case) if each.tag is not None]
     assert len(tagged) == 4
     assert all(f":{each.tag}:" in str(each.gtid) for each in tagged)
@@ -169,7 +169,7 @@ def measured(case: str) -> Parallelism:
     return meter.result()
 
 
-def test_mysql_tells_what_could_run_together() -> None:
+def test_mysql_says_what_could_run_together() -> None:
     clocks = [
         (each.last_committed or 0, each.sequence_number or 0, each.length) for each in transactions_of("mysql/parallel")
     ]
@@ -177,7 +177,7 @@ def test_mysql_tells_what_could_run_together() -> None:
     assert measured("mysql/parallel").average > 2
 
 
-def test_mariadb_tells_what_committed_together() -> None:
+def test_mariadb_says_what_committed_together() -> None:
     found = transactions_of("mariadb/parallel")
     groups = [len(list(group)) for _, group in groupby(found, key=lambda each: each.commit_id or str(each.gtid))]
     result = measured("mariadb/parallel")

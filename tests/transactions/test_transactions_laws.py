@@ -86,7 +86,7 @@ def test_an_event_belongs_to_at_most_one_transaction(events: list[Event]) -> Non
 
 
 @given(streams())
-def test_transactions_are_told_once_in_order_with_all_their_events(events: list[Event]) -> None:
+def test_transactions_are_reported_once_in_order_with_all_their_events(events: list[Event]) -> None:
     ended, seen = watched(events)
     assert [transaction.number for transaction in ended] == list(range(len(ended)))
     counts = Counter(number for number, _ in seen)
@@ -116,7 +116,7 @@ def test_a_watcher_changes_nothing(events: list[Event]) -> None:
 
 
 @given(streams(), streams())
-def test_a_finished_assembler_begins_anew(first: list[Event], second: list[Event]) -> None:
+def test_a_finished_assembler_starts_over(first: list[Event], second: list[Event]) -> None:
     description = [Tape("binlog.000009").description()]
     assembler = Assembler()
     before = [transaction for event in first for transaction in assembler.feed(event)] + assembler.finish()

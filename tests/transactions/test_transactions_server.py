@@ -33,9 +33,9 @@ SET SESSION binlog_format = ROW;
 DROP TABLE copy, isam;
 """
 
-Told = tuple[str, list[tuple[str, str]]]
+Reported = tuple[str, list[tuple[str, str]]]
 
-ROWS: list[Told] = [
+ROWS: list[Reported] = [
     ("xid", [("inno", "insert")]),
     ("xid", [("inno", "update"), ("inno", "delete"), ("inno", "insert")]),
     ("xid", [("inno", "insert")]),
@@ -48,7 +48,7 @@ ROWS: list[Told] = [
 ]
 
 
-def told(transaction: Transaction) -> Told:
+def reported(transaction: Transaction) -> Reported:
     return transaction.ending.value, [(changes.table, changes.operation.value) for changes in transaction.changes]
 
 
@@ -68,8 +68,8 @@ def test_mysql_logs_the_workload_as_these_transactions(mysql: Server) -> None:
     mysql.run_sql(SETUP)
     before = executed(mysql)
     found = new_transactions(mysql, WORKLOAD)
-    at_the_end: list[Told] = [("statement", []), ("xid", []), ("statement", []), ("statement", [])]
-    assert [told(each) for each in found] == [*ROWS, *at_the_end]
+    at_the_end: list[Reported] = [("statement", []), ("xid", []), ("statement", []), ("statement", [])]
+    assert [reported(each) for each in found] == [*ROWS, *at_the_end]
     assert executed(mysql) - before == GtidSet(",".join(str(each.gtid) for each in found))
     assert [each.length for each in found] == [each.declared_length for each in found]
     assert [each.texts for each in found[-3:]] == [
@@ -83,7 +83,7 @@ def test_mysql_logs_the_workload_as_these_transactions(mysql: Server) -> None:
 def test_mariadb_logs_the_workload_as_these_transactions(mariadb: Server) -> None:
     mariadb.run_sql(SETUP)
     found = new_transactions(mariadb, WORKLOAD)
-    assert [told(each) for each in found] == [*ROWS, ("standalone", []), ("xid", []), ("standalone", [])]
+    assert [reported(each) for each in found] == [*ROWS, ("standalone", []), ("xid", []), ("standalone", [])]
     assert found[-1].gtid == mariadb.query("SELECT @@GLOBAL.gtid_binlog_pos")[0][0]
     assert found[-2].texts == (b"INSERT INTO inno (a) VALUES ('by statement')",)
     assert found[-2].events == 4
@@ -97,4 +97,4 @@ def test_a_transaction_that_is_open_is_not_in_the_log(mysql: Server) -> None:
         cursor.execute("INSERT INTO open_one.t VALUES (1)")
         assert list(transactions(read_events(mysql.log_files()[-1]))) == []
         session.commit()
-    assert [told(each) for each in transactions(read_events(mysql.log_files()[-1]))] == [("xid", [("t", "insert")])]
+    assert [reported(each) for each in transactions(read_events(mysql.log_files()[-1]))] == [("xid", [("t", "insert")])]

@@ -29,7 +29,7 @@ BEGINNINGS = {
 """What is put before each pair of bytes, to reach the characters of three and four bytes."""
 
 LETTER = {"ucs2": b"\x00A", "utf16": b"\x00A", "utf16le": b"A\x00", "utf32": b"\x00\x00\x00A"}
-"""What is put behind: MySQL forgives eucjpms text that ends inside a character, but not inside a text."""
+"""What is put after: MySQL forgives eucjpms text that ends inside a character, but not inside a text."""
 
 SURROGATE = b"\x00\x00\xd8\x00"
 SURROGATES = frozenset(map(chr, range(0xD800, 0xE000)))
@@ -42,7 +42,8 @@ SAMPLE_CHARACTERS = 400
     params=[pytest.param("mysql", marks=pytest.mark.mysql), pytest.param("mariadb", marks=pytest.mark.mariadb)],
 )
 def server(request: pytest.FixtureRequest) -> Server:
-    return request.getfixturevalue(request.param)
+    found: Server = request.getfixturevalue(request.param)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +103,7 @@ def text_charsets(cursor: Any) -> list[str]:
     return [charset for (charset,) in cursor.fetchall()]
 
 
-def reading_differences(cursor: Any, codec: Codec) -> list[tuple[bytes, object, object]]:
+def reading_differences(cursor: Any, codec: Codec) -> list[tuple[bytes, str | None, str | None]]:
     """Ask what each sequence of bytes means, and list where we say otherwise (a few of them)."""
     found = []
     for beginning in BEGINNINGS.get(codec.charset, ("",)):

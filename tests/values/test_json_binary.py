@@ -13,14 +13,16 @@ from tests.support.values.json_encoding import LARGE, SMALL, decimal_data, encod
 BLOB, VARCHAR, NEWDECIMAL, DATE, TIME, DATETIME, TIMESTAMP, VAR_STRING = 252, 15, 246, 10, 11, 12, 7, 253
 
 
-def nested(levels: int) -> list:
-    document: list = []
+def nested(levels: int) -> list[object]:
+    document: list[object] = []
     for _ in range(levels - 1):
         document = [document]
     return document
 
 
-def datetime_data(year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0, micro: int = 0):
+def datetime_data(
+    year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0, micro: int = 0
+) -> bytes:
     date = (year * 13 + month) << 5 | day
     return struct.pack("<q", (date << 17 | hour << 12 | minute << 6 | second) << 24 | micro)
 
@@ -68,11 +70,11 @@ def test_a_document_without_bytes_is_null() -> None:
     assert json_text(b"") == "null"
 
 
-def test_bytes_behind_the_value_are_ignored_as_the_server_does() -> None:
+def test_bytes_after_the_value_are_ignored_as_the_server_does() -> None:
     assert json_text(bytes.fromhex("050100 ffff")) == "1"
 
 
-def test_a_long_string_has_its_length_in_seven_bits_a_byte() -> None:
+def test_a_long_string_has_its_length_in_seven_bits_per_byte() -> None:
     assert json_text(b"\x0c\xc8\x01" + b"x" * 200) == '"' + "x" * 200 + '"'
 
 
@@ -224,7 +226,7 @@ def test_a_string_that_many_elements_share_is_refused() -> None:
     header = 4 + 3 * count
     entries = (b"\x0c" + struct.pack("<H", header)) * count
     document = b"\x02" + struct.pack("<HH", count, header + len(string)) + entries + string
-    with pytest.raises(Malformed, match="on top of each other"):
+    with pytest.raises(Malformed, match="values of a JSON document overlap"):
         json_text(document)
 
 
@@ -232,5 +234,5 @@ def test_arrays_that_double_on_every_level_are_refused() -> None:
     document = b"\x00\x00\x04\x00"
     for _ in range(60):
         document = struct.pack("<HH", 2, 10 + len(document)) + b"\x02\x0a\x00" * 2 + document
-    with pytest.raises(Malformed, match="on top of each other"):
+    with pytest.raises(Malformed, match="values of a JSON document overlap"):
         json_text(b"\x02" + document)

@@ -30,7 +30,7 @@ def test_the_bytes_of_a_diff() -> None:
     assert apply_json_diffs(DOCUMENT, vector) == '{"a": 9, "b": [1, 3], "cc": {"d": null}}'
 
 
-def test_no_diffs_leave_the_document_as_it_was() -> None:
+def test_no_diffs_do_not_change_the_document() -> None:
     assert applied() == '{"a": 1, "b": [1, 2, 3], "cc": {"d": null}}'
 
 
@@ -101,7 +101,7 @@ def test_every_shortened_vector_is_truncated() -> None:
 
 
 def test_diffs_cannot_nest_a_document_too_deep() -> None:
-    deep: list = []
+    deep: list[object] = []
     for _ in range(59):
         deep = [deep]
     changes = [diff(INSERT, "$" + "[0]" * 60, deep)]

@@ -11,7 +11,16 @@ import pytest
 from binspark.testing.servers import Server
 from binspark.values.json.binary import json_text
 from binspark.values.json.diff import decode_json_diffs
-from tests.support.values.json_log import ID_AND_DOCUMENT, Diffs, JsonTable, logged_rows, text_after
+from tests.support.values.json_log import (
+    ID_AND_DOCUMENT,
+    Diffs,
+    JsonTable,
+    diffs,
+    document,
+    logged_rows,
+    row_id,
+    text_after,
+)
 from tests.support.values.json_sql import random_change, random_document, random_double, sql_string
 
 pytestmark = pytest.mark.mysql
@@ -25,7 +34,7 @@ def table(mysql: Server) -> Iterator[JsonTable]:
 
 
 def printed(documents: dict[int, bytes]) -> dict[int, str]:
-    return {row_id: json_text(document) for row_id, document in documents.items()}
+    return {number: json_text(binary) for number, binary in documents.items()}
 
 
 def test_random_documents_print_as_the_server_prints_them(table: JsonTable) -> None:
@@ -64,7 +73,7 @@ def test_every_kind_of_column_prints_as_the_server_prints_it(table: JsonTable) -
     columns = "b, y, e, s, ts, d, t, bl, tb, mb, lb, tx, vb, bi, g, f, n, c"
     table.run(f"INSERT INTO t SELECT 1, JSON_ARRAY({columns}) FROM kinds")
     [(_, row)] = logged_rows(log, ID_AND_DOCUMENT)
-    assert json_text(row[1]) == table.texts()[1]
+    assert json_text(document(row)) == table.texts()[1]
 
 
 def test_documents_past_64_kib_print_as_the_server_prints_them(table: JsonTable) -> None:
@@ -78,7 +87,7 @@ def test_documents_past_64_kib_print_as_the_server_prints_them(table: JsonTable)
             "JSON_ARRAY(UNHEX(REPEAT('00', 100000)))",
         )
     )
-    assert [document[0] for document in documents.values()] == [3, 1, 3, 3, 1, 3]
+    assert [binary[0] for binary in documents.values()] == [3, 1, 3, 3, 1, 3]
     assert printed(documents) == table.texts()
 
 
@@ -89,15 +98,15 @@ def test_the_deepest_document_that_a_server_stores_is_read(table: JsonTable) -> 
     assert printed(documents) == table.texts()
 
 
-def test_an_update_in_place_leaves_a_hole(table: JsonTable) -> None:
+def test_an_update_in_place_leaves_a_gap(table: JsonTable) -> None:
     documents = table.insert(["JSON_OBJECT('a', REPEAT('x', 3000), 'b', JSON_ARRAY(REPEAT('y', 300)), 'c', 1)"])
     table.run("SET binlog_row_value_options = PARTIAL_JSON")
     table.run("UPDATE t SET doc = JSON_REMOVE(JSON_SET(doc, '$.a', 'short'), '$.b')")
     log = table.new_log()
     table.run("UPDATE t SET doc = JSON_SET(doc, '$.c', 2)")
     [(before, after)] = logged_rows(log, ID_AND_DOCUMENT)
-    assert len(before[1]) == len(documents[0])
-    assert json_text(before[1]) == '{"a": "short", "c": 1}'
+    assert len(document(before)) == len(documents[0])
+    assert json_text(document(before)) == '{"a": "short", "c": 1}'
     assert text_after(before, after, 1) == table.texts()[0] == '{"a": "short", "c": 2}'
 
 
@@ -107,7 +116,7 @@ def test_a_null_that_was_forced_into_a_column_has_no_bytes(table: JsonTable) -> 
     table.run("INSERT IGNORE INTO forced SELECT 1, NULL")
     [(_, row)] = logged_rows(log, ID_AND_DOCUMENT)
     [(text,)] = table.run("SELECT CAST(doc AS CHAR) FROM forced")
-    assert (row[1], json_text(row[1])) == (b"", text)
+    assert (row[1], json_text(document(row))) == (b"", text)
 
 
 def test_partial_updates_give_what_the_server_prints(table: JsonTable) -> None:
@@ -118,17 +127,17 @@ def test_partial_updates_give_what_the_server_prints(table: JsonTable) -> None:
     table.insert(f"JSON_OBJECT({filler}, 'a', {random_document(random, 4)}, 'b', JSON_ARRAY())" for _ in range(20))
     log, expected = table.new_log(), []
     for step in range(400):
-        row_id = step % 20
-        [(before,)] = table.run(f"SELECT CAST(doc AS CHAR CHARACTER SET utf8mb4) FROM t WHERE id = {row_id}")
-        table.run(f"UPDATE t SET doc = {random_change(random, json.loads(before))} WHERE id = {row_id}")
-        [(after,)] = table.run(f"SELECT CAST(doc AS CHAR CHARACTER SET utf8mb4) FROM t WHERE id = {row_id}")
-        expected += [(row_id, before, after)] * (before != after)
+        number = step % 20
+        [(before,)] = table.run(f"SELECT CAST(doc AS CHAR CHARACTER SET utf8mb4) FROM t WHERE id = {number}")
+        table.run(f"UPDATE t SET doc = {random_change(random, json.loads(before))} WHERE id = {number}")
+        [(after,)] = table.run(f"SELECT CAST(doc AS CHAR CHARACTER SET utf8mb4) FROM t WHERE id = {number}")
+        expected += [(number, before, after)] * (before != after)
     updates = list(logged_rows(log, ID_AND_DOCUMENT))
-    assert [(b[0], json_text(b[1]), text_after(b, a, 1)) for b, a in updates] == expected
+    assert [(row_id(b), json_text(document(b)), text_after(b, a, 1)) for b, a in updates] == expected
     assert sum(isinstance(after[1], Diffs) for _, after in updates) > 200
 
 
-def test_minimal_images_hold_the_diffs_alone(table: JsonTable) -> None:
+def test_minimal_images_contain_only_the_diffs(table: JsonTable) -> None:
     random = Random(3)
     documents = table.insert(
         f"JSON_OBJECT('filler', REPEAT('x', 3000), 'a', {random_document(random, 3)}, 'b', JSON_ARRAY(1, 2))"
@@ -137,10 +146,10 @@ def test_minimal_images_hold_the_diffs_alone(table: JsonTable) -> None:
     before = table.texts()
     table.run("SET binlog_row_value_options = PARTIAL_JSON, binlog_row_image = MINIMAL")
     log = table.new_log()
-    for row_id, text in before.items():
-        table.run(f"UPDATE t SET doc = {random_change(random, json.loads(text))} WHERE id = {row_id}")
+    for number, text in before.items():
+        table.run(f"UPDATE t SET doc = {random_change(random, json.loads(text))} WHERE id = {number}")
     updates = list(logged_rows(log, ID_AND_DOCUMENT))
-    results = {key[0]: text_after({1: documents[key[0]]}, after, 1) for key, after in updates}
+    results = {row_id(key): text_after({1: documents[row_id(key)]}, after, 1) for key, after in updates}
     assert before | results == table.texts()
     assert all((set(key), set(after)) == ({0}, {1}) for key, after in updates)
     assert sum(isinstance(after[1], Diffs) for _, after in updates) > 75
@@ -156,7 +165,7 @@ def test_the_server_logs_paths_as_they_were_asked_for(table: JsonTable) -> None:
         " '$.\"plain\"', 0, '$.\"\"', 0)"
     )
     [(before, after)] = logged_rows(log, ID_AND_DOCUMENT)
-    assert [(diff.operation.name, diff.path) for diff in decode_json_diffs(after[1].vector)] == [
+    assert [(diff.operation.name, diff.path) for diff in decode_json_diffs(diffs(after))] == [
         ("REPLACE", "$.b[last]"),
         ("INSERT", "$.b[last-9]"),
         ("INSERT", "$.b[9]"),

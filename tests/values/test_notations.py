@@ -1,4 +1,4 @@
-"""MariaDB's INET4, INET6 and UUID are text where a schema tells, as the server prints them."""
+"""MariaDB's INET4, INET6 and UUID are text if a schema is known, as the server prints them."""
 
 from __future__ import annotations
 

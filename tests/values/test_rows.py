@@ -38,7 +38,7 @@ THREE = (ID, FLAG, NAME)
 ALL_THREE = present(1, 1, 1)
 
 
-def test_an_image_holds_a_value_for_each_column_that_is_present() -> None:
+def test_an_image_contains_a_value_for_each_column_that_is_present() -> None:
     cursor = Cursor(bytes.fromhex("00 07000000 ff 0161"))
     assert decode_row(cursor, THREE, ALL_THREE) == (7, -1, "a")
     assert cursor.remaining == 0
@@ -57,7 +57,7 @@ def test_an_image_of_nine_columns_has_two_bytes_of_null_bits() -> None:
     assert row == (None,) * 9
 
 
-def test_absent_is_one_value_even_after_a_journey() -> None:
+def test_absent_is_one_value_even_after_pickling() -> None:
     assert pickle.loads(pickle.dumps(ABSENT)) is ABSENT
 
 
@@ -88,7 +88,7 @@ def test_an_event_without_rows_has_none() -> None:
 
 def test_bytes_left_over_after_the_last_row_are_an_error() -> None:
     event = rows_event(EventCode.WRITE_ROWS, 1, (present(1), None), "00 01 00")
-    with pytest.raises(Truncated, match="value needs 1 bytes, 0 are left, at byte 3 of the rows, in row 1") as raised:
+    with pytest.raises(Truncated, match="value needs 1 byte, only 0 remain, at byte 3 of the rows, in row 1") as raised:
         list(rows_of(event, (FLAG,)))
     assert raised.value.position == Position("binlog.000007", 1234, "WRITE_ROWS")
 
@@ -98,15 +98,15 @@ def test_rows_before_the_error_are_delivered() -> None:
     assert next(rows_of(event, (FLAG,))) == RowChange(None, (1,))
 
 
-def test_rows_that_hold_no_column_are_refused() -> None:
+def test_rows_without_columns_are_refused() -> None:
     event = rows_event(EventCode.WRITE_ROWS, 1, (present(0), None), "00")
-    with pytest.raises(Malformed, match="rows without columns"):
+    with pytest.raises(Malformed, match="rows event without columns"):
         list(rows_of(event, (FLAG,)))
 
 
 def test_rows_of_another_table_are_refused() -> None:
     event = rows_event(EventCode.WRITE_ROWS, 2, (present(1, 1), None), "00 01 01")
-    with pytest.raises(SchemaError, match="rows of 2 columns, the table has 1"):
+    with pytest.raises(SchemaError, match="rows have 2 columns, but the table has 1"):
         list(rows_of(event, (FLAG,)))
 
 
@@ -121,7 +121,7 @@ OLD_DOCUMENT = "0d000000 00 0100 0c00 0b00 0100 05 0100 61"
 DIFFS = "09000000 00 03 242e61 03 05 0200"
 
 
-def test_partial_documents_are_made_whole_with_the_before_image() -> None:
+def test_partial_documents_are_completed_with_the_before_image() -> None:
     rows = f"00 01000000 {OLD_DOCUMENT} 01 01 00 01000000 {DIFFS}"
     event = rows_event(EventCode.PARTIAL_UPDATE_ROWS, 2, (present(1, 1), present(1, 1)), rows)
     assert list(rows_of(event, (ID, DOCUMENT))) == [RowChange((1, '{"a": 1}'), (1, '{"a": 2}'))]
@@ -145,13 +145,13 @@ def test_partial_bits_count_json_columns_that_are_absent_too() -> None:
     assert change.after == (ABSENT, ABSENT, JsonDiffs((DocumentDiff("replace", "$.a", "2"),)))
 
 
-def test_a_partial_update_may_hold_whole_documents() -> None:
+def test_a_partial_update_may_contain_complete_documents() -> None:
     event = rows_event(EventCode.PARTIAL_UPDATE_ROWS, 1, (present(1), present(1)), f"01 00 00 {OLD_DOCUMENT}")
     assert list(rows_of(event, (DOCUMENT,))) == [RowChange((None,), ('{"a": 1}',))]
 
 
 PARTIAL_REFUSALS = [
-    (f"01 01 01 00 {DIFFS}", Malformed, "that was NULL"),
+    (f"01 01 01 00 {DIFFS}", Malformed, "that is NULL in the before image"),
     (f"01 02 01 00 {DIFFS}", Unsupported, "value options 0x2"),
     ("01 01", Truncated, "partial_bits"),
     (f"00 {OLD_DOCUMENT} 01 01 00 01000000 03", Malformed, "of a JSON document"),
@@ -187,7 +187,7 @@ def test_a_row_is_found_as_the_last_change_left_it(case: str) -> None:
 @pytest.mark.parametrize(
     "case", ["mysql/image-minimal", "mysql/image-noblob", "mariadb/image-minimal", "mariadb/image-noblob"]
 )
-def test_images_leave_columns_out(case: str) -> None:
+def test_images_may_lack_columns(case: str) -> None:
     [log, *_] = case_logs(case)
     images = [image for rows in rows_in(log, mariadb=is_mariadb(log)) for image in rows.images]
     absent = [image for image in images if ABSENT in image]
@@ -195,7 +195,7 @@ def test_images_leave_columns_out(case: str) -> None:
 
 
 def digits_by_name(column: Column) -> Column:
-    """The columns are called t0, dt0, ts0, t1, ...: the digits of their fraction, which the log does not tell."""
+    """The columns are called t0, dt0, ts0, t1, ...: the digits of their fraction, which is not in the log."""
     return replace(column, scale=int((column.name or "")[-1])) if column.name != "id" else column
 
 
@@ -218,7 +218,7 @@ def test_the_old_times_of_mariadb_have_the_digits_that_the_table_has() -> None:
     assert (texts["ts0"], texts["ts3"]) == ("2026-02-28 23:59:58", "2026-02-28 23:59:58.987")
 
 
-def test_the_old_times_of_mariadb_are_refused_where_their_digits_are_not_known() -> None:
+def test_the_old_times_of_mariadb_are_refused_if_their_digits_are_not_known() -> None:
     [log] = case_logs("mariadb/types-old-temporal-fractions")
-    with pytest.raises(Malformed, match="only the table's definition tells"):
+    with pytest.raises(Malformed, match="a table schema is needed"):
         list(rows_in(log, mariadb=True))

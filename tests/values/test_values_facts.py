@@ -153,7 +153,7 @@ def test_every_type_has_a_decoder() -> None:
     assert set(DECODERS) == set(T)
 
 
-def test_a_refusal_points_to_the_value() -> None:
+def test_an_error_has_the_offset_of_the_value() -> None:
     with pytest.raises(Malformed) as raised:
         decode(Column(T.BIT, length=1), "02")
     assert raised.value.position.offset == 0
@@ -170,16 +170,16 @@ UNDECODABLE = [
 
 
 @pytest.mark.parametrize(("collation", "raw", "replaced"), UNDECODABLE)
-def test_undecodable_text_is_what_the_options_say(collation: int | None, raw: bytes, replaced: str) -> None:
+def test_undecodable_text_follows_the_policy(collation: int | None, raw: bytes, replaced: str) -> None:
     column = Column(T.VARCHAR, length=100, collation=collation)
     stored = bytes((len(raw),)) + raw
-    with pytest.raises(Malformed, match="text is not"):
+    with pytest.raises(Malformed, match="text is not valid"):
         decode(column, stored)
     assert decode(column, stored, ValueOptions(Undecodable.BINARY)) == raw
     assert decode(column, stored, ValueOptions(Undecodable.REPLACE)) == replaced
 
 
-def test_what_may_be_text_or_blob_is_bytes_where_it_is_no_text() -> None:
+def test_what_may_be_text_or_blob_is_bytes_if_it_is_not_valid_text() -> None:
     column = Column(T.BLOB, length=1)
     assert decode(column, b"\x01\xff") == b"\xff"
     assert decode(column, b"\x01a") == "a"
@@ -198,14 +198,14 @@ def test_a_compressed_value_cannot_expand_beyond_the_limit() -> None:
     column = Column(T.BLOB_COMPRESSED, length=4, collation=BINARY_COLLATION)
     stored = len(bomb).to_bytes(4, "little") + bomb
     assert decode(column, stored) == bytes(1 << 20)
-    with pytest.raises(Unsupported, match="the limit is 1000"):
+    with pytest.raises(Unsupported, match="exceeds the limit of 1000"):
         decode(column, stored, ValueOptions(expanded_bytes=1000))
 
 
-def test_a_compressed_value_is_as_long_as_it_says() -> None:
+def test_a_compressed_value_has_its_uncompressed_size() -> None:
     liar = b"\x81\x02" + zlib.compress(b"abc")
     column = Column(T.BLOB_COMPRESSED, length=1, collation=BINARY_COLLATION)
-    with pytest.raises(Malformed, match="its 2 bytes"):
+    with pytest.raises(Malformed, match="its uncompressed size of 2 bytes"):
         decode(column, bytes((len(liar),)) + liar)
 
 

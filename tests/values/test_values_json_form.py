@@ -53,12 +53,12 @@ def test_a_value_is_written_like_this(column: Column, value: Value, form: str) -
     assert value_json(value, column) == form
 
 
-def test_columns_without_a_name_are_numbered_and_absent_ones_left_out() -> None:
+def test_columns_without_a_name_are_numbered_and_absent_ones_omitted() -> None:
     columns = (Column(T.LONG, name="id"), Column(T.LONG), Column(T.LONG, name="gone"))
     assert row_json((1, None, ABSENT), columns) == '{"id": 1, "@2": null}'
 
 
-def test_a_recorded_row_is_written_whole() -> None:
+def test_a_recorded_row_is_written_completely() -> None:
     [log] = case_logs("mysql/types")
     rows = next(rows for rows in rows_in(log, mariadb=False) if rows.schema.table == "choices")
     assert row_json(rows.images[0], rows.schema.columns) == (

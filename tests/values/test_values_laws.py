@@ -1,4 +1,4 @@
-"""Laws that hold for any bytes of any column."""
+"""Laws of any bytes of any column."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from binspark.errors import BinlogError, Truncated
 from binspark.frames import EventCode
 from binspark.values import Column, Undecodable, Value, ValueOptions, decode_value, rows_of, value_json
-from binspark.values.numbers import shortest_float
 from binspark.wire import Cursor, RecordingCursor
+from binspark.wire.floats import shortest_float
 from tests.support.values.value_columns import columns, present, rows_event
 
 policies = st.builds(ValueOptions, st.sampled_from(Undecodable))

@@ -86,21 +86,21 @@ def numbers(values: dict[str, Selected], cases: Sequence[Case]) -> dict[str, Sel
 
 
 @pytest.mark.mysql
-def test_mysql_selects_what_its_log_holds(mysql: Server) -> None:
+def test_mysql_selects_what_its_log_contains(mysql: Server) -> None:
     cases = [*COMMON, *MYSQL_ONLY]
     record(mysql, cases)
     assert numbers(logged(mysql), cases) == numbers(selected(mysql, cases), cases)
 
 
 @pytest.mark.mariadb
-def test_mariadb_selects_what_its_log_holds(mariadb: Server) -> None:
+def test_mariadb_selects_what_its_log_contains(mariadb: Server) -> None:
     cases = [*COMMON, *MARIADB_ONLY]
     record(mariadb, cases)
     assert numbers(logged(mariadb), cases) == numbers(selected(mariadb, cases), cases)
 
 
 @pytest.mark.mariadb
-def test_mariadb_selects_what_its_log_holds_in_the_old_form_of_times(start_server: Callable[..., Server]) -> None:
+def test_mariadb_selects_what_its_log_contains_in_the_old_format_of_times(start_server: Callable[..., Server]) -> None:
     server = start_server(MariaDB, {"binlog-row-metadata": "FULL", "mysql56-temporal-format": "OFF"})
     by_digits = [[case for case in OLD_TEMPORALS if case.sql_type.endswith(f"({digits})")] for digits in range(7)]
     assert [old_times_logged(server, cases, digits) for digits, cases in enumerate(by_digits)] == [
@@ -109,7 +109,7 @@ def test_mariadb_selects_what_its_log_holds_in_the_old_form_of_times(start_serve
 
 
 def old_times_logged(server: Server, cases: Sequence[Case], digits: int) -> dict[str, Selected]:
-    """Record the cases and read them from the log, which does not tell the digits of their fractions."""
+    """Record the cases and read them from the log, which does not contain the digits of their fractions."""
     record(server, cases)
     return logged(server, lambda column: replace(column, scale=digits if column.name == "v" else column.scale))
 

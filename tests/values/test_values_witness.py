@@ -1,4 +1,4 @@
-"""The servers' own log readers say the same about the rows of the recorded logs."""
+"""The servers' own log readers print the same rows for the recorded logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the bytes are, verify answers: it never raises, and never calls damage whole."""
+"""Whatever the bytes are, verify reports: it never raises, and never calls damage intact."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def verify_content(content: bytes) -> Report:
 
 
 @given(st.binary(max_size=200))
-def test_bytes_that_are_no_log_are_not_whole(content: bytes) -> None:
+def test_bytes_that_are_not_a_log_are_not_intact(content: bytes) -> None:
     assert not verify_content(content).ok
 
 
 @given(st.binary(max_size=200))
-def test_bytes_behind_the_magic_are_not_whole(content: bytes) -> None:
+def test_random_bytes_after_the_magic_are_not_intact(content: bytes) -> None:
     assert not verify_content(b"\xfebin" + content).ok
 
 
 @SERVERS
 @given(data=st.data())
-def test_a_log_with_other_bytes_in_it_gets_an_answer(server: ServerKind, data: st.DataObject) -> None:
+def test_a_log_with_random_bytes_in_it_gets_a_report(server: ServerKind, data: st.DataObject) -> None:
     content = CONTENTS[server]
     start = data.draw(st.integers(0, len(content)))
     end = data.draw(st.integers(start, min(len(content), start + 40)))

@@ -1,4 +1,4 @@
-"""Files that follow each other: none missing, none twice, each ending where the next begins."""
+"""Chains of files: none missing, none twice, each ending where the next begins."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def test_a_file_that_was_deleted_from_the_middle_is_missing(family: str, tmp_pat
     assert "binlog.000002 is missing" in report.findings[0].message
 
 
-def test_several_files_that_are_missing_are_named_as_a_range(tmp_path: Path) -> None:
+def test_several_missing_files_are_named_as_a_range(tmp_path: Path) -> None:
     paths = chain(files=5).save(tmp_path)
     report = verify_logs([paths[0], paths[4]])
     assert "binlog.000002 to binlog.000004 are missing" in report.findings[0].message
 
 
 @FAMILIES
-def test_a_file_that_the_index_lists_and_that_is_gone_is_missing(family: str, tmp_path: Path) -> None:
+def test_a_file_that_only_the_index_lists_is_missing(family: str, tmp_path: Path) -> None:
     folder = copy_case(f"{family}/rotation", tmp_path)
     (folder / "binlog.000004").unlink()
     report = verify_logs(folder / "binlog.index")
@@ -57,7 +57,7 @@ def test_a_file_that_the_index_lists_and_that_is_gone_is_missing(family: str, tm
 
 
 @FAMILIES
-def test_files_that_changed_their_places_are_found(family: str, tmp_path: Path) -> None:
+def test_swapped_files_are_found(family: str, tmp_path: Path) -> None:
     folder = copy_case(f"{family}/rotation", tmp_path)
     first, second = folder / "binlog.000001", folder / "binlog.000002"
     content = first.read_bytes()
@@ -69,13 +69,13 @@ def test_files_that_changed_their_places_are_found(family: str, tmp_path: Path) 
 
 
 @FAMILIES
-def test_files_that_are_named_in_the_wrong_order_are_found(family: str, tmp_path: Path) -> None:
+def test_files_in_the_wrong_order_are_found(family: str, tmp_path: Path) -> None:
     folder = copy_case(f"{family}/rotation", tmp_path)
     assert errors(verify_logs([folder / "binlog.000002", folder / "binlog.000001"])) == ["file-order"]
 
 
 @FAMILIES
-def test_a_file_that_is_named_twice_is_found(family: str, tmp_path: Path) -> None:
+def test_a_file_given_twice_is_found(family: str, tmp_path: Path) -> None:
     folder = copy_case(f"{family}/rotation", tmp_path)
     assert errors(verify_logs([folder / "binlog.000001", folder / "binlog.000001"])) == ["duplicate-file"]
 
@@ -103,13 +103,13 @@ def test_a_rotation_to_another_position_is_found(tmp_path: Path) -> None:
     assert errors(verify_built(log, tmp_path)) == ["rotate-position"]
 
 
-def test_a_chain_whose_files_were_all_renamed_holds_together(tmp_path: Path) -> None:
+def test_a_chain_whose_files_were_all_renamed_is_intact(tmp_path: Path) -> None:
     for path in chain().save(tmp_path):
         path.rename(tmp_path / f"db1-{path.name}")
     assert codes(verify_logs(tmp_path)) == []
 
 
-def test_chains_in_one_directory_are_verified_each_for_itself(tmp_path: Path) -> None:
+def test_chains_in_one_directory_are_verified_separately(tmp_path: Path) -> None:
     chain().save(tmp_path)
     other = BinlogBuilder(MARIADB_10_11, base_name="other")
     other.stop()
@@ -120,37 +120,37 @@ def test_chains_in_one_directory_are_verified_each_for_itself(tmp_path: Path) ->
 
 
 @SERVERS
-def test_a_log_in_use_at_the_end_of_the_chain_is_a_warning(server: ServerKind, tmp_path: Path) -> None:
+def test_an_active_log_at_the_end_of_the_chain_is_a_warning(server: ServerKind, tmp_path: Path) -> None:
     log = chain(server)
-    log.leave_open()
+    log.mark_in_use()
     report = verify_built(log, tmp_path)
     assert codes(report) == warnings(report) == ["in-use"]
 
 
 @SERVERS
-def test_a_log_in_use_that_another_follows_without_a_restart_is_an_error(server: ServerKind, tmp_path: Path) -> None:
+def test_an_active_log_before_another_without_a_restart_is_an_error(server: ServerKind, tmp_path: Path) -> None:
     paths = chain(server).save(tmp_path)
     mark_in_use(paths[1])
     assert errors(verify_logs(paths)) == ["in-use"]
 
 
 def crashed(server: ServerKind) -> BinlogBuilder:
-    """Build the log of a server that crashed and started again."""
+    """Build the log of a server that crashed and restarted."""
     log = BinlogBuilder(server)
     log.transaction(insert(ITEMS, (1,)))
-    log.leave_open()
+    log.mark_in_use()
     log.start_file()
     log.stop()
     return log
 
 
-def test_mariadb_leaves_the_log_of_a_crash_marked(tmp_path: Path) -> None:
+def test_mariadb_leaves_the_log_of_a_crash_marked_as_in_use(tmp_path: Path) -> None:
     report = verify_built(crashed(MARIADB_10_11), tmp_path)
     assert sorted(warnings(report)) == ["in-use", "no-end"]
     assert report.ok
 
 
-def test_mysql_clears_the_mark_so_a_marked_log_is_an_old_copy(tmp_path: Path) -> None:
+def test_mysql_clears_the_flag_so_a_log_marked_as_in_use_is_an_old_copy(tmp_path: Path) -> None:
     assert errors(verify_built(crashed(MYSQL_9_7), tmp_path)) == ["in-use"]
 
 
@@ -172,7 +172,7 @@ def test_a_transaction_that_a_crash_interrupted_is_a_warning(server: ServerKind,
 
 
 @SERVERS
-def test_an_event_behind_the_end_of_a_log_is_found(server: ServerKind, tmp_path: Path) -> None:
+def test_an_event_after_the_end_of_a_log_is_found(server: ServerKind, tmp_path: Path) -> None:
     log = chain(server, files=1)
     log.query("BEGIN")
     log.query("COMMIT")
@@ -188,7 +188,7 @@ def test_logs_that_were_joined_are_found(tmp_path: Path) -> None:
     assert "files were joined" in message(report, "after-end")
 
 
-def test_a_new_version_of_the_server_is_worth_a_note(tmp_path: Path) -> None:
+def test_another_server_version_is_info(tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_8_0)
     log.stop()
     newer = BinlogBuilder(MYSQL_9_7)
@@ -199,7 +199,7 @@ def test_a_new_version_of_the_server_is_worth_a_note(tmp_path: Path) -> None:
     assert codes(report) == infos(report) == ["server-version"]
 
 
-def test_another_server_id_is_worth_a_note(tmp_path: Path) -> None:
+def test_another_server_id_is_info(tmp_path: Path) -> None:
     log = BinlogBuilder()
     log.stop()
     log.server_id = 2
@@ -218,7 +218,7 @@ def test_a_file_of_a_directory_that_lost_its_magic_is_not_overlooked(tmp_path: P
 
 
 @FAMILIES
-def test_an_encrypted_file_cannot_be_verified_and_the_rest_goes_on(family: str, tmp_path: Path) -> None:
+def test_an_encrypted_file_cannot_be_verified_but_the_others_are(family: str, tmp_path: Path) -> None:
     folder = copy_case(f"{family}/rotation", tmp_path)
     encrypted = copy_case(f"{family}/encrypted", tmp_path)
     shutil.copy(encrypted / "binlog.000001", folder / "binlog.000002")
@@ -232,6 +232,6 @@ def test_a_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
         verify_logs(tmp_path / "binlog.000001")
 
 
-def test_no_path_at_all_is_refused() -> None:
+def test_no_path_is_refused() -> None:
     with pytest.raises(OptionError):
         verify_logs([])

@@ -1,4 +1,4 @@
-"""The catalogue of findings: each has its advice, and a test that provokes it."""
+"""Every code of a finding has advice, and a test that provokes it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TESTS = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.
 
 
 @pytest.mark.parametrize("code", Code, ids=str)
-def test_every_code_says_what_to_do(code: Code) -> None:
+def test_every_code_has_advice(code: Code) -> None:
     assert ADVICE[code].endswith(".")
 
 

@@ -1,4 +1,4 @@
-"""Damaged bytes: each is found, named, and read past, so that one report shows all of it."""
+"""Damaged bytes are found, reported and skipped, so that one report shows all damage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 from binspark.event import TransactionPayload, encode_body
 from binspark.frames import ChecksumAlgorithm, Frame, HeaderFlag
 from binspark.frames import EventCode as E
-from binspark.testing.builder import MYSQL_9_7, BinlogBuilder, Lies, insert
+from binspark.testing.builder import MYSQL_9_7, BinlogBuilder, Overrides, insert
+from binspark.transactions.byte_tables import IDENTIFYING_CODES
 from binspark.verify import verify_logs
 from tests.support.verify.logs import (
     ITEMS,
@@ -72,8 +73,8 @@ def test_every_flipped_byte_of_a_log_is_found(log: Path) -> None:
     assert unseen == []
 
 
-def test_damage_in_one_place_is_one_error(log: Path) -> None:
-    """An event's body, whichever it is: no alarms about what follows from it."""
+def test_damage_at_one_position_is_one_error(log: Path) -> None:
+    """Whichever event is damaged: no findings about the consequences."""
     sound, frames = log.read_bytes(), frames_of(log)[1:]
     found = []
     for frame in frames:
@@ -83,12 +84,24 @@ def test_damage_in_one_place_is_one_error(log: Path) -> None:
     assert found == [["checksum"]] * len(frames)
 
 
-def test_a_broken_size_is_a_hole_up_to_the_next_event(log: Path) -> None:
+def test_a_transaction_whose_begin_is_damaged_is_one_transaction(log: Path) -> None:
+    transactions = verify_logs(log).files[0].transactions
+    frames = frames_of(log)
+    table_map = next(at for at, frame in enumerate(frames) if frame.type_code == E.TABLE_MAP)
+    gtid = max(at for at in range(table_map) if frames[at].type_code in IDENTIFYING_CODES)
+    for frame in frames[gtid:table_map]:
+        flip(log, frame.end_offset - 2)
+    damaged = verify_logs(log)
+    assert set(errors(damaged)) == {"checksum"}
+    assert damaged.files[0].transactions == transactions
+
+
+def test_a_wrong_size_is_a_hole_up_to_the_next_event(log: Path) -> None:
     frame = rows_frame(log)
     flip(log, frame.offset + SIZE_FIELD + 2)
     report = verify_logs(log)
     assert errors(report) == ["hole"]
-    assert f"{len(frame.data)} bytes, {frame.offset} to {frame.end_offset}" in report.findings[0].message
+    assert f"{len(frame.data)} bytes ({frame.offset} to {frame.end_offset})" in report.findings[0].message
 
 
 def test_a_size_smaller_than_a_header_is_a_hole(log: Path) -> None:
@@ -101,7 +114,7 @@ def test_a_size_smaller_than_a_header_is_a_hole(log: Path) -> None:
     assert errors(verify_logs(log)) == ["hole"]
 
 
-def test_a_size_that_swallows_the_next_event_is_a_hole(log: Path) -> None:
+def test_a_size_that_includes_the_next_event_is_a_hole(log: Path) -> None:
     frame = rows_frame(log)
     larger = len(frame.data) + 11
 
@@ -121,7 +134,7 @@ def test_several_damages_are_all_in_one_report(log: Path) -> None:
     assert errors(verify_logs(log)) == ["checksum", "hole", "checksum", "truncated"]
 
 
-def test_findings_of_a_kind_are_capped_and_counted(log: Path) -> None:
+def test_findings_of_a_code_are_limited_and_counted(log: Path) -> None:
     for frame in frames_of(log)[5:15]:
         flip(log, frame.end_offset - 1)
     report = verify_logs(log, findings_per_code=3)
@@ -130,13 +143,13 @@ def test_findings_of_a_kind_are_capped_and_counted(log: Path) -> None:
     assert report.summary.errors == 10
 
 
-def test_bytes_that_were_taken_out_are_found(log: Path) -> None:
+def test_removed_bytes_are_found(log: Path) -> None:
     frames = frames_of(log)
     remove_bytes(log, frames[8].offset, frames[8].end_offset)
     assert set(errors(verify_logs(log))) >= {"position"}
 
 
-def test_a_damaged_position_without_a_checksum_is_found(no_checksums: Path) -> None:
+def test_a_wrong_position_without_a_checksum_is_found(no_checksums: Path) -> None:
     frame = frame_of(no_checksums, E.TABLE_MAP)
     flip(no_checksums, frame.offset + POSITION_FIELD)
     report = verify_logs(no_checksums)
@@ -144,7 +157,7 @@ def test_a_damaged_position_without_a_checksum_is_found(no_checksums: Path) -> N
     assert infos(report) == ["no-checksums"]
 
 
-def test_a_broken_size_without_a_checksum_is_a_hole(no_checksums: Path) -> None:
+def test_a_wrong_size_without_a_checksum_is_a_hole(no_checksums: Path) -> None:
     frame = frame_of(no_checksums, E.WRITE_ROWS)
     flip(no_checksums, frame.offset + SIZE_FIELD)
     assert errors(verify_logs(no_checksums)) == ["hole"]
@@ -157,7 +170,7 @@ def test_an_event_that_contradicts_its_format_does_not_decode(no_checksums: Path
 
 
 @pytest.mark.parametrize("left", [1, 18, 19, 40])
-def test_a_truncated_tail_says_how_many_bytes_are_sound(log: Path, left: int) -> None:
+def test_a_truncated_log_is_reported_with_its_sound_bytes(log: Path, left: int) -> None:
     frame = rows_frame(log)
     cut(log, frame.offset + left)
     report = verify_logs(log)
@@ -166,7 +179,7 @@ def test_a_truncated_tail_says_how_many_bytes_are_sound(log: Path, left: int) ->
     assert f"cut to {frame.offset} bytes" in next(f for f in report.findings if f.code == "truncated").message
 
 
-def test_a_log_that_is_cut_as_told_is_only_without_an_end(log: Path) -> None:
+def test_a_log_cut_as_advised_only_lacks_its_end(log: Path) -> None:
     cut(log, rows_frame(log).offset + 33)
     message = next(f for f in verify_logs(log).findings if f.code == "unfinished-transaction")
     assert message.position.offset is not None
@@ -176,7 +189,7 @@ def test_a_log_that_is_cut_as_told_is_only_without_an_end(log: Path) -> None:
     assert report.ok
 
 
-def test_zeros_behind_the_last_event_are_a_tail_that_cannot_be_read(log: Path) -> None:
+def test_zeros_after_the_last_event_are_an_unreadable_tail(log: Path) -> None:
     size = log.stat().st_size
     with log.open("r+b") as file:
         file.truncate(size + 50_000_000)
@@ -204,7 +217,7 @@ def test_a_file_that_ends_inside_its_magic_is_truncated(content: bytes, tmp_path
     assert errors(verify_logs(path)) == ["truncated"]
 
 
-def test_a_file_with_nothing_but_the_magic_is_truncated(tmp_path: Path) -> None:
+def test_a_file_with_only_the_magic_is_truncated(tmp_path: Path) -> None:
     path = tmp_path / "binlog.000001"
     path.write_bytes(b"\xfebin")
     assert errors(verify_logs(path)) == ["truncated"]
@@ -216,7 +229,7 @@ def test_another_kind_of_file_is_not_a_log(tmp_path: Path) -> None:
     assert errors(verify_logs(path)) == ["not-a-log"]
 
 
-def test_a_log_with_a_damaged_magic_is_read_all_the_same(log: Path) -> None:
+def test_a_log_with_a_damaged_magic_is_read(log: Path) -> None:
     events = len(frames_of(log))
     flip(log, 2)
     report = verify_logs(log)
@@ -225,7 +238,7 @@ def test_a_log_with_a_damaged_magic_is_read_all_the_same(log: Path) -> None:
 
 
 @pytest.mark.parametrize("field", [4, SIZE_FIELD + 3], ids=["type", "size"])
-def test_a_log_whose_format_description_cannot_be_read_is_read_by_guessing(log: Path, field: int) -> None:
+def test_a_log_with_an_unreadable_format_description_is_read_with_a_guessed_format(log: Path, field: int) -> None:
     events = len(frames_of(log))
     flip(log, 4 + field)
     report = verify_logs(log)
@@ -233,7 +246,7 @@ def test_a_log_whose_format_description_cannot_be_read_is_read_by_guessing(log: 
     assert report.files[0].events == events - 1
 
 
-def test_a_log_whose_format_description_lies_about_checksums_is_read_with_them(log: Path) -> None:
+def test_a_log_with_a_wrong_checksum_algorithm_in_its_format_description_is_read(log: Path) -> None:
     end = frames_of(log)[0].end_offset
     flip(log, end - 5)
     cleared = verify_logs(log)
@@ -242,7 +255,7 @@ def test_a_log_whose_format_description_lies_about_checksums_is_read_with_them(l
     assert codes(verify_logs(log)) == ["checksum"]
 
 
-def test_a_payload_that_does_not_expand_is_found(tmp_path: Path) -> None:
+def test_a_payload_that_cannot_be_decompressed_is_found(tmp_path: Path) -> None:
     path = copy_case("mysql/compressed", tmp_path) / "binlog.000001"
     frame = frame_of(path, E.TRANSACTION_PAYLOAD)
     middle = len(frame.data) // 2
@@ -259,7 +272,7 @@ def test_a_payload_of_an_unknown_compression_is_not_supported(tmp_path: Path) ->
     assert report.ok
 
 
-def test_an_unknown_event_is_a_warning_because_its_checksum_holds(tmp_path: Path) -> None:
+def test_an_unknown_event_with_a_correct_checksum_is_a_warning(tmp_path: Path) -> None:
     log = BinlogBuilder()
     log.unknown(b"?", 99)
     log.stop()
@@ -273,7 +286,7 @@ def test_an_unknown_event_without_a_checksum_may_be_damage(tmp_path: Path) -> No
     assert errors(verify_built(log, tmp_path)) == ["unknown-event"]
 
 
-def test_an_unknown_event_that_may_be_ignored_is_worth_a_note(tmp_path: Path) -> None:
+def test_an_unknown_event_that_may_be_ignored_is_info(tmp_path: Path) -> None:
     log = BinlogBuilder()
     log.raw(99, b"?", HeaderFlag.IGNORABLE)
     log.stop()
@@ -281,28 +294,28 @@ def test_an_unknown_event_that_may_be_ignored_is_worth_a_note(tmp_path: Path) ->
     assert codes(report) == infos(report) == ["unknown-ignorable-event"]
 
 
-def test_bytes_behind_the_last_field_are_worth_a_note(tmp_path: Path) -> None:
+def test_bytes_after_the_last_field_are_info(tmp_path: Path) -> None:
     log = BinlogBuilder()
     log.raw(E.STOP, b"new")
     report = verify_built(log, tmp_path)
     assert codes(report) == infos(report) == ["extra-bytes"]
 
 
-def test_bytes_behind_the_last_field_without_a_checksum_are_a_warning(tmp_path: Path) -> None:
+def test_bytes_after_the_last_field_without_a_checksum_are_a_warning(tmp_path: Path) -> None:
     log = BinlogBuilder(MYSQL_9_7, checksum=ChecksumAlgorithm.NONE)
     log.raw(E.STOP, b"new")
     assert warnings(verify_built(log, tmp_path)) == ["extra-bytes"]
 
 
-def test_a_position_that_lies_is_found(tmp_path: Path) -> None:
+def test_a_wrong_position_is_found(tmp_path: Path) -> None:
     log = BinlogBuilder()
-    log.raw(E.STOP, b"", lies=Lies(next_position=4711))
+    log.raw(E.STOP, b"", overrides=Overrides(next_position=4711))
     assert errors(verify_built(log, tmp_path)) == ["position"]
 
 
 def test_a_position_of_zero_is_not_legal_in_a_log_of_mysql(tmp_path: Path) -> None:
     log = BinlogBuilder()
-    log.raw(E.STOP, b"", lies=Lies(next_position=0))
+    log.raw(E.STOP, b"", overrides=Overrides(next_position=0))
     assert errors(verify_built(log, tmp_path)) == ["position"]
 
 
@@ -316,7 +329,7 @@ def test_a_relay_log_is_read_past_damage(tmp_path: Path) -> None:
     assert report.files[0].events == events - 1
 
 
-def test_a_file_that_cannot_be_opened_is_reported_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_opened_is_reported_and_the_others_are_verified(tmp_path: Path) -> None:
     paths = chain().save(tmp_path)
     paths[1].unlink()
     paths[1].mkdir()

@@ -1,4 +1,4 @@
-"""GTIDs: each once, none of those that earlier files hold, and none missing between two files."""
+"""GTIDs: each once, none of those in earlier files, and none missing between two files."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 from binspark.gtid import Gtid, GtidSet, GtidSetBuilder, MariadbGtid
 from binspark.testing.builder import MARIADB_10_11, BinlogBuilder, insert
 from binspark.verify import verify_logs
-from binspark.verify.mysql_gtids import gaps
+from binspark.verify.gtids import gaps
 from tests.support.verify.logs import ITEMS, chain, codes, errors, infos, mariadb_chain, message, verify_built, warnings
 
 UUID = "11111111-2222-3333-4444-555555555555"
 
 
-def test_a_transaction_that_is_in_a_file_twice_is_found(tmp_path: Path) -> None:
+def test_a_duplicate_transaction_in_a_file_is_found(tmp_path: Path) -> None:
     log = BinlogBuilder()
     log.transaction(insert(ITEMS, (1,)), gtid=f"{UUID}:1")
     log.transaction(insert(ITEMS, (1,)), gtid=f"{UUID}:1")
@@ -33,7 +33,7 @@ def test_a_transaction_that_is_in_an_earlier_file_is_found(tmp_path: Path) -> No
     assert errors(verify_logs(path)) == ["gtid-already-logged"]
 
 
-def test_transactions_that_no_file_holds_are_named(tmp_path: Path) -> None:
+def test_transactions_that_no_file_has_are_named(tmp_path: Path) -> None:
     log = BinlogBuilder()
     log.transaction(insert(ITEMS, (1,)))
     log.executed |= GtidSet(f"{UUID}:7-9")
@@ -44,7 +44,7 @@ def test_transactions_that_no_file_holds_are_named(tmp_path: Path) -> None:
     assert f"{UUID}:7-9" in report.findings[0].message
 
 
-def test_transactions_that_the_next_file_does_not_know_are_named(tmp_path: Path) -> None:
+def test_transactions_that_the_next_file_lacks_are_named(tmp_path: Path) -> None:
     log = BinlogBuilder()
     log.transaction(insert(ITEMS, (1,)), gtid=f"{UUID}:7")
     log.executed -= GtidSet(f"{UUID}:7")
@@ -55,7 +55,7 @@ def test_transactions_that_the_next_file_does_not_know_are_named(tmp_path: Path)
     assert f"{UUID}:7" in message(report, "gtid-unexpected")
 
 
-def test_numbers_that_are_left_out_are_worth_a_note(tmp_path: Path) -> None:
+def test_skipped_gtids_are_info(tmp_path: Path) -> None:
     log = BinlogBuilder()
     log.transaction(insert(ITEMS, (1,)), gtid=f"{UUID}:1")
     log.transaction(insert(ITEMS, (1,)), gtid=f"{UUID}:nightly:4")
@@ -66,16 +66,16 @@ def test_numbers_that_are_left_out_are_worth_a_note(tmp_path: Path) -> None:
     assert f"{UUID}:2-3:nightly:1-3" in report.findings[0].message
 
 
-def test_a_gap_of_an_earlier_file_is_not_told_again() -> None:
+def test_a_gap_of_an_earlier_file_is_not_reported_again() -> None:
     previous, collected = GtidSet(f"{UUID}:1-2:5"), GtidSet(f"{UUID}:6:8")
     assert gaps(previous, collected) == GtidSet(f"{UUID}:7")
 
 
-def test_a_gap_that_is_filled_later_is_no_gap() -> None:
+def test_a_gap_that_is_filled_later_is_not_reported() -> None:
     assert gaps(GtidSet(f"{UUID}:1-2:5"), GtidSet(f"{UUID}:3-4")) == GtidSet()
 
 
-def test_anonymous_transactions_among_others_are_worth_a_note(tmp_path: Path) -> None:
+def test_anonymous_transactions_among_others_are_info(tmp_path: Path) -> None:
     log = BinlogBuilder()
     log.transaction(insert(ITEMS, (1,)))
     log.transaction(insert(ITEMS, (2,)), gtid="anonymous")
@@ -92,19 +92,19 @@ def mariadb_log(*gtids: str) -> BinlogBuilder:
     return log
 
 
-def test_a_transaction_that_is_in_a_mariadb_log_twice_is_found(tmp_path: Path) -> None:
+def test_a_duplicate_transaction_in_a_mariadb_log_is_found(tmp_path: Path) -> None:
     assert errors(verify_built(mariadb_log("0-1-1", "0-1-1"), tmp_path)) == ["gtid-duplicate"]
 
 
-def test_numbers_of_a_domain_that_do_not_grow_are_a_warning(tmp_path: Path) -> None:
+def test_numbers_of_a_domain_that_do_not_rise_are_a_warning(tmp_path: Path) -> None:
     assert warnings(verify_built(mariadb_log("0-1-5", "0-2-5", "0-2-3"), tmp_path)) == ["gtid-order"] * 2
 
 
-def test_numbers_that_a_domain_leaves_out_are_worth_a_note(tmp_path: Path) -> None:
+def test_skipped_numbers_of_a_domain_are_info(tmp_path: Path) -> None:
     assert codes(verify_built(mariadb_log("0-1-5", "0-2-8", "1-1-1"), tmp_path)) == ["gtid-gap"]
 
 
-def test_domains_are_counted_each_for_itself(tmp_path: Path) -> None:
+def test_domains_have_separate_numbers(tmp_path: Path) -> None:
     assert codes(verify_built(mariadb_log("0-1-5", "7-1-1", "0-1-6", "7-1-2"), tmp_path)) == []
 
 
@@ -118,7 +118,7 @@ def test_a_mariadb_transaction_that_is_in_an_earlier_file_is_found(tmp_path: Pat
 
 
 def mariadb_pair(listed: dict[tuple[int, int], MariadbGtid]) -> BinlogBuilder:
-    """Build two files: one with 0-1-1 and 5-1-1, and one whose GTID_LIST says this."""
+    """Build two files: one with 0-1-1 and 5-1-1, and one with this GTID_LIST."""
     log = BinlogBuilder(MARIADB_10_11)
     log.transaction(insert(ITEMS, (1,)), gtid="0-1-1")
     log.transaction(insert(ITEMS, (1,)), gtid="5-1-1")
@@ -128,14 +128,14 @@ def mariadb_pair(listed: dict[tuple[int, int], MariadbGtid]) -> BinlogBuilder:
     return log
 
 
-def test_a_gtid_list_that_knows_more_means_lost_transactions(tmp_path: Path) -> None:
+def test_a_gtid_list_with_more_transactions_means_that_they_are_lost(tmp_path: Path) -> None:
     listed = {(0, 1): MariadbGtid(0, 1, 4), (5, 1): MariadbGtid(5, 1, 1)}
     report = verify_built(mariadb_pair(listed), tmp_path)
     assert errors(report) == ["gtid-lost"]
     assert "0-1-4" in report.findings[0].message
 
 
-def test_a_gtid_list_that_knows_less_does_not_belong_here(tmp_path: Path) -> None:
+def test_a_gtid_list_with_fewer_transactions_is_of_another_chain(tmp_path: Path) -> None:
     listed = {(0, 1): MariadbGtid(0, 1, 0), (5, 1): MariadbGtid(5, 1, 1)}
     assert errors(verify_built(mariadb_pair(listed), tmp_path)) == ["gtid-unexpected"]
 
@@ -154,7 +154,7 @@ def test_a_domain_with_transactions_in_the_log_cannot_be_deleted(tmp_path: Path)
     assert errors(report) == ["gtid-unexpected"]
 
 
-def test_a_growing_set_knows_what_it_holds() -> None:
+def test_a_set_builder_knows_its_members() -> None:
     builder = GtidSetBuilder(GtidSet(f"{UUID}:3-5"))
     builder.add(Gtid(UUID, 9))
     assert [number for number in range(1, 12) if Gtid(UUID, number) in builder] == [3, 4, 5, 9]

@@ -1,4 +1,4 @@
-"""Chains that real servers write are whole; what is taken from them or done to them is found."""
+"""Chains of real servers are intact; whatever is removed or changed is found."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def folder(recorded: Path, tmp_path: Path) -> Path:
     return copy
 
 
-def test_a_recorded_chain_is_whole(folder: Path) -> None:
+def test_a_recorded_chain_is_intact(folder: Path) -> None:
     report = verify_logs(folder / "binlog.index")
     assert codes(report) == []
     assert report.summary.files == ROTATIONS + 1
@@ -114,7 +114,7 @@ def test_a_killed_server_leaves_warnings_only(family: Family, start_server: Serv
 
 
 @pytest.mark.mysql
-def test_gtids_that_are_set_as_purged_are_not_missed(start_server: ServerFactory) -> None:
+def test_gtids_set_as_purged_are_not_reported_as_lost(start_server: ServerFactory) -> None:
     server = start_server(MySQL)
     server.run_sql("CREATE DATABASE purged; FLUSH BINARY LOGS")
     server.run_sql("SET GLOBAL gtid_purged = '+11111111-2222-3333-4444-555555555555:1-5'; FLUSH BINARY LOGS")
@@ -122,7 +122,7 @@ def test_gtids_that_are_set_as_purged_are_not_missed(start_server: ServerFactory
 
 
 @pytest.mark.mariadb
-def test_a_domain_that_the_server_deleted_is_worth_a_note(start_server: ServerFactory) -> None:
+def test_a_domain_that_the_server_deleted_is_info(start_server: ServerFactory) -> None:
     server = start_server(MariaDB)
     server.run_sql("SET gtid_domain_id = 9; CREATE DATABASE deleted; FLUSH BINARY LOGS")
     server.run_sql("CREATE DATABASE kept")

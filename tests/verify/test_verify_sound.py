@@ -1,4 +1,4 @@
-"""What real servers wrote is whole, except where something really happened to it."""
+"""Logs of real servers are intact, except where something really happened to them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from binspark.testing.builder import (
     MARIADB_11_8,
     MYSQL_9_7,
     BinlogBuilder,
-    Lies,
+    HeaderFields,
+    Overrides,
     ServerKind,
-    Stamp,
     event_bytes,
 )
 from binspark.transactions import transactions
 from binspark.verify import Verdict, verify_logs
-from binspark.verify.checks import Contents, LogKind
+from binspark.verify.checks import EventCheck, LogKind
 from binspark.verify.findings import Findings
 from tests.corpus.cases import CORPUS, ENCRYPTED_CASES, FAMILIES, case_of, corpus_logs, log_id
 from tests.support.verify.logs import chain, codes, errors, infos, mariadb_chain, verify_built, warnings
@@ -54,7 +54,7 @@ BROKEN = {"crash-truncated", "incident", "encrypted"}
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_recorded_case_gives_exactly_what_happened_to_it(case: str) -> None:
+def test_a_recorded_case_has_exactly_the_expected_findings(case: str) -> None:
     report = verify_logs(CORPUS / case)
     assert codes(report) == HAPPENED.get(case, [])
     assert report.ok == (case.partition("/")[2] not in BROKEN)
@@ -67,12 +67,12 @@ def test_a_recorded_log_is_read_to_its_last_byte(case: str) -> None:
         assert file.events > 0
 
 
-def test_a_file_report_says_what_the_file_holds() -> None:
+def test_a_file_report_has_the_contents_of_the_file() -> None:
     first = verify_logs(CORPUS / "mysql/rotation").files[0]
     assert (first.events, first.transactions, first.bytes, first.sound_bytes) == (12, 3, 924, 924)
     assert (first.server_version, first.server_id, first.checksum) == ("9.7.4-2", 1, "crc32")
     assert first.gtids.endswith(":1-3")
-    assert first.verdict is Verdict.WHOLE
+    assert first.verdict is Verdict.INTACT
     assert first.first_time is not None
     assert first.first_time <= (first.last_time or 0)
 
@@ -93,7 +93,7 @@ def test_mariadb_reports_the_last_gtid_of_each_domain_and_server() -> None:
 
 
 @pytest.mark.parametrize("server", ALL_SERVERS, ids=lambda server: server.server_version)
-def test_a_built_chain_of_every_server_is_whole(server: ServerKind, tmp_path: Path) -> None:
+def test_a_built_chain_of_every_server_is_intact(server: ServerKind, tmp_path: Path) -> None:
     report = verify_built(chain(server), tmp_path)
     assert errors(report) == warnings(report) == []
     assert report.summary.transactions == 6
@@ -102,7 +102,7 @@ def test_a_built_chain_of_every_server_is_whole(server: ServerKind, tmp_path: Pa
 def test_positions_of_zero_are_legal_in_a_log_of_mariadb(tmp_path: Path) -> None:
     log = BinlogBuilder(MARIADB_11_8)
     log.mariadb_gtid("0-1-1")
-    log.raw(E.ANNOTATE_ROWS, b"INSERT INTO t VALUES (1)", lies=Lies(next_position=0))
+    log.raw(E.ANNOTATE_ROWS, b"INSERT INTO t VALUES (1)", overrides=Overrides(next_position=0))
     log.xid(1)
     log.stop()
     assert codes(verify_built(log, tmp_path)) == []
@@ -110,10 +110,10 @@ def test_positions_of_zero_are_legal_in_a_log_of_mariadb(tmp_path: Path) -> None
 
 def test_positions_past_four_gibibytes_wrap() -> None:
     offset = (1 << 32) - 10
-    event = event_bytes(E.STOP, b"", Stamp(1, 1), LOG_FORMAT, offset)
+    event = event_bytes(E.STOP, b"", HeaderFields(1, 1), LOG_FORMAT, offset)
     frame = next(Framer(LOG_FORMAT, offset).feed(event))
     findings = Findings("large")
-    Contents(LogKind.of(frame), findings).decode(frame)
+    EventCheck(LogKind.of(frame), findings).decode(frame)
     assert frame.header.next_position == len(event) - 10
     assert findings.kept == []
 
@@ -126,7 +126,7 @@ def test_chains_of_both_families_need_no_rotation_to_be_the_first_file(tmp_path:
         assert codes(verify_logs(later)) == []
 
 
-def test_the_last_file_that_was_named_may_go_on_in_another(tmp_path: Path) -> None:
+def test_the_last_file_given_may_continue_in_another(tmp_path: Path) -> None:
     report = verify_logs(chain().save(tmp_path)[:2])
     assert infos(report) == ["chain-continues"]
     assert "binlog.000003" in report.findings[0].message

@@ -16,7 +16,7 @@ from binspark.wire.bitmap import (
 
 
 @pytest.mark.parametrize(("bits", "length"), [(0, 0), (1, 1), (8, 1), (9, 2), (4096, 512)])
-def test_a_bitmap_takes_whole_bytes(bits: int, length: int) -> None:
+def test_a_bitmap_takes_full_bytes(bits: int, length: int) -> None:
     assert bitmap_length(bits) == length
 
 

@@ -73,7 +73,7 @@ def test_the_rest_may_be_nothing(cursor_type: type[Cursor]) -> None:
 @each_cursor
 def test_text_that_is_not_of_its_character_set_is_malformed(cursor_type: type[Cursor]) -> None:
     cursor = cursor_type(b"\xff\xfe")
-    with pytest.raises(Malformed, match="name is not utf-8 text: 0xfffe"):
+    with pytest.raises(Malformed, match="name is not valid utf-8: 0xfffe"):
         cursor.text("name", 2)
     assert cursor_type(b"\xff\xfe", encoding="latin-1").text("name", 2) == "ÿþ"
 
@@ -82,7 +82,7 @@ def test_text_that_is_not_of_its_character_set_is_malformed(cursor_type: type[Cu
 def test_bytes_that_no_field_has_claimed_are_malformed(cursor_type: type[Cursor]) -> None:
     cursor = cursor_type(b"abc")
     cursor.u8("a")
-    with pytest.raises(Malformed, match="2 bytes are left over after the last field") as caught:
+    with pytest.raises(Malformed, match="unexpected 2 bytes after the last field") as caught:
         cursor.expect_end()
     assert caught.value.position.offset == 1
 
@@ -90,12 +90,12 @@ def test_bytes_that_no_field_has_claimed_are_malformed(cursor_type: type[Cursor]
 @each_cursor
 def test_a_zero_byte_must_be_zero(cursor_type: type[Cursor]) -> None:
     cursor = cursor_type(b"\1")
-    with pytest.raises(Malformed, match="end is 0x01 where a zero byte ends the text"):
+    with pytest.raises(Malformed, match="end is 0x01, expected a zero byte at the end of the text"):
         cursor.zero("end")
 
 
 @each_cursor
-def test_a_part_ends_where_it_says_and_the_whole_goes_on_behind_it(cursor_type: type[Cursor]) -> None:
+def test_a_sub_cursor_ends_after_its_length_and_the_cursor_continues_after_it(cursor_type: type[Cursor]) -> None:
     cursor = cursor_type(b"abcdef")
     part = cursor.sub("part", 3)
     assert (part.rest("x"), cursor.rest("y")) == (b"abc", b"def")
@@ -109,7 +109,7 @@ def test_a_part_ends_where_it_says_and_the_whole_goes_on_behind_it(cursor_type: 
 @pytest.mark.parametrize("length", [1 << 31, 1 << 63, (1 << 64) - 1])
 def test_a_length_beyond_all_bounds_is_truncated(cursor_type: type[Cursor], length: int) -> None:
     for read in (Cursor.raw, Cursor.text, Cursor.uint, Cursor.sub):
-        with pytest.raises(Truncated, match=f"needs {length} bytes, 3 are left"):
+        with pytest.raises(Truncated, match=f"needs {length} bytes, only 3 remain"):
             read(cursor_type(b"abc"), "x", length)
 
 
@@ -173,4 +173,4 @@ def test_errors_of_a_cursor_travel() -> None:
     with pytest.raises(Truncated) as caught:
         Cursor(b"").u8("x")
     again = pickle.loads(pickle.dumps(caught.value))
-    assert (str(again), again.position) == ("offset 0: x needs 1 bytes, 0 are left", caught.value.position)
+    assert (str(again), again.position) == ("offset 0: x needs 1 byte, only 0 remain", caught.value.position)

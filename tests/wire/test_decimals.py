@@ -44,8 +44,8 @@ def test_larger_numbers_have_larger_bytes() -> None:
 
 
 @pytest.mark.parametrize(("packed", "precision", "scale"), [("ffffffff", 9, 0), ("8a", 1, 0), ("e4", 2, 0)])
-def test_bytes_that_are_no_digits_are_malformed(packed: str, precision: int, scale: int) -> None:
-    with pytest.raises(Malformed, match="decimal digits"):
+def test_a_group_with_too_many_digits_is_malformed(packed: str, precision: int, scale: int) -> None:
+    with pytest.raises(Malformed, match=r"decimal group is \d+, expected at most \d digits"):
         decode_packed_decimal(bytes.fromhex(packed), precision, scale)
 
 

@@ -55,7 +55,7 @@ def test_a_packed_integer_longer_than_it_needs_is_read(encoded: str, value: int)
 @pytest.mark.parametrize("first", ["fb", "ff"])
 def test_two_bytes_begin_no_packed_integer(first: str) -> None:
     cursor = Cursor(bytes.fromhex(first + "00" * 8))
-    with pytest.raises(Malformed, match=f"n begins with 0x{first}, which begins no packed integer"):
+    with pytest.raises(Malformed, match=f"n begins with 0x{first}, expected a packed integer"):
         cursor.packed("n")
     assert cursor.offset == 0
 

@@ -13,14 +13,14 @@ from tools.record_corpus.case import Case
 from tools.record_corpus.mariadb_cases import mariadb_cases
 from tools.record_corpus.mysql_cases import mysql_cases
 from tools.record_corpus.readme import write_readme
-from tools.record_corpus.stage import Stage
+from tools.record_corpus.recorder import Recorder
 
 CORPUS = Path(__file__).parents[2] / "tests/corpus"
-NOTES = Path(__file__).with_name("not_provoked.md")
+NOTES = Path(__file__).with_name("notes.md")
 
 
 def main(names: list[str]) -> int:
-    """Record; 1 when a case failed."""
+    """Record cases; return 1 if one failed."""
     cases = [*mysql_cases().cases, *mariadb_cases().cases]
     chosen = [case for case in cases if not names or case.path in names or case.family.name in names]
     failed = [case.path for case in chosen if not record(case)]
@@ -30,20 +30,20 @@ def main(names: list[str]) -> int:
 
 
 def record(case: Case) -> bool:
-    """Play one case; its folder is replaced only when it was played to its end."""
+    """Record one case; its folder in the corpus is replaced only if it did not fail."""
     began = time.monotonic()
     with ExitStack() as running:
         folder = Path(running.enter_context(tempfile.TemporaryDirectory(prefix="record-"))) / case.name
         folder.mkdir()
         try:
-            stage = Stage(case.family, case.options, folder, running)
-            case.play(stage)
-        except Exception as error:  # one failed case does not keep the others from being recorded
+            recorder = Recorder(case.family, case.options, folder, running)
+            case.workload(recorder)
+        except Exception as error:  # the other cases are still recorded
             print(f"{case.path}: FAILED: {error}")
             return False
         shutil.rmtree(CORPUS / case.path, ignore_errors=True)
         shutil.copytree(folder, CORPUS / case.path)
-        version = stage.server.version
+        version = recorder.server.version
     print(f"{case.path}: {case.family.title} {version}, {time.monotonic() - began:.1f} s", flush=True)
     return True
 

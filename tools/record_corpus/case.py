@@ -1,4 +1,4 @@
-"""What a case is: a name, what it shows, the server's options, and what is played."""
+"""A case of the corpus: its name, what it shows, the server's options, and the workload."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from binspark.testing.servers import Family
-from tools.record_corpus.stage import Options, Stage
+from tools.record_corpus.recorder import Options, Recorder
 
-Play = Callable[[Stage], None]
+Workload = Callable[[Recorder], None]
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Case:
     family: Family
     name: str
     shows: str
-    play: Play
+    workload: Workload
     options: Options
 
     @property
@@ -28,25 +28,25 @@ class Case:
 
 
 class CaseList:
-    """The cases of one family, in the order they were written."""
+    """The cases of one family, in order."""
 
     def __init__(self, family: Family, options: Options) -> None:
         self.family = family
         self.options = options
         self.cases: list[Case] = []
 
-    def add(self, name: str, shows: str, play: Play, **options: str | int | None) -> None:
-        """Add a case; option names are written with underscores."""
+    def add(self, name: str, shows: str, workload: Workload, **options: str | int | None) -> None:
+        """Add a case. Option names have underscores instead of dashes."""
         merged = {**self.options, **{key.replace("_", "-"): value for key, value in options.items()}}
-        self.cases.append(Case(self.family, name, shows, play, merged))
+        self.cases.append(Case(self.family, name, shows, workload, merged))
 
 
-def scripts(*names: str) -> Play:
-    """Run scripts, stop the server in order, keep its logs."""
+def scripts(*names: str) -> Workload:
+    """Return a workload that runs scripts, stops the server, and keeps its logs."""
 
-    def play(stage: Stage) -> None:
+    def run(recorder: Recorder) -> None:
         for name in names:
-            stage.script(name)
-        stage.keep_logs_after_stop()
+            recorder.script(name)
+        recorder.keep_logs_after_stop()
 
-    return play
+    return run

@@ -9,20 +9,20 @@ from pathlib import Path
 
 from binspark.testing.servers import MySQL
 from binspark.testing.servers.programs import Programs
-from tools.record_corpus import plays
+from tools.record_corpus import workloads
 from tools.record_corpus.case import CaseList, scripts
-from tools.record_corpus.group_play import GROUP_OPTIONS, group_of_two
-from tools.record_corpus.stage import Options, Stage
+from tools.record_corpus.group_replication import GROUP_OPTIONS, group_of_two
+from tools.record_corpus.recorder import Options, Recorder
 
 FOREIGN = "11111111-2222-3333-4444-555555555555"
 ANONYMOUS: Options = {"gtid_mode": "OFF", "enforce_gtid_consistency": "OFF"}
 LOWEST = "00000000-0000-0000-0000-000000000001"
 
 
-def gtid_tags(stage: Stage) -> None:
-    """Commit under tags, then rotate, so that the next PREVIOUS_GTIDS carries them."""
-    stage.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(20))")
-    stage.sql(
+def gtid_tags(recorder: Recorder) -> None:
+    """Commit with tags, then rotate, so that the next PREVIOUS_GTIDS has them."""
+    recorder.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(20))")
+    recorder.sql(
         "SET gtid_next='AUTOMATIC:billing'; INSERT INTO shop.t VALUES (1, 'billing');"
         "SET gtid_next='AUTOMATIC:billing'; INSERT INTO shop.t VALUES (2, 'billing');"
         "SET gtid_next='AUTOMATIC:a_tag_of_thirty_two_characters_'; INSERT INTO shop.t VALUES (3, 'long');"
@@ -30,36 +30,36 @@ def gtid_tags(stage: Stage) -> None:
         f"SET gtid_next='{FOREIGN}:import:1000000'; INSERT INTO shop.t VALUES (5, 'foreign');"
         "SET gtid_next='AUTOMATIC'; FLUSH BINARY LOGS; INSERT INTO shop.t VALUES (6, 'next file')"
     )
-    stage.keep_logs_after_stop()
+    recorder.keep_logs_after_stop()
 
 
-def gtid_gaps(stage: Stage) -> None:
-    """Commit under other servers' GTIDs, out of order and with gaps, empty transactions among them."""
-    stage.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(20))")
+def gtid_gaps(recorder: Recorder) -> None:
+    """Commit with GTIDs of other servers, out of order and with gaps; some transactions are empty."""
+    recorder.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(20))")
     numbers = (5, 1, 2, 9, 100, 9223372036854775806)
     for row, number in enumerate(numbers):
-        stage.sql(f"SET gtid_next='{FOREIGN}:{number}'; INSERT INTO shop.t VALUES ({row}, 'x')")
+        recorder.sql(f"SET gtid_next='{FOREIGN}:{number}'; INSERT INTO shop.t VALUES ({row}, 'x')")
     for number in (3, 7):
-        stage.sql(f"SET gtid_next='{LOWEST}:{number}'; BEGIN; COMMIT")
-    stage.sql("FLUSH BINARY LOGS; INSERT INTO shop.t VALUES (100, 'ours')")
-    stage.sql(f"SET gtid_next='{FOREIGN}:4'; INSERT INTO shop.t VALUES (101, 'closing a gap')")
-    stage.sql("FLUSH BINARY LOGS")
-    stage.keep_logs_after_stop()
+        recorder.sql(f"SET gtid_next='{LOWEST}:{number}'; BEGIN; COMMIT")
+    recorder.sql("FLUSH BINARY LOGS; INSERT INTO shop.t VALUES (100, 'ours')")
+    recorder.sql(f"SET gtid_next='{FOREIGN}:4'; INSERT INTO shop.t VALUES (101, 'closing a gap')")
+    recorder.sql("FLUSH BINARY LOGS")
+    recorder.keep_logs_after_stop()
 
 
-def compressed_large(stage: Stage) -> None:
-    """One payload of 120 KB that squeezes to a few kilobytes."""
-    stage.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a TEXT)")
+def compressed_large(recorder: Recorder) -> None:
+    """One payload of 120 KB that is compressed to a few kilobytes."""
+    recorder.sql("CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, a TEXT)")
     rows = ",".join(f"({number}, REPEAT('{number % 10}', 1000))" for number in range(120))
-    stage.sql(f"INSERT INTO shop.t VALUES {rows}")
-    stage.sql("BEGIN; UPDATE shop.t SET a = 'small' WHERE id < 50; DELETE FROM shop.t WHERE id > 110; COMMIT")
-    stage.keep_logs_after_stop()
+    recorder.sql(f"INSERT INTO shop.t VALUES {rows}")
+    recorder.sql("BEGIN; UPDATE shop.t SET a = 'small' WHERE id < 50; DELETE FROM shop.t WHERE id > 110; COMMIT")
+    recorder.keep_logs_after_stop()
 
 
-def partial_json(stage: Stage) -> None:
-    """Change parts of documents in place."""
+def partial_json(recorder: Recorder) -> None:
+    """Change parts of documents."""
     document = json.dumps({"a": "x" * 200, "b": [1, 2, 3], "c": {"d": 1, "é": "x" * 100}, "n": 1.5})
-    stage.sql(
+    recorder.sql(
         "CREATE DATABASE shop; USE shop;"
         "CREATE TABLE t (id INT PRIMARY KEY, j JSON, k JSON, a INT);"
         f"INSERT INTO t VALUES (1, '{document}', '{document}', 1), (2, '{document}', NULL, 2), (3, NULL, '[]', 3);"
@@ -71,25 +71,25 @@ def partial_json(stage: Stage) -> None:
         "UPDATE t SET a = 11; UPDATE t SET k = NULL WHERE id = 1;"
         "UPDATE t SET j = JSON_ARRAY_INSERT(j, '$.b[0]', 0) WHERE id = 1; DELETE FROM t WHERE id = 2"
     )
-    stage.keep_logs_after_stop()
+    recorder.keep_logs_after_stop()
 
 
-def encrypted(stage: Stage) -> None:
-    """Encrypt the log with the keyring component; the witness is what the server sends, decrypted."""
-    server = stage.server
+def encrypted(recorder: Recorder) -> None:
+    """Encrypt the log with the keyring component; the text is that of the log as the server sends it, decrypted."""
+    server = recorder.server
     server.stop()
-    stage.forget_logs()
+    recorder.forget_logs()
     keyring = server.datadir / "keyring"
     server.programs = _with_keyring(server.programs, server.datadir.with_name("with-keyring"), keyring)
     server.restart({"binlog-encryption": "ON"})
-    stage.script("rotation.sql")
-    stage.keep_what_server_sends("--get-server-public-key", "--print-table-metadata")
+    recorder.script("rotation.sql")
+    recorder.keep_what_server_sends("--get-server-public-key", "--print-table-metadata")
     server.stop()
-    stage.keep_without_witness(*server.log_files(), server.datadir / "binlog.index", keyring)
+    recorder.keep_without_witness(*server.log_files(), server.datadir / "binlog.index", keyring)
 
 
 def _with_keyring(programs: Programs, prefix: Path, keyring: Path) -> Programs:
-    """Lay out an installation with a keyring: the server looks for it beside its program and its plugins."""
+    """Make an installation with a keyring, whose configuration must be beside the program and in the plugin folder."""
     plugins = prefix / "lib/mysql/plugin"
     plugins.mkdir(parents=True)
     (prefix / "sbin").mkdir()
@@ -104,7 +104,7 @@ def _with_keyring(programs: Programs, prefix: Path, keyring: Path) -> Programs:
 
 
 def mysql_cases() -> CaseList:
-    """List them; row events carry full metadata unless the case is about that."""
+    """Return the cases; table maps have full metadata unless the case is about that."""
     cases = CaseList(MySQL, {"binlog-row-metadata": "FULL"})
     add = cases.add
     shop = scripts("shop.sql")
@@ -137,7 +137,7 @@ def mysql_cases() -> CaseList:
     )
     add("gtid-tagged", "GTIDs with tags, and PREVIOUS_GTIDS with tags", gtid_tags)
     add("gtid-gaps", "GTIDs of other servers, out of order, with gaps; empty transactions", gtid_gaps)
-    add("xa", "XA: one phase, two phases, rollback, finished by another session, left prepared", plays.xa)
+    add("xa", "XA: one phase, two phases, rollback, finished by another session, left prepared", workloads.xa)
     add("savepoints", "savepoints, rolled back and released", scripts("savepoints.sql"), **ANONYMOUS)
     add(
         "savepoints-statement",
@@ -149,15 +149,15 @@ def mysql_cases() -> CaseList:
     add(
         "load-data",
         "LOAD DATA as statements, in blocks of 2 KiB",
-        plays.load_data,
+        workloads.load_data,
         binlog_format="STATEMENT",
         max_allowed_packet=2048,
     )
-    add("load-data-row", "LOAD DATA as rows", plays.load_data)
+    add("load-data-row", "LOAD DATA as rows", workloads.load_data)
     add(
         "load-data-failed",
         "LOAD DATA that is refused after its blocks were logged",
-        plays.load_data_that_fails,
+        workloads.load_data_that_fails,
         binlog_format="STATEMENT",
     )
     add("json-partial", "partial updates of JSON", partial_json, binlog_row_value_options="PARTIAL_JSON")
@@ -173,7 +173,7 @@ def mysql_cases() -> CaseList:
     add(
         "temporary-tables",
         "temporary tables as statements",
-        plays.temporary_tables,
+        workloads.temporary_tables,
         binlog_format="STATEMENT",
     )
     add(
@@ -209,31 +209,31 @@ def mysql_cases() -> CaseList:
     add("json-large", "JSON past 64 KiB", scripts("json_large.sql"))
     add("invisible-generated", "invisible and generated columns", scripts("invisible_generated.sql"))
     add("keys", "tables without a key, with a unique, composite or prefix key", scripts("keys.sql"))
-    add("big-row", "rows events over the event size", plays.big_row)
+    add("big-row", "rows events over the event size", workloads.big_row)
     add("rotation", "a chain of files, one of them empty, and the index", scripts("rotation.sql"))
-    add("large-transaction", "one transaction of many events", plays.large_transaction)
+    add("large-transaction", "one transaction of many events", workloads.large_transaction)
     add(
         "non-transactional",
         "MyISAM and MEMORY, alone and inside transactions",
         scripts("non_transactional.sql"),
         **ANONYMOUS,
     )
-    add("incident", "INCIDENT: events were lost", plays.lost_events)
-    add("crash", "a log left by a killed server, marked as in use", plays.crash)
-    add("crash-truncated", "a log cut in the middle of an event by a crash", plays.crash_in_mid_event)
-    add("restart-after-crash", "the log before and after recovery", plays.restart_after_crash)
-    add("still-open", "the log of a running server", plays.still_open)
-    add("replica", "relay logs of a replica, and the replica's own log", plays.replica_logs)
+    add("incident", "INCIDENT: events were lost", workloads.lost_events)
+    add("crash", "a log left by a killed server, marked as in use", workloads.crash)
+    add("crash-truncated", "a log cut in the middle of an event by a crash", workloads.crash_in_mid_event)
+    add("restart-after-crash", "the log before and after recovery", workloads.restart_after_crash)
+    add("still-open", "the log of a running server", workloads.still_open)
+    add("replica", "relay logs of a replica, and the replica's own log", workloads.replica_logs)
     add(
         "replica-compressed",
         "the same with payloads",
-        plays.replica_logs,
+        workloads.replica_logs,
         binlog_transaction_compression="ON",
     )
     add(
         "parallel",
         "commit groups: last_committed and sequence_number by write set",
-        plays.parallel,
+        workloads.parallel,
         binlog_group_commit_sync_delay=20000,
     )
     add("encrypted", "an encrypted log (magic fd 62 69 6e) and its keyring", encrypted)

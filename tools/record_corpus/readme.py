@@ -1,4 +1,4 @@
-"""The corpus's README: a table made from the logs that lie there."""
+"""The README of the corpus: a table of its cases."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ INTRODUCTION = """\
 # Recorded logs
 
 Written by `python -m tools.record_corpus`, which starts real servers and runs the SQL in `tools/record_corpus`.
-This page too. Each folder is one case. `NAME.txt` beside a log is what the server's own reader (`mysqlbinlog`,
-`mariadb-binlog`) prints of it, in UTC, with `--verbose --verbose --base64-output=decode-rows --force-if-open
---print-table-metadata`.
-`*.index` is the server's index of its logs. Encrypted logs lie beside their key; their text is what the server sent.
+This page is written by it, too. Each folder is one case. `NAME.txt` is the output of `mysqlbinlog` or `mariadb-binlog`
+for the log `NAME`, in UTC, with `--verbose --verbose --base64-output=decode-rows --force-if-open
+--print-table-metadata`. `*.index` is the server's index of its logs. Encrypted logs come with their key; their text is
+what the server sent.
 """
 
 
 def write_readme(corpus: Path, cases: list[Case], notes: str) -> None:
-    """Write the page for every case that has been recorded."""
+    """Write the page, with every case that has been recorded."""
     lines = [INTRODUCTION, "| case | shows | server | logs | events |", "| --- | --- | --- | --- | --- |"]
     for case in cases:
         folder = corpus / case.path

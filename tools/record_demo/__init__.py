@@ -1,1 +1,1 @@
-"""Records the logs that ship with the package: a day in a small shop, on both servers."""
+"""Record the logs that are part of the package: one day of a small shop, on both servers."""

@@ -1,7 +1,7 @@
-"""`python -m tools.record_demo`: play the shop's story on both servers and keep the logs that it leaves.
+"""`python -m tools.record_demo`: run the workload of a small shop on both servers and keep the logs.
 
-The story: customers order, stock goes down, a column is added to orders while the shop is open, and then somebody who
-meant to remove one cancelled order forgets half of the WHERE clause. The logs rotate in between.
+The workload: customers order, stock goes down, a column is added to orders while the shop is open, and then somebody
+who meant to remove one cancelled order forgets half of the WHERE clause. The logs rotate in between.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ OPTIONS: dict[Family, dict[str, str]] = {
 def main() -> None:
     for family, folder in ((MySQL, "mysql"), (MariaDB, "mariadb")):
         with start(family, OPTIONS[family]) as server:
-            play(server)
+            run_day(server)
             server.stop()
             keep(server, TARGET / folder)
             print(f"{folder}: {server.version}")
 
 
-def play(server: Server) -> None:
-    """Live through the day."""
+def run_day(server: Server) -> None:
+    """Run the workload."""
     dice = random.Random(20261115)
     server.run_sql(SCHEMA, "--default-character-set=utf8mb4")
     connection = server.connect(database="shop", charset="utf8mb4", autocommit=False)
@@ -99,7 +99,7 @@ def move_an_order(cursor: Any, dice: random.Random) -> None:
 
 
 def keep(server: Server, folder: Path) -> None:
-    """Copy the logs and their index, with nothing in them that tells where they came from."""
+    """Copy the logs and their index, without paths of this machine."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     logs = server.log_files()

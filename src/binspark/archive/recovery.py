@@ -10,7 +10,8 @@ from binspark.archive.directory import checked_name, next_name
 from binspark.errors import Authentication, DecodeError, OptionError, Purged, Truncated
 from binspark.event import EventDecoder
 from binspark.files.log_head import LogHead, read_head
-from binspark.files.storage.file import LocalFile, LogFile
+from binspark.files.storage.local import LocalFile
+from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Family, Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.os_errors import source_errors
@@ -76,8 +77,8 @@ def _valid_part(file: LogFile, head: LogHead) -> tuple[int, int]:
     """Return where the last valid event begins and ends. A new archive does not load the kernel for it."""
     import numpy as np
 
-    from binspark.columns.crc import crc32_address
-    from binspark.columns.kernels.sound import walk_sound
+    from binspark.kernels.crc32 import crc32_address
+    from binspark.kernels.walk import walk_sound
 
     with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
         content = np.frombuffer(mapped, dtype=np.uint8)

@@ -31,12 +31,12 @@ from binspark.archive.recovery import recover_log
 from binspark.archive.retention import KeptLog, Retention
 from binspark.archive.target import CopiedLog
 from binspark.background import BackgroundWorker
-from binspark.errors import BinlogError, OptionError, SourceError
+from binspark.errors import OptionError, SourceError
 from binspark.files.sources import log_order
 from binspark.files.storage import NO_OPTIONS, Storage
-from binspark.files.storage.remote import reason_of
-from binspark.files.storage.systems import System, open_system
-from binspark.files.storage.uri import child_uri, hide, parse_uri
+from binspark.files.storage.filesystems import System, open_system
+from binspark.files.storage.remote import store_errors
+from binspark.files.storage.uri import child_uri, hide_credentials, parse_uri
 from binspark.folders import cache_folder, state_folder
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.os_errors import source_errors
@@ -57,7 +57,7 @@ class RemoteStore:
     """The files under a URI. A failure is a `SourceError` that names the file, and never a secret."""
 
     def __init__(self, uri: str, storage: Storage | None = None) -> None:
-        self.uri, user, query = hide(uri)
+        self.uri, user, query = hide_credentials(uri)
         self._storage = (storage or NO_OPTIONS).with_uri(user, query)
         parts = parse_uri(self.uri)
         assert parts is not None
@@ -137,11 +137,7 @@ class RemoteStore:
 
     @property
     def _files(self) -> Any:
-        """The file system as it is now: what fsspec caches of directories may be outdated."""
-        files = self._system.files
-        if handler := getattr(files, "handler", None):
-            handler.fs.invalidate_cache()
-        return files
+        return self._system.fresh_files
 
     def _path(self, name: str) -> str:
         return self._system.path(self._parts.path.rstrip("/") + (f"/{name}" if name else ""))
@@ -151,12 +147,8 @@ class RemoteStore:
 
     @contextmanager
     def _errors(self, name: str) -> Iterator[None]:
-        try:
+        with store_errors(self._uri_of(name), self._storage):
             yield
-        except BinlogError:
-            raise
-        except Exception as error:
-            raise SourceError(reason_of(error, self._storage), Position(file=self._uri_of(name))) from None
 
 
 # --- Spool ------------------------------------------------------------------------------------------------------------

@@ -29,9 +29,9 @@ class Retention:
 
     def __post_init__(self) -> None:
         if self.days is not None and not self.days > 0:
-            raise OptionError(f"keep_days must be positive, got {self.days}")
+            raise OptionError(f"must be positive, got {self.days}", option="keep_days")
         if self.bytes is not None and not self.bytes > 0:
-            raise OptionError(f"keep_bytes must be positive, got {self.bytes}")
+            raise OptionError(f"must be positive, got {self.bytes}", option="keep_bytes")
 
     @property
     def has_limits(self) -> bool:

@@ -1,4 +1,10 @@
-"""Events into changed rows: the reference path, one row at a time."""
+"""Events into changed rows, one row at a time, in plain Python; and the options that select rows.
+
+module             what it defines
+change             a changed row, and its JSON
+reader             changed rows out of events
+selection_options  the options that select rows, for the command line, Python and Spark
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A changed row as one line of JSON."""
+"""A changed row, and its JSON."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from binspark.values.as_json import row_json
 from binspark.values.value import Absent, Row, Value
 
 Named = dict[str, Value]
-"""Values by the names of their columns; `@1`, `@2`, ... where nothing tells the names."""
+"""Values by the names of their columns: `@1`, `@2`, ... if the names are not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened to one row.
+    """A changed row.
 
-    file, pos       the log, and the offset of the rows event in it (inside a payload: of the payload)
-    row             the number of the row in its event; inside a payload through all of its events and tables
-    gtid            of the transaction, None where it has none
-    timestamp       of the event, in seconds since 1970
+    file, pos       the log file, and the position of the rows event in it (inside a payload: of the payload)
+    row             the number of the row in its event; inside a payload, counted over all its events and tables
+    gtid            the GTID of the transaction, None if it has none
+    timestamp       the time of the event, in seconds since 1970
+    server_id       the server that the change was made on
     op              `insert`, `update` or `delete`
-    table_schema    the shape of the table at that time
-    before_image    the old row, a value for each column of the table; None for an insert
+    table_schema    the schema of the table at that position
+    before_image    the old row, one value for each column of the table; None for an insert
     after_image     the new row; None for a delete
 
-    `before`, `after` and `key` are the same by name: a column that the image leaves out is left out.
+    `before`, `after` and `key` have the same values by name, without columns that are absent from the row image.
     """
 
     file: str
@@ -44,10 +45,12 @@ class Change:
 
     @property
     def schema(self) -> str:
+        """The database of the table."""
         return self.table_schema.schema
 
     @property
     def table(self) -> str:
+        """The name of the table, without its database."""
         return self.table_schema.table
 
     @property
@@ -62,9 +65,9 @@ class Change:
 
     @property
     def key_image(self) -> Row | None:
-        """The values of the primary key in the key's order, from before the change where there was a row.
+        """The values of the primary key, in the key's order: those of the old row, or of the new row for an insert.
 
-        None where the table has no primary key, nothing tells whether it has one, or the image leaves part of it out.
+        None if the table has no primary key, if its key is not known, or if a part of it is absent from the row image.
         """
         image = self.after_image if self.before_image is None else self.before_image
         indexes = self.table_schema.primary_key
@@ -75,7 +78,7 @@ class Change:
 
     @property
     def key(self) -> Named | None:
-        """The values of the primary key by name, see `key_image`."""
+        """The values of the primary key by name; see `key_image`."""
         key, indexes, names = self.key_image, self.table_schema.primary_key, self.table_schema.column_names
         if key is None or indexes is None:
             return None
@@ -91,7 +94,7 @@ def _named(image: Row | None, schema: TableSchema) -> Named | None:
 
 
 def change_json(change: Change) -> str:
-    """Return a change as the record that `binspark rows --format jsonl` prints, its keys in a fixed order."""
+    """Return a change as the record that `binspark rows --format jsonl` prints, with its keys in a fixed order."""
     table = change.table_schema
     members = {
         "file": _text(PurePath(change.file).name),
@@ -110,7 +113,7 @@ def change_json(change: Change) -> str:
 
 
 def key_json(change: Change) -> str:
-    """Return the values of the primary key as a JSON object, `null` where it is not known."""
+    """Return the values of the primary key as a JSON object; `null` if the key is not known."""
     key, table = change.key_image, change.table_schema
     if key is None:
         return "null"

@@ -1,4 +1,4 @@
-"""How many rows transactions change."""
+"""Changed rows out of events, one at a time; and the number of rows of each transaction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from binspark.event import (
     TableMap,
     TransactionPayload,
 )
-from binspark.event.rows import RowOperation
+from binspark.event.rows import RowOperation, unknown_table_id
 from binspark.frames import Framer, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from binspark.columns.selection import Selection
 
 
-_ONLY_COUNTED = ValueOptions(undecodable=Undecodable.BINARY)
-_MOST_TABLES = 4096
-"""So many table ids are remembered over the end of a statement; a server maps its tables anew for each."""
+_COUNT_ONLY = ValueOptions(undecodable=Undecodable.BINARY)
+_MAX_TABLE_MAPS = 4096
+"""How many table maps are kept after the end of a statement; a server writes new ones for each statement."""
 
 
 class ChangeReader:
-    """Tells which rows the events of one log after the other change.
+    """Finds the rows that the events of one or more logs change.
 
-    Events inside a payload come after it, as `read_events` yields them. `tables` holds the names of all tables that
+    Events inside a payload must follow it, as `read_events` yields them. `tables` has the names of all tables that
     were seen, selected or not.
     """
 
@@ -61,13 +61,13 @@ class ChangeReader:
         self._wants_transaction = selection.wants_gtid(None)
 
     def feed(self, event: Event) -> Iterator[Change]:
-        """Take an event and yield the changes that it holds."""
+        """Take an event and yield the changes in it."""
         self.history.feed(event)
         handler = self._HANDLERS.get(type(event.body))
         return iter(()) if handler is None else handler(self, event)
 
     def _begin_log(self, event: Event) -> Iterator[Change]:
-        """Forget what a server's own log does not continue. In relay logs transactions go on from file to file."""
+        """Begin without a transaction in a server's own log. In relay logs, transactions continue in the next file."""
         if event.offset == FIRST_EVENT_OFFSET and not event.header.flags & HeaderFlag.RELAY_LOG:
             self._fragments = FragmentStore()
             self._gtid = None
@@ -87,7 +87,7 @@ class ChangeReader:
         return iter(())
 
     def _map_table(self, event: Event) -> Iterator[Change]:
-        """Remember which table an id means. A shape that contradicts what is known of it is refused at once."""
+        """Remember the table of an id. A table map that contradicts the known schema is an error already here."""
         body: TableMap = event.body
         name = f"{body.schema}.{body.table}"
         self.tables.add(name)
@@ -97,35 +97,35 @@ class ChangeReader:
         return iter(())
 
     def _join_fragments(self, event: Event) -> Iterator[Change]:
-        """Take a fragment of a rows event (MariaDB); with the last one, take the event."""
-        whole = self._fragments.add(event)
-        if whole is None:
+        """Take a fragment of a rows event (MariaDB); after the last one, take the complete event."""
+        complete = self._fragments.add(event)
+        if complete is None:
             return iter(())
         framer = Framer(without_checksum(event.frame.format), event.offset)
-        frames = list(framer.feed(whole))
+        frames = list(framer.feed(complete))
         if len(frames) != 1 or framer.pending_bytes:
-            raise Malformed("the fragments of a rows event are not one event", event.position)
+            raise Malformed("the fragments of a rows event do not add up to one event", event.position)
         return self._rows(EventDecoder(event.file).decode(frames[0]))
 
     def _rows(self, event: Event) -> Iterator[Change]:
         rows: Rows = event.body
         table_map = self._maps.get(rows.table_id)
-        if rows.ends_statement and len(self._maps) > _MOST_TABLES:
+        if rows.ends_statement and len(self._maps) > _MAX_TABLE_MAPS:
             self._maps.clear()
         if table_map is not None:
             return self._rows_of(event, table_map)
         if rows.rows:  # one without rows only ends its statement
-            raise Malformed(f"rows of table {rows.table_id}, which no TABLE_MAP names", event.position)
+            raise unknown_table_id(rows, event.position)
         return iter(())
 
     def _rows_of(self, event: Event, table_map: TableMap) -> Iterator[Change]:
-        """Decode rows if they are wanted; inside a payload all are, so that a row's number depends on no filter."""
+        """Decode selected rows. Inside a payload all rows are decoded, so that row numbers do not depend on filters."""
         wanted = self._wants(event, f"{table_map.schema}.{table_map.table}")
         if not wanted and event.inner is None:
             return
         table = self.history.table_schema(table_map, event.position)
         first = 0 if event.inner is None else self._payload_rows
-        options = self._options if wanted else _ONLY_COUNTED
+        options = self._options if wanted else _COUNT_ONLY
         for row, images in enumerate(rows_of(event, table.columns, options), first):
             self._payload_rows = row + 1
             if wanted:
@@ -133,8 +133,8 @@ class ChangeReader:
 
     def _change(self, event: Event, row: int, table: TableSchema, images: RowChange) -> Change:
         header, operation = event.header, event.body.operation
-        place = (event.file, event.offset, row)
-        return Change(*place, self._gtid, header.timestamp, header.server_id, operation, table, *images)
+        position = (event.file, event.offset, row)
+        return Change(*position, self._gtid, header.timestamp, header.server_id, operation, table, *images)
 
     def _wants(self, event: Event, table: str) -> bool:
         selection, rows = self.selection, event.body
@@ -160,7 +160,7 @@ RowCounts = Counter[tuple[str, str, RowOperation]]
 
 
 class RowCounter:
-    """Counts the rows of transactions as their events go by: `Assembler(watcher=counter.watch)`."""
+    """Counts the rows of transactions while their events are read: `Assembler(watcher=counter.watch)`."""
 
     def __init__(self, reader: ChangeReader) -> None:
         self._reader = reader
@@ -173,5 +173,5 @@ class RowCounter:
             counts[change.schema, change.table, change.op] += 1
 
     def take(self, transaction: int) -> RowCounts:
-        """Return what was counted for a transaction, and forget it."""
+        """Return the counts of a transaction, and forget them."""
         return self._counts.pop(transaction, Counter())

@@ -1,1 +1,1 @@
-"""The command `binspark`; the only place that prints."""
+"""The command `binspark`; the only package that prints."""

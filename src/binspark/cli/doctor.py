@@ -1,4 +1,4 @@
-"""`binspark doctor`: what on a server will hurt, for a person and for a script."""
+"""`binspark doctor`: the problems of a server's settings, for people and for scripts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from binspark.cli.connecting import connecting_options
-from binspark.cli.output import format_option, json_line, tell
+from binspark.cli.command import Command, RenamedOption, format_option
+from binspark.cli.output import counted, json_line, print_message, printable
+from binspark.cli.server_options import server_options
 from binspark.errors import SourceError
+from binspark.live import connect
 from binspark.server.config import ConnectionConfig
 
 if TYPE_CHECKING:
-    from binspark.doctor.facts import Facts
     from binspark.doctor.rule import Finding
+    from binspark.doctor.server_profile import ServerProfile
 
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _INDENT = " " * 4
@@ -32,13 +34,15 @@ def _print_rules(context: click.Context, _option: click.Parameter, wanted: bool)
         context.exit()
 
 
-@click.command("doctor")
-@connecting_options
-@format_option
+@click.command("doctor", cls=Command)
+@server_options
+@format_option("text", "jsonl")
 @click.option(
-    "--tables/--no-tables",
+    "--check-tables/--no-check-tables",
+    cls=RenamedOption,
+    old_names={"--no-tables": "--no-check-tables"},
     default=True,
-    help="Look at tables too, their keys and types. It takes long where there are very many. [default: tables]",
+    help="Check the keys and types of tables too, which takes long if there are very many.  [default: check-tables]",
 )
 @click.option(
     "--rules",
@@ -46,30 +50,32 @@ def _print_rules(context: click.Context, _option: click.Parameter, wanted: bool)
     is_eager=True,
     expose_value=False,
     callback=_print_rules,
-    help="Ask no server: show everything that may hurt, as a page in Markdown.",
+    help="Show all rules as a page in Markdown, without connecting to a server.",
 )
-def doctor_command(connection: ConnectionConfig, output_format: str, tables: bool) -> int:
-    """Tell what on a server will hurt whoever reads its logs: what it is now, why it hurts, and the statements that
-    mend it. Nothing is changed. Of several hosts the first that answers is asked.
+def doctor_command(connection: ConnectionConfig, output_format: str, check_tables: bool) -> int:
+    """Find problems in the settings of a server.
 
-    Exit 0: no error. 1: there is an error. 2: wrong use, or no connection.
+    Its settings, its tables and the privileges of the user are checked for problems that readers of its logs will have.
+    Each problem is shown with the current value, the reason, and the statements that fix it. Nothing is changed. Of
+    several hosts, the first that answers is checked.
+
+    Exit code 0: no error. 1: there is an error. 2: wrong use, or no connection.
     """
-    from binspark.doctor.ask import ask
-    from binspark.doctor.examine import examine
-    from binspark.server.connection import connect
+    from binspark.doctor.read_profile import read_profile
+    from binspark.doctor.rules import find_problems
 
     try:
         with connect(connection) as server:
-            place, facts = str(server.address), ask(server, tables=tables)
+            address, profile = str(server.address), read_profile(server, check_tables=check_tables)
     except SourceError as error:
-        tell(error)
+        print_message(error)
         return 2
-    findings = examine(facts)
+    findings = find_problems(profile)
     if output_format == "jsonl":
         for finding in findings:
             click.echo(json_line(finding_record(finding)))
     else:
-        _print_text(place, facts, findings)
+        _print_text(address, profile, findings)
     return 1 if any(finding.severity == "error" for finding in findings) else 0
 
 
@@ -81,13 +87,14 @@ def finding_record(finding: Finding) -> dict[str, Any]:
         "setting": finding.setting,
         "value": finding.value,
         "reason": finding.reason,
-        "mend": finding.mend,
+        "fix": finding.fix,
     }
 
 
-def _print_text(place: str, facts: Facts, findings: Sequence[Finding]) -> None:
+def _print_text(address: str, profile: ServerProfile, findings: Sequence[Finding]) -> None:
     console = Console(highlight=False)
-    console.print(Text(_harmless(f"{place} is {facts.version}, asked as {facts.account}") + "\n"), soft_wrap=True)
+    server = _safe(f"{address}: {profile.version}, connected as {profile.account}")
+    console.print(Text(f"{server}\n"), soft_wrap=True)
     for finding in findings:
         _print_finding(console, finding)
     console.print(Text(_conclusion(findings), style="bold"))
@@ -95,22 +102,22 @@ def _print_text(place: str, facts: Facts, findings: Sequence[Finding]) -> None:
 
 def _print_finding(console: Console, finding: Finding) -> None:
     headline = Text(finding.severity.value, style=_STYLES[finding.severity.value])
-    headline.append(_harmless(f": {finding.setting}: {finding.value} [{finding.code}]"), style="bold")
+    headline.append(_safe(f": {finding.setting}: {finding.value} [{finding.code}]"), style="bold")
     console.print(headline, soft_wrap=True)
     console.print(Text(fill(finding.reason, console.width, initial_indent=_INDENT, subsequent_indent=_INDENT)))
-    for line in finding.mend.splitlines():
+    for line in finding.fix.splitlines():
         style = "dim" if line.startswith("--") else "green"
-        console.print(Text(_INDENT + _harmless(line), style=style), soft_wrap=True)
+        console.print(Text(_INDENT + _safe(line), style=style), soft_wrap=True)
     console.print()
 
 
-def _harmless(text: str) -> str:
-    """Return text that cannot command a terminal, whatever the tables of a server are called."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+def _safe(text: str) -> str:
+    """Names of tables on a server may contain control characters."""
+    return printable(text, instead="?")
 
 
 def _conclusion(findings: Sequence[Finding]) -> str:
     counts = Counter(finding.severity.value for finding in findings)
-    told = ", ".join(f"{counts[name]} {name}{'' if counts[name] == 1 else 's'}" for name in _STYLES)
+    summary = ", ".join(counted(counts[name], name) for name in _STYLES)
     restarts = sum(finding.restart for finding in findings)
-    return told + (f"; to mend {restarts} of them the server has to be started anew" if restarts else "")
+    return summary + (f"; {restarts} of them need a restart of the server to fix" if restarts else "")

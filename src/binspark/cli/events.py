@@ -6,67 +6,72 @@ from collections.abc import Iterator
 
 import click
 
-from binspark.cli.output import echo_lines, format_option, json_line, logs_argument, tell, wanted_types
-from binspark.errors import DecodeError
+from binspark.cli.command import Command, RenamedOption, format_option, logs_argument, type_codes, types_option
+from binspark.cli.output import Damage, json_line, print_lines
 from binspark.event import Event
 from binspark.files import LogSource, ReadOptions, find_logs
 from binspark.files.read import source_events
-from binspark.frames.checksum import ChecksumState
+from binspark.frames.checksum import ChecksumState, checksum_mismatch
 from binspark.render.records import event_line, event_record
 
 
-@click.command("events")
+@click.command("events", cls=Command)
 @logs_argument
-@format_option
-@click.option("--type", "types", multiple=True, metavar="NAME", help="Only events of this type. May be repeated.")
+@format_option("text", "jsonl")
+@types_option
 @click.option(
-    "--start-position", type=click.IntRange(min=0), default=0, help="Skip events of a file before this offset."
+    "--start-position",
+    metavar="NUMBER",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Skip events before this position, in each file.",
 )
-@click.option("--stop-position", type=click.IntRange(min=0), help="Stop in each file at this offset.")
-@click.option("--no-inner", is_flag=True, help="Do not show the events inside a transaction payload.")
+@click.option(
+    "--stop-position",
+    metavar="NUMBER",
+    type=click.IntRange(min=0),
+    help="Stop at the first event at or after this position, in each file.",
+)
+@click.option(
+    "--expand-payloads/--no-expand-payloads",
+    cls=RenamedOption,
+    old_names={"--no-inner": "--no-expand-payloads"},
+    default=True,
+    help="Show the events inside compressed transactions too.  [default: expand-payloads]",
+)
 def events_command(
     files: tuple[str, ...],
     output_format: str,
     types: tuple[str, ...],
     start_position: int,
     stop_position: int | None,
-    no_inner: bool,
+    expand_payloads: bool,
 ) -> int:
-    """Show every event of one or more logs: files, globs, directories, index files, or - for standard input.
+    """Show the events of one or more logs.
 
-    An event whose checksum does not hold is shown and marked; reading goes on as long as the log can be followed.
+    FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
+
+    An event whose checksum does not match is shown and marked. Where a log is damaged, reading continues as far as
+    events can be found, then with the next file. Exit code 1: a log is damaged.
     """
-    codes = wanted_types(types)
+    codes = type_codes(types)
     render = event_line if output_format == "text" else (lambda event: json_line(event_record(event)))
-    listing = _Listing(ReadOptions(expand_payloads=not no_inner, report_checksums=True))
+    options = ReadOptions(expand_payloads=expand_payloads, report_checksums=True)
+    damage = Damage()
     for source in find_logs(files):
-        chosen = (
+        print_lines(
             render(event)
-            for event in listing.events(source, stop_position)
+            for event in _events(source, options, stop_position, damage)
             if event.offset >= start_position and (not codes or event.type_code in codes)
         )
-        echo_lines(chosen)
-    return 1 if listing.damaged else 0
+    return damage.exit_code
 
 
-class _Listing:
-    """Reads logs one after the other and tells of damage without giving up on the others."""
-
-    def __init__(self, options: ReadOptions) -> None:
-        self._options = options
-        self.damaged = False
-
-    def events(self, source: LogSource, stop_position: int | None) -> Iterator[Event]:
-        try:
-            for event in source_events(source, self._options):
-                if stop_position is not None and event.offset >= stop_position:
-                    return
-                if event.checksum is ChecksumState.BAD:
-                    self._tell(f"{event.position}: the checksum does not hold")
-                yield event
-        except DecodeError as error:
-            self._tell(str(error))
-
-    def _tell(self, message: str) -> None:
-        self.damaged = True
-        tell(message)
+def _events(source: LogSource, options: ReadOptions, stop_position: int | None, damage: Damage) -> Iterator[Event]:
+    with damage.ends_file():
+        for event in source_events(source, options):
+            if stop_position is not None and event.offset >= stop_position:
+                return
+            if event.checksum is ChecksumState.BAD:
+                damage.report(checksum_mismatch(event.frame.data, event.type).at(event.position))
+            yield event

@@ -5,12 +5,15 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import click
 
-from binspark.cli.output import json_line, logs_argument, tell, wanted_types
+from binspark.cli.command import Command, format_option, logs_argument, type_codes, types_option
+from binspark.cli.output import Damage, json_line, print_message
 from binspark.errors import OptionError
 from binspark.files import LogSource, find_logs
+from binspark.frames.checksum import checksum_mismatch
 from binspark.render.explain.explanation import Explanation
 from binspark.render.explain.json import explanation_record
 from binspark.render.explain.log import Selection, explain_log
@@ -21,82 +24,102 @@ _WIDTH_OF_FILES = 132
 Show = Callable[[Explanation], None]
 
 
-@click.command("explain")
+@click.command("explain", cls=Command)
 @logs_argument
-@click.option("--at", metavar="POS", type=click.IntRange(min=0), help="Only the event at this offset.")
-@click.option("--type", "types", multiple=True, metavar="NAME", help="Only events of this type. May be repeated.")
+@click.option("--at", metavar="POSITION", type=click.IntRange(min=0), help="Show only the event at this position.")
+@types_option
 @click.option(
-    "--inner", metavar="N", type=click.IntRange(min=0), help="Only event N inside a transaction payload, from 0."
+    "--inner",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Show only event number N inside a transaction payload, counted from 0.",
 )
+@format_option("text", "json", "jsonl")
 @click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="text for people, json (one object a line; jsonl is the same) for programs.",
+    "--width",
+    metavar="NUMBER",
+    type=click.IntRange(min=1),
+    help="The width of the text.  [default: that of the terminal]",
 )
-@click.option("--width", type=click.IntRange(min=1), help="How wide text may be. [default: the terminal]")
-@click.pass_context
 def explain_command(
-    context: click.Context,
     files: tuple[str, ...],
     at: int | None,
     types: tuple[str, ...],
     inner: int | None,
     output_format: str,
     width: int | None,
-) -> None:
-    """Show every byte of the events of a log: its offset, the bytes, the field, its value, what it means.
+) -> int:
+    """Show every byte of events, with its meaning.
 
-    Without options all events are shown, those inside transaction payloads too. What cannot be decoded is shown as it
-    is, with the reason; the exit code is 1 then.
+    FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
+
+    Each field is shown with its offset, bytes, name, value and meaning. Without options all events are shown, also
+    those inside transaction payloads. Bytes that cannot be decoded are shown with the reason.
+
+    Exit code 1: a shown event is damaged.
     """
-    selection = Selection(at, wanted_types(types), inner)
-    show = _show_json if output_format != "text" else _text_printer(width)
-    try:
-        sources = find_logs(files)
-        if at is not None and len(sources) > 1:
-            raise OptionError(f"--at needs one log, {len(sources)} were named")
-        damaged = [_show_log(source, selection, show) for source in sources]
-    except OptionError as error:
-        raise click.UsageError(str(error)) from None
-    if any(damaged):
-        context.exit(1)
+    selection = Selection(at, type_codes(types), inner)
+    sources = find_logs(files)
+    if at is not None and len(sources) > 1:
+        raise OptionError(f"needs one log, got {len(sources)}", option="--at")
+    damage = Damage()
+    with _PRINTERS[output_format](width) as show:
+        for source in sources:
+            _show_log(source, selection, show, damage)
+    return damage.exit_code
 
 
-def _show_log(source: LogSource, selection: Selection, show: Show) -> bool:
-    """Show the events of a log; return whether any of them is damaged."""
-    damaged, shown = False, 0
+def _show_log(source: LogSource, selection: Selection, show: Show, damage: Damage) -> None:
+    shown = 0
     for explanation in explain_log(source, selection):
-        _tell_about(explanation, selection)
+        _explain_position(explanation, selection.at)
+        if explanation.damaged:
+            reason = explanation.error or _checksum_message(explanation)
+            damage.report(f"{explanation.file}:{explanation.pos} ({explanation.type}): {reason}")
         show(explanation)
-        damaged |= explanation.damaged
         shown += 1
     if not shown:
-        tell(f"{source.name}: no such event")
-    return damaged
+        print_message(f"{source.name}: no such event")
 
 
-def _tell_about(explanation: Explanation, selection: Selection) -> None:
-    at = selection.at
+def _explain_position(explanation: Explanation, at: int | None) -> None:
+    """Say so if the event is not at the requested position."""
     if at is not None and at >= explanation.end_pos:
-        tell(f"{explanation.file}: {at} cannot be reached, the log is damaged at {explanation.pos}")
+        print_message(f"{explanation.file}: position {at} cannot be reached, the log is damaged at {explanation.pos}")
     elif at is not None and at != explanation.pos:
-        tell(f"{explanation.file}: {at} is inside the {explanation.type} that begins at {explanation.pos}")
-    if explanation.damaged:
-        reason = explanation.error or "the checksum does not hold"
-        tell(f"{explanation.file}:{explanation.pos} ({explanation.type}): {reason}")
+        print_message(f"{explanation.file}: position {at} is inside the {explanation.type} at {explanation.pos}")
 
 
-def _show_json(explanation: Explanation) -> None:
-    click.echo(json_line(explanation_record(explanation)))
+def _checksum_message(explanation: Explanation) -> str:
+    data = b"".join(field.data for field in explanation.fields)
+    return checksum_mismatch(data, explanation.type).message
 
 
-def _text_printer(width: int | None) -> Show:
-    """Return what prints explanations: coloured on a terminal, plain elsewhere."""
+@contextmanager
+def _json_document(_width: int | None) -> Iterator[Show]:
+    """Print all events as one JSON array, each when it comes."""
+    separator = "["
+
+    def show(explanation: Explanation) -> None:
+        nonlocal separator
+        click.echo(f"{separator}\n{json_line(explanation_record(explanation))}", nl=False)
+        separator = ","
+
+    yield show
+    click.echo("\n]" if separator == "," else "[]")
+
+
+@contextmanager
+def _json_lines(_width: int | None) -> Iterator[Show]:
+    yield lambda explanation: click.echo(json_line(explanation_record(explanation)))
+
+
+@contextmanager
+def _text(width: int | None) -> Iterator[Show]:
+    """Print text: with colors on a terminal, plain elsewhere."""
     if not sys.stdout.isatty():
-        return lambda explanation: click.echo(_plain(text_lines(explanation, width or _WIDTH_OF_FILES)))
+        yield lambda explanation: click.echo(_plain(text_lines(explanation, width or _WIDTH_OF_FILES)))
+        return
     from rich.console import Console
     from rich.text import Text
 
@@ -113,8 +136,11 @@ def _text_printer(width: int | None) -> Show:
             )
         console.print()
 
-    return show
+    yield show
 
 
 def _plain(lines: Iterator[Line]) -> str:
     return "\n".join("".join(part.text for part in line).rstrip() for line in lines) + "\n"
+
+
+_PRINTERS = {"text": _text, "json": _json_document, "jsonl": _json_lines}

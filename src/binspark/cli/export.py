@@ -1,4 +1,4 @@
-"""`binspark export`: Parquet, one folder a table."""
+"""`binspark export`: Parquet files, one directory per table."""
 
 from __future__ import annotations
 
@@ -14,35 +14,29 @@ from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedCo
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from binspark.cli.output import format_option, json_line, logs_argument, tell
-from binspark.cli.selecting import history_from, selecting_options, selection_from, tell_unmatched
+from binspark.cli.command import Command, format_option, logs_argument
+from binspark.cli.output import Damage, json_line
+from binspark.cli.row_options import batch_options, history_from, row_options, selection_from, warn_about_unmatched
 from binspark.errors import SourceError
 from binspark.files import LogSource, find_logs
 
 if TYPE_CHECKING:
-    from binspark.export import ExportOptions, TableSummary
+    from binspark.export import TableSummary
 
 
-_SCAN_KERNEL = "scan.scan-*.nbi"
 _MEGABYTE = 1_000_000
 
 
 def notice_of_compiling(console: Console) -> None:
-    """Say that the first use takes longer, if this is the first use and a person looks."""
-    if console.is_terminal and not _is_compiled():
+    """On a terminal, explain why the first use takes longer."""
+    from binspark.columns.reader import is_decoder_compiled
+
+    if console.is_terminal and not is_decoder_compiled():
         console.print("Compiling the decoder; this happens once and takes half a minute…")
 
 
-def _is_compiled() -> bool:
-    import numba
-
-    import binspark.columns.kernels  # noqa: F401 (says where compiled kernels are kept)
-
-    return any(Path(vars(numba.config)["CACHE_DIR"]).rglob(_SCAN_KERNEL))
-
-
 class Progress:
-    """A bar on a terminal: how much of the logs is read, how fast, and how many rows came of it. Quiet elsewhere."""
+    """A progress bar on a terminal: bytes read, rate, and rows written. It shows nothing elsewhere."""
 
     def __init__(self, console: Console, sources: Iterable[LogSource]) -> None:
         self._rows = 0
@@ -69,18 +63,18 @@ class Progress:
         self._bar.stop()
 
     def add_bytes(self, count: int) -> None:
-        """Say that more was read."""
+        """Count bytes that were read."""
         self._bar.advance(self._task, count)
 
     def add_rows(self, count: int) -> None:
-        """Say that more was written."""
+        """Count rows that were written."""
         self._rows += count
         speed = self._rows / max(monotonic() - self._start, 0.001)
         self._bar.update(self._task, rows=f"{self._rows:,} rows, {speed:,.0f} rows/s")
 
 
 def _total_size(sources: Iterable[LogSource]) -> int | None:
-    """Return the size of all logs, None where one of them cannot tell."""
+    """Return the size of all logs; None if the size of one is not known."""
     try:
         return sum(source.size() for source in sources)
     except SourceError:
@@ -88,7 +82,7 @@ def _total_size(sources: Iterable[LogSource]) -> int | None:
 
 
 def summary_record(table: TableSummary) -> dict[str, Any]:
-    """Return what was written of a table as the record that `--format jsonl` prints."""
+    """Return the summary of a table as the record that `--format jsonl` prints."""
     return {
         "schema": table.schema,
         "table": table.table,
@@ -99,7 +93,7 @@ def summary_record(table: TableSummary) -> dict[str, Any]:
 
 
 def summary_page(tables: Iterable[TableSummary]) -> Table:
-    """Return what was written as a table for a person."""
+    """Return the summaries as a table for people."""
     page = Table("table", box=None, pad_edge=False)
     for heading in ("rows", "files", "MB"):
         page.add_column(heading, justify="right")
@@ -108,7 +102,7 @@ def summary_page(tables: Iterable[TableSummary]) -> Table:
         counts = (table.rows, table.files, table.bytes)
         total = [sum(pair) for pair in zip(total, counts, strict=True)]
         page.add_row(table.name, *_shown(*counts))
-    page.add_row("in all", *_shown(*total), style="bold")
+    page.add_row("total", *_shown(*total), style="bold")
     return page
 
 
@@ -116,23 +110,19 @@ def _shown(rows: int, files: int, size: int) -> tuple[str, str, str]:
     return f"{rows:,}", f"{files:,}", f"{size / _MEGABYTE:,.3f}"
 
 
-@click.command("export")
+@click.command("export", cls=Command)
 @logs_argument
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to write.")
-@format_option
-@selecting_options
-@click.option("--columns", metavar="NAME,…", help="Only these columns, and where rows come from.")
-@click.option("--before", is_flag=True, help="Keep the old rows of updates too, as a struct _before.")
 @click.option(
-    "--zero-dates",
-    type=click.Choice(["null", "string", "error"]),
-    default="null",
-    show_default=True,
-    help="Dates that no calendar has: NULL, all dates of the column as text, or refuse.",
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="The directory to write to."
 )
-@click.option("--rows-per-file", type=click.IntRange(min=1), help="Begin another file after so many rows.")
+@format_option("text", "jsonl")
+@row_options
+@batch_options
+@click.option(
+    "--rows-per-file", metavar="NUMBER", type=click.IntRange(min=1), help="The maximum number of rows in a file."
+)
 @click.option("--overwrite", is_flag=True, help="Replace the tables of an earlier export in DIR.")
-@click.option("--salvage", is_flag=True, help="Keep what stands before damage, and go on with the next log.")
+@click.option("--salvage", is_flag=True, help="Keep the rows before damage, and continue with the next log.")
 def export_command(
     files: tuple[str, ...],
     output: Path,
@@ -141,42 +131,32 @@ def export_command(
     rows_per_file: int | None,
     overwrite: bool,
     salvage: bool,
-    columns: str | None,
     **options: Any,
 ) -> int:
-    """Write the changed rows of one or more logs as Parquet, one folder a table: DIR/shop.orders/part-00000.parquet.
+    """Write the changed rows of logs as Parquet files.
 
-    Files get their names when all of them are complete. If the export fails or is interrupted, none is left.
+    FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
+
+    Each table has a directory: DIR/shop.orders/part-00000.parquet. Files get their final names when all of them are
+    complete. If the export fails or is interrupted, no file is left. Exit code 1: a log is damaged.
     """
-    from binspark.export import ExportOptions
-
-    options["columns"] = None if columns is None else [name.strip() for name in columns.split(",")]
-    return _export(files, output, output_format, schema_file, options, ExportOptions(overwrite, salvage, rows_per_file))
-
-
-def _export(
-    files: tuple[str, ...],
-    output: Path,
-    output_format: str,
-    schema_file: str | None,
-    options: dict[str, Any],
-    export_options: ExportOptions,
-) -> int:
-    from binspark.export import Export
+    from binspark.export import Export, ExportOptions
 
     sources = find_logs(files)
     selection, history = selection_from(options), history_from(schema_file)
+    export_options = ExportOptions(overwrite, salvage, rows_per_file)
     messages = Console(stderr=True, highlight=False)
     notice_of_compiling(messages)
     with Progress(messages, sources) as progress:
         export = Export(selection, history, export_options, on_rows=progress.add_rows, on_bytes=progress.add_bytes)
         written = export.run(sources, output)
+    damage = Damage()
     for error in export.damage:
-        tell(error)
-    tell_unmatched(selection, [table.name for table in written])
+        damage.report(error)
+    warn_about_unmatched(selection, [table.name for table in written])
     if output_format == "jsonl":
         for table in written:
             click.echo(json_line(summary_record(table)))
     else:
         Console(highlight=False).print(summary_page(written))
-    return 1 if export.damage else 0
+    return damage.exit_code

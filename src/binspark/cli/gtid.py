@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -12,19 +11,17 @@ from typing import Any
 
 import click
 
-from binspark.errors import BinlogError, Malformed
+from binspark.cli.command import Command, format_option
+from binspark.cli.output import json_line, printable
+from binspark.errors import BinlogError, Malformed, OptionError
 from binspark.gtid import GtidSet, MariadbPosition, MariadbState
 
 Value = GtidSet | MariadbPosition | MariadbState
 Record = dict[str, Any]
 Operation = Callable[[Sequence[Any]], Iterator[Record]]
 
-_MARIADB = re.compile(r"[\s,]*\+?[0-9]+-(?![0-9a-fA-F]{4}-[0-9a-fA-F]{4}-)")
-"""How a MariaDB GTID begins: with a number that is not the first part of a UUID."""
-
-
-class _WrongUse(click.ClickException):
-    exit_code = 2
+_MARIADB_GTID = re.compile(r"[\s,]*\+?[0-9]+-(?![0-9a-fA-F]{4}-[0-9a-fA-F]{4}-)")
+"""A MariaDB GTID begins with a number that is not the first part of a UUID."""
 
 
 def _union(values: Sequence[Any]) -> Iterator[Record]:
@@ -73,51 +70,50 @@ _OPERATIONS: dict[str, tuple[int, Operation]] = {
     "normalize": (1, _normalize),
     "next": (1, _next),
 }
-"""What can be done, with how many sets at least."""
+"""The operations, each with the minimum number of sets."""
 
 
-@click.command("gtid")
+@click.command("gtid", cls=Command)
 @click.argument("operation", metavar="OP", type=click.Choice(list(_OPERATIONS)))
-@click.argument("sets", metavar="SET...", nargs=-1, required=True)
-@click.option("--format", "output", type=click.Choice(["text", "jsonl"]), default="text", show_default=True)
-@click.pass_context
-def gtid_command(context: click.Context, operation: str, sets: tuple[str, ...], output: str) -> None:
-    """Calculate with GTID sets.
+@click.argument("sets", metavar="SET…", nargs=-1, required=True)
+@format_option("text", "jsonl")
+def gtid_command(operation: str, sets: tuple[str, ...], output_format: str) -> int:
+    r"""Calculate with GTID sets.
 
-    SET is a MySQL GTID set (tags too), or a MariaDB position or binlog state; `-` reads it from standard input, `@FILE`
-    from a file. A MariaDB list with several servers in a domain is a state, and makes all others states.
+    SET is a MySQL GTID set, with or without tags, or a MariaDB GTID position or binlog state; - reads it from standard
+    input, @FILE from a file. A MariaDB list with several servers in a domain is a state; then all other sets are taken
+    as states too.
 
     \b
-    union      what is in any of them (MariaDB: the newest)
-    intersect  what is in all of them (MariaDB: the oldest)
-    subtract   the first without the others
-    contains   whether the first contains all others: true or false, exit 0 or 1
-    equal      whether all are the same: true or false, exit 0 or 1
-    count      how many GTIDs; a line for each SET
-    normalize  the normal form; a line for each SET
+    union      what is in any of the sets (MariaDB: the newest of each domain)
+    intersect  what is in all of the sets (MariaDB: the oldest of each domain)
+    subtract   the first set without the others
+    contains   whether the first set contains all others: true or false, exit code 0 or 1
+    equal      whether all sets are equal: true or false, exit code 0 or 1
+    count      the number of GTIDs, one line for each SET
+    normalize  the normal form, one line for each SET
     next       the next free GTID of each UUID and tag (MariaDB: of each domain)
     """
-    least, operate = _OPERATIONS[operation]
-    if len(sets) < least:
-        raise click.UsageError(f"{operation} needs at least {least} sets")
+    minimum, operate = _OPERATIONS[operation]
+    if len(sets) < minimum:
+        raise click.UsageError(f"{operation} needs at least {minimum} sets, got {len(sets)}")
     try:
         records = list(operate(_parse_all(_read_all(sets))))
     except BinlogError as error:
-        raise _WrongUse(str(error)) from None
+        raise OptionError(error.message) from None
     for record in records:
-        click.echo(json.dumps(record) if output == "jsonl" else _as_text(record))
-    if any(answer is False for record in records for answer in record.values()):
-        context.exit(1)
+        click.echo(json_line(record) if output_format == "jsonl" else _as_text(record))
+    return 1 if any(answer is False for record in records for answer in record.values()) else 0
 
 
 def _as_text(record: Record) -> str:
     (value,) = record.values()
-    return json.dumps(value) if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _read_all(arguments: Sequence[str]) -> list[str]:
     if arguments.count("-") > 1:
-        raise click.UsageError("standard input can be read once")
+        raise click.UsageError("- (standard input) can be given only once")
     return [_read(argument).strip() for argument in arguments]
 
 
@@ -129,18 +125,18 @@ def _read(argument: str) -> str:
             return sys.stdin.read()
         return Path(argument[1:]).read_text("utf-8")
     except OSError as error:
-        raise _WrongUse(f"{argument}: {error.strerror}") from None
+        raise OptionError(f"cannot read {argument}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise _WrongUse(f"{argument}: not text") from None
+        raise OptionError(f"cannot read {argument}: it is not UTF-8 text") from None
 
 
 def _parse_all(texts: Sequence[str]) -> Sequence[Value]:
-    """Parse all as the same kind of value; an empty text is of any kind."""
-    kinds = {bool(_MARIADB.match(text)) for text in texts if text}
+    """Parse all sets as the same kind of value; an empty text is of any kind."""
+    kinds = {bool(_MARIADB_GTID.match(text)) for text in texts if text}
     if len(kinds) > 1:
-        mysql = next(text for text in texts if text and not _MARIADB.match(text))
-        mariadb = next(text for text in texts if _MARIADB.match(text))
-        raise _WrongUse(f"MySQL and MariaDB do not mix: {_head(mysql)} and {_head(mariadb)}")
+        mysql = next(text for text in texts if text and not _MARIADB_GTID.match(text))
+        mariadb = next(text for text in texts if _MARIADB_GTID.match(text))
+        raise OptionError(f"cannot combine GTIDs of MySQL and MariaDB: {_shortened(mysql)} and {_shortened(mariadb)}")
     if kinds != {True}:
         return [GtidSet(text) for text in texts]
     states = [MariadbState(text) for text in texts]
@@ -150,5 +146,5 @@ def _parse_all(texts: Sequence[str]) -> Sequence[Value]:
         return states
 
 
-def _head(text: str) -> str:
-    return repr(text if len(text) <= 48 else text[:48] + "…")
+def _shortened(text: str) -> str:
+    return repr(printable(text, 48))

@@ -1,8 +1,7 @@
-"""The command `binspark`: its commands by name, each loaded when it is asked for."""
+"""The command `binspark`: its subcommands by name, each imported when it is used."""
 
 from __future__ import annotations
 
-import difflib
 import gc
 import os
 import sys
@@ -12,55 +11,56 @@ from typing import NoReturn
 import click
 
 from binspark import __version__
-from binspark.errors import BinlogError, OptionError
+from binspark.kernels import cache
+from binspark.options.option import suggestion
 
-_UNWANTED = {"pandas": "", "cffi": "numba.", "yaml": "numba."}
-"""What is loaded because it is installed, and what the names of the modules begin with that ask for it in vain.
+_HIDDEN = {"pandas": "", "cffi": "numba.", "yaml": "numba."}
+"""Libraries that commands do not use, and the modules (by prefix) that must not find them.
 
-Arrow asks for the first, Numba for the others. It takes a third of a second, and no command uses it.
+Arrow imports the first if it is installed, Numba the others; together this takes a third of a second.
 """
 
-_NEW_OBJECTS = 200_000
-"""After how many of them Python looks for garbage: what is imported is none."""
+_GC_THRESHOLD = 200_000
+"""The number of new objects after which Python collects garbage: imported modules are none."""
 
 
 def load_lightly() -> None:
-    """Let this process load nothing that is of no use to it. This is not for processes of Spark."""
-    sys.meta_path.insert(0, _Unwanted)
+    """Keep this process from importing libraries that it does not use. It must not be called in Spark's processes."""
+    sys.meta_path.insert(0, _HiddenLibraries)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    gc.set_threshold(_NEW_OBJECTS)
+    gc.set_threshold(_GC_THRESHOLD)
 
 
-class _Unwanted:
-    """Says of some libraries that they are not installed."""
+class _HiddenLibraries:
+    """Reports some libraries as not installed."""
 
     @staticmethod
     def find_spec(name: str, _path: object = None, _target: object = None) -> None:
-        if name in _UNWANTED and _who_asks().startswith(_UNWANTED[name]):
-            raise ModuleNotFoundError(f"{name} is of no use here", name=name)
+        if name in _HIDDEN and _importer().startswith(_HIDDEN[name]):
+            raise ModuleNotFoundError(f"{name} is not used by binspark's commands", name=name)
 
 
-def _who_asks() -> str:
-    """Return the name of the module that imports another one."""
+def _importer() -> str:
+    """Return the name of the module whose import statement is being executed."""
     frame = sys._getframe(2)
     while frame.f_back is not None and "importlib" in frame.f_globals.get("__name__", ""):
         frame = frame.f_back
-    asking: str = frame.f_globals.get("__name__", "")
-    return asking
+    name: str = frame.f_globals.get("__name__", "")
+    return name
 
 
 def leave(code: int) -> NoReturn:
-    """End the process without tidying up: Python takes a tenth of a second to give back what the system takes back."""
+    """Exit without Python's cleanup, which takes a tenth of a second to free what the system frees anyway."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):  # nobody reads it any more
+        except (OSError, ValueError):  # the reader of the pipe is gone
             continue
     os._exit(code)
 
 
 CLOSED_PIPE = 128 + 13
-"""What a shell shows of a program that the signal SIGPIPE ended."""
+"""The exit code that a shell reports for a program that SIGPIPE ended."""
 
 _NAME = "binspark"
 _COMPLETION = "_BINSPARK_COMPLETE"
@@ -86,9 +86,11 @@ class LazyGroup(click.Group):
     """A group whose commands are imported only when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names of the commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import a command."""
         if cmd_name not in COMMANDS:
             return None
         module, name = COMMANDS[cmd_name]
@@ -98,21 +100,21 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; suggest the most similar name if there is none."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f" Did you mean '{near[0]}'?" if near else ""
-            ctx.fail(f"No such command '{args[0]}'.{hint}")
+            ctx.fail(f"no such command: {args[0]}{suggestion(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name=_NAME)
 def main() -> None:
-    """Read MySQL's and MariaDB's binary logs."""
+    """Read the binary logs of MySQL and MariaDB."""
 
 
 def run() -> None:
-    """Run the command and exit: 0 fine, 1 the log is damaged or a check failed, 2 wrong use, 141 nobody reads on."""
+    """Run the command and exit: 0 fine, 1 the log is damaged or a check failed, 2 wrong use, 141 closed pipe."""
+    cache.enable()
     if _COMPLETION in os.environ:
         main(prog_name=_NAME)
     if _WITH_SPARK.intersection(sys.argv[1:2]):
@@ -124,22 +126,23 @@ def run() -> None:
 def exit_code(arguments: list[str]) -> int:
     """Run the command with these arguments and return its exit code."""
     try:
-        return _result(arguments)
+        code = _result(arguments)
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:
         return _closed_output()
     except SystemExit as ended:
-        if isinstance(ended.__context__, BrokenPipeError):  # Rich ends a program so
+        if isinstance(ended.__context__, BrokenPipeError):  # Rich exits on a closed pipe
             return _closed_output()
         raise
 
 
 def _result(arguments: list[str]) -> int:
-    """Run the command and say what went wrong. Click's own `main` would take a closed pipe for a failure."""
+    """Run the command and show click's errors. Click's own `main` would report a closed pipe as a failure."""
     try:
         with main.make_context(_NAME, list(arguments)) as context:
-            result = main.invoke(context)
-        sys.stdout.flush()
-        return result if isinstance(result, int) else 0
+            main.invoke(context)
+        return 0
     except click.exceptions.Exit as ended:
         return ended.exit_code
     except click.ClickException as error:
@@ -148,13 +151,10 @@ def _result(arguments: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo(err=True)
         return 130
-    except BinlogError as error:
-        click.echo(f"binspark: {error}", err=True)
-        return 2 if isinstance(error, OptionError) else 1
 
 
 def _closed_output() -> int:
-    """Leave as programs do that a closed pipe ends. Python would complain once more when it closes its output."""
+    """Return the exit code for a closed pipe, and redirect the output: Python would fail again when it flushes it."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for output in (sys.stdout, sys.stderr):
         os.dup2(nowhere, output.fileno())

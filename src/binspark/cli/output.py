@@ -1,48 +1,19 @@
-"""What the commands share: options, JSON lines, and how damage is told."""
+"""What commands print: JSON lines and text on standard output, messages on standard error."""
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
 
 import click
 
-from binspark.errors import BinlogError
-from binspark.frames import EventCode
+from binspark.errors import BinlogError, DecodeError, SchemaError
 
-# A name that stands for the same thing in both families.
-_ALSO = {"GTID": (EventCode.GTID, EventCode.GTID_TAGGED, EventCode.MARIADB_GTID)}
-
-
-def wanted_types(names: Iterable[str]) -> frozenset[int]:
-    """Return the type codes that names mean; a misspelt name is refused with the nearest right one."""
-    return frozenset(code for name in names for code in _codes(name))
-
-
-def _codes(name: str) -> tuple[int, ...]:
-    wanted = name.upper().removesuffix("_EVENT")
-    if wanted in _ALSO:
-        return _ALSO[wanted]
-    if wanted in EventCode.__members__:
-        return (EventCode[wanted],)
-    near = difflib.get_close_matches(wanted, EventCode.__members__, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise click.BadParameter(f"no event type is called {name}{hint}", param_hint="--type")
-
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-logs_argument = click.argument("files", nargs=-1, required=True, metavar="FILE…")
-format_option = click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="text for people, jsonl (one JSON object a line) for programs.",
-)
+_LINES_PER_WRITE = 256
+_UNIT = 1000
 
 
 def json_line(record: dict[str, Any]) -> str:
@@ -50,20 +21,78 @@ def json_line(record: dict[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(", ", ": "))
 
 
-def tell(error: BinlogError | str) -> None:
-    """Tell a person what went wrong, on standard error."""
-    click.echo(f"binspark: {error}", err=True)
-
-
-def echo_lines(lines: Iterable[str]) -> None:
-    """Print lines, many at a time."""
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines, many with each write. Lines before an error are printed before it is raised."""
     block: list[str] = []
     try:
         for line in lines:
             block.append(line)
-            if len(block) >= 256:
+            if len(block) >= _LINES_PER_WRITE:
                 click.echo("\n".join(block))
                 block.clear()
     finally:
         if block:
             click.echo("\n".join(block))
+
+
+def print_message(message: BinlogError | str) -> None:
+    """Print an error or a warning on standard error."""
+    click.echo(f"binspark: {message}", err=True)
+
+
+class Damage:
+    """Prints what is damaged, and remembers that something was: the exit code is 1 then."""
+
+    def __init__(self) -> None:
+        self.found = False
+
+    def report(self, error: BinlogError | str) -> None:
+        """Print an error that does not end the command."""
+        self.found = True
+        print_message(error)
+
+    @contextmanager
+    def ends_file(self) -> Iterator[None]:
+        """Report an error that makes the rest of a file unreadable; the command continues with the next file."""
+        try:
+            yield
+        except (DecodeError, SchemaError) as error:
+            self.report(error)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command."""
+        return 1 if self.found else 0
+
+
+def printable(text: str, width: int | None = None, instead: str = " ") -> str:
+    """Return text without control characters, which a terminal would obey; cut off where it is wider than `width`."""
+    shown = text if width is None else text[: width + 1]
+    safe = "".join(letter if letter.isprintable() else instead for letter in shown)
+    return safe if width is None or len(safe) <= width else safe[: width - 1] + "…"
+
+
+def one_line(text: str, width: int) -> str:
+    """Return printable text on one line, with single spaces, of at most `width` characters."""
+    return printable(" ".join(printable(text[: 4 * width]).split()), width)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 row`, `1,200 rows`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def time_text(timestamp: int) -> str:
+    """Return seconds since 1970 as a time in UTC."""
+    return f"{datetime.fromtimestamp(timestamp, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def size_text(count: float) -> str:
+    """Return a number of bytes with its unit, in powers of 1000."""
+    if count < _UNIT:
+        return f"{count:.0f} B"
+    for unit in ("kB", "MB", "GB"):
+        count /= _UNIT
+        if count < _UNIT:
+            return f"{count:.1f} {unit}"
+    return f"{count / _UNIT:.1f} TB"

@@ -5,35 +5,34 @@ from __future__ import annotations
 import click
 from rich.console import Console
 
-from binspark.cli.output import format_option, json_line, logs_argument, tell
-from binspark.errors import DecodeError
+from binspark.cli.command import Command, format_option, logs_argument
+from binspark.cli.output import Damage, json_line
 from binspark.files import find_logs
 from binspark.files.read import source_events
 from binspark.render.contents import contents_page, contents_record
 from binspark.transactions.contents import ContentsReader
 
 
-@click.command("stat")
+@click.command("stat", cls=Command)
 @logs_argument
-@format_option
+@format_option("text", "jsonl")
 def stat_command(files: tuple[str, ...], output_format: str) -> int:
-    """Tell what is in one or more logs: types of events, tables and operations, the largest transactions, and how much
-    of it a replica could apply in parallel.
+    """Summarize the contents of one or more logs.
 
-    What stands before damage counts; the exit code is 1 then.
+    FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
+
+    Shown are event types, tables and operations, the largest transactions, and how much of the work a replica could
+    apply in parallel. Where a log is damaged, what comes before the damage is counted. Exit code 1: a log is damaged.
     """
-    reader, damaged = ContentsReader(), False
+    reader, damage = ContentsReader(), Damage()
     for source in find_logs(files):
-        try:
+        with damage.ends_file():
             for event in source_events(source):
                 reader.feed(event)
-        except DecodeError as error:
-            damaged = True
-            tell(error)
         reader.end_file()
     contents = reader.finish()
     if output_format == "jsonl":
         click.echo(json_line(contents_record(contents)))
     else:
         Console(highlight=False).print(contents_page(contents))
-    return 1 if damaged else 0
+    return damage.exit_code

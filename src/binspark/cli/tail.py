@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import click
 
 from binspark.background import BackgroundWorker
-from binspark.cli.archive import stopping, warnings_told
-from binspark.cli.connecting import connecting_options, heartbeat_option
-from binspark.cli.output import format_option, tell
-from binspark.cli.selecting import history_from, selecting_options, selection_from
+from binspark.cli.command import Command, RenamedOption, format_option
+from binspark.cli.live import stop_on_signal, warnings_to
+from binspark.cli.output import print_message
+from binspark.cli.row_options import history_from, row_options, selection_from, unmatched
+from binspark.cli.server_options import live_option, server_options
+from binspark.live import stream_settings
 
 if TYPE_CHECKING:
     from binspark.changes import Change
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from binspark.tail.follow import Tail
 
 
-_LARGE = 1 << 17
-"""From so many bytes on, writing takes longer than telling another thread to do it."""
+_LARGE_BYTES = 1 << 17
+"""From this size on, writing takes longer than handing it to another thread."""
 
 
 class BackgroundOutput:
-    """Writes texts one after the other, each at once. A context: all is written when it is left.
+    """Writes and flushes texts in order, large ones in another thread. On leaving the context all is written.
 
-    `on_failure` is called by another thread where that fails, so that nobody waits for more to write.
+    `on_failure` is called in that thread when a write fails, so that the main thread does not wait for more to write.
     """
 
     def __init__(self, output: BinaryIO, on_failure: Callable[[], None]) -> None:
@@ -40,14 +40,14 @@ class BackgroundOutput:
         self._worker: BackgroundWorker[None] = BackgroundWorker("print")
 
     def write(self, texts: Sequence[bytes | memoryview]) -> None:
-        """Write texts, which must stay as they are until the next are to be written; raise what failed before."""
+        """Write texts, whose memory must stay unchanged until the next call; raise the error of the previous write."""
         self._settle()
-        if sum(map(len, texts)) < _LARGE:
+        if sum(map(len, texts)) < _LARGE_BYTES:
             self._print(texts)
         else:
-            self._worker.start(lambda: self._print_or_tell(texts))
+            self._worker.start(lambda: self._print_or_report(texts))
 
-    def _print_or_tell(self, texts: Sequence[bytes | memoryview]) -> None:
+    def _print_or_report(self, texts: Sequence[bytes | memoryview]) -> None:
         try:
             self._print(texts)
         except BaseException:
@@ -57,7 +57,7 @@ class BackgroundOutput:
     def _print(self, texts: Sequence[bytes | memoryview]) -> None:
         for text in texts:
             left = memoryview(text)
-            while left:  # output that is not buffered may take less than all of it
+            while left:  # unbuffered output may accept only a part
                 left = left[self._output.write(left) :]
         self._output.flush()
 
@@ -74,54 +74,45 @@ class BackgroundOutput:
             self._settle()
 
 
-@click.command("tail")
-@connecting_options
-@click.option(
-    "--start",
-    default="latest",
-    show_default=True,
-    help="Where to begin: latest, earliest, FILE:POSITION, GTIDs that you have, timestamp:2026-11-15T09:30:00Z.",
-)
-@click.option(
-    "--until",
-    metavar="PLACE",
-    help="Where to end: end (what is there now), FILE:POSITION, GTIDs, or a time. [default: never]",
-)
-@format_option
-@selecting_options
-@click.option("--reader-id", type=click.IntRange(1, 0xFFFFFFFF), help="The server id of this reader. [default: random]")
-@heartbeat_option
+@click.command("tail", cls=Command)
+@server_options
+@live_option("start", default="latest", show_default=True)
+@live_option("until")
+@format_option("text", "jsonl")
+@row_options
+@live_option("connection_server_id", cls=RenamedOption, old_names={"--reader-id": "--connection-server-id"})
+@live_option("heartbeat_seconds")
 def tail_command(
     connection: ConnectionConfig,
     start: str,
     until: str | None,
     output_format: str,
     schema_file: str | None,
-    reader_id: int | None,
-    heartbeat_seconds: float,
+    connection_server_id: int | None,
+    heartbeat_seconds: float | None,
     **options: Any,
 ) -> int:
-    """Show the changed rows of a server as they happen, as `binspark rows` shows those of a log.
+    """Show the changed rows of a server as they happen.
 
-    Whole transactions are shown, each once, over lost connections too. What a log does not tell of its tables, the
-    server is asked for, or --schema tells.
+    The format is that of `binspark rows`. Complete transactions are shown, each once, also over lost connections. Names
+    and types of columns that the log lacks are read from the server, or from --schema-file.
     """
-    from binspark.replication.settings import StreamSettings
     from binspark.tail.follow import Tail, TailSettings
 
     selection = selection_from(options)
-    own: dict[str, Any] = {} if reader_id is None else {"server_id": reader_id}
-    settings = TailSettings(start, until, StreamSettings(heartbeat_seconds=heartbeat_seconds, **own))
+    stream = stream_settings(connection_server_id=connection_server_id, heartbeat_seconds=heartbeat_seconds)
     history = history_from(schema_file)
+    settings = TailSettings(start, until, stream)
     tail = Tail(connection, settings, None if schema_file is None else history, history.on_unreadable)
-    _tell_unknown(selection, tail.tables)
-    with stopping(tail.stop), warnings_told(tell):
+    for name, hint in unmatched(selection.tables or (), tail.tables):
+        print_message(f"the server has no table {name} yet{hint}")
+    with stop_on_signal(tail.stop), warnings_to(print_message):
         _print(tail, selection, output_format)
     return 0
 
 
 def _print(tail: Tail, selection: Selection, output_format: str) -> None:
-    """Write what comes, and let it be seen at once."""
+    """Write changes as they come, each at once."""
     from binspark.changes import change_json
     from binspark.cli.rows import change_line
 
@@ -129,12 +120,3 @@ def _print(tail: Tail, selection: Selection, output_format: str) -> None:
     with BackgroundOutput(sys.stdout.buffer, tail.stop) as output:
         for lines in tail.lines(selection, form, is_json=output_format == "jsonl"):
             output.write(lines)
-
-
-def _tell_unknown(selection: Selection, known: list[str]) -> None:
-    """Say which of the tables that are asked for nobody knows yet, each with the nearest that is there."""
-    for name in sorted(selection.tables or ()):
-        if not any(fnmatchcase(table, name) for table in known):
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            tell(f"there is no table {name} yet{hint}")

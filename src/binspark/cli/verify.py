@@ -1,11 +1,10 @@
-"""`binspark verify`: whether logs are whole, for a person and for a script."""
+"""`binspark verify`: whether logs are complete and undamaged, for people and for scripts."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import click
@@ -14,17 +13,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from binspark.errors import BinlogError
+from binspark.cli.command import Command, format_option
+from binspark.cli.output import counted, json_line, time_text
+from binspark.errors import BinlogError, OptionError
 from binspark.verify import ADVICE, Code, FileReport, Finding, Report, Severity, Summary, Verdict, verify_files
 
-_SHOWN_GTIDS = 60
-_WIDE = 150
-_VERDICT_STYLES = {Verdict.WHOLE: "green", Verdict.DOUBTFUL: "yellow", Verdict.NOT_WHOLE: "bold red"}
+_GTIDS_WIDTH = 60
+WIDE_TERMINAL = 150
+_VERDICT_STYLES = {Verdict.INTACT: "green", Verdict.DOUBTFUL: "yellow", Verdict.NOT_INTACT: "bold red"}
 _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 
 
 class _Column(NamedTuple):
-    """A column of the table. Those that are not essential are left out on a narrow terminal."""
+    """A column of the table. Those that are not essential are omitted on a narrow terminal."""
 
     name: str
     cell: Callable[[FileReport], str]
@@ -47,11 +48,11 @@ _COLUMNS = (
 
 
 def print_report(reports: Iterable[FileReport]) -> Summary:
-    """Print everything, and return the sums."""
+    """Print all reports and findings, and return the totals."""
     collected = Report.of(reports)
     console = Console(highlight=False)
     if console.is_terminal:
-        console.print(_table(collected.files, wide=console.width >= _WIDE))
+        console.print(_table(collected.files, wide=console.width >= WIDE_TERMINAL))
     else:
         click.echo("\n".join(_plain_lines(collected.files)))
     _print_findings(collected.files)
@@ -60,13 +61,13 @@ def print_report(reports: Iterable[FileReport]) -> Summary:
 
 
 def conclusion(summary: Summary) -> str:
-    """Say in one line how it went."""
-    checked = f"{_count(summary.files, 'file')}, {_count(summary.events, 'event')}"
+    """Return the result in one line."""
+    checked = f"{counted(summary.files, 'file')}, {counted(summary.events, 'event')}"
     if summary.errors:
-        return f"{checked}: {_count(summary.errors, 'error')}, {_count(summary.warnings, 'warning')}"
+        return f"{checked}: {counted(summary.errors, 'error')}, {counted(summary.warnings, 'warning')}"
     if summary.warnings:
-        return f"{checked}: no error, {_count(summary.warnings, 'warning')}"
-    return f"{checked}, nothing is missing"
+        return f"{checked}: no error, {counted(summary.warnings, 'warning')}"
+    return f"{checked}: nothing is damaged or missing"
 
 
 def _table(reports: Iterable[FileReport], *, wide: bool) -> Table:
@@ -84,7 +85,7 @@ def _style(column: _Column, report: FileReport) -> str:
 
 
 def _plain_lines(reports: Iterable[FileReport]) -> list[str]:
-    """Lay the table out as lines of any width, for files and pipes."""
+    """Return the table as lines of any width, for files and pipes."""
     rows = [[column.name for column in _COLUMNS]]
     rows += [[column.cell(report) for column in _COLUMNS] for report in reports]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
@@ -96,7 +97,7 @@ def _aligned(cell: str, width: int, column: _Column) -> str:
 
 
 def _print_findings(reports: Iterable[FileReport]) -> None:
-    """Print what was found; what to do about it is said once for each kind."""
+    """Print the findings; the advice is printed once for each code."""
     advised: set[str] = set()
     for report in reports:
         for finding in report.findings:
@@ -115,57 +116,41 @@ def _print_finding(finding: Finding, *, with_advice: bool) -> None:
 
 
 def _time(timestamp: int | None) -> str:
-    return "-" if timestamp is None else datetime.fromtimestamp(timestamp, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    return "-" if timestamp is None else f"{time_text(timestamp)}Z"
 
 
 def _shortened(gtids: str) -> str:
-    return gtids if len(gtids) <= _SHOWN_GTIDS else gtids[: _SHOWN_GTIDS - 1] + "…"
+    return gtids if len(gtids) <= _GTIDS_WIDTH else gtids[: _GTIDS_WIDTH - 1] + "…"
 
 
-def _count(number: int, name: str) -> str:
-    return f"{number:,} {name}{'' if number == 1 else 's'}"
-
-
-class _WrongUse(click.ClickException):
-    exit_code = 2
-
-
-@click.command("verify")
+@click.command("verify", cls=Command)
 @click.argument("paths", metavar="PATH…", nargs=-1, required=True)
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="text for people; json: one object; jsonl: an object a line for each file, then one for all.",
-)
-@click.option("--strict", is_flag=True, help="Warnings fail too.")
+@format_option("text", "json", "jsonl")
+@click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option(
     "--limit",
+    metavar="NUMBER",
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="How many findings of the same kind are told for a file; all are counted.",
+    help="The maximum number of findings of the same kind to show for a file; all are counted.",
 )
-@click.pass_context
-def verify_command(
-    context: click.Context, paths: tuple[str, ...], output_format: str, strict: bool, limit: int
-) -> None:
-    """Prove whether logs are whole: nothing damaged, nothing missing, nothing twice.
+def verify_command(paths: tuple[str, ...], output_format: str, strict: bool, limit: int) -> int:
+    """Check whether logs are complete and undamaged.
 
-    PATH is a file, a glob, a directory, an index file, or - for standard input. Files of one name and rising numbers
-    are a chain: each must begin where the one before ended. Reading goes on past damage, so that one run shows all of
-    it.
+    PATH is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
-    Exit 0: the logs are whole. 1: something is damaged, missing or cannot be verified. 2: wrong use.
+    Nothing may be damaged, missing or duplicated. Files with the same base name and consecutive numbers are a chain:
+    each must begin where the previous one ends. Reading continues after damage, so that one pass shows all of it. With
+    --format jsonl there is one object per file, then one with the totals.
+
+    Exit code 0: the logs are complete. 1: something is damaged, missing or cannot be verified. 2: wrong use.
     """
     try:
         summary = _PRINTERS[output_format](verify_files(paths, findings_per_code=limit), strict)
     except BinlogError as error:
-        raise _WrongUse(str(error)) from None
-    if not _passes(summary, strict):
-        context.exit(1)
+        raise OptionError(error.message, error.position) from None
+    return 0 if _passes(summary, strict) else 1
 
 
 def _passes(summary: Summary, strict: bool) -> bool:
@@ -185,8 +170,8 @@ def _print_json_lines(reports: Iterator[FileReport], strict: bool) -> Summary:
     summary = Summary()
     for report in reports:
         summary = summary.add(report)
-        click.echo(json.dumps(_file_record(report), ensure_ascii=False))
-    click.echo(json.dumps({"summary": _summary_record(summary, strict)}, ensure_ascii=False))
+        click.echo(json_line(_file_record(report)))
+    click.echo(json_line({"summary": _summary_record(summary, strict)}))
     return summary
 
 

@@ -1,0 +1,1 @@
+"""Rows of logs as columns: Arrow record batches, decoded by kernels, and by the reference where they cannot."""

@@ -1,19 +1,27 @@
-"""Memory for batches, used again when nobody looks at a batch any more.
+"""Memory for the bytes of logs and for batches, used again when a batch is no longer in use.
 
-Fresh pages fill thirty times slower than used ones, so blocks are kept. A block is free when the pool holds the only
+Fresh pages fill thirty times slower than used ones, so blocks are kept. A block is free when the pool has the only
 reference to it: Arrow buffers over parts of a block refer to it as long as they live.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from itertools import compress
 from threading import Lock, local
 
 import numpy as np
 import numpy.typing as npt
 
+ReadInto = Callable[[memoryview], int]
+"""Fills a buffer as far as there are bytes, and returns how many; 0 at the end."""
+
 Block = npt.NDArray[np.uint8]
+
+SLACK = 64
+"""Bytes after the last one that kernels may load, though they use none of them."""
+
 _ALIGNMENT = 64
 
 
@@ -43,11 +51,12 @@ class Arena:
         return block
 
     @property
-    def held_bytes(self) -> int:
+    def kept_bytes(self) -> int:
+        """The size of all blocks, free or in use."""
         return sum(len(block) for block in self._blocks)
 
     def _keep(self, block: Block) -> None:
-        if len(block) + self.held_bytes > self._keep_bytes:
+        if len(block) + self.kept_bytes > self._keep_bytes:
             in_use = [references > _OF_A_FREE_BLOCK for references in _references(self._blocks)]
             self._blocks = list(compress(self._blocks, in_use))
         self._blocks.append(block)
@@ -57,7 +66,7 @@ _OF_THREAD = local()
 
 
 def thread_arena() -> Arena:
-    """Return the pool that readers of one thread share: who reads one split after the other uses its memory again."""
+    """Return the pool that readers of one thread share: one split after the other uses the same memory."""
     arena: Arena | None = getattr(_OF_THREAD, "arena", None)
     if arena is None:
         arena = _OF_THREAD.arena = Arena()
@@ -65,14 +74,25 @@ def thread_arena() -> Arena:
 
 
 def _references(blocks: list[Block]) -> list[int]:
-    """Return how many references there are to each block of a list."""
+    """Count the references to each block of a list."""
     return [sys.getrefcount(blocks[index]) for index in range(len(blocks))]
 
 
-# How many references Python counts for a block that only a pool holds; versions of Python differ in it.
+# How many references Python counts for a block that only a pool refers to; versions of Python differ in it.
 _OF_A_FREE_BLOCK = _references([np.empty(1, dtype=np.uint8)])[0]
 
 
 def aligned(size: int) -> int:
     """Return a size rounded up, so that what follows is aligned as Arrow likes it."""
     return (size + _ALIGNMENT - 1) & ~(_ALIGNMENT - 1)
+
+
+def fill(read_into: ReadInto, buffer: Block, filled: int) -> tuple[int, bool]:
+    """Read into a buffer until it is full or nothing comes; return how much is filled, and whether more may come."""
+    view = memoryview(buffer.data)[: len(buffer) - SLACK]
+    while filled < len(view):
+        count = read_into(view[filled:])
+        if count == 0:
+            return filled, False
+        filled += count
+    return filled, True

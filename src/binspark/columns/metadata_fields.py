@@ -1,4 +1,4 @@
-"""The columns that say where a row comes from, as fields."""
+"""The columns that say where a row comes from, as fields. Light: planning a query needs no kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table's shape compiled once: what each column becomes, and whether kernels can fill all of them."""
+"""A table's schema compiled once: what each column becomes, and whether kernels can fill all of them."""
 
 from __future__ import annotations
 
@@ -9,32 +9,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from binspark.columns.kernels import temporal_text
-from binspark.columns.kernels.json import json_writer
-from binspark.columns.kernels.object_words import compiled
-from binspark.columns.layout import Column as C
-from binspark.columns.layout import Op
 from binspark.columns.types import ColumnOptions, Form, ZeroDates, form_of
 from binspark.errors import OptionError
-from binspark.event.column_types import ColumnType as T
+from binspark.kernels.layout import Column as C
+from binspark.kernels.layout import Op
+from binspark.kernels.text_writers import text_writer_address
 from binspark.schema.table import TableSchema
 from binspark.values.charsets import charset_of, single_byte_table
 from binspark.values.column import BINARY_COLLATION, Column
 
 Bytes = npt.NDArray[np.uint8]
-_TEXT_WRITERS = {
-    T.DATE: temporal_text.write_date,
-    T.NEWDATE: temporal_text.write_date,
-    T.DATETIME: temporal_text.write_old_datetime,
-    T.DATETIME2: temporal_text.write_datetime,
-    T.TIMESTAMP: temporal_text.write_old_timestamp,
-    T.TIMESTAMP2: temporal_text.write_timestamp,
-}
 
 
 @dataclass(frozen=True)
 class PlannedColumn:
-    """One column of the table: its shape, what it becomes, and whether anybody wants it."""
+    """One column of the table: its definition, what it becomes, and whether it is selected."""
 
     column: Column
     name: str
@@ -54,16 +43,17 @@ class TablePlan:
 
     @property
     def wanted(self) -> tuple[PlannedColumn, ...]:
+        """The selected columns."""
         return tuple(column for column in self.columns if column.wanted)
 
     @cached_property
     def by_kernel(self) -> bool:
-        """Whether kernels decode the table. They must at least know the size of every value, wanted or not."""
+        """Whether kernels decode the table. They must at least know the size of every value, selected or not."""
         return all(planned.form.kernel for planned in self.columns)
 
     @cached_property
     def reference_columns(self) -> tuple[Column, ...]:
-        """The columns for the reference decoder: where the batch keeps bytes, or nobody wants a value, it does too."""
+        """The columns for the reference decoder: bytes that the batch keeps, or nobody selects, need not be text."""
         return tuple(
             _unread(planned.column) if planned.form.keeps_bytes or not planned.wanted else planned.column
             for planned in self.columns
@@ -71,23 +61,28 @@ class TablePlan:
 
     @cached_property
     def unread_columns(self) -> tuple[Column, ...]:
-        """The columns for the reference decoder, where it steps over all."""
+        """The columns for the reference decoder, where it skips all values."""
         return tuple(_unread(planned.column) for planned in self.columns)
 
     @cached_property
     def fields(self) -> tuple[pa.Field, ...]:
+        """The fields of the selected columns in a batch."""
         return tuple(pa.field(planned.name, planned.form.type) for planned in self.wanted)
 
 
 def compile_plan(
-    schema: TableSchema, options: ColumnOptions, projection: tuple[str, ...] | None = None, *, every_shape: bool = False
+    schema: TableSchema,
+    options: ColumnOptions,
+    projection: tuple[str, ...] | None = None,
+    *,
+    every_schema_version: bool = False,
 ) -> TablePlan:
-    """Compile the plan of a table; with a projection, columns that it does not name are stepped over.
+    """Compile the plan of a table; with a projection, columns that it does not name are skipped.
 
-    The projection names columns that the table has, with `every_shape` also such that it has only in other shapes.
+    With `every_schema_version` the projection may name columns that are only in other schema versions of the table.
     """
     names = schema.column_names
-    if projection is not None and not every_shape:
+    if projection is not None and not every_schema_version:
         unknown = [name for name in projection if name not in names]
         if unknown:
             raise OptionError(f"{schema.name} has no column {unknown[0]!r}; it has {', '.join(names)}")
@@ -106,13 +101,11 @@ def describe(planned: PlannedColumn, options: ColumnOptions) -> npt.NDArray[np.i
     row[C.P1], row[C.P2] = form.p1, form.p2
     row[C.LENGTH_BYTES], row[C.FIXED_SIZE] = form.length_bytes, form.fixed_size
     row[C.MAX_LENGTH] = form.max_length
-    row[C.ON_ODD_DATE] = options.zero_dates is ZeroDates.ERROR
+    row[C.ON_INVALID_DATE] = options.zero_dates is ZeroDates.ERROR
     if planned.table is not None:
         row[C.AUX] = planned.table.ctypes.data
-    elif row[C.OP] == Op.JSON:
-        row[C.AUX] = json_writer().address
-    elif row[C.OP] == Op.TEMPORAL_TEXT:
-        row[C.AUX] = compiled(_TEXT_WRITERS[planned.column.type]).address
+    elif row[C.OP] in (Op.JSON, Op.TEMPORAL_TEXT):
+        row[C.AUX] = text_writer_address(planned.column.type)
     return row
 
 
@@ -123,7 +116,7 @@ def _planned(column: Column, name: str, options: ColumnOptions, *, wanted: bool)
 
 
 def _unread(column: Column) -> Column:
-    """Return a column that takes as many bytes, but need not be text, nor a member."""
+    """Return a column that takes as many bytes, but need be neither text nor a member."""
     return replace(column, collation=BINARY_COLLATION, members=None)
 
 
@@ -143,7 +136,7 @@ def members_table(members: tuple[str, ...]) -> Bytes:
 
 
 def characters_table(charset: str) -> Bytes:
-    """Return four bytes for each byte of a character set: its UTF-8 in three, and their number; 0 if it is none."""
+    """Return four bytes for each byte of a character set: its UTF-8 in three, and their count; 0 if it is undefined."""
     table = bytearray()
     for point in single_byte_table(charset):
         text = b"" if point < 0 else chr(point).encode()

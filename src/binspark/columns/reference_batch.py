@@ -1,4 +1,4 @@
-"""Rows that the reference decoded, as Arrow arrays: for tables and events that kernels do not take."""
+"""Rows that the reference decoded, as Arrow arrays: for tables and events that kernels do not decode."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from binspark.columns.layout import Table as T
 from binspark.columns.plan import TablePlan
 from binspark.columns.types import ZeroDates
 from binspark.errors import BinlogError, Malformed
+from binspark.kernels.layout import Table as T
 from binspark.position import Position
 from binspark.values.rows import RowChange
 from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
@@ -31,7 +31,7 @@ _KINDS = {
 
 
 class ReferenceBuilder:
-    """Collects rows as Python values; offers what `TableBuilder` offers to those who make a batch of it."""
+    """Collects rows as Python values; a batch is made of it as of a `TableBuilder`."""
 
     def __init__(self, plan: TablePlan, *, before: bool) -> None:
         self.plan = plan
@@ -46,10 +46,11 @@ class ReferenceBuilder:
 
     @property
     def rows(self) -> int:
+        """How many rows were collected."""
         return len(self._after)
 
     def add(self, change: RowChange, meta: dict[T, int], position: Position) -> None:
-        """Take a row. A delete shows what was deleted, as kernels do."""
+        """Take a row. Of a delete it is the deleted row, as in kernels."""
         try:
             before = self._converted(change.before if self._keep_before and change.after is not None else None)
             after = self._converted(change.before if change.after is None else change.after)
@@ -61,7 +62,7 @@ class ReferenceBuilder:
             self._meta[kind].append(value)
 
     def _converted(self, row: Row | None) -> tuple[Any, ...]:
-        """Return the values of the wanted columns as Arrow takes them."""
+        """Return the values of the selected columns as Arrow takes them."""
         policy = self.plan.options.zero_dates
         return tuple(
             None
@@ -72,10 +73,11 @@ class ReferenceBuilder:
         )
 
     def numbers(self, meta: T, kind: Any) -> npt.NDArray[Any]:
+        """Return one of the metadata columns."""
         return np.array(self._meta[meta], dtype=kind)
 
     def arrays(self, *, before: bool = False) -> list[pa.Array]:
-        """Return the wanted columns."""
+        """Return the selected columns."""
         rows = self._before if before else self._after
         return [
             _array(planned.form.type, [row[index] for row in rows]) for index, planned in enumerate(self.plan.wanted)

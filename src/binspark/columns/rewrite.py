@@ -1,4 +1,4 @@
-"""Rows events in unusual forms, written again in the form that kernels know."""
+"""Rows events in unusual forms, rewritten in the form that kernels know."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PLAIN = {
 
 
 def rewritten(event: Event) -> bytes:
-    """Return a compressed rows event as the event that it stands for, without a checksum."""
+    """Return a compressed rows event as the event that was compressed, without a checksum."""
     type_code = _PLAIN[EventCode(event.type_code)]
     body: Rows = event.body
     data = encode_body(type_code, body, event.frame.format)
@@ -42,18 +42,20 @@ class FragmentStore:
         self._fragments: list[bytes] = []
 
     def add(self, event: Event) -> bytes | None:
-        """Take a fragment; return the whole event with the last one."""
+        """Take a fragment; return the complete event with the last one."""
         body: PartialRowData = event.body
         if body.sequence_number == 1:
             self._fragments = []
         if body.sequence_number != len(self._fragments) + 1:
             expected = len(self._fragments) + 1
-            raise Malformed(f"fragment {body.sequence_number} where {expected} should be", event.position)
+            raise Malformed(
+                f"fragment {body.sequence_number} of a rows event, expected fragment {expected}", event.position
+            )
         self._fragments.append(body.fragment)
         if body.sequence_number < body.total_fragments:
             return None
-        whole = b"".join(self._fragments)
+        complete = b"".join(self._fragments)
         self._fragments = []
-        if len(whole) < HEADER_LENGTH or whole[4] not in ROWS_KINDS:
+        if len(complete) < HEADER_LENGTH or complete[4] not in ROWS_KINDS:
             raise Unsupported("the fragments of a rows event do not begin with its header", event.position)
-        return whole
+        return complete

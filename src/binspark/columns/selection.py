@@ -1,4 +1,4 @@
-"""Which rows of a log are asked for."""
+"""Which rows of a log are selected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MICROSECONDS = 1_000_000
 
 
 class Operations(IntFlag):
-    """Which changes are asked for."""
+    """Which kinds of changes are selected."""
 
     INSERT = 1
     UPDATE = 2
@@ -27,25 +27,25 @@ _DEFAULT_OPTIONS = ColumnOptions()
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What to decode; everything else is stepped over.
+    """What to decode; everything else is skipped.
 
-    tables          `schema.table` names, or patterns of them such as `shop.*`; None for all
-    excluded        names or patterns of tables that are left out
-    columns         names of columns, None for all
-    operations      inserts, updates, deletes
-    start_position  rows of events before this offset are left out; stop_position: the log is read up to there
-    start_time      rows of events before this time are left out, in seconds since 1970; stop_time likewise from then on
-    committed_from  transactions that were committed before this time are left out, in microseconds since 1970;
-                    committed_before likewise from then on. Where a log does not name transactions, the times of
-                    events count
-    server_id       only rows of this server
-    include_gtids   only rows of these transactions; exclude_gtids: not of these. A position of MariaDB means all that
-                    comes up to it
-    before          old images of updates are kept too, as a struct `_before`
-    metadata        where rows come from is told, in columns that begin with `_`
-    tx_rows         rows are numbered through their transaction, which takes a look at rows of all tables
-    images          batches tell which columns each row has
-    every_shape     columns may be named that a table has only in some of its shapes
+    tables                `schema.table` names, or patterns of them such as `shop.*`; None for all
+    excluded              names or patterns of tables that are excluded
+    columns               names of columns, None for all
+    operations            inserts, updates, deletes
+    start_position        rows of events before this offset are skipped; stop_position: the log is read up to there
+    start_time            rows of events before this time are skipped, in seconds since 1970; stop_time: from this time
+                          on
+    committed_from        transactions that were committed before this time are skipped, in microseconds since 1970;
+                          committed_before: from this time on. Where a log has no commit times, those of events count
+    server_id             only rows of this server
+    include_gtids         only rows of these transactions; exclude_gtids: not of these. A GTID position of MariaDB means
+                          all transactions up to it
+    before                before images of updates are kept, too, as a struct `_before`
+    metadata              where rows come from is added, in columns that begin with `_`
+    tx_rows               rows are numbered throughout their transaction, for which rows of all tables are counted
+    images                batches say which columns each row has
+    every_schema_version  columns may be named that are only in some schema versions of a table
     """
 
     tables: frozenset[str] | None = None
@@ -65,23 +65,23 @@ class Selection:
     metadata: bool = True
     tx_rows: bool = False
     images: bool = False
-    every_shape: bool = False
+    every_schema_version: bool = False
     options: ColumnOptions = _DEFAULT_OPTIONS
     max_rows: int = 1 << 16
     max_bytes: int = 32 << 20
 
     def wants(self, table: str) -> bool:
-        """Tell whether rows of a table are asked for."""
+        """Return whether rows of a table are selected."""
         return not _is_among(table, self.excluded) and (self.tables is None or _is_among(table, self.tables))
 
     def wants_operation(self, operation: RowOperation) -> bool:
-        """Tell whether changes of this kind are asked for."""
+        """Return whether changes of this kind are selected."""
         return bool(self.operations & Operations[operation.name])
 
     def wants_event(self, event: Event, *, committed: bool = False) -> bool:
-        """Tell whether the rows of an event are asked for, by its place, time and server.
+        """Return whether the rows of an event are selected, by its position, time and server.
 
-        With `committed` its time is also that of its transaction, of which nothing else is known.
+        With `committed` its time is taken for the commit time of its transaction, which is not known.
         """
         header = event.header
         if committed and not self.wants_commit(header.timestamp * _MICROSECONDS):
@@ -93,24 +93,24 @@ class Selection:
         return self.server_id is None or header.server_id == self.server_id
 
     def may_want_inside(self, payload: Event) -> bool:
-        """Tell whether rows inside a payload may be asked for; its events are none of them later than itself."""
+        """Return whether rows inside a payload may be selected; none of its events is later than itself."""
         header = payload.header
         if payload.offset < self.start_position or header.timestamp < self.start_time:
             return False
         return self.server_id is None or header.server_id == self.server_id
 
-    def wants_commit(self, moment: int) -> bool:
-        """Tell whether transactions that were committed then are asked for."""
-        return moment >= self.committed_from and (not self.committed_before or moment < self.committed_before)
+    def wants_commit(self, commit_time: int) -> bool:
+        """Return whether transactions that were committed at a time are selected, in microseconds since 1970."""
+        return commit_time >= self.committed_from and (not self.committed_before or commit_time < self.committed_before)
 
     def wants_gtid_text(self, gtid: str | None) -> bool:
-        """Tell the same of a transaction's name as text."""
+        """Return whether the rows of a transaction are selected, by the text of its GTID."""
         if gtid is None or (self.include_gtids is None and self.exclude_gtids is None):
             return self.wants_gtid(None)
         return self.wants_gtid(Gtid.parse(gtid) if ":" in gtid else MariadbGtid.parse(gtid))
 
     def wants_gtid(self, gtid: Gtid | MariadbGtid | None) -> bool:
-        """Tell whether the rows of a transaction are asked for. One without a name is in no set."""
+        """Return whether the rows of a transaction are selected. One without a GTID is in no set."""
         if self.include_gtids is not None and not _is_in(gtid, self.include_gtids):
             return False
         return self.exclude_gtids is None or not _is_in(gtid, self.exclude_gtids)

@@ -1,13 +1,13 @@
-"""Where transactions begin, found from anywhere in a log, so that a log can be read from there.
+"""Where transactions begin, found from any offset of a log, so that a log can be read from there.
 
-A transaction begins with its GTID event. In logs of servers that do not name every transaction it may also begin with a
-BEGIN that no GTID comes before. What stands between the end of a transaction and the next such event (statements of old
-servers, rotations) goes with the transaction before it. Whether an event begins a transaction can be told from itself
-and its neighbours alone, so two readers, one that comes from before and one that begins here, always agree: both ask
-`LogBytes.is_start`, and `kernels.scan` asks it wherever the answer may be yes.
+A transaction begins with its GTID event. In logs of servers that do not give every transaction a GTID event it may also
+begin with a BEGIN that no GTID comes before. Events between the end of a transaction and the next such event
+(statements of old servers, rotations) are read with the transaction before them. Whether an event begins a transaction
+depends on the event and its neighbors alone, so that two readers, one that comes from before and one that begins here,
+always agree: both call `LogBytes.is_start`, wherever `kernels.scan` finds that a transaction may begin.
 
-An event that is part of a value, as when a log is stored in a BLOB, tells the position that it had in its own log. Only
-who knows beforehand at which offset a value will stand can write one that looks like an event of this log.
+An event that is part of a value, as when a log is stored in a BLOB, has the end position that it had in its own log.
+Only somebody who knows beforehand at which offset a value will be can write one that looks like an event of this log.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from binspark.columns.kernels.search import find_start_header
 from binspark.frames import EventCode, Family, LogFormat
 from binspark.frames.checksum import ChecksumState, check_event
 from binspark.frames.format import version_numbers
-from binspark.frames.resync import ReadAt, event_holds
+from binspark.frames.resync import ReadAt, is_event_at
+from binspark.kernels.starts import find_start_header
 from binspark.transactions.byte_tables import (
     IDENTIFYING_CODES,
     MAX_EXACT_LENGTH,
@@ -36,24 +36,24 @@ _MAX_GTID_SIZE = 1 << 10
 _MAX_BEGIN_SIZE = _HEADER_LENGTH + QUERY_LENGTH + (1 << 16) + (1 << 8) + MAX_EXACT_LENGTH
 _U32 = 0xFFFFFFFF
 _NAME_EVERY_TRANSACTION = {Family.MYSQL: (8, 0, 0), Family.MARIADB: (10, 0, 2)}
-"""The servers, from these versions on, that begin every transaction with a GTID event, be it an anonymous one."""
+"""The servers, from these versions on, that begin every transaction with a GTID event, even an anonymous one."""
 
 
 def names_every_transaction(family: Family, server_version: str) -> bool:
-    """Tell whether a server begins every transaction with a GTID event."""
+    """Return whether a server begins every transaction with a GTID event."""
     return version_numbers(server_version) >= _NAME_EVERY_TRANSACTION[family]
 
 
 @dataclass(frozen=True, slots=True)
 class LogBytes:
-    """A log whose bytes can be read from anywhere, as large as it was when it was looked at."""
+    """A log whose bytes can be read at any offset, with the size that it had when it was opened."""
 
     read_at: ReadAt
     size: int
     format: LogFormat
 
     def find_start(self, start: int, end: int | None = None) -> int | None:
-        """Return where the first transaction begins that begins at `start` or later, and before `end`."""
+        """Return the offset of the first transaction that begins at `start` or later, and before `end`."""
         end = self.size if end is None else min(end, self.size)
         for window_start in range(start, end, _WINDOW):
             length = min(_WINDOW, end - window_start) + _HEADER_LENGTH - 1
@@ -78,21 +78,21 @@ class LogBytes:
         return None
 
     def is_start(self, offset: int) -> bool:
-        """Tell whether a sound event at an offset begins a transaction."""
+        """Return whether a valid event at an offset begins a transaction."""
         header = self.read_at(offset, _HEADER_LENGTH)
         size, end = int.from_bytes(header[9:13], "little"), int.from_bytes(header[13:17], "little")
-        smallest = _HEADER_LENGTH + self.format.checksum_length
-        if size < smallest or offset + size > self.size or end != (offset + size) & _U32:
+        min_size = _HEADER_LENGTH + self.format.checksum_length
+        if size < min_size or offset + size > self.size or end != (offset + size) & _U32:
             return False
         code = header[4]
         if code not in IDENTIFYING_CODES and not (code == EventCode.QUERY and self._is_first_begin(offset, size)):
             return False
         if self.format.checksum_length:
             return check_event(self.read_at(offset, size)) is ChecksumState.OK
-        return event_holds(self.read_at, offset, self.size, self.format)
+        return is_event_at(self.read_at, offset, self.size, self.format)
 
     def _is_first_begin(self, offset: int, size: int) -> bool:
-        """Tell whether a statement is a BEGIN that no GTID comes before."""
+        """Return whether a statement is a BEGIN that no GTID comes before."""
         if not self.may_begin_unnamed or size > _MAX_BEGIN_SIZE:
             return False
         body = self.read_at(offset, size)[_HEADER_LENGTH : size - self.format.checksum_length]
@@ -100,7 +100,7 @@ class LogBytes:
         return text is not None and exact_role(text) == Role.BEGINS and not self._follows_gtid(offset)
 
     def _follows_gtid(self, offset: int) -> bool:
-        """Tell whether the event before an offset is a GTID. Its position is not asked for: it may be damaged."""
+        """Return whether the event before an offset is a GTID. Its end position is not checked: it may be damaged."""
         first = max(0, offset - _MAX_GTID_SIZE)
         before = self.read_at(first, offset - first)
         return any(

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from binspark.columns.arena import Arena, Block, aligned
-from binspark.columns.layout import Column as C
-from binspark.columns.layout import Op
-from binspark.columns.layout import Table as T
 from binspark.columns.plan import PlannedColumn, TablePlan, describe
+from binspark.kernels.layout import Column as C
+from binspark.kernels.layout import Op
+from binspark.kernels.layout import Table as T
 from binspark.values.charsets import decode_text
 from binspark.values.column import Column
 from binspark.values.strings import notation_of
@@ -69,16 +69,18 @@ class TableBuilder:
 
     @property
     def rows(self) -> int:
+        """How many rows were collected."""
         return int(self._table[T.ROWS])
 
     @property
     def block_bytes(self) -> int:
+        """The size of the block."""
         return len(self._block)
 
     def begin(self) -> None:
-        """Start an empty batch, in memory that nobody else uses."""
+        """Start an empty batch, in memory that nothing else uses."""
         self._table[T.ROWS] = 0
-        self._place()
+        self._lay_out()
         self._columns[:, C.DATA_USED] = 0
         self._columns[:, C.NULLS] = 0
         self._columns[:, C.ITEMS] = 0
@@ -89,7 +91,7 @@ class TableBuilder:
                 self._reset(row)
 
     def make_room(self, event_size: int) -> bool:
-        """Grow after a row did not fit; return False if the batch is as large as it may be and must be taken."""
+        """Grow after there was no room for a row; return False if the batch may not grow and must be taken."""
         if self.rows == 0:
             needed = 6 * event_size + 4096
             self._data_capacity = {index: max(2 * size, needed) for index, size in self._data_capacity.items()}
@@ -106,7 +108,7 @@ class TableBuilder:
     def decode_late_text(self) -> int:
         """Decode the text that kernels only copied, of all rows since the last call.
 
-        Where bytes are no text, the batch is cut before the first such row. Return how many rows that takes away.
+        Where bytes are no text, the batch is cut before the first such row. Return how many rows are removed.
         """
         first_wrong = self.rows
         for index, texts in self._late_text.items():
@@ -133,12 +135,12 @@ class TableBuilder:
         return grown
 
     def _move(self) -> None:
-        """Take a larger block and copy what was written to it."""
+        """Take a larger block and copy to it what was written."""
         old = [(row.copy(), index) for index, row in enumerate(self._columns)]
         old_meta = {meta: int(self._table[meta]) for meta in _META_WIDTHS}
         old_block, rows = self._block, self.rows
         base = old_block.ctypes.data
-        self._place()
+        self._lay_out()
         for meta, width in _META_WIDTHS.items():
             self._copy(old_block, old_meta[meta] - base, int(self._table[meta]), rows * width)
         for row, index in old:
@@ -153,7 +155,7 @@ class TableBuilder:
         self._block[start : start + size] = source[offset : offset + size]
 
     def _reset(self, row: Numbers) -> None:
-        """Say that no value is NULL, and that the first one begins at 0."""
+        """Mark all values as not NULL, and let the first one begin at 0."""
         base = self._block.ctypes.data
         validity = int(row[C.VALIDITY]) - base
         self._block[validity : validity + (self._rows_capacity + 7) // 8] = 0xFF
@@ -162,14 +164,14 @@ class TableBuilder:
                 offset = int(row[part]) - base
                 self._block[offset : offset + 4] = 0
 
-    def _place(self) -> None:
+    def _lay_out(self) -> None:
         """Lay the columns out in a block of their own."""
         total = 0
-        places: list[tuple[Any, int, int]] = []
+        offsets: list[tuple[Any, int, int]] = []
 
         def reserve(owner: Any, part: int, size: int) -> None:
             nonlocal total
-            places.append((owner, part, total))
+            offsets.append((owner, part, total))
             total += aligned(size)
 
         capacity = self._rows_capacity
@@ -181,7 +183,7 @@ class TableBuilder:
         self._block = self._arena.take(total + _SLACK)
         base = self._block.ctypes.data
         base += -base % 64
-        for owner, part, offset in places:
+        for owner, part, offset in offsets:
             owner[part] = base + offset
         self._table[T.ROW_CAPACITY] = capacity
 
@@ -216,7 +218,7 @@ class TableBuilder:
         return self._block[start : start + self.rows * _META_WIDTHS[meta]].view(kind)
 
     def arrays(self, *, before: bool = False) -> list[pa.Array]:
-        """Return the wanted columns as Arrow arrays over the block."""
+        """Return the selected columns as Arrow arrays over the block."""
         count = len(self.plan.columns)
         first = count if before else 0
         return [
@@ -260,7 +262,7 @@ class TableBuilder:
 
 
 def _value_width(planned: PlannedColumn) -> int:
-    """Return how many bytes a value takes in the array of fixed-size values, 0 if it is not there."""
+    """Return the bytes of a value in the array of fixed-size values, 0 if it is not in it."""
     if planned.form.op is Op.GEOMETRY:
         return 4
     if planned.form.op >= Op.BINARY or planned.form.op is Op.SKIP:

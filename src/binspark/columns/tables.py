@@ -1,4 +1,4 @@
-"""The tables that a scan knows: which table an id means, and who collects its rows."""
+"""The tables that a scan knows: which table an id means, and what collects its rows."""
 
 from __future__ import annotations
 
@@ -10,28 +10,24 @@ import numpy.typing as npt
 
 from binspark.columns.arena import Arena
 from binspark.columns.image_table import ImageTable
-from binspark.columns.kernels.scan import find_table_id
-from binspark.columns.layout import Column as C
-from binspark.columns.layout import Table as T
-from binspark.columns.layout import TableIds
 from binspark.columns.plan import TablePlan, compile_plan
 from binspark.columns.reference_batch import ReferenceBuilder
 from binspark.columns.selection import Selection
 from binspark.columns.table_builder import TableBuilder
+from binspark.kernels.layout import BY_PYTHON, SKIPPED, TableIds
+from binspark.kernels.layout import Column as C
+from binspark.kernels.layout import Table as T
+from binspark.kernels.table_maps import find_table_id
 from binspark.schema.table import TableSchema
 
-BY_REFERENCE = -2
-"""Stands for a table whose rows Python decodes."""
-
-NOT_WANTED = -1
-_MOST_TABLES = 1 << 11
-_MOST_COLUMNS = 1 << 16
-_MOST_IDS = 1 << 15
+_MAX_TABLES = 1 << 11
+_MAX_COLUMNS = 1 << 16
+_MAX_IDS = 1 << 15
 
 
 @dataclass(slots=True)
 class Slot:
-    """A table in one shape, and what collects its rows: kernels, or the reference for what they do not take."""
+    """A schema version of a table, and what collects its rows: kernels, or the reference where they cannot."""
 
     plan: TablePlan
     kernel: TableBuilder | None
@@ -40,6 +36,7 @@ class Slot:
 
     @property
     def rows(self) -> int:
+        """How many rows were collected."""
         return self.reference.rows + (self.kernel.rows if self.kernel else 0)
 
 
@@ -49,9 +46,9 @@ class Tables:
     def __init__(self, selection: Selection, arena: Arena) -> None:
         self._selection = selection
         self._arena = arena
-        self.numbers = np.zeros((_MOST_TABLES, T.WIDTH), dtype=np.int64)
-        self.columns = np.zeros((_MOST_COLUMNS, C.WIDTH), dtype=np.int64)
-        self.ids = np.full((2 * _MOST_IDS, TableIds.WIDTH), -1, dtype=np.int64)
+        self.numbers = np.zeros((_MAX_TABLES, T.WIDTH), dtype=np.int64)
+        self.columns = np.zeros((_MAX_COLUMNS, C.WIDTH), dtype=np.int64)
+        self.ids = np.full((2 * _MAX_IDS, TableIds.WIDTH), -1, dtype=np.int64)
         self.slots: list[Slot] = []
         self._columns_used = 0
         self._ids_used = 0
@@ -62,22 +59,24 @@ class Tables:
 
     @property
     def columns_address(self) -> int:
+        """The address of the numbers of all columns."""
         return int(self.columns.ctypes.data)
 
     def schema_of(self, table_id: int) -> TableSchema | None:
-        """Return the shape of the table that an id means now."""
+        """Return the schema of the table that an id means now."""
         return self._schema_of.get(table_id)
 
     @property
     def has_room_for_id(self) -> bool:
-        return self._ids_used < _MOST_IDS
+        """Whether another table id can be registered."""
+        return self._ids_used < _MAX_IDS
 
     def has_room(self, schema: TableSchema) -> bool:
-        """Tell whether a table, and an id for it, can be registered without forgetting others first."""
+        """Return whether a table, and an id for it, can be registered without forgetting others first."""
         if schema in self._slot_of:
             return self.has_room_for_id
-        room = self._columns_used + 2 * len(schema.columns) <= _MOST_COLUMNS
-        return room and len(self.slots) < _MOST_TABLES and self.has_room_for_id
+        room = self._columns_used + 2 * len(schema.columns) <= _MAX_COLUMNS
+        return room and len(self.slots) < _MAX_TABLES and self.has_room_for_id
 
     def event_bytes(self) -> dict[str, npt.NDArray[np.int64]]:
         """Return, for each table, the bytes of its rows events that were decoded: inserts, updates, deletes."""
@@ -98,22 +97,22 @@ class Tables:
         self._columns_used = self._ids_used = 0
 
     def forget_ids(self) -> None:
-        """Forget which table an id means; every TABLE_MAP is looked at anew."""
+        """Forget which table an id means; every TABLE_MAP is read again."""
         self._schema_of.clear()
         self._bodies.clear()
         self.ids[:] = -1
         self._ids_used = 0
 
     def map(self, table_id: int, schema: TableSchema, body: bytes) -> None:
-        """Say which table an id means, and by which TABLE_MAP: one whose rows are wanted, or at least counted."""
+        """Register which table an id means, and by which TABLE_MAP; its rows are selected, or at least counted."""
         slot = self.slot(schema)
         self._schema_of[table_id] = schema
-        self._enter(table_id, BY_REFERENCE if self.slots[slot].kernel is None else slot, body)
+        self._enter(table_id, BY_PYTHON if self.slots[slot].kernel is None else slot, body)
 
     def map_unwanted(self, table_id: int, body: bytes) -> None:
-        """Say that rows of a table are of no interest; its shape need not be known."""
+        """Register that the rows of a table are not selected; its schema need not be known."""
         self._schema_of.pop(table_id, None)
-        self._enter(table_id, NOT_WANTED, body)
+        self._enter(table_id, SKIPPED, body)
 
     def _enter(self, table_id: int, slot: int, body: bytes) -> None:
         entry = find_table_id(self.ids, table_id)
@@ -124,12 +123,12 @@ class Tables:
         self.ids[entry] = (table_id, slot, kept.ctypes.data, len(body))
 
     def slot(self, schema: TableSchema) -> int:
-        """Return the slot of a table, which is made if there is none yet."""
+        """Return the slot of a schema version, which is created if there is none yet."""
         known = self._slot_of.get(schema)
         return self._add(schema) if known is None else known
 
-    def others_of(self, schema: TableSchema) -> Iterator[int]:
-        """Yield the slots of the same table in other shapes, which come before in the log."""
+    def other_versions_of(self, schema: TableSchema) -> Iterator[int]:
+        """Yield the slots of other schema versions of a table, whose rows come before in the log."""
         for number, slot in enumerate(self.slots):
             other = slot.plan.schema
             if other.name == schema.name and other != schema:
@@ -139,7 +138,7 @@ class Tables:
         selection = self._selection
         wanted = selection.wants(schema.name)
         projection = selection.columns if wanted else ()
-        plan = compile_plan(schema, selection.options, projection, every_shape=selection.every_shape)
+        plan = compile_plan(schema, selection.options, projection, every_schema_version=selection.every_schema_version)
         number = len(self.slots)
         self.numbers[number] = 0
         kernel = self._kernel_builder(plan, number, wanted=wanted) if plan.by_kernel else None

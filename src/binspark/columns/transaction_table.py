@@ -1,4 +1,4 @@
-"""Who the transactions are that rows belong to: identifiers and commit times, kept for the rows of open batches."""
+"""The transactions that rows belong to: GTIDs and commit times, kept for the rows of open batches."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from binspark.columns.layout import State
-from binspark.columns.layout import Transactions as X
 from binspark.columns.types import TIMESTAMP
+from binspark.kernels.layout import State
+from binspark.kernels.layout import Transactions as X
 
 _CAPACITY = 1 << 16
 _TEXT_CAPACITY = 64 * _CAPACITY
+_MAX_GTID_LENGTH = 256
 
 
 class TransactionTable:
-    """Arrays that the scan writes, and columns made of them. A row knows the number of its transaction, -1 for none."""
+    """Arrays that the scan writes, and columns made of them. A row has the number of its transaction, -1 for none."""
 
     def __init__(self, state: npt.NDArray[np.int64]) -> None:
         self._state = state
@@ -28,14 +29,16 @@ class TransactionTable:
 
     @property
     def offsets_address(self) -> int:
+        """The address of the offsets of GTIDs in their text."""
         return int(self._offsets.ctypes.data)
 
     @property
     def text_address(self) -> int:
+        """The address of the text of GTIDs."""
         return int(self._text.ctypes.data)
 
     def begin(self, gtid: str, commit_time: int, server_id: int) -> None:
-        """Keep a transaction that Python saw."""
+        """Keep a transaction that Python read."""
         state = self._state
         number, used = int(state[State.TRANSACTIONS]), int(state[State.TEXT_USED])
         raw = gtid.encode()
@@ -49,10 +52,11 @@ class TransactionTable:
 
     @property
     def full(self) -> bool:
+        """Whether no other transaction can be kept."""
         state = self._state
         return bool(
             state[State.TRANSACTIONS] >= state[State.TRANSACTION_CAPACITY]
-            or state[State.TEXT_USED] + 256 > state[State.TEXT_CAPACITY]
+            or state[State.TEXT_USED] + _MAX_GTID_LENGTH > state[State.TEXT_CAPACITY]
         )
 
     def forget(self) -> None:
@@ -69,7 +73,7 @@ class TransactionTable:
         state[State.TX_ROW] = tx_row
 
     def columns(self, numbers: npt.NDArray[np.int32]) -> tuple[pa.Array, pa.Array]:
-        """Return the identifiers (as a dictionary) and commit times of rows."""
+        """Return the GTIDs (as a dictionary) and commit times of rows."""
         if len(numbers) == 0 or numbers.max() < 0:
             empty = pa.nulls(len(numbers), pa.string()).dictionary_encode()
             return empty.cast(pa.dictionary(pa.int32(), pa.string())), pa.nulls(len(numbers), TIMESTAMP)
@@ -81,7 +85,7 @@ class TransactionTable:
         )
         times = self.numbers[first : last + 1, X.COMMIT_TIME]
         if first == last and known is None:
-            return identifiers, pa.repeat(_moment(int(times[0])), len(numbers))
+            return identifiers, pa.repeat(_timestamp(int(times[0])), len(numbers))
         moments = times[np.maximum(numbers - first, 0)]
         unknown = moments == 0 if known is None else (moments == 0) | ~known
         return identifiers, pa.array(moments, mask=unknown if unknown.any() else None).cast(TIMESTAMP)
@@ -89,7 +93,7 @@ class TransactionTable:
     def _indexes(
         self, numbers: npt.NDArray[np.int32], first: int, last: int, known: npt.NDArray[np.bool_] | None
     ) -> pa.Array:
-        """Return which identifier each row has; rows without a transaction, or of an anonymous one, have none."""
+        """Return which GTID each row has; rows without a transaction, or of an anonymous one, have none."""
         lengths = np.diff(self._offsets[first : last + 2])
         indexes = numbers - first
         if lengths.all() and known is None:
@@ -98,12 +102,12 @@ class TransactionTable:
         return pa.array(indexes, mask=~(named if known is None else named & known))
 
     def _texts(self, first: int, last: int) -> pa.Array:
-        """Return the identifiers of a run of transactions. No row refers to the empty one of an anonymous one."""
+        """Return the GTIDs of consecutive transactions. No row refers to the empty one of an anonymous transaction."""
         offsets = self._offsets[first : last + 1]
         text = self._text[offsets[0] : offsets[-1]].tobytes()
         moved = (offsets - offsets[0]).astype(np.int32)
         return pa.Array.from_buffers(pa.string(), last - first, [None, pa.py_buffer(moved), pa.py_buffer(text)])
 
 
-def _moment(microseconds: int) -> pa.Scalar:
+def _timestamp(microseconds: int) -> pa.Scalar:
     return pa.scalar(microseconds or None, pa.int64()).cast(TIMESTAMP)

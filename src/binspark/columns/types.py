@@ -1,4 +1,4 @@
-"""What each type of column becomes: an Arrow type, and the opcode that fills it. One row a type."""
+"""What each type of column becomes: an Arrow type, and the opcode that fills it. One row for each type."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from binspark.columns.layout import Op
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType as T
 from binspark.event.column_types import column_type_name
+from binspark.kernels.layout import Op
 from binspark.values.charsets import codec_of
 from binspark.values.charsets.codec import Layout
 from binspark.values.column import BINARY_COLLATION, Column, check_column
 from binspark.values.options import Undecodable
 from binspark.wire.decimals import packed_decimal_length
 
-_MOST_DIGITS = 38
+_MAX_DIGITS = 38
 _UNLIMITED = 0xFFFFFFFF
+_WORD_BITS = 64
+_MAX_BYTE = 255
 DATETIME = pa.timestamp("us")
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 GEOMETRY = pa.struct([pa.field("srid", pa.int32()), pa.field("wkb", pa.binary())])
@@ -46,7 +48,7 @@ class ColumnOptions:
 class Form(NamedTuple):
     """How the values of a column are laid out in the log and filled into Arrow.
 
-    kernel  whether a kernel fills it; if not, the reference decodes the values of the whole table
+    kernel  whether a kernel fills it; if not, the reference decodes all values of the table
     finish  what the batch does with the bytes a kernel copied: "charset" and "notation" are text there
     """
 
@@ -62,6 +64,7 @@ class Form(NamedTuple):
 
     @property
     def keeps_bytes(self) -> bool:
+        """Whether the column is bytes in the batch, too."""
         return self.op is Op.BINARY and not self.finish
 
 
@@ -70,7 +73,7 @@ def form_of(column: Column, options: ColumnOptions) -> Form:
     check_column(column)
     maker = _FORMS.get(column.type)
     if maker is None:
-        raise SchemaError(f"a column of type {column_type_name(column.type)}")
+        raise SchemaError(f"columns of type {column_type_name(column.type)} are not supported")
     return maker(column, options)
 
 
@@ -88,7 +91,7 @@ def _fixed(kind: pa.DataType, op: Op, size: int) -> Callable[..., Form]:
 
 def _decimal(column: Column, _options: ColumnOptions) -> Form:
     size = packed_decimal_length(column.precision, column.scale)
-    if column.precision > _MOST_DIGITS:
+    if column.precision > _MAX_DIGITS:
         return Form(pa.string(), Op.SKIP, fixed_size=size, kernel=False)
     kind = pa.decimal128(column.precision, column.scale)
     return Form(kind, Op.DECIMAL, fixed_size=size, p1=column.precision - column.scale, p2=column.scale)
@@ -96,7 +99,7 @@ def _decimal(column: Column, _options: ColumnOptions) -> Form:
 
 def _bit(column: Column, _options: ColumnOptions) -> Form:
     size = (column.length + 7) // 8
-    if column.length == 64:
+    if column.length == _WORD_BITS:
         return Form(BIGINT_UNSIGNED, Op.BIT64, fixed_size=size, p1=column.length)
     return Form(pa.int64(), Op.BIT, fixed_size=size, p1=column.length)
 
@@ -113,7 +116,7 @@ def _temporal(kind: pa.DataType, op: Op, base: int, *, old: bool) -> Callable[..
 
 
 def _text(column: Column, options: ColumnOptions, length_bytes: int, max_length: int) -> Form:
-    """Text in its character set; where that is not known, the bytes must be UTF-8."""
+    """Return what text in its character set becomes; where that is not known, the bytes must be UTF-8."""
     if column.collation == BINARY_COLLATION:
         return Form(pa.binary(), Op.BINARY, length_bytes, max_length=max_length)
     if options.undecodable is not Undecodable.ERROR:
@@ -131,7 +134,7 @@ def _text(column: Column, options: ColumnOptions, length_bytes: int, max_length:
 
 
 def _limited(column: Column, options: ColumnOptions) -> Form:
-    return _text(column, options, 1 if column.length <= 255 else 2, column.length)
+    return _text(column, options, 1 if column.length <= _MAX_BYTE else 2, column.length)
 
 
 def _string(column: Column, options: ColumnOptions) -> Form:
@@ -143,7 +146,7 @@ def _string(column: Column, options: ColumnOptions) -> Form:
 
 
 def _blob(column: Column, options: ColumnOptions) -> Form:
-    """TEXT or BLOB: where nothing tells which, the bytes are kept."""
+    """Return what TEXT or BLOB becomes: where it is not known which, the bytes are kept."""
     if column.collation is None:
         return Form(pa.binary(), Op.BINARY, column.length)
     return _text(column, options, column.length, _UNLIMITED)
@@ -167,7 +170,7 @@ def _counted(kind: pa.DataType, op: Op) -> Callable[..., Form]:
 
 
 def _by_reference(column: Column, options: ColumnOptions) -> Form:
-    """A type that only the reference decodes."""
+    """Return what a column becomes that only the reference decodes."""
     binary = column.collation == BINARY_COLLATION or options.undecodable is Undecodable.BINARY
     return Form(pa.binary() if binary else pa.string(), Op.SKIP, kernel=False)
 

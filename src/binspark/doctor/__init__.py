@@ -1,16 +1,15 @@
-"""What on a server will hurt whoever reads its logs: each thing with its reason, and the statement that mends it.
+"""Problems that readers of a server's logs will have: each with its reason, and the statement that fixes it.
 
->>> from binspark.server.connection import connect
->>> from binspark.server.config import connection_config
->>> from binspark.doctor.ask import ask
->>> from binspark.doctor.examine import examine
->>> with connect(connection_config(hosts="db1")) as connection:  # doctest: +SKIP
-...     findings = examine(ask(connection))
+>>> import binspark
+>>> from binspark.doctor.read_profile import read_profile
+>>> from binspark.doctor.rules import find_problems
+>>> with binspark.connect(host="db1") as connection:  # doctest: +SKIP
+...     findings = find_problems(read_profile(connection))
 
-module    what it holds
-facts     what there is to know of a server: values only
-ask       the same, asked of a server
-rules     what hurts: one table, a rule a row
-examine   findings out of facts, by the rules; no server is needed
-page      the rules as a page of documentation
+module          what it defines
+server_profile  what the rules look at: settings, privileges, tables; values only
+read_profile    the same, read from a server
+rule            what a rule consists of: checks and fixes
+rules           the rules, one table; findings for a profile
+page            the rules as a page of documentation
 """

@@ -1,4 +1,4 @@
-"""The rules as a page of documentation: `binspark doctor --rules` prints it, `docs/doctor.md` keeps it."""
+"""The rules as a page of documentation: `binspark doctor --rules` prints it, `docs/doctor.md` is a copy."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ _WIDTH = 120
 _EXAMPLE = {"account": "`user`@`host`", "role": "`role`", "table": "`shop`.`orders`"}
 
 _INTRODUCTION = """\
-# What on a server will hurt
+# Problems of a server
 
-`binspark doctor --host db1` asks a server for its settings, its tables and what its user may do, and tells what will
-hurt whoever reads its logs: what it is now, why it hurts, and the statements that mend it. It changes nothing.
+`binspark doctor --host db1` checks a server's settings, its tables and the privileges of its user, and reports the
+problems that readers of its logs will have: the current value, why it is a problem, and the statements that fix it. It
+changes nothing.
 
-Exit 0: no error. 1: there is an error. 2: wrong use, or no connection. `--format jsonl` prints an object for each
-finding: `code`, `severity`, `setting`, `value`, `reason`, `mend`. Codes are never renamed. `mend` can be run as it is;
-what no statement does is a comment in it. Where a service runs the server, set the same values in its parameter group.
+Exit code 0: no error. 1: there is an error. 2: wrong use, or no connection. `--format jsonl` prints an object for each
+finding: `code`, `severity`, `setting`, `value`, `reason`, `fix`. Codes are never renamed. `fix` can be run as it is;
+what no statement can do is a comment in it. For a managed server, set the same values in its parameter group.
 
-This page is made of the rules, by `binspark doctor --rules`.
+This page is generated from the rules: `binspark doctor --rules`.
 """
 
 _MEANINGS = {
-    Severity.ERROR: "Changes are missing, rows are not whole, or the logs cannot be read at all.",
-    Severity.WARNING: "It works, until something happens that servers and tables do.",
+    Severity.ERROR: "Changes are missing, rows are incomplete, or the logs cannot be read at all.",
+    Severity.WARNING: "Readers work until something usual happens: a failover, a crash, a schema change.",
     Severity.NOTE: "Worth knowing.",
 }
 
 
 def rules_page() -> str:
-    """Return all rules in Markdown, the gravest first."""
+    """Return all rules in Markdown, the most severe first."""
     return "\n".join(_parts())
 
 
@@ -46,12 +47,12 @@ def _parts() -> Iterator[str]:
 def _rule(rule: Rule) -> str:
     settings = " or ".join(rule.settings)
     text = fill(f"**{settings}: {rule.when}.** {rule.reason}", _WIDTH, break_long_words=False, break_on_hyphens=False)
-    return f"### {rule.code}\n\n{text}\n\n{_mend(rule)}\n"
+    return f"### {rule.code}\n\n{text}\n\n{_fix(rule)}\n"
 
 
-def _mend(rule: Rule) -> str:
-    persisting = rule.mend.persisting.format(setting=rule.settings[0], **_EXAMPLE)
-    plain = rule.mend.plain.format(setting=rule.settings[-1], **_EXAMPLE)
+def _fix(rule: Rule) -> str:
+    persisting = rule.fix.persisting.format(setting=rule.settings[0], **_EXAMPLE)
+    plain = rule.fix.plain.format(setting=rule.settings[-1], **_EXAMPLE)
     if persisting == plain:
         return _sql(plain)
     if not persisting or not plain:

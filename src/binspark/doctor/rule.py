@@ -1,4 +1,4 @@
-"""What a rule is made of."""
+"""What a rule consists of: a check that finds a problem, and the statements that fix it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from binspark.doctor.facts import Facts, TableFacts, TableName
+from binspark.doctor.server_profile import ServerProfile, TableProfile
+from binspark.schema.table import TableName
+
+_LISTED_TABLES = 5
+RESTART = "-- then restart the server"
 
 
 class Severity(StrEnum):
-    """How grave a finding is.
+    """How severe a problem is; the most severe first.
 
-    ERROR    changes are missing or rows are not whole, or the logs cannot be read at all
-    WARNING  it works, until something happens that servers and tables do
+    ERROR    changes are missing, rows are incomplete, or the logs cannot be read at all
+    WARNING  readers work until something usual happens: a failover, a crash, a schema change
     NOTE     worth knowing
     """
 
@@ -25,13 +29,14 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that will hurt.
+    """A problem of a server.
 
-    code     a name that scripts may rely on
-    setting  what it is about: a variable of the server, or what else there is
-    value    what it is now
-    mend     statements to run as they are; what is not a statement is a comment in SQL
-    restart  whether the server has to be started anew
+    code     the code of the rule, which never changes
+    setting  a variable of the server, or what else the problem is about
+    value    its current value
+    reason   why it is a problem
+    fix      statements that can be run as they are; what is not a statement is an SQL comment
+    restart  whether the fix needs a restart of the server
     """
 
     code: str
@@ -39,33 +44,30 @@ class Finding:
     setting: str
     value: str
     reason: str
-    mend: str
+    fix: str
     restart: bool
 
 
-_SHOWN_TABLES = 5
-
-
-class Found(NamedTuple):
-    """What hurts: a setting and its value. Of tables, one that stands for all."""
+class Problem(NamedTuple):
+    """What a check finds: a setting, its value, and the first of the tables that it is about."""
 
     setting: str
     value: str
     table: TableName | None = None
 
 
-Check = Callable[[Facts, Sequence[str]], Found | None]
-"""Looks at facts; is given the names of the setting that the rule is about."""
+Check = Callable[[ServerProfile, Sequence[str]], Problem | None]
+"""Looks at a profile; the second argument has the names of the setting that the rule is about."""
 
 
-def value_where(hurts: Callable[[str, Facts], bool]) -> Check:
-    """Find a variable whose value hurts. A server that does not have the variable is not hurt by it."""
+def value_where(is_problem: Callable[[str, ServerProfile], bool]) -> Check:
+    """Find a variable whose value is a problem. A server without the variable does not have the problem."""
 
-    def check(facts: Facts, names: Sequence[str]) -> Found | None:
-        name = facts.setting(names)
-        if name is None or not hurts(facts.variables[name], facts):
+    def check(profile: ServerProfile, names: Sequence[str]) -> Problem | None:
+        name = profile.variable(names)
+        if name is None or not is_problem(profile.variables[name], profile):
             return None
-        return Found(name, facts.variables[name] or "empty")
+        return Problem(name, profile.variables[name] or "empty")
 
     return check
 
@@ -85,55 +87,52 @@ def value_between(low: float, high: float) -> Check:
     return value_where(lambda value, _: low < float(value) < high)
 
 
-def is_missing(facts: Facts, names: Sequence[str]) -> Found | None:
-    """Find that a server does not have a variable."""
-    return None if facts.setting(names) else Found(names[0], "not known to this server")
+def is_missing(profile: ServerProfile, names: Sequence[str]) -> Problem | None:
+    """Find a variable that the server does not have."""
+    return None if profile.variable(names) else Problem(names[0], "this server does not have it")
 
 
-def said(look: Callable[[Facts], str]) -> Check:
-    """Find what a function says; nothing if that is empty."""
+def value_of(look: Callable[[ServerProfile], str]) -> Check:
+    """Find the text that a function returns, unless it is empty."""
 
-    def check(facts: Facts, names: Sequence[str]) -> Found | None:
-        value = look(facts)
-        return Found(names[0], value) if value else None
+    def check(profile: ServerProfile, names: Sequence[str]) -> Problem | None:
+        value = look(profile)
+        return Problem(names[0], value) if value else None
 
     return check
 
 
 def missing_privilege(*names: str) -> Check:
-    """Find that the user has none of these privileges on everything."""
-    return said(lambda facts: "" if facts.grants.any_of(*names) else f"no {names[0]} on *.*")
+    """Find that the user has none of these privileges on *.*."""
+    return value_of(lambda profile: "" if profile.grants.any_of(*names) else f"no {names[0]} on *.*")
 
 
-def tables_with(what: str, choose: Callable[[TableFacts], Sequence[TableName]]) -> Check:
-    """Find tables, if anybody looked at them. `what` is what they have."""
+def tables_with(what: str, choose: Callable[[TableProfile], Sequence[TableName]]) -> Check:
+    """Find tables, if they were checked. `what` is what they have."""
 
-    def check(facts: Facts, names: Sequence[str]) -> Found | None:
-        tables = choose(facts.tables) if facts.tables is not None else ()
-        return Found(names[0], f"{what} in {_listed(tables)}", tables[0]) if tables else None
+    def check(profile: ServerProfile, names: Sequence[str]) -> Problem | None:
+        tables = choose(profile.tables) if profile.tables is not None else ()
+        return Problem(names[0], f"{what} in {_listed(tables)}", tables[0]) if tables else None
 
     return check
 
 
-def unless(is_fine: Callable[[Facts], bool], check: Check) -> Check:
-    """Find the same, except where something makes up for it."""
-    return lambda facts, names: None if is_fine(facts) else check(facts, names)
+def unless(is_fine: Callable[[ServerProfile], bool], check: Check) -> Check:
+    """Find the same, unless something else makes it harmless."""
+    return lambda profile, names: None if is_fine(profile) else check(profile, names)
 
 
 def _listed(tables: Sequence[TableName]) -> str:
-    shown = ", ".join(map(str, tables[:_SHOWN_TABLES]))
-    more = len(tables) - _SHOWN_TABLES
+    listed = ", ".join(map(str, tables[:_LISTED_TABLES]))
+    more = len(tables) - _LISTED_TABLES
     count = "1 table" if len(tables) == 1 else f"{len(tables):,} tables"
-    return f"{count}: {shown}" + (f" and {more:,} more" if more > 0 else "")
+    return f"{count}: {listed}" + (f" and {more:,} more" if more > 0 else "")
 
 
-RESTART = "-- then start the server anew"
+class Fix(NamedTuple):
+    """Statements that fix a problem, with the placeholders {setting}, {account}, {role}, {table}; empty if not needed.
 
-
-class Mend(NamedTuple):
-    """What mends a server; empty where none needs it. {setting}, {account}, {role}, {table} stand for what was found.
-
-    persisting  for servers that know SET PERSIST: MySQL since 8.0
+    persisting  for servers with SET PERSIST: MySQL since 8.0
     plain       for all others: MariaDB, and MySQL 5.7
     """
 
@@ -141,40 +140,40 @@ class Mend(NamedTuple):
     plain: str
 
 
-def assign(value: str, *also: str) -> Mend:
-    """Set a variable of the running server, for good. `also` are more lines, for every server."""
-    return Mend(_lines(_persist(value), *also), _lines(_set_global(value), *also))
+def assign(value: str, *also: str) -> Fix:
+    """Set a variable, now and after a restart. `also` are more lines, for every server."""
+    return Fix(_lines(_persist(value), *also), _lines(_set_global(value), *also))
 
 
-def assign_and_restart(value: str) -> Mend:
-    """Set a variable that only counts when the server starts."""
-    return Mend(_lines(f"SET PERSIST_ONLY {{setting}} = {value};", RESTART), _in_option_file(value))
+def assign_and_restart(value: str) -> Fix:
+    """Set a variable that is read only when the server starts."""
+    return Fix(_lines(f"SET PERSIST_ONLY {{setting}} = {value};", RESTART), _in_option_file(value))
 
 
-def assign_in_mysql(value: str) -> Mend:
-    """Set a variable that a running MySQL server lets itself be set, and MariaDB does not."""
-    return Mend(_persist(value), _in_option_file(value))
+def assign_in_mysql(value: str) -> Fix:
+    """Set a variable that can be changed at run time in MySQL, but not in MariaDB."""
+    return Fix(_persist(value), _in_option_file(value))
 
 
-def configure(what: str) -> Mend:
-    """Change my.cnf, where no statement does."""
+def configure(what: str) -> Fix:
+    """Change my.cnf: no statement can do it."""
     text = _lines(f"-- {what}", RESTART)
-    return Mend(text, text)
+    return Fix(text, text)
 
 
-def run(*lines: str) -> Mend:
+def run(*lines: str) -> Fix:
     """Run the same lines on every server."""
-    return Mend(_lines(*lines), _lines(*lines))
+    return Fix(_lines(*lines), _lines(*lines))
 
 
-def mysql_only(mend: Mend) -> Mend:
-    """Only servers that know SET PERSIST need this."""
-    return mend._replace(plain="")
+def mysql_only(fix: Fix) -> Fix:
+    """Only servers with SET PERSIST need this fix."""
+    return fix._replace(plain="")
 
 
-def mariadb_only(mend: Mend) -> Mend:
-    """Only MariaDB needs this."""
-    return mend._replace(persisting="")
+def mariadb_only(fix: Fix) -> Fix:
+    """Only MariaDB needs this fix."""
+    return fix._replace(persisting="")
 
 
 def _persist(value: str) -> str:
@@ -182,11 +181,11 @@ def _persist(value: str) -> str:
 
 
 def _set_global(value: str) -> str:
-    return _lines(f"SET GLOBAL {{setting}} = {value};", f"-- and in my.cnf, below [mysqld]: {{setting}} = {value}")
+    return _lines(f"SET GLOBAL {{setting}} = {value};", f"-- and in my.cnf, section [mysqld]: {{setting}} = {value}")
 
 
 def _in_option_file(value: str) -> str:
-    return _lines(f"-- in my.cnf, below [mysqld]: {{setting}} = {value}", RESTART)
+    return _lines(f"-- in my.cnf, section [mysqld]: {{setting}} = {value}", RESTART)
 
 
 def _lines(*lines: str) -> str:
@@ -195,13 +194,14 @@ def _lines(*lines: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing that hurts.
+    """A problem that a server may have.
 
-    code      its name, which scripts rely on: it is never changed
+    code      its name, which never changes: scripts rely on it
     settings  the variable that it is about, MySQL's name first; or what else it is about
-    when      when it hurts, in words
-    check     the same, to be computed
-    reason    why it hurts whoever reads the logs
+    when      when it is a problem, in words
+    check     the same as a function
+    reason    why it is a problem for readers of the logs
+    fix       the statements that fix it
     """
 
     code: str
@@ -210,4 +210,4 @@ class Rule:
     when: str
     check: Check
     reason: str
-    mend: Mend
+    fix: Fix

@@ -1,106 +1,45 @@
-"""Frames into events: one class for each type, and one registry that knows them all."""
+"""Frames into events: one class for each type, and one registry that has them all.
+
+The names of this package are loaded when they are first used. The classes of events come from the registry, so that an
+event is listed there and nowhere else.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from binspark.lazy import names_in
 
 if TYPE_CHECKING:
-    from binspark.event.codec import EventDecoder, decode_body, decode_event, encode_body, inner_events
-    from binspark.event.context import Context
-    from binspark.event.event import Event
-    from binspark.event.group import TransactionContext, ViewChange
-    from binspark.event.gtid import GtidEvent, PreviousGtids
-    from binspark.event.gtid_tagged import GtidTagged
-    from binspark.event.heartbeat import Heartbeat, HeartbeatV2
-    from binspark.event.incident import Ignorable, Incident
-    from binspark.event.load import AppendBlock, BeginLoadQuery, CreateFile, DeleteFile, ExecLoad, Load
-    from binspark.event.mariadb import BinlogCheckpoint, GtidList, MariadbGtidEvent, PartialRowData, StartEncryption
-    from binspark.event.payload import LargeTransactionHeader, TransactionPayload
-    from binspark.event.query import ExecuteLoadQuery, Query, QueryCompressed
-    from binspark.event.rotate import Rotate, Slave
-    from binspark.event.rows import RowOperation, Rows
-    from binspark.event.rows_query import AnnotateRows, RowsQuery
-    from binspark.event.start import FormatDescription, StartV3, Stop
-    from binspark.event.table_map import TableMap
-    from binspark.event.unknown import UnknownEvent
-    from binspark.event.variables import Intvar, Rand, UserVar
-    from binspark.event.xa import XaPrepare, Xid
-
-__all__ = [
-    "AnnotateRows",
-    "AppendBlock",
-    "BeginLoadQuery",
-    "BinlogCheckpoint",
-    "Context",
-    "CreateFile",
-    "DeleteFile",
-    "Event",
-    "EventDecoder",
-    "ExecLoad",
-    "ExecuteLoadQuery",
-    "FormatDescription",
-    "GtidEvent",
-    "GtidList",
-    "GtidTagged",
-    "Heartbeat",
-    "HeartbeatV2",
-    "Ignorable",
-    "Incident",
-    "Intvar",
-    "LargeTransactionHeader",
-    "Load",
-    "MariadbGtidEvent",
-    "PartialRowData",
-    "PreviousGtids",
-    "Query",
-    "QueryCompressed",
-    "Rand",
-    "Rotate",
-    "RowOperation",
-    "Rows",
-    "RowsQuery",
-    "Slave",
-    "StartEncryption",
-    "StartV3",
-    "Stop",
-    "TableMap",
-    "TransactionContext",
-    "TransactionPayload",
-    "UnknownEvent",
-    "UserVar",
-    "ViewChange",
-    "XaPrepare",
-    "Xid",
-    "decode_body",
-    "decode_event",
-    "encode_body",
-    "inner_events",
-]
-
-__getattr__ = names_in(
-    __name__,
-    {
+    from binspark.event.codec import EventDecoder as EventDecoder
+    from binspark.event.codec import decode_body as decode_body
+    from binspark.event.codec import decode_event as decode_event
+    from binspark.event.codec import encode_body as encode_body
+    from binspark.event.codec import inner_events as inner_events
+    from binspark.event.context import Context as Context
+    from binspark.event.event import Event as Event
+    from binspark.event.registry import *  # noqa: F403 (its __all__ is the list of event classes)
+    from binspark.event.rows import RowOperation as RowOperation
+else:
+    _NAMES = {
         "codec": "EventDecoder decode_body decode_event encode_body inner_events",
         "context": "Context",
         "event": "Event",
-        "group": "TransactionContext ViewChange",
-        "gtid": "GtidEvent PreviousGtids",
-        "gtid_tagged": "GtidTagged",
-        "heartbeat": "Heartbeat HeartbeatV2",
-        "incident": "Ignorable Incident",
-        "load": "AppendBlock BeginLoadQuery CreateFile DeleteFile ExecLoad Load",
-        "mariadb": "BinlogCheckpoint GtidList MariadbGtidEvent PartialRowData StartEncryption",
-        "payload": "LargeTransactionHeader TransactionPayload",
-        "query": "ExecuteLoadQuery Query QueryCompressed",
-        "rotate": "Rotate Slave",
-        "rows": "RowOperation Rows",
-        "rows_query": "AnnotateRows RowsQuery",
-        "start": "FormatDescription StartV3 Stop",
-        "table_map": "TableMap",
-        "unknown": "UnknownEvent",
-        "variables": "Intvar Rand UserVar",
-        "xa": "XaPrepare Xid",
-    },
-)
+        "rows": "RowOperation",
+    }
+    _load = names_in(__name__, _NAMES)
+    _listed = frozenset(" ".join(_NAMES.values()).split())
+
+    def __getattr__(name: str) -> Any:
+        if name == "__all__":
+            from binspark.event.registry import __all__ as classes
+
+            return sorted(_listed.union(classes))
+        # Names of modules and dunder names must not load the registry: it imports these modules itself.
+        if name in _listed or not name[:1].isupper():
+            return _load(name)
+        from binspark.event import registry
+
+        if name not in registry.__all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(registry, name)

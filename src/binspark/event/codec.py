@@ -20,7 +20,7 @@ _new_event = tuple.__new__
 
 
 class EventDecoder:
-    """Decodes the frames of one log. What depends on the log's format only is worked out once for each type."""
+    """Decodes the frames of one log. What depends only on the format of the log is prepared once for each type."""
 
     def __init__(self, file: str = "", limits: Limits = DEFAULT_LIMITS) -> None:
         self.file = file
@@ -38,7 +38,7 @@ class EventDecoder:
         try:
             decoded = decode(body, context)
         except DecodeError as error:
-            raise _placed(error, frame, self.file) from None
+            raise _at_frame(error, frame, self.file) from None
         extra = body.rest("extra") if body.offset != body.end else b""
         return _new_event(Event, (frame, decoded, self.file, extra))
 
@@ -75,12 +75,12 @@ def inner_events(event: Event, limits: Limits = DEFAULT_LIMITS) -> Iterator[Even
 
 
 def decode_body(body: Cursor, frame: Frame, file: str = "", limits: Limits = DEFAULT_LIMITS) -> Any:
-    """Decode a body through a cursor of the caller's, for instance one that records."""
+    """Decode a body with a cursor of the caller, for example one that records."""
     codec = CODECS.get(frame.type_code, UNKNOWN)
     try:
         return codec.decode(body, Context.of(frame.type_code, frame.format, limits))
     except DecodeError as error:
-        raise _placed(error, frame, file) from None
+        raise _at_frame(error, frame, file) from None
 
 
 def encode_body(type_code: int, body: Any, log_format: LogFormat, extra: bytes = b"") -> bytes:
@@ -92,10 +92,10 @@ def encode_body(type_code: int, body: Any, log_format: LogFormat, extra: bytes =
     return writer.take()
 
 
-def _placed(error: DecodeError, frame: Frame, file: str) -> DecodeError:
-    """Say where the event is, and which byte of it is wrong."""
-    where = error.position.offset
-    message = error.message if where is None else f"{error.message} (byte {where} of the event)"
+def _at_frame(error: DecodeError, frame: Frame, file: str) -> DecodeError:
+    """Return the error with the position of the event, and with the byte of the event in its message."""
+    byte = error.position.offset
+    message = error.message if byte is None else f"{error.message} (byte {byte} of the event)"
     inside = "" if frame.inner is None else f"event {frame.inner} inside TRANSACTION_PAYLOAD: "
     position = Position(file=file or None, offset=frame.offset, event=type_name(frame.type_code))
     return type(error)(inside + message, position)

@@ -1,10 +1,10 @@
-"""The type codes of columns as TABLE_MAP lists them, and how much each adds to the type metadata."""
+"""The types of columns as TABLE_MAP lists them: type codes, the metadata that completes each, and their classes."""
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import Enum, IntEnum
 
-from binspark.wire.meaning import quantity, type_of_meaning
+from binspark.wire.meaning import Meaning, quantity
 
 
 class ColumnType(IntEnum):
@@ -49,33 +49,8 @@ class ColumnType(IntEnum):
     GEOMETRY = 255
 
 
-METADATA_LENGTHS: dict[int, int] = {
-    ColumnType.FLOAT: 1,
-    ColumnType.DOUBLE: 1,
-    ColumnType.VARCHAR: 2,
-    ColumnType.BIT: 2,
-    ColumnType.TIMESTAMP2: 1,
-    ColumnType.DATETIME2: 1,
-    ColumnType.TIME2: 1,
-    ColumnType.BLOB_COMPRESSED: 1,
-    ColumnType.VARCHAR_COMPRESSED: 2,
-    ColumnType.VECTOR: 1,
-    ColumnType.JSON: 1,
-    ColumnType.NEWDECIMAL: 2,
-    ColumnType.ENUM: 2,
-    ColumnType.SET: 2,
-    ColumnType.TINY_BLOB: 1,
-    ColumnType.MEDIUM_BLOB: 1,
-    ColumnType.LONG_BLOB: 1,
-    ColumnType.BLOB: 1,
-    ColumnType.VAR_STRING: 2,
-    ColumnType.STRING: 2,
-    ColumnType.GEOMETRY: 1,
-}
-
-
 def column_type_name(type_code: int) -> str:
-    """Return the name of a column type, `UNKNOWN_n` for one that nobody documented."""
+    """Return the name of a column type, `UNKNOWN_n` for a code that is not documented."""
     known = type_code in ColumnType._value2member_map_
     return ColumnType(type_code).name if known else f"UNKNOWN_{type_code}"
 
@@ -83,11 +58,11 @@ def column_type_name(type_code: int) -> str:
 _bytes = quantity("byte")
 
 
-def _fraction(digits: int) -> str:
-    return f"{digits} digits of a second's fraction"
+def _value_size(size: int) -> str:
+    return f"a value takes {_bytes(size)}"
 
 
-def _longest(length: int) -> str:
+def _max_length(length: int) -> str:
     return f"at most {_bytes(length)}"
 
 
@@ -95,42 +70,116 @@ def _length_bytes(count: int) -> str:
     return f"the length of a value takes {_bytes(count)}"
 
 
-def _value_bytes(count: int) -> str:
-    return f"a value takes {_bytes(count)}"
+def _fraction(digits: int) -> str:
+    return f"fractional seconds of {digits} digits"
 
 
 def _bit_count(value: int) -> str:
     return f"{(value >> 8) * 8 + (value & 0xFF)} bits"
 
 
-def _digits(value: int) -> str:
-    return f"{value & 0xFF} digits, {value >> 8} of them behind the point"
+def _decimal(value: int) -> str:
+    return f"precision {value & 0xFF}, scale {value >> 8}"
 
 
 def _string(value: int) -> str:
-    """Say what a STRING really is: its type is the first byte, but two bits of that belong to the length."""
+    """Spell out the metadata of a STRING: its first byte is the real type, with two bits of the length in it."""
     real_type, length = value & 0xFF, value >> 8
     if real_type in (ColumnType.ENUM, ColumnType.SET):
-        return f"{ColumnType(real_type).name}, {_value_bytes(length)}"
-    return f"{column_type_name(real_type | 0x30)}, {_longest(length | (real_type & 0x30 ^ 0x30) << 4)}"
+        return f"{ColumnType(real_type).name}, {_value_size(length)}"
+    return f"{column_type_name(real_type | 0x30)}, {_max_length(length | (real_type & 0x30 ^ 0x30) << 4)}"
 
 
-METADATA_MEANINGS: dict[int, type_of_meaning] = {
-    ColumnType.FLOAT: _value_bytes,
-    ColumnType.DOUBLE: _value_bytes,
-    ColumnType.VARCHAR: _longest,
-    ColumnType.VAR_STRING: _string,
-    ColumnType.STRING: _string,
-    ColumnType.VARCHAR_COMPRESSED: _longest,
-    ColumnType.BIT: _bit_count,
-    ColumnType.NEWDECIMAL: _digits,
-    ColumnType.TIMESTAMP2: _fraction,
-    ColumnType.DATETIME2: _fraction,
-    ColumnType.TIME2: _fraction,
-    ColumnType.BLOB: _length_bytes,
-    ColumnType.BLOB_COMPRESSED: _length_bytes,
-    ColumnType.JSON: _length_bytes,
-    ColumnType.GEOMETRY: _length_bytes,
-    ColumnType.VECTOR: _length_bytes,
+class TypeMetadata(Enum):
+    """The layouts of type metadata: how many bytes a TABLE_MAP has for a column, and what they mean."""
+
+    NONE = (0, None)
+    VALUE_SIZE = (1, _value_size)
+    """FLOAT, DOUBLE: bytes of a value."""
+    MAX_LENGTH = (2, _max_length)
+    """VARCHAR: the maximum length of a value in bytes."""
+    LENGTH_BYTES = (1, _length_bytes)
+    """BLOB and all others with a length before each value: bytes of that length."""
+    FRACTION = (1, _fraction)
+    """TIME, DATETIME, TIMESTAMP: digits of the fractional seconds."""
+    BITS = (2, _bit_count)
+    """BIT: bits beyond the full bytes, then full bytes."""
+    DECIMAL = (2, _decimal)
+    """DECIMAL: precision, then scale."""
+    STRING = (2, _string)
+    """CHAR, ENUM, SET: the real type, then the length (see `binspark.schema.table_map`)."""
+    ELEMENT = (1, None)
+    """TYPED_ARRAY: the type of the elements, followed by the metadata of that type."""
+
+    def __init__(self, length: int, meaning: Meaning) -> None:
+        self.length = length
+        self.meaning = meaning
+
+
+TYPE_METADATA: dict[int, TypeMetadata] = {
+    ColumnType.FLOAT: TypeMetadata.VALUE_SIZE,
+    ColumnType.DOUBLE: TypeMetadata.VALUE_SIZE,
+    ColumnType.VARCHAR: TypeMetadata.MAX_LENGTH,
+    ColumnType.BIT: TypeMetadata.BITS,
+    ColumnType.TIMESTAMP2: TypeMetadata.FRACTION,
+    ColumnType.DATETIME2: TypeMetadata.FRACTION,
+    ColumnType.TIME2: TypeMetadata.FRACTION,
+    ColumnType.TYPED_ARRAY: TypeMetadata.ELEMENT,
+    ColumnType.BLOB_COMPRESSED: TypeMetadata.LENGTH_BYTES,
+    ColumnType.VARCHAR_COMPRESSED: TypeMetadata.MAX_LENGTH,
+    ColumnType.VECTOR: TypeMetadata.LENGTH_BYTES,
+    ColumnType.JSON: TypeMetadata.LENGTH_BYTES,
+    ColumnType.NEWDECIMAL: TypeMetadata.DECIMAL,
+    ColumnType.ENUM: TypeMetadata.STRING,
+    ColumnType.SET: TypeMetadata.STRING,
+    ColumnType.TINY_BLOB: TypeMetadata.LENGTH_BYTES,
+    ColumnType.MEDIUM_BLOB: TypeMetadata.LENGTH_BYTES,
+    ColumnType.LONG_BLOB: TypeMetadata.LENGTH_BYTES,
+    ColumnType.BLOB: TypeMetadata.LENGTH_BYTES,
+    ColumnType.VAR_STRING: TypeMetadata.STRING,
+    ColumnType.STRING: TypeMetadata.STRING,
+    ColumnType.GEOMETRY: TypeMetadata.LENGTH_BYTES,
 }
-"""What the type metadata of a column says, for people."""
+"""The layout of each type's metadata; types that are not here have none."""
+
+
+def type_metadata(type_code: int) -> TypeMetadata:
+    """Return the layout of a type's metadata."""
+    return TYPE_METADATA.get(type_code, TypeMetadata.NONE)
+
+
+NUMERIC_TYPES = frozenset(
+    {
+        ColumnType.TINY,
+        ColumnType.SHORT,
+        ColumnType.INT24,
+        ColumnType.LONG,
+        ColumnType.LONGLONG,
+        ColumnType.NEWDECIMAL,
+        ColumnType.FLOAT,
+        ColumnType.DOUBLE,
+        ColumnType.YEAR,
+    }
+)
+"""Types for which the optional metadata has a sign."""
+
+CHARACTER_TYPES = frozenset(
+    {
+        ColumnType.STRING,
+        ColumnType.VARCHAR,
+        ColumnType.BLOB,
+        ColumnType.TINY_BLOB,
+        ColumnType.MEDIUM_BLOB,
+        ColumnType.LONG_BLOB,
+        ColumnType.VARCHAR_COMPRESSED,
+        ColumnType.BLOB_COMPRESSED,
+    }
+)
+"""Types for which the optional metadata has a collation."""
+
+MEMBER_TYPES = frozenset({ColumnType.ENUM, ColumnType.SET})
+"""Types for which the optional metadata has members, and a collation in lists of their own."""
+
+# The families count columns for their lists of collations by different rules, and each counts one type that has none.
+COUNTED_FOR_COLLATIONS_BY_MYSQL = CHARACTER_TYPES | {ColumnType.VECTOR}
+COUNTED_FOR_COLLATIONS_BY_MARIADB = CHARACTER_TYPES | {ColumnType.GEOMETRY}

@@ -8,7 +8,7 @@ from binspark.frames import LogFormat
 from binspark.frames.payload import DEFAULT_LIMITS, Limits
 
 SqlText = Annotated[bytes, "text"]
-"""SQL or other text in the client's character set. Nothing forces it to be valid there, so the bytes are kept."""
+"""SQL or other text in the character set of the client. Servers do not check that it is valid, so it stays bytes."""
 
 
 class Context(NamedTuple):
@@ -21,5 +21,5 @@ class Context(NamedTuple):
 
     @classmethod
     def of(cls, type_code: int, log_format: LogFormat, limits: Limits = DEFAULT_LIMITS) -> Context:
-        """Return the context of a type of event in a log."""
+        """Return the context of one type of event in a log."""
         return cls(type_code, log_format, log_format.post_header_length(type_code), limits)

@@ -1,4 +1,4 @@
-"""An event: its frame, and what its body says."""
+"""An event: its frame and its decoded body."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from binspark.position import Position
 class Event(NamedTuple):
     """One event of a log.
 
-    `body` is a value of the class of its type (`Rotate`, `Query`, `TableMap`, ...). `extra` holds bytes behind the last
-    field that is known: a server of a later version may add some.
+    `body` is a value of the class of its type (`Rotate`, `Query`, `TableMap`, ...). `extra` contains the bytes after
+    the last known field: a server of a later version may add fields.
     """
 
     frame: Frame
@@ -23,23 +23,27 @@ class Event(NamedTuple):
 
     @property
     def header(self) -> Header:
+        """The common header."""
         return self.frame.header
 
     @property
     def type_code(self) -> int:
+        """The number of the event's type, as in the header."""
         return self.frame.type_code
 
     @property
     def type(self) -> str:
+        """The name of the event's type, such as `WRITE_ROWS`; `UNKNOWN_n` for a code that is not known."""
         return type_name(self.frame.type_code)
 
     @property
     def offset(self) -> int:
-        """Where the event begins in its file; for an event inside a payload, where the payload's event begins."""
+        """The offset of the event in its file; for an event inside a payload, that of the payload's event."""
         return self.frame.offset
 
     @property
     def end_offset(self) -> int:
+        """The offset after its last byte, which is where the next event of the log begins."""
         return self.frame.end_offset
 
     @property
@@ -49,13 +53,15 @@ class Event(NamedTuple):
 
     @property
     def checksum(self) -> ChecksumState:
+        """Whether the checksum was verified, and how that ended."""
         return self.frame.checksum
 
     @property
     def artificial(self) -> bool:
-        """Whether a source made the event up for a replica: such events are never in a source's own files."""
+        """Whether the event is artificial: made by a source for a replica, and not in the source's log files."""
         return bool(self.frame.header.flags & HeaderFlag.ARTIFICIAL)
 
     @property
     def position(self) -> Position:
+        """File, offset and type: what errors about this event name."""
         return Position(file=self.file or None, offset=self.offset, event=self.type)

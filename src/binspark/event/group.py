@@ -1,4 +1,4 @@
-"""What Group Replication writes: TRANSACTION_CONTEXT, VIEW_CHANGE."""
+"""The events of Group Replication: TRANSACTION_CONTEXT, VIEW_CHANGE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _VIEW_ID_LENGTH = 40
 
 @dataclass(frozen=True, slots=True)
 class TransactionContext:
-    """TRANSACTION_CONTEXT: what the group certifies a transaction against. The sets hold hashes of rows."""
+    """TRANSACTION_CONTEXT: what the group certifies a transaction against. The sets contain hashes of rows."""
 
     server_uuid: str
     thread_id: int
@@ -27,7 +27,7 @@ class TransactionContext:
 
 @dataclass(frozen=True, slots=True)
 class ViewChange:
-    """VIEW_CHANGE: the group has new members. The map holds, for each row hash, the transactions that changed it."""
+    """VIEW_CHANGE: the members of the group changed. The map has the transactions that changed each row hash."""
 
     view_id: str
     sequence_number: int
@@ -52,12 +52,12 @@ def decode_transaction_context(body: Cursor, _context: Context) -> TransactionCo
     offset  bytes  field
     0       1      length of the server's UUID text
     1       4      thread id
-    5       1      1 if the client chose the GTID
+    5       1      1 if the client set the GTID
     6       4      length of the snapshot version
     10      4      number of entries in the write set
     14      4      number of entries in the read set
     18      n      server's UUID, as text
-            s      snapshot version, a GTID set in the servers' encoding
+            s      snapshot version, a GTID set (see `binspark.gtid.encoding`)
             ...    write set, then read set: for each entry 2 bytes of length and the entry
     """
     uuid_length, thread_id, gtid_specified, snapshot_length, write_size, read_size = body.fields(_CONTEXT)
@@ -69,6 +69,7 @@ def decode_transaction_context(body: Cursor, _context: Context) -> TransactionCo
 
 
 def encode_transaction_context(event: TransactionContext, writer: Writer, _context: Context) -> None:
+    """Encode TRANSACTION_CONTEXT: the inverse of `decode_transaction_context`."""
     server_uuid = writer.encode_text(event.server_uuid)
     snapshot = Writer()
     if event.snapshot_version is not None:
@@ -104,6 +105,7 @@ def decode_view_change(body: Cursor, _context: Context) -> ViewChange:
 
 
 def encode_view_change(event: ViewChange, writer: Writer, _context: Context) -> None:
+    """Encode VIEW_CHANGE: the inverse of `decode_view_change`."""
     view_id = event.view_id.encode("latin-1") + event.view_id_padding
     writer.raw(view_id.ljust(_VIEW_ID_LENGTH, b"\0")[:_VIEW_ID_LENGTH])
     writer.fields(_VIEW, event.sequence_number, len(event.certification_info))

@@ -1,4 +1,4 @@
-"""Which transaction begins: GTID and ANONYMOUS_GTID; and which came before: PREVIOUS_GTIDS."""
+"""The GTID of the transaction that follows: GTID, ANONYMOUS_GTID; and those of earlier files: PREVIOUS_GTIDS."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from binspark.event.context import Context
 from binspark.frames import EventCode
 from binspark.gtid import Gtid, GtidSet, decode_gtid_set, encode_gtid_set
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import flags, microseconds, quantity, says, server_version
+from binspark.wire.meaning import flags, microseconds, note, quantity, server_version
 
 LOGICAL_CLOCK = 2
 _COMMIT_TIMESTAMP_LENGTH = 7
@@ -31,8 +31,8 @@ class GtidFlag(IntFlag):
 class GtidEvent:
     """GTID and ANONYMOUS_GTID: a transaction begins. An anonymous one has number 0 and a UUID of zeros.
 
-    Parts that the server did not write are None: the logical clock before 5.7, commit times and length before 8.0.1,
-    server versions before 8.0.14. Where a transaction was born on the server that wrote the log, the original commit
+    Fields that the server did not write are None: the logical clock before 5.7, commit times and length before 8.0.1,
+    server versions before 8.0.14. If the transaction originated on the server that wrote the log, the original commit
     time and version are those of that server.
     """
 
@@ -51,13 +51,13 @@ class GtidEvent:
 
     @property
     def gtid(self) -> Gtid | None:
-        """The transaction's identifier, None if it is anonymous."""
+        """The GTID of the transaction, None if it is anonymous."""
         return Gtid(self.sid, self.gno) if self.gno else None
 
 
 @dataclass(frozen=True, slots=True)
 class PreviousGtids:
-    """PREVIOUS_GTIDS: every transaction in the files before this one."""
+    """PREVIOUS_GTIDS: all transactions in the log files before this one."""
 
     tagged: bool
     gtid_set: GtidSet
@@ -65,31 +65,31 @@ class PreviousGtids:
 
 _gtid_event = fast_constructor(GtidEvent)
 _FLAGS = flags(GtidFlag)
-_SID = says("the server where the transaction was born")
-_CLOCK_TYPE = says(f"{LOGICAL_CLOCK}: the two numbers of a logical clock follow")
-_LENGTH = quantity("byte", "the whole transaction, this event included")
+_SID = note("the server where the transaction originated")
+_CLOCK_TYPE = note(f"{LOGICAL_CLOCK}: the two numbers of a logical clock follow")
+_LENGTH = quantity("byte", "all events of the transaction, this one included")
 _CLOCK = Layout(
-    ("last_committed", "Q", says("the commit parent: runs after the transaction with this sequence number")),
-    ("sequence_number", "Q", says("number of the transaction in this file")),
+    ("last_committed", "Q", note("commit parent: executed after the transaction with this sequence number")),
+    ("sequence_number", "Q", note("number of the transaction in this file")),
 )
 
 
 def decode_gtid(body: Cursor, context: Context) -> GtidEvent:
-    """Decode GTID or ANONYMOUS_GTID. Each part is there only if there are bytes for it.
+    """Decode GTID or ANONYMOUS_GTID. Each server version added fields: a field exists if there are bytes for it.
 
     offset  bytes  field
     0       1      flags
-    1       16     UUID of the server where the transaction was born
-    17      8      its number there
+    1       16     UUID of the server where the transaction originated
+    17      8      its number
     25      1      type of the logical clock, 2                      (since 5.7)
-    26      8      last committed: runs after the transaction with this sequence number
+    26      8      last committed: executed after the transaction with this sequence number
     34      8      sequence number
-    42      7      commit time on the server that wrote the log, in microseconds (since 8.0.1); its top bit says
-            7      that the original commit time follows
+    42      7      commit time on the server that wrote the log, in microseconds (since 8.0.1)
+            7      original commit time, if the top bit of the field before is set
             packed length of the transaction, this event included
-            4      version of the server that wrote the log (since 8.0.14); its top bit says
-            4      that the version of the original server follows
-            8      commit group ticket, if it has one                 (since 8.0.27)
+            4      version of the server that wrote the log          (since 8.0.14)
+            4      version of the original server, if the top bit of the field before is set
+            8      commit group ticket, if there is one              (since 8.0.27)
     """
     gtid_flags = body.u8("gtid_flags", _FLAGS)
     sid = body.uuid("sid", _SID)
@@ -123,6 +123,7 @@ def decode_gtid(body: Cursor, context: Context) -> GtidEvent:
 
 
 def encode_gtid(event: GtidEvent, writer: Writer, _context: Context) -> None:
+    """Encode GTID or ANONYMOUS_GTID: the inverse of `decode_gtid`."""
     writer.u8(event.gtid_flags)
     writer.uuid(event.sid)
     writer.i64(event.gno)
@@ -151,21 +152,22 @@ def encode_gtid(event: GtidEvent, writer: Writer, _context: Context) -> None:
 
 
 def decode_previous_gtids(body: Cursor, _context: Context) -> PreviousGtids:
-    """Decode PREVIOUS_GTIDS: a GTID set in the servers' encoding, which tells itself whether it has tags."""
+    """Decode PREVIOUS_GTIDS: a GTID set (see `binspark.gtid.encoding`) in the tagged or the untagged format."""
     gtid_set, tagged = decode_gtid_set(body)
     return PreviousGtids(tagged, gtid_set)
 
 
 def encode_previous_gtids(event: PreviousGtids, writer: Writer, _context: Context) -> None:
+    """Encode PREVIOUS_GTIDS: the inverse of `decode_previous_gtids`."""
     encode_gtid_set(event.gtid_set, writer, tagged=event.tagged)
 
 
 def _check_number(body: Cursor, gno: int, context: Context) -> None:
     anonymous = context.type_code == EventCode.ANONYMOUS_GTID
     if anonymous and gno != 0:
-        raise body.malformed(f"an anonymous transaction with number {gno}")
+        raise body.malformed(f"GTID number of an anonymous transaction is {gno}, expected 0")
     if not anonymous and not 0 < gno < MAX_GNO:
-        raise body.malformed(f"a transaction with number {gno}")
+        raise body.malformed(f"GTID number is {gno}, expected 1 to {MAX_GNO - 1}")
 
 
 def _read_timestamps(body: Cursor) -> tuple[int, int]:

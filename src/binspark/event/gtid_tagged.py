@@ -1,8 +1,8 @@
-"""GTID_TAGGED: a transaction begins, in the serialization framework that MySQL has since 8.3.
+"""GTID_TAGGED: a transaction begins, in MySQL's serialization framework (since 8.3).
 
 A message is a version, its size, the id of the last field that a reader must know, and fields of id and value with
-growing ids. All are varlen integers (see `binspark.wire.packed`); a field that a server of a later version adds cannot
-be told apart from the next one, so from the first unknown id on the bytes are kept as they are.
+increasing ids. All are varlen integers (see `binspark.wire.packed`). Fields have no length, so that the end of a field
+that a later server adds is not known: from the first unknown id on, the bytes are kept as they are.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from binspark.event.context import Context
 from binspark.event.gtid import GtidFlag
 from binspark.gtid import Gtid
 from binspark.wire import Cursor, Writer
-from binspark.wire.meaning import code, flags, microseconds, quantity, says, server_version
+from binspark.wire.meaning import code, flags, microseconds, note, quantity, server_version
 from binspark.wire.packed import encode_varlen
 
 _FRAMEWORK_VERSION = 1
 _UUID_LENGTH = 16
 _UUID_BYTES = tuple(f"sid_byte_{index}" for index in range(_UUID_LENGTH))
-_LENGTH = quantity("byte", "the whole transaction, this event included")
+_LENGTH = quantity("byte", "all events of the transaction, this one included")
 _MESSAGE_SIZE = quantity("byte", "from the version to the last field")
-_NON_IGNORABLE = says("one more than the last field that a reader must know; 0: none")
+_NON_IGNORABLE = note("id of the last field that a reader must know, plus 1; 0: none")
 
 
 class TaggedField(IntEnum):
-    """The fields of a GTID_TAGGED, by id."""
+    """The ids of the fields of a GTID_TAGGED."""
 
     GTID_FLAGS = 0
     SID = 1
@@ -48,9 +48,9 @@ class TaggedField(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class GtidTagged:
-    """GTID_TAGGED: a transaction begins whose identifier has a tag.
+    """GTID_TAGGED: a transaction begins whose GTID has a tag.
 
-    The original commit time and version are those of the server that wrote the log unless the event says otherwise.
+    The original commit time and version are those of the server that wrote the log unless the event contains others.
     """
 
     gtid_flags: int
@@ -70,6 +70,7 @@ class GtidTagged:
 
     @property
     def gtid(self) -> Gtid:
+        """The GTID of the transaction that follows, with its tag."""
         return Gtid(self.sid, self.gno, self.tag)
 
 
@@ -90,19 +91,24 @@ def decode_gtid_tagged(body: Cursor, _context: Context) -> GtidTagged:
     start = body.offset
     version = body.varlen("serialization_version")
     if version != _FRAMEWORK_VERSION:
-        raise Unsupported(f"version {version} of the serialization framework; only {_FRAMEWORK_VERSION} is known")
+        raise Unsupported(
+            f"unsupported version {version} of the serialization framework, expected {_FRAMEWORK_VERSION}"
+        )
     size = body.varlen("message_size", _MESSAGE_SIZE)
     last_non_ignorable = body.varlen("last_non_ignorable_field", _NON_IGNORABLE)
     message_end = start + size
     if not body.offset <= message_end <= body.end:
-        raise body.malformed(f"a message of {size} bytes in a body of {body.end - start}")
+        raise body.malformed(f"message size is {size}, but the body has {body.end - start} bytes")
     if last_non_ignorable > max(TaggedField) + 1:
-        raise Unsupported(f"field {last_non_ignorable - 1} is not known and may not be ignored")
+        raise Unsupported(
+            f"unknown field {last_non_ignorable - 1} must not be ignored; a later version of binspark may support it"
+        )
     message = body.sub("message", message_end - body.offset)
     return _from_fields(message, *_read_fields(message), last_non_ignorable)
 
 
 def encode_gtid_tagged(event: GtidTagged, writer: Writer, _context: Context) -> None:
+    """Encode GTID_TAGGED: the inverse of `decode_gtid_tagged`."""
     fields = Writer(writer.encoding)
     for field, value in _present_fields(event):
         fields.varlen(field)
@@ -123,7 +129,7 @@ def _read_fields(message: Cursor) -> tuple[dict[int, Any], bytes]:
             message.rest("unknown_fields")
             return values, message.data[field_start : message.offset]
         if field < expected:
-            raise message.malformed(f"field {field} comes after field {expected - 1}")
+            raise message.malformed(f"field {field} after field {expected - 1}, expected increasing ids")
         values[field] = _READERS[field](message)
         expected = field + 1
     return values, b""
@@ -132,28 +138,28 @@ def _read_fields(message: Cursor) -> tuple[dict[int, Any], bytes]:
 def _from_fields(message: Cursor, values: dict[int, Any], unknown: bytes, last_non_ignorable: int) -> GtidTagged:
     missing = [field.name.lower() for field in _REQUIRED if field not in values]
     if missing:
-        raise message.malformed(f"without {', '.join(missing)}")
+        raise message.malformed(f"missing fields: {', '.join(missing)}")
     known = {TaggedField(field).name.lower(): value for field, value in values.items()}
     known.setdefault("original_commit_timestamp", known["immediate_commit_timestamp"])
     known.setdefault("original_server_version", known["immediate_server_version"])
-    Gtid(known["sid"], known["gno"], known["tag"])  # refuses a number or a tag that none can have
+    Gtid(known["sid"], known["gno"], known["tag"])  # raises an error for an invalid number or tag
     return GtidTagged(**known, last_non_ignorable_field=last_non_ignorable, unknown_fields=unknown)
 
 
 def _present_fields(event: GtidTagged) -> list[tuple[int, Any]]:
-    """Return the fields that a server writes: no original that is the same, no ticket that is not there."""
+    """Return the fields that a server writes: an original only if it differs, a ticket only if there is one."""
     same_time = event.original_commit_timestamp == event.immediate_commit_timestamp
     same_version = event.original_server_version == event.immediate_server_version
-    left_out = {
+    omitted = {
         TaggedField.ORIGINAL_COMMIT_TIMESTAMP: same_time,
         TaggedField.ORIGINAL_SERVER_VERSION: same_version,
         TaggedField.COMMIT_GROUP_TICKET: event.commit_group_ticket is None,
     }
-    return [(field, getattr(event, field.name.lower())) for field in TaggedField if not left_out.get(field)]
+    return [(field, getattr(event, field.name.lower())) for field in TaggedField if not omitted.get(field)]
 
 
 def _size_with_itself(size: int) -> bytes:
-    """Encode a size that counts its own bytes."""
+    """Encode a size that includes the length of its own encoding."""
     encoded = encode_varlen(size + 1)
     while len(encode_varlen(size + len(encoded))) != len(encoded):
         encoded = encode_varlen(size + len(encoded) + 1)
@@ -161,16 +167,16 @@ def _size_with_itself(size: int) -> bytes:
 
 
 def _read_uuid(message: Cursor) -> str:
-    """Read sixteen varlen integers: each byte of the UUID from 0x80 on takes two."""
+    """Read sixteen varlen integers, one for each byte of the UUID; those from 0x80 on take two bytes."""
     values: list[int] = []
 
     def meaning(byte: int) -> str:
         return _uuid_byte_meaning([*values, byte])
 
     for name in _UUID_BYTES:
-        values.append(message.varlen(name, meaning))  # noqa: PERF401 (the meaning looks at the values before)
+        values.append(message.varlen(name, meaning))  # noqa: PERF401 (the meaning uses the values before)
     if max(values) > 0xFF:
-        raise message.malformed("a byte of the UUID exceeds 255")
+        raise message.malformed(f"a byte of the UUID is {max(values)}, expected at most 255")
     return str(UUID(bytes=bytes(values)))
 
 

@@ -1,4 +1,4 @@
-"""Signs of life on a quiet stream: HEARTBEAT, HEARTBEAT_V2. They are sent, never written to a file."""
+"""HEARTBEAT and HEARTBEAT_V2: what a source sends while it has no events to send. They are not in any log file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LONG_POSITION = 8
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """HEARTBEAT: the file that the source reads from; the position is in the header.
+    """HEARTBEAT: the log file that the source sends from; the position is in the header.
 
-    MariaDB tells a position past 4 GiB in the body instead, and none in the header.
+    A position past 4 GiB does not fit in the header: MariaDB writes it to the body, and 0 to the header.
     """
 
     log_file: str
@@ -34,7 +34,7 @@ class HeartbeatField(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatV2:
-    """HEARTBEAT_V2: file and position of the source, which may be past 4 GiB."""
+    """HEARTBEAT_V2: log file and position of the source; the position may be past 4 GiB."""
 
     log_file: str | None
     log_position: int | None
@@ -45,17 +45,19 @@ def decode_heartbeat(body: Cursor, _context: Context) -> Heartbeat:
     """Decode HEARTBEAT.
 
     offset  bytes  field
-    0       8      position past 4 GiB; only there if its last byte is 0, as in every position and no name
+    0       8      position past 4 GiB; present if byte 7 is 0, as in every position and in no file name
     0 or 8  rest   name of the file, not terminated
     """
     if not body.remaining:
         raise body.malformed("log_file is empty")
+    # No flag announces the position. Its highest byte is 0 for all logs below 2^56 bytes, and a name contains no 0.
     is_far = body.remaining > _LONG_POSITION and not body.data[body.offset + _LONG_POSITION - 1]
     log_position = body.u64("log_position") if is_far else None
     return Heartbeat(body.rest_text("log_file"), log_position)
 
 
 def encode_heartbeat(event: Heartbeat, writer: Writer, _context: Context) -> None:
+    """Encode HEARTBEAT: the inverse of `decode_heartbeat`."""
     if event.log_position is not None:
         writer.u64(event.log_position)
     writer.text(event.log_file)
@@ -85,6 +87,7 @@ def decode_heartbeat_v2(body: Cursor, _context: Context) -> HeartbeatV2:
 
 
 def encode_heartbeat_v2(event: HeartbeatV2, writer: Writer, _context: Context) -> None:
+    """Encode HEARTBEAT_V2: the inverse of `decode_heartbeat_v2`."""
     if event.log_file is not None:
         writer.tagged(HeartbeatField.LOG_FILE, writer.encode_text(event.log_file))
     if event.log_position is not None:

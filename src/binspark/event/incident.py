@@ -1,4 +1,4 @@
-"""INCIDENT: the source says that its log is not the whole truth. IGNORABLE: something that may be skipped."""
+"""INCIDENT: the source's log may lack events. IGNORABLE: an event that may be skipped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from binspark.wire.meaning import code
 
 
 class IncidentKind(IntEnum):
-    """What happened."""
+    """The kinds of incidents."""
 
     NONE = 0
     LOST_EVENTS = 1
@@ -27,7 +27,7 @@ class Incident:
 
 @dataclass(frozen=True, slots=True)
 class Ignorable:
-    """IGNORABLE: a place-holder that no server gives a meaning to."""
+    """IGNORABLE: a placeholder without a defined meaning."""
 
     data: bytes
 
@@ -45,6 +45,7 @@ def decode_incident(body: Cursor, _context: Context) -> Incident:
 
 
 def encode_incident(event: Incident, writer: Writer, _context: Context) -> None:
+    """Encode INCIDENT: the inverse of `decode_incident`."""
     message = writer.encode_text(event.message)
     writer.u16(event.incident)
     writer.u8(len(message))
@@ -52,9 +53,10 @@ def encode_incident(event: Incident, writer: Writer, _context: Context) -> None:
 
 
 def decode_ignorable(body: Cursor, _context: Context) -> Ignorable:
-    """Decode IGNORABLE: bytes without a layout."""
+    """Decode IGNORABLE: bytes without a defined layout."""
     return Ignorable(body.rest("data"))
 
 
 def encode_ignorable(event: Ignorable, writer: Writer, _context: Context) -> None:
+    """Encode IGNORABLE: the inverse of `decode_ignorable`."""
     writer.raw(event.data)

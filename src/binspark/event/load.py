@@ -1,4 +1,4 @@
-"""LOAD DATA as MySQL 3.23 to 4.1 logged it (LOAD, NEW_LOAD, CREATE_FILE, EXEC_LOAD), and the blocks of a file."""
+"""LOAD DATA as MySQL 3.23 to 4.1 logged it (LOAD, NEW_LOAD, CREATE_FILE, EXEC_LOAD), and the blocks of its file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LoadOption(IntFlag):
 
 
 class EmptyOption(IntFlag):
-    """Which separators are empty; only the old form needs to say so, as it stores one byte for each."""
+    """Which separators are empty: needed in the old form only, which stores exactly one byte for each."""
 
     FIELD_TERMINATED = 0x01
     ENCLOSED = 0x02
@@ -32,7 +32,7 @@ class EmptyOption(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class Separators:
-    """How fields and lines of the file are told apart. `empty_flags` is None in the new form."""
+    """The separators of fields and lines in the file. `empty_flags` is None in the new form."""
 
     field_terminator: SqlText
     enclosed_by: SqlText
@@ -92,7 +92,7 @@ class ExecLoad:
 
 @dataclass(frozen=True, slots=True)
 class DeleteFile:
-    """DELETE_FILE: the load failed, forget the file."""
+    """DELETE_FILE: the load failed, discard the file."""
 
     file_id: int
 
@@ -112,7 +112,7 @@ def decode_load(body: Cursor, context: Context) -> Load:
 
     offset  bytes  field
     0       4      thread id
-    4       4      seconds that it took
+    4       4      execution time in seconds
     8       4      lines to skip
     12      1      length of the table's name
     13      1      length of the schema's name
@@ -127,6 +127,7 @@ def decode_load(body: Cursor, context: Context) -> Load:
 
 
 def encode_load(event: Load, writer: Writer, context: Context) -> None:
+    """Encode LOAD or NEW_LOAD: the inverse of `decode_load`."""
     _write_head(event, writer)
     _write_load_body(event, writer, context)
 
@@ -141,6 +142,7 @@ def decode_create_file(body: Cursor, context: Context) -> CreateFile:
 
 
 def encode_create_file(event: CreateFile, writer: Writer, context: Context) -> None:
+    """Encode CREATE_FILE: the inverse of `decode_create_file`."""
     _write_head(event, writer)
     writer.u32(event.file_id)
     _write_load_body(event, writer, context)
@@ -159,6 +161,7 @@ def decode_begin_load_query(body: Cursor, _context: Context) -> BeginLoadQuery:
 
 
 def encode_append_block(event: AppendBlock, writer: Writer, _context: Context) -> None:
+    """Encode APPEND_BLOCK: the inverse of `decode_append_block`."""
     writer.u32(event.file_id)
     writer.raw(event.block)
 
@@ -174,6 +177,7 @@ def decode_delete_file(body: Cursor, _context: Context) -> DeleteFile:
 
 
 def encode_file_id(event: ExecLoad | DeleteFile, writer: Writer, _context: Context) -> None:
+    """Encode EXEC_LOAD or DELETE_FILE: the inverse of `decode_exec_load` and `decode_delete_file`."""
     writer.u32(event.file_id)
 
 
@@ -196,7 +200,7 @@ def _terminated(body: Cursor, name: str, length: int) -> str:
 
 
 def _old_separators(body: Cursor) -> Separators:
-    """Read one byte for each separator, options, and which of the separators are empty."""
+    """Read one byte for each separator, options, and the flags of empty separators."""
     return Separators(
         field_terminator=body.raw("field_terminator", 1, as_text),
         enclosed_by=body.raw("enclosed_by", 1, as_text),
@@ -209,7 +213,7 @@ def _old_separators(body: Cursor) -> Separators:
 
 
 def _new_separators(body: Cursor) -> Separators:
-    """Read a length and that many bytes for each separator, and options."""
+    """Read a length and the bytes of each separator, and options."""
     return Separators(
         field_terminator=_counted(body, "field_terminator"),
         enclosed_by=_counted(body, "enclosed_by"),

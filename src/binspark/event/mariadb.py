@@ -10,7 +10,7 @@ from binspark.event.context import Context
 from binspark.event.xa import XaPrepare
 from binspark.gtid import MariadbGtid
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import as_text, flags, says
+from binspark.wire.meaning import as_text, flags, note
 
 _LIST_COUNT = (1 << 28) - 1
 _NONCE_LENGTH = 12
@@ -48,12 +48,13 @@ class XaId(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The XID as servers print it."""
         return XaPrepare(False, *self).name
 
 
 @dataclass(frozen=True, slots=True)
 class MariadbGtidEvent:
-    """MARIADB_GTID: a transaction begins. The server part of its identifier is the header's server id."""
+    """MARIADB_GTID: a transaction begins. The server part of its GTID is the server id in the header."""
 
     sequence_number: int
     domain_id: int
@@ -67,7 +68,7 @@ class MariadbGtidEvent:
     padding: bytes = b""
 
     def gtid(self, server_id: int) -> MariadbGtid:
-        """Return the transaction's identifier, given the server id of the event's header."""
+        """Return the GTID of the transaction, given the server id in the header of the event."""
         return MariadbGtid(self.domain_id, server_id, self.sequence_number)
 
 
@@ -80,7 +81,7 @@ class GtidListFlag(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class GtidList:
-    """GTID_LIST: the last transaction of every domain and server in the files before this one."""
+    """GTID_LIST: the last transaction of each domain and server in the log files before this one."""
 
     flags: int
     gtids: tuple[MariadbGtid, ...]
@@ -89,14 +90,14 @@ class GtidList:
 
 @dataclass(frozen=True, slots=True)
 class BinlogCheckpoint:
-    """BINLOG_CHECKPOINT: crash recovery need not look at files before this one."""
+    """BINLOG_CHECKPOINT: crash recovery does not need log files before this one."""
 
     log_file: str
 
 
 @dataclass(frozen=True, slots=True)
 class StartEncryption:
-    """START_ENCRYPTION: everything that follows in this file is encrypted."""
+    """START_ENCRYPTION: all following events of this log file are encrypted."""
 
     scheme: int
     key_version: int
@@ -111,7 +112,7 @@ class PartialRowFlag(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class PartialRowData:
-    """PARTIAL_ROW_DATA: a fragment of a rows event that is too large to be sent whole (since MariaDB 12.3)."""
+    """PARTIAL_ROW_DATA: a fragment of a rows event that is too large to be sent at once (since MariaDB 12.3)."""
 
     total_fragments: int
     sequence_number: int
@@ -120,8 +121,8 @@ class PartialRowData:
     fragment: bytes
 
 
-_SEQUENCE = says("number of the transaction in its domain")
-_COMMIT_ID = says("transactions with the same one committed together")
+_SEQUENCE = note("number of the transaction in its domain")
+_COMMIT_ID = note("transactions with the same commit id were committed together")
 _GTID = Layout(("sequence_number", "Q", _SEQUENCE), ("domain_id", "I"), ("gtid_flags", "B", flags(MariadbGtidFlag)))
 _XA = Layout(("format_id", "i"), ("gtrid_length", "B"), ("bqual_length", "B"))
 _LIST_ENTRY = Layout(("domain_id", "I"), ("server_id", "I"), ("sequence_number", "Q"))
@@ -130,15 +131,15 @@ _FRAGMENT = Layout(("total_fragments", "I"), ("sequence_number", "I"), ("flags",
 
 
 def decode_mariadb_gtid(body: Cursor, _context: Context) -> MariadbGtidEvent:
-    """Decode MARIADB_GTID. What follows the flags is there only if they say so; zeros fill up to 19 bytes.
+    """Decode MARIADB_GTID. Each field after the flags depends on a flag; servers pad the body with zeros to 19 bytes.
 
     offset  bytes  field
     0       8      sequence number
     8       4      domain id
     12      1      flags
-            8      commit id: transactions with the same one committed together   (GROUP_COMMIT_ID)
+            8      commit id, common to transactions of one group commit   (GROUP_COMMIT_ID)
             6+n    format id, two lengths, XID                   (PREPARED_XA, COMPLETED_XA)
-            1      extra flags, if there are bytes left
+            1      extra flags, if bytes remain
             1      number of further engines that take part      (MULTI_ENGINE)
             8      sequence number of the START ALTER            (COMMIT_ALTER, ROLLBACK_ALTER)
             4      id of the thread                              (THREAD_ID)
@@ -161,6 +162,7 @@ def decode_mariadb_gtid(body: Cursor, _context: Context) -> MariadbGtidEvent:
 
 
 def encode_mariadb_gtid(event: MariadbGtidEvent, writer: Writer, _context: Context) -> None:
+    """Encode MariaDB's GTID: the inverse of `decode_mariadb_gtid`."""
     writer.fields(_GTID, event.sequence_number, event.domain_id, event.gtid_flags)
     if event.commit_id is not None:
         writer.u64(event.commit_id)
@@ -196,6 +198,7 @@ def decode_gtid_list(body: Cursor, _context: Context) -> GtidList:
 
 
 def encode_gtid_list(event: GtidList, writer: Writer, _context: Context) -> None:
+    """Encode GTID_LIST: the inverse of `decode_gtid_list`."""
     writer.u32(len(event.gtids) | event.flags)
     for gtid in event.gtids:
         writer.fields(_LIST_ENTRY, gtid.domain, gtid.server, gtid.sequence)
@@ -208,6 +211,7 @@ def decode_binlog_checkpoint(body: Cursor, _context: Context) -> BinlogCheckpoin
 
 
 def encode_binlog_checkpoint(event: BinlogCheckpoint, writer: Writer, _context: Context) -> None:
+    """Encode BINLOG_CHECKPOINT: the inverse of `decode_binlog_checkpoint`."""
     name = writer.encode_text(event.log_file)
     writer.u32(len(name))
     writer.raw(name)
@@ -220,6 +224,7 @@ def decode_start_encryption(body: Cursor, _context: Context) -> StartEncryption:
 
 
 def encode_start_encryption(event: StartEncryption, writer: Writer, _context: Context) -> None:
+    """Encode START_ENCRYPTION: the inverse of `decode_start_encryption`."""
     writer.fields(_ENCRYPTION, event.scheme, event.key_version)
     writer.raw(event.nonce)
 
@@ -231,7 +236,7 @@ def decode_partial_row_data(body: Cursor, _context: Context) -> PartialRowData:
     0       4      number of fragments
     4       4      number of this one, from 1
     8       1      flags
-    9       8      size of the whole rows event     (ORIGINAL_EVENT_SIZE, on the first fragment)
+    9       8      size of the complete rows event  (ORIGINAL_EVENT_SIZE, on the first fragment)
             rest   fragment of the rows event
     """
     total, number, fragment_flags = body.fields(_FRAGMENT)
@@ -241,6 +246,7 @@ def decode_partial_row_data(body: Cursor, _context: Context) -> PartialRowData:
 
 
 def encode_partial_row_data(event: PartialRowData, writer: Writer, _context: Context) -> None:
+    """Encode PARTIAL_ROW_DATA: the inverse of `decode_partial_row_data`."""
     writer.fields(_FRAGMENT, event.total_fragments, event.sequence_number, event.flags)
     if event.original_event_size is not None:
         writer.u64(event.original_event_size)

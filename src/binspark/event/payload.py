@@ -1,4 +1,4 @@
-"""A whole transaction in one event: TRANSACTION_PAYLOAD; and LARGE_TRANSACTION_HEADER, which tells where one ends."""
+"""TRANSACTION_PAYLOAD: the events of a transaction in one event. LARGE_TRANSACTION_HEADER: where a transaction ends."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from binspark.event.context import Context
 from binspark.frames import type_name
 from binspark.frames.payload import PayloadCompression
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import code, quantity, says
+from binspark.wire.meaning import code, note, quantity
 from binspark.wire.packed import encode_packed
 
 
 class PayloadField(IntEnum):
-    """The fields before a payload."""
+    """The ids of the fields before a payload."""
 
     END = 0
     PAYLOAD_SIZE = 1
@@ -24,7 +24,7 @@ class PayloadField(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TransactionPayload:
-    """TRANSACTION_PAYLOAD: the events of a transaction, compressed. `uncompressed_size` is None if it is not."""
+    """TRANSACTION_PAYLOAD: the events of a transaction. `uncompressed_size` is None if they are not compressed."""
 
     compression_type: int
     uncompressed_size: int | None
@@ -34,7 +34,7 @@ class TransactionPayload:
 
 @dataclass(frozen=True, slots=True)
 class LargeTransactionHeader:
-    """LARGE_TRANSACTION_HEADER: where the event stands that ends a large transaction; the padding means nothing."""
+    """LARGE_TRANSACTION_HEADER: the offset of the event that ends a large transaction. The padding has no meaning."""
 
     version: int
     terminating_event_offset: int
@@ -45,7 +45,7 @@ class LargeTransactionHeader:
 _BYTES = quantity("byte")
 _LARGE = Layout(
     ("version", "B"),
-    ("terminating_event_offset", "Q", says("of the event that ends the transaction")),
+    ("terminating_event_offset", "Q", note("of the event that ends the transaction")),
     ("terminating_event_type", "B", type_name),
 )
 
@@ -56,7 +56,7 @@ def decode_transaction_payload(body: Cursor, _context: Context) -> TransactionPa
     type  value
     1     size of the payload, a packed integer
     2     compression, a packed integer; 0: zstd, 255: none
-    3     size of the payload when it is expanded, a packed integer
+    3     uncompressed size of the payload, a packed integer
     """
     values: dict[int, int] = {}
     unknown: list[tuple[int, bytes]] = []
@@ -71,14 +71,15 @@ def decode_transaction_payload(body: Cursor, _context: Context) -> TransactionPa
                 unknown.append((kind, part.rest("unknown_field")))
         part.expect_end()
     if PayloadField.PAYLOAD_SIZE not in values or PayloadField.COMPRESSION_TYPE not in values:
-        raise body.malformed("the payload's size or compression is not given")
-    payload = body.raw("payload", values[PayloadField.PAYLOAD_SIZE], says("the events of the transaction"))
+        raise body.malformed("transaction payload without PAYLOAD_SIZE or COMPRESSION_TYPE")
+    payload = body.raw("payload", values[PayloadField.PAYLOAD_SIZE], note("the events of the transaction"))
     return TransactionPayload(
         values[PayloadField.COMPRESSION_TYPE], values.get(PayloadField.UNCOMPRESSED_SIZE), payload, tuple(unknown)
     )
 
 
 def encode_transaction_payload(event: TransactionPayload, writer: Writer, _context: Context) -> None:
+    """Encode TRANSACTION_PAYLOAD: the inverse of `decode_transaction_payload`."""
     writer.tagged(PayloadField.COMPRESSION_TYPE, encode_packed(event.compression_type))
     if event.uncompressed_size is not None:
         writer.tagged(PayloadField.UNCOMPRESSED_SIZE, encode_packed(event.uncompressed_size))
@@ -103,5 +104,6 @@ def decode_large_transaction_header(body: Cursor, _context: Context) -> LargeTra
 
 
 def encode_large_transaction_header(event: LargeTransactionHeader, writer: Writer, _context: Context) -> None:
+    """Encode LARGE_TRANSACTION_HEADER: the inverse of `decode_large_transaction_header`."""
     writer.fields(_LARGE, event.version, event.terminating_event_offset, event.terminating_event_type)
     writer.raw(event.padding)

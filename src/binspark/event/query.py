@@ -11,7 +11,7 @@ from binspark.event.context import Context, SqlText
 from binspark.event.status_vars import StatusCode, StatusVariable, decode_status_vars, encode_status_vars
 from binspark.frames.payload import deflate_block, inflate_block
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import as_text, code, quantity, says
+from binspark.wire.meaning import as_text, code, note, quantity
 
 _V3_POST_HEADER = 11
 _new_tuple = tuple.__new__
@@ -19,7 +19,7 @@ _new_tuple = tuple.__new__
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """QUERY: a statement as text, with the settings that it ran under. BEGIN and COMMIT are statements too."""
+    """QUERY: a statement as text, with the settings of its session. BEGIN and COMMIT are statements, too."""
 
     thread_id: int
     execution_time: int
@@ -29,19 +29,19 @@ class Query:
     query: SqlText
 
     def status(self, status_code: StatusCode) -> Any:
-        """Return the value of a status variable, or None if the event does not carry it."""
+        """Return the value of a status variable, or None if the event does not contain it."""
         return next((variable.value for variable in self.status_vars if variable.code == status_code), None)
 
 
 @dataclass(frozen=True, slots=True)
 class QueryCompressed(Query):
-    """QUERY_COMPRESSED: a statement whose text is compressed. `compressed` is the block as it stands in the log."""
+    """QUERY_COMPRESSED: a statement whose text is compressed. `compressed` is the block as it is in the log."""
 
     compressed: bytes = b""
 
 
 class DuplicateHandling(IntEnum):
-    """What LOAD DATA does with a row whose key exists."""
+    """What LOAD DATA does with a row whose key exists already."""
 
     ERROR = 0
     IGNORE = 1
@@ -50,7 +50,7 @@ class DuplicateHandling(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExecuteLoadQuery(Query):
-    """EXECUTE_LOAD_QUERY: LOAD DATA of the file whose blocks came before. The file's name stands in the query."""
+    """EXECUTE_LOAD_QUERY: LOAD DATA of the file whose blocks came before. `file_name_start` is an offset in `query`."""
 
     file_id: int = 0
     file_name_start: int = 0
@@ -58,7 +58,7 @@ class ExecuteLoadQuery(Query):
     duplicate_handling: int = 0
 
 
-_THREAD_ID = ("thread_id", "I", says("the thread that ran it"))
+_THREAD_ID = ("thread_id", "I", note("the thread that ran it"))
 _EXECUTION_TIME = ("execution_time", "I", quantity("second"))
 _SCHEMA_LENGTH = ("schema_length", "B", quantity("byte"))
 _ERROR_CODE = ("error_code", "H", lambda number: f"error {number}" if number else "no error")
@@ -67,9 +67,9 @@ _query = fast_constructor(Query)
 _QUERY = Layout(_THREAD_ID, _EXECUTION_TIME, _SCHEMA_LENGTH, _ERROR_CODE, _STATUS_LENGTH)
 _QUERY_V3 = Layout(_THREAD_ID, _EXECUTION_TIME, _SCHEMA_LENGTH, _ERROR_CODE)
 _LOAD_QUERY = Layout(
-    ("file_id", "I", says("the file whose blocks came before")),
-    ("file_name_start", "I", says("where the file's name begins in the statement")),
-    ("file_name_end", "I", says("where it ends")),
+    ("file_id", "I", note("the file whose blocks came before")),
+    ("file_name_start", "I", note("where the file's name begins in the statement")),
+    ("file_name_end", "I", note("where it ends")),
     ("duplicates", "B", code(DuplicateHandling)),
 )
 
@@ -79,7 +79,7 @@ def decode_query(body: Cursor, context: Context) -> Query:
 
     offset  bytes  field
     0       4      id of the thread that ran it
-    4       4      seconds that it took
+    4       4      execution time in seconds
     8       1      length of the schema's name
     9       2      error code
     11      2      length of the status variables      (since version 4)
@@ -91,6 +91,7 @@ def decode_query(body: Cursor, context: Context) -> Query:
 
 
 def encode_query(event: Query, writer: Writer, context: Context) -> None:
+    """Encode QUERY: the inverse of `decode_query`."""
     _write_until_query(event, writer, context, b"")
     writer.raw(event.query)
 
@@ -106,6 +107,7 @@ def decode_query_compressed(body: Cursor, context: Context) -> QueryCompressed:
 
 
 def encode_query_compressed(event: QueryCompressed, writer: Writer, context: Context) -> None:
+    """Encode QUERY_COMPRESSED: the inverse of `decode_query_compressed`."""
     _write_until_query(event, writer, context, b"")
     writer.raw(event.compressed or deflate_block(event.query))
 
@@ -123,13 +125,14 @@ def decode_execute_load_query(body: Cursor, _context: Context) -> ExecuteLoadQue
     load = body.fields(_LOAD_QUERY)
     query = _query_body(body, head)
     if max(load[1], load[2]) > len(query.query):
-        raise body.malformed(f"the file's name is said to stand at {load[1]}-{load[2]}, behind the statement")
+        raise body.malformed(f"file name at {load[1]}-{load[2]} is beyond the statement of {len(query.query)} bytes")
     return ExecuteLoadQuery(
         query.thread_id, query.execution_time, query.error_code, query.schema, query.status_vars, query.query, *load
     )
 
 
 def encode_execute_load_query(event: ExecuteLoadQuery, writer: Writer, context: Context) -> None:
+    """Encode EXECUTE_LOAD_QUERY: the inverse of `decode_execute_load_query`."""
     load = (event.file_id, event.file_name_start, event.file_name_end, event.duplicate_handling)
     _write_until_query(event, writer, context, _LOAD_QUERY.pack(*load))
     writer.raw(event.query)

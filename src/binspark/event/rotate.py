@@ -1,4 +1,4 @@
-"""Where the log goes on: ROTATE, and SLAVE, which told a replica of 3.23 where its source was."""
+"""Where the log continues: ROTATE. And where the source of a replica was, in MySQL 3.23: SLAVE."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from binspark.event.context import Context
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import says
+from binspark.wire.meaning import note
 
 _FIRST_POSITION = 4
-_POSITION = says("where the first event of the next file begins")
-_NEXT_FILE = says("name of the next file, to the end of the body")
+_POSITION = note("where the first event of the next file begins")
+_NEXT_FILE = note("name of the next file, to the end of the body")
 
 
 @dataclass(frozen=True, slots=True)
 class Rotate:
-    """ROTATE: the log goes on in another file. On the network it also opens a stream (see `Event.artificial`)."""
+    """ROTATE: the log continues in another file. A stream from a server begins with one, too (`Event.artificial`)."""
 
     position: int
     next_file: str
@@ -23,7 +23,7 @@ class Rotate:
 
 @dataclass(frozen=True, slots=True)
 class Slave:
-    """SLAVE: coordinates of the source. Only MySQL 3.23 and 4.0 wrote it."""
+    """SLAVE: the coordinates of the source. Only MySQL 3.23 and 4.0 wrote it."""
 
     master_position: int
     master_port: int
@@ -32,7 +32,7 @@ class Slave:
 
 
 def decode_rotate(body: Cursor, context: Context) -> Rotate:
-    """Decode ROTATE: where the next file begins.
+    """Decode ROTATE.
 
     offset  bytes  field
     0       8      position of the first event in the next file   (not in version 1: 4)
@@ -45,6 +45,7 @@ def decode_rotate(body: Cursor, context: Context) -> Rotate:
 
 
 def encode_rotate(event: Rotate, writer: Writer, context: Context) -> None:
+    """Encode ROTATE: the inverse of `decode_rotate`."""
     if context.post_header_length:
         writer.u64(event.position)
     writer.text(event.next_file)
@@ -68,6 +69,7 @@ def decode_slave(body: Cursor, _context: Context) -> Slave:
 
 
 def encode_slave(event: Slave, writer: Writer, _context: Context) -> None:
+    """Encode SLAVE: the inverse of `decode_slave`."""
     writer.fields(_SLAVE, event.master_position, event.master_port)
     writer.text(event.master_host)
     writer.zero()

@@ -1,4 +1,4 @@
-"""Changed rows: the rows events of every version, compressed or not. The values inside are decoded elsewhere."""
+"""The rows events of every version, compressed or not. `binspark.values` decodes the row images inside."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from enum import IntFlag, StrEnum
 from typing import NamedTuple
 
+from binspark.errors import Malformed
 from binspark.event.construct import fast_constructor
 from binspark.event.context import Context
 from binspark.event.table_map import SHORT_TABLE_ID, TABLE_ID
 from binspark.frames import EventCode as E
 from binspark.frames.payload import deflate_block, inflate_block
+from binspark.position import Position
 from binspark.wire import Cursor, Writer
 from binspark.wire.bitmap import bitmap_length, low_bits_first
-from binspark.wire.meaning import flags, quantity, says
+from binspark.wire.meaning import flags, note, quantity
 
 _SHORT_POST_HEADER = 6
 _POST_HEADER_V2 = 10
@@ -21,7 +23,7 @@ MAX_COLUMNS = 4096
 
 
 class RowOperation(StrEnum):
-    """What happened to the rows."""
+    """What was done to the rows."""
 
     INSERT = "insert"
     UPDATE = "update"
@@ -40,7 +42,7 @@ class RowsFlag(IntFlag):
 
 
 class RowsKind(NamedTuple):
-    """What a type code says about the layout. Pre-GA is version 0."""
+    """What follows from a type code: operation, version (pre-GA is 0), compression, partial updates."""
 
     operation: RowOperation
     version: int
@@ -69,21 +71,21 @@ ROWS_KINDS: dict[int, RowsKind] = {
 
 
 class NdbInfo(NamedTuple):
-    """Extra information of NDB Cluster."""
+    """Extra row information of NDB Cluster."""
 
     format: int
     data: bytes
 
 
 class PartitionInfo(NamedTuple):
-    """The partition of the rows; an update may move them from another one."""
+    """The partition of the rows; an update may move them from another partition."""
 
     partition_id: int
     source_partition_id: int | None
 
 
 class UnknownInfo(NamedTuple):
-    """Extra information of a kind that is not known; it and what follows."""
+    """Extra row information of an unknown type, with all that follows it: its length is not known."""
 
     data: bytes
 
@@ -93,10 +95,10 @@ ExtraInfo = NdbInfo | PartitionInfo | UnknownInfo
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A rows event: which table, which columns each row image holds, and the row images themselves as bytes.
+    """A rows event: the table id, the columns of each row image, and the row images as bytes.
 
-    `columns` tells the columns in the (first) image of each row, `columns_after` those of the second image of an
-    update. `compressed` is the block as it stands in the log where rows are compressed (MariaDB).
+    `columns` is the bitmap of the columns in the (first) image of each row, `columns_after` that of the after image of
+    an update. `compressed` is the block as it is in the log if rows are compressed (MariaDB).
     """
 
     operation: RowOperation
@@ -111,19 +113,20 @@ class Rows:
 
     @property
     def ends_statement(self) -> bool:
+        """Whether these are the last rows of a statement."""
         return bool(self.flags & RowsFlag.STMT_END)
 
     def present(self, bitmap: bytes) -> tuple[bool, ...]:
-        """Return which columns a bitmap of this event names."""
+        """Return, for each column, whether a bitmap of this event includes it."""
         return low_bits_first(bitmap, self.column_count)
 
 
 _rows = fast_constructor(Rows)
 _FLAGS = flags(RowsFlag)
 _EXTRA_LENGTH_ITSELF = 2
-_TABLE_ID = says("the table that the last TABLE_MAP with this number names")
+_TABLE_ID = note("the table of the last TABLE_MAP with this id")
 _EXTRA_LENGTH = quantity("byte", "these two included")
-_ROWS = says("row images, one after the other")
+_ROWS = note("consecutive row images")
 _NDB, _PARTITION = 0, 1
 
 
@@ -131,14 +134,14 @@ def decode_rows(body: Cursor, context: Context) -> Rows:
     """Decode a rows event up to its rows.
 
     offset  bytes    field
-    0       6        table id (4 bytes in pre-releases of 5.1, whose post-header takes 6)
+    0       6        table id (4 bytes in pre-releases of 5.1, whose post-header has 6 bytes)
     6       2        flags
-    8       2        length of the extra information, these two bytes included   (version 2)
-    10      e-2      extra information                                          (version 2)
+    8       2        length of the extra row information, these two bytes included   (version 2)
+    10      e-2      extra row information                                          (version 2)
             packed   number of columns c
-            (c+7)/8  columns that are in the row image
-            (c+7)/8  columns that are in the after image       (updates, but not pre-GA)
-            rest     rows; or a compressed block of them       (MariaDB)
+            (c+7)/8  columns in the row image
+            (c+7)/8  columns in the after image                (updates, but not pre-GA)
+            rest     row images; or a compressed block of them (MariaDB)
     """
     kind = ROWS_KINDS[context.type_code]
     id_length = SHORT_TABLE_ID if context.post_header_length == _SHORT_POST_HEADER else TABLE_ID
@@ -147,7 +150,7 @@ def decode_rows(body: Cursor, context: Context) -> Rows:
     extra_info = _read_extra_info(body, kind) if context.post_header_length == _POST_HEADER_V2 else ()
     count = body.packed("column_count")
     if count > MAX_COLUMNS:
-        raise body.malformed(f"{count} columns, more than a table can have")
+        raise body.malformed(f"column_count is {count}, expected at most {MAX_COLUMNS}")
     columns = body.raw("columns", bitmap_length(count), lambda bits: _columns_meaning(bits, count))
     columns_after = None
     if kind.operation is RowOperation.UPDATE and kind.version > 0:
@@ -162,6 +165,7 @@ def decode_rows(body: Cursor, context: Context) -> Rows:
 
 
 def encode_rows(event: Rows, writer: Writer, context: Context) -> None:
+    """Encode a rows event of any version: the inverse of `decode_rows`."""
     short = context.post_header_length == _SHORT_POST_HEADER
     writer.uint(event.table_id, SHORT_TABLE_ID if short else TABLE_ID)
     writer.u16(event.flags)
@@ -176,10 +180,15 @@ def encode_rows(event: Rows, writer: Writer, context: Context) -> None:
         writer.raw(event.rows)
 
 
+def unknown_table_id(rows: Rows, position: Position) -> Malformed:
+    """Return the error for a rows event without a TABLE_MAP before it."""
+    return Malformed(f"rows event for unknown table id {rows.table_id} (no TABLE_MAP before it)", position)
+
+
 def _read_extra_info(body: Cursor, kind: RowsKind) -> tuple[ExtraInfo, ...]:
     length = body.u16("extra_length", _EXTRA_LENGTH)
     if length < _EXTRA_LENGTH_ITSELF:
-        raise body.malformed(f"extra information of {length} bytes, its length field alone takes 2")
+        raise body.malformed(f"extra_length is {length}, expected at least {_EXTRA_LENGTH_ITSELF}")
     if length == _EXTRA_LENGTH_ITSELF:
         return ()
     block = body.sub("extra_info", length - _EXTRA_LENGTH_ITSELF)
@@ -197,13 +206,15 @@ def _read_one_info(block: Cursor, kind: RowsKind) -> ExtraInfo:
         case 0:
             length = block.u8("length")
             if length < _EXTRA_LENGTH_ITSELF:
-                raise block.malformed(f"NDB information of {length} bytes")
+                raise block.malformed(
+                    f"length of NDB information is {length}, expected at least {_EXTRA_LENGTH_ITSELF}"
+                )
             return NdbInfo(block.u8("format"), block.raw("data", length - _EXTRA_LENGTH_ITSELF))
         case 1:
             partition = block.u16("partition_id")
             source = block.u16("source_partition_id") if kind.operation is RowOperation.UPDATE else None
             return PartitionInfo(partition, source)
-    block.rest("unknown")
+    block.rest("unknown")  # only known types have a known length: nothing after an unknown one can be read
     return UnknownInfo(block.data[start : block.offset])
 
 

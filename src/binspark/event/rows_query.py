@@ -1,4 +1,4 @@
-"""The statement behind row events, for people: ROWS_QUERY, and MariaDB's ANNOTATE_ROWS."""
+"""The statement that caused rows events, for information: ROWS_QUERY, and MariaDB's ANNOTATE_ROWS."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from binspark.event.context import Context, SqlText
 from binspark.wire import Cursor, Writer
-from binspark.wire.meaning import as_text, says
+from binspark.wire.meaning import as_text, note
 
-_IGNORED = says("ignored; the statement takes the rest of the event")
+_IGNORED = note("ignored; the statement is the rest of the event")
 
 
 @dataclass(frozen=True, slots=True)
 class RowsQuery:
-    """ROWS_QUERY: the statement that the next row events come from. `length_byte` is what stands before it."""
+    """ROWS_QUERY: the statement that caused the next rows events. `length_byte` is the byte before it."""
 
     query: SqlText
     length_byte: int = 0
@@ -21,26 +21,31 @@ class RowsQuery:
 
 @dataclass(frozen=True, slots=True)
 class AnnotateRows:
-    """ANNOTATE_ROWS: the statement that the next row events come from."""
+    """ANNOTATE_ROWS: the statement that caused the next rows events."""
 
     query: SqlText
 
 
 def decode_rows_query(body: Cursor, _context: Context) -> RowsQuery:
-    """Decode ROWS_QUERY: a byte that was meant to be the length and that all servers ignore, then the statement."""
+    """Decode ROWS_QUERY: one byte, then the statement.
+
+    The byte is the length of the statement modulo 256. It cannot be used for longer statements, and servers ignore it.
+    """
     length_byte = body.u8("length_byte", _IGNORED)
     return RowsQuery(body.rest("query", as_text), length_byte)
 
 
 def encode_rows_query(event: RowsQuery, writer: Writer, _context: Context) -> None:
+    """Encode ROWS_QUERY: the inverse of `decode_rows_query`."""
     writer.u8(event.length_byte)
     writer.raw(event.query)
 
 
 def decode_annotate_rows(body: Cursor, _context: Context) -> AnnotateRows:
-    """Decode ANNOTATE_ROWS: the statement is the whole body."""
+    """Decode ANNOTATE_ROWS: the body is the statement."""
     return AnnotateRows(body.rest("query", as_text))
 
 
 def encode_annotate_rows(event: AnnotateRows, writer: Writer, _context: Context) -> None:
+    """Encode ANNOTATE_ROWS: the inverse of `decode_annotate_rows`."""
     writer.raw(event.query)

@@ -1,4 +1,4 @@
-"""How a log begins and how a server ends it: START_V3, FORMAT_DESCRIPTION, STOP."""
+"""The first event of a log, and the last one before a shutdown: START_V3, FORMAT_DESCRIPTION, STOP."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StartV3:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """STOP: the server shut down in good order."""
+    """STOP: the server was shut down."""
 
 
 def decode_start_v3(body: Cursor, _context: Context) -> StartV3:
@@ -50,7 +50,7 @@ def encode_start_v3(event: StartV3, writer: Writer, _context: Context) -> None:
 
 
 def decode_format_description(body: Cursor, _context: Context) -> FormatDescription:
-    """Decode FORMAT_DESCRIPTION; the framer needs the same facts, so the layout is described there."""
+    """Decode FORMAT_DESCRIPTION. The framer needs it, too: the layout is in `binspark.frames.format`."""
     return log_format.decode_format_description(body)
 
 

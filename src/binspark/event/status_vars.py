@@ -1,7 +1,7 @@
-"""The status variables of a QUERY: the session's settings that the statement depends on.
+"""The status variables of a QUERY: the session settings that the statement depends on.
 
-They stand one after the other, a code of one byte and a value whose layout follows from the code. A code that is not
-known ends the list, because nothing says how long its value is: it and all that follows is kept as bytes.
+Each is a code of one byte and a value whose layout follows from the code. Values have no length, so that the list
+cannot be read after an unknown code: its bytes and all that follow are kept as they are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from binspark.errors import DecodeError
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import code, flags, quantity, says
+from binspark.wire.meaning import code, flags, note, quantity
 from binspark.wire.sql_modes import SqlMode
 
 
@@ -49,7 +49,7 @@ class StatusCode(IntEnum):
 
 
 class Flags2(IntFlag):
-    """Session options that are written with every statement."""
+    """Session options that servers write with every statement."""
 
     AUTO_IS_NULL = 0x00004000
     NOT_AUTOCOMMIT = 0x00080000
@@ -74,7 +74,7 @@ class Charsets(NamedTuple):
 
 
 class Invoker(NamedTuple):
-    """The user that CURRENT_USER() stands for."""
+    """The user that CURRENT_USER() returns."""
 
     user: str
     host: str
@@ -88,13 +88,14 @@ class GtidFlags3(NamedTuple):
 
 
 class StatusVariable(NamedTuple):
-    """One status variable; `value` has the shape that its code asks for, bytes for a code that is not known."""
+    """One status variable. The type of `value` follows from the code; it is bytes for an unknown code."""
 
     code: int
     value: Any
 
     @property
     def name(self) -> str:
+        """The name of its code in lower case, `unknown_N` for a code that is not known."""
         known = self.code in StatusCode._value2member_map_
         return StatusCode(self.code).name.lower() if known else f"unknown_{self.code}"
 
@@ -103,56 +104,57 @@ _TOO_MANY_DATABASES = 254
 _MICROSECONDS_SIZE = 4
 _DEFAULT_COLLATION_SIZE = 3
 _CODE_MEANING = code(StatusCode)
-_MICROSECONDS_MEANING = says("microseconds of the second in the header")
-_DDL_XID_MEANING = says("number that the server gave to the DDL statement")
-_COLLATION = says("number of the collation")
+_MICROSECONDS_MEANING = note("microseconds of the second in the header")
+_DDL_XID_MEANING = note("transaction number of the DDL statement")
+_COLLATION = note("number of the collation")
 _FLAGS2_MEANING = flags(Flags2)
 _SQL_MODE_MEANING = flags(SqlMode)
 _ALTER_WITH_SEQUENCE = 0x04 | 0x08
 _AUTO_INCREMENT = Layout(
-    ("increment", "H", says("auto_increment_increment")), ("offset", "H", says("auto_increment_offset"))
+    ("increment", "H", note("auto_increment_increment")), ("offset", "H", note("auto_increment_offset"))
 )
 _CHARSETS = Layout(
-    ("client", "H", says("collation of character_set_client")),
-    ("connection", "H", says("collation_connection")),
-    ("server", "H", says("collation_server")),
+    ("client", "H", note("collation of character_set_client")),
+    ("connection", "H", note("collation_connection")),
+    ("server", "H", note("collation_server")),
 )
 
 
 def decode_status_vars(body: Cursor, length: int) -> tuple[StatusVariable, ...]:
     """Decode `length` bytes of status variables.
 
-    Statements of one session carry the same bytes again and again, so what they decode to is remembered.
+    Most statements of a session have the same bytes, so results are cached. A recording cursor reads every field.
     """
     if type(body) is not Cursor:
         return _read_all(body.sub("status_vars", length))
     start = body.offset
     raw = body.raw("status_vars", length)
     try:
-        return _around_microseconds(raw) or _remembered(raw)
-    except DecodeError:  # the error of the real bytes, at their real place; the short cut may fail where they do not
+        return _around_microseconds(raw) or _cached(raw)
+    except DecodeError:  # read again for the offset of the error; the shortcut may also fail for valid bytes
         return _read_all(Cursor(body.data, start, start + length, body.encoding))
 
 
 def _around_microseconds(raw: bytes) -> tuple[StatusVariable, ...] | None:
-    """Read variables with microseconds among them, the one that differs from statement to statement.
+    """Read variables with microseconds among them; return None if there are none.
 
-    Servers write it last, or before the default collation. It is there exactly if all bytes before it are whole
-    variables with known codes.
+    They differ in every statement and would make the cache useless, so the bytes before and after them are cached.
+    Servers write them last, or before the default collation. The code found there is really that of the microseconds
+    exactly if the bytes before it are complete variables with known codes.
     """
     last = len(raw) - _MICROSECONDS_SIZE
     for start in (last - _DEFAULT_COLLATION_SIZE, last):
         if start >= 0 and raw[start] == StatusCode.MICROSECONDS:
-            before = _remembered(raw[:start])
+            before = _cached(raw[:start])
             if not before or before[-1].code in _READERS:
                 end = start + _MICROSECONDS_SIZE
                 microseconds = int.from_bytes(raw[start + 1 : end], "little")
-                return (*before, StatusVariable(StatusCode.MICROSECONDS, microseconds), *_remembered(raw[end:]))
+                return (*before, StatusVariable(StatusCode.MICROSECONDS, microseconds), *_cached(raw[end:]))
     return None
 
 
 @lru_cache(maxsize=1024)
-def _remembered(raw: bytes) -> tuple[StatusVariable, ...]:
+def _cached(raw: bytes) -> tuple[StatusVariable, ...]:
     return _read_all(Cursor(raw))
 
 
@@ -188,7 +190,7 @@ def _write_text(writer: Writer, value: str) -> None:
 
 
 def _read_catalog(block: Cursor) -> str:
-    """Read a catalog of MySQL 5.0.0 to 5.0.3, which is terminated as well as counted."""
+    """Read a catalog of MySQL 5.0.0 to 5.0.3, which has a length and also a terminating zero byte."""
     catalog = _read_text(block, "catalog")
     block.zero("catalog_end")
     return catalog
@@ -209,7 +211,7 @@ def _write_invoker(writer: Writer, value: Invoker) -> None:
 
 
 def _read_databases(block: Cursor) -> tuple[str, ...] | None:
-    """Read the databases that the statement changes; None when there are too many to name."""
+    """Read the databases that the statement changes; None if there are too many to list."""
     count = block.u8("count")
     if count == _TOO_MANY_DATABASES:
         return None
@@ -235,7 +237,7 @@ def _write_gtid_flags(writer: Writer, value: GtidFlags3) -> None:
 
 
 def _read_collations(block: Cursor) -> tuple[tuple[int, int], ...]:
-    """Read MariaDB's default collation for each character set that has another one than usual."""
+    """Read MariaDB's default collations of character sets, where the session changed them."""
     return tuple((block.u16("charset"), block.u16("collation")) for _ in range(block.u8("count")))
 
 
@@ -262,8 +264,8 @@ _READERS: dict[int, Callable[[Cursor], Any]] = {
     StatusCode.CHARSET: lambda block: Charsets._make(block.fields(_CHARSETS)),
     StatusCode.TIME_ZONE: lambda block: _read_text(block, "time_zone"),
     StatusCode.CATALOG_NZ: lambda block: _read_text(block, "catalog"),
-    StatusCode.LC_TIME_NAMES: lambda block: block.u16("lc_time_names", says("number of the locale")),
-    StatusCode.CHARSET_DATABASE: lambda block: block.u16("charset_database", says("collation_database")),
+    StatusCode.LC_TIME_NAMES: lambda block: block.u16("lc_time_names", note("number of the locale")),
+    StatusCode.CHARSET_DATABASE: lambda block: block.u16("charset_database", note("collation_database")),
     StatusCode.TABLE_MAP_FOR_UPDATE: lambda block: block.u64("table_map_for_update", hex),
     StatusCode.MASTER_DATA_WRITTEN: lambda block: block.u32("master_data_written", quantity("byte")),
     StatusCode.INVOKER: _read_invoker,

@@ -1,4 +1,4 @@
-"""TABLE_MAP: which table a number stands for, and what its columns are."""
+"""TABLE_MAP: the table of a table id, and its columns."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from functools import lru_cache
 from typing import Any
 
 from binspark.errors import DecodeError
-from binspark.event.column_types import METADATA_LENGTHS, METADATA_MEANINGS, ColumnType, column_type_name
+from binspark.event.column_types import ColumnType, TypeMetadata, column_type_name, type_metadata
 from binspark.event.context import Context
 from binspark.event.table_metadata import MetadataField, MetadataKind, decode_table_metadata, encode_table_metadata
 from binspark.wire import Cursor, Writer
 from binspark.wire.bitmap import bitmap_length, low_bits_first
-from binspark.wire.meaning import flags, says
+from binspark.wire.meaning import flags, note
 
 SHORT_TABLE_ID = 4
 TABLE_ID = 6
 _SHORT_POST_HEADER = 6
-_TABLE_ID_MEANING = says("what rows events call the table, until it is mapped again")
+_TABLE_ID_MEANING = note("the id of the table in the rows events that follow")
 
 
 class TableMapFlag(IntFlag):
@@ -32,10 +32,11 @@ class TableMapFlag(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class TableMap:
-    """TABLE_MAP: until the end of the statement, `table_id` in row events means this table.
+    """TABLE_MAP: until the end of the statement, `table_id` in rows events means this table.
 
-    `column_types` are type codes; `column_metadata` holds one number for each column (0 where its type has none), as it
-    stands in the log, little-endian. `null_bits` has a bit for each column, the lowest of each byte first.
+    `column_types` are type codes. `column_metadata` has a number for each column (0 if its type has no metadata): the
+    bytes in the log, read as a little-endian integer. `null_bits` has a bit for each column, the lowest of each byte
+    first. `metadata_rest` is type metadata that belongs to columns of unknown types.
     """
 
     table_id: int
@@ -50,20 +51,22 @@ class TableMap:
 
     @property
     def column_count(self) -> int:
+        """The number of columns of the table."""
         return len(self.column_types)
 
     @property
     def nullable(self) -> tuple[bool, ...]:
+        """For each column, whether it may be NULL."""
         return low_bits_first(self.null_bits, self.column_count)
 
     @property
     def column_names(self) -> tuple[str, ...] | None:
-        """The names of the columns, where the server wrote them (binlog_row_metadata=FULL)."""
+        """The names of the columns, if the server wrote them (binlog_row_metadata=FULL); else None."""
         names: tuple[str, ...] | None = self.optional(MetadataKind.COLUMN_NAME)
         return names
 
     def optional(self, kind: MetadataKind) -> Any:
-        """Return the value of an optional metadata field, or None if the event does not carry it."""
+        """Return the value of an optional metadata field, or None if the event does not contain it."""
         return next((field.value for field in self.metadata if field.kind == kind), None)
 
 
@@ -71,31 +74,32 @@ def decode_table_map(body: Cursor, context: Context) -> TableMap:
     """Decode TABLE_MAP.
 
     offset  bytes   field
-    0       6       table id (4 bytes in pre-releases of 5.1, whose post-header takes 6)
+    0       6       table id (4 bytes in pre-releases of 5.1, whose post-header has 6 bytes)
     6       2       flags
     8       1+n+1   length, schema, zero byte
             1+m+1   length, table, zero byte
             packed  number of columns c
             c       type codes
             packed  length of the type metadata
-            ...     type metadata, as much for each column as its type asks for
+            ...     type metadata: for each column the bytes that its type has (see `TypeMetadata`)
             (c+7)/8 which columns can be NULL
             rest    optional metadata
 
-    A table is mapped again for every statement with the same bytes, so what they decode to is remembered.
+    Every statement maps its tables again with the same bytes, so results are cached.
     """
     id_length = SHORT_TABLE_ID if context.post_header_length == _SHORT_POST_HEADER else TABLE_ID
     if type(body) is not Cursor:
         return _read(body, id_length)
     start = body.offset
     try:
-        return _remembered(body.rest("table_map"), id_length, body.encoding)
-    except DecodeError:
+        return _cached(body.rest("table_map"), id_length, body.encoding)
+    except DecodeError:  # read again: the offset of the error is that of the event
         body.offset = start
         return _read(body, id_length)
 
 
 def encode_table_map(event: TableMap, writer: Writer, context: Context) -> None:
+    """Encode TABLE_MAP: the inverse of `decode_table_map`."""
     short = context.post_header_length == _SHORT_POST_HEADER
     writer.uint(event.table_id, SHORT_TABLE_ID if short else TABLE_ID)
     writer.u16(event.flags)
@@ -113,7 +117,7 @@ def encode_table_map(event: TableMap, writer: Writer, context: Context) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _remembered(raw: bytes, id_length: int, encoding: str) -> TableMap:
+def _cached(raw: bytes, id_length: int, encoding: str) -> TableMap:
     return _read(Cursor(raw, encoding=encoding), id_length)
 
 
@@ -136,7 +140,7 @@ def _name(body: Cursor, name: str) -> str:
 
 
 def _read_type_metadata(body: Cursor, types: bytes) -> tuple[tuple[int, ...], bytes]:
-    """Read what each column's type adds. Bytes that no column claims can only belong to a type that is not known."""
+    """Read the metadata of each column. Remaining bytes are valid only if there is a column of an unknown type."""
     part = body.sub("type_metadata", body.packed("type_metadata_length"))
     values: list[int] = []
     for index, type_code in enumerate(types):
@@ -145,25 +149,24 @@ def _read_type_metadata(body: Cursor, types: bytes) -> tuple[tuple[int, ...], by
         part.leave()
     rest = part.rest("unclaimed")
     if rest and all(type_code in ColumnType._value2member_map_ for type_code in types):
-        raise part.malformed(f"{len(rest)} bytes of type metadata belong to no column")
+        raise part.malformed(f"type metadata has {len(rest)} bytes more than its columns need")
     return tuple(values), rest
 
 
 def _read_one(part: Cursor, type_code: int) -> int:
-    length = METADATA_LENGTHS.get(type_code, 0)
-    if type_code == ColumnType.TYPED_ARRAY:
+    metadata = type_metadata(type_code)
+    if metadata is TypeMetadata.ELEMENT:
         element = part.u8("element_type", column_type_name)
-        return element | part.uint("element_metadata", METADATA_LENGTHS.get(element, 0)) << 8
-    return part.uint(column_type_name(type_code), length, METADATA_MEANINGS.get(type_code)) if length else 0
+        return element | part.uint("element_metadata", type_metadata(element).length) << 8
+    return part.uint(column_type_name(type_code), metadata.length, metadata.meaning) if metadata.length else 0
 
 
 def _encode_type_metadata(event: TableMap) -> bytes:
     writer = Writer()
     for type_code, value in zip(event.column_types, event.column_metadata, strict=True):
-        length = METADATA_LENGTHS.get(type_code, 0)
-        if type_code == ColumnType.TYPED_ARRAY:
-            length = 1 + METADATA_LENGTHS.get(value & 0xFF, 0)
-        writer.uint(value, length)
+        metadata = type_metadata(type_code)
+        of_element = type_metadata(value & 0xFF).length if metadata is TypeMetadata.ELEMENT else 0
+        writer.uint(value, metadata.length + of_element)
     writer.raw(event.metadata_rest)
     return writer.take()
 

@@ -1,6 +1,6 @@
-"""The optional metadata at the end of a TABLE_MAP: what the server says about columns beyond their types.
+"""The optional metadata at the end of a TABLE_MAP: signs, character sets, names, keys and others.
 
-Fields of one byte of kind, a packed length, and a value. A kind that is not known is kept as bytes.
+Each field is one byte for its kind, a packed length, and a value. The value of an unknown kind is kept as bytes.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class DefaultCharset(NamedTuple):
 
 
 class MetadataField(NamedTuple):
-    """One field of optional metadata; `value` has the shape that its kind asks for.
+    """One field of optional metadata. The type of `value` follows from its kind.
 
-    SIGNEDNESS (true: unsigned) and COLUMN_VISIBILITY are bits, padded to whole bytes as they stand in the log. ENUM and
-    SET members are bytes in the column's own character set.
+    SIGNEDNESS (true: unsigned) and COLUMN_VISIBILITY are bits, padded to full bytes as in the log. ENUM and SET members
+    are bytes in the character set of the column.
     """
 
     kind: int
@@ -51,6 +51,7 @@ class MetadataField(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The name of its kind in lower case, `unknown_N` for a kind that is not known."""
         known = self.kind in MetadataKind._value2member_map_
         return MetadataKind(self.kind).name.lower() if known else f"unknown_{self.kind}"
 
@@ -142,7 +143,7 @@ def _read_members(part: Cursor) -> tuple[tuple[bytes, ...], ...]:
         part.enter("column", len(columns))
         members: list[bytes] = []
         for _ in range(part.packed("count")):
-            members.append(part.raw("member", part.packed("member_length"), as_text))  # noqa: PERF401 (stops at the first lie)
+            members.append(part.raw("member", part.packed("member_length"), as_text))  # noqa: PERF401 (stops at the first error)
         columns.append(tuple(members))
         part.leave()
     return tuple(columns)

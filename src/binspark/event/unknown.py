@@ -1,4 +1,4 @@
-"""Events whose type code nobody documented: kept whole, never dropped."""
+"""Events of unknown types: kept with all their bytes, never dropped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from binspark.wire import Cursor, Writer
 
 @dataclass(frozen=True, slots=True)
 class UnknownEvent:
-    """An event of a type that is not known, with the bytes of its body."""
+    """An event of an unknown type, with the bytes of its body."""
 
     code: int
     body: bytes
@@ -22,4 +22,5 @@ def decode_unknown(body: Cursor, context: Context) -> UnknownEvent:
 
 
 def encode_unknown(event: UnknownEvent, writer: Writer, _context: Context) -> None:
+    """Encode an event of an unknown type: the inverse of `decode_unknown`."""
     writer.raw(event.body)

@@ -1,4 +1,4 @@
-"""What a statement needs to give the same result again: INTVAR, RAND, USER_VAR."""
+"""The context that a statement needs to have the same result on a replica: INTVAR, RAND, USER_VAR."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from binspark.wire.decimals import (
     encode_packed_decimal,
     packed_decimal_length,
 )
-from binspark.wire.meaning import code, flags, says
+from binspark.wire.meaning import code, flags, note
 
 
 class IntvarKind(IntEnum):
-    """Which number an INTVAR sets."""
+    """The variables that an INTVAR sets."""
 
     INVALID = 0
     LAST_INSERT_ID = 1
@@ -64,8 +64,8 @@ class UserVarFlag(IntFlag):
 class UserVar:
     """USER_VAR: the value of a user variable that the next statement uses.
 
-    `value` is None, bytes (in `charset`), int, float or Decimal. A Decimal keeps its scale; `precision` is the number
-    of digits that it was declared with. `flags` is None where the server did not write any.
+    `value` is None, bytes (in `charset`), int, float or Decimal. A Decimal has its scale; `precision` is the precision
+    that it was stored with. `flags` is None if the server did not write any.
     """
 
     name: str
@@ -76,11 +76,11 @@ class UserVar:
     flags: int | None = None
 
 
-_IS_NULL = says("1: the value is NULL and nothing follows")
+_IS_NULL = note("1: the value is NULL, and the event ends here")
 _INTVAR = Layout(("kind", "B", code(IntvarKind)), ("value", "Q"))
 _RAND = Layout(("seed1", "Q"), ("seed2", "Q"))
 _VALUE_HEADER = Layout(
-    ("type", "B", code(UserVarType)), ("charset", "I", says("number of the collation")), ("value_length", "I")
+    ("type", "B", code(UserVarType)), ("charset", "I", note("number of the collation")), ("value_length", "I")
 )
 
 
@@ -96,6 +96,7 @@ def decode_intvar(body: Cursor, context: Context) -> Intvar:
 
 
 def encode_intvar(event: Intvar, writer: Writer, context: Context) -> None:
+    """Encode INTVAR: the inverse of `decode_intvar`."""
     writer.raw(bytes(context.post_header_length))
     writer.fields(_INTVAR, event.kind, event.value)
 
@@ -107,6 +108,7 @@ def decode_rand(body: Cursor, context: Context) -> Rand:
 
 
 def encode_rand(event: Rand, writer: Writer, context: Context) -> None:
+    """Encode RAND: the inverse of `decode_rand`."""
     writer.raw(bytes(context.post_header_length))
     writer.fields(_RAND, event.seed1, event.seed2)
 
@@ -117,7 +119,7 @@ def decode_user_var(body: Cursor, context: Context) -> UserVar:
     offset  bytes  field
     0       4      length of the name
     4       n      name
-    4+n     1      1 if the value is NULL; nothing follows then
+    4+n     1      1 if the value is NULL, and the event ends here
     5+n     1      type: 0 string, 1 real, 2 integer, 4 decimal
     6+n     4      character set (collation id)
     10+n    4      length of the value
@@ -137,6 +139,7 @@ def decode_user_var(body: Cursor, context: Context) -> UserVar:
 
 
 def encode_user_var(event: UserVar, writer: Writer, context: Context) -> None:
+    """Encode USER_VAR: the inverse of `decode_user_var`."""
     writer.raw(bytes(context.post_header_length))
     name = writer.encode_text(event.name)
     writer.u32(len(name))
@@ -161,25 +164,25 @@ def _read_value(raw: bytes, value_type: int, unsigned: bool) -> tuple[bytes | in
             return int.from_bytes(raw, "little", signed=not unsigned), None
         case UserVarType.DECIMAL:
             return _read_decimal(raw), raw[0]
-    raise Malformed(f"a user variable of type {value_type} with {len(raw)} bytes")
+    raise Malformed(f"user variable has type {value_type} and a value of {len(raw)} bytes")
 
 
 def _read_decimal(raw: bytes) -> Decimal:
     """Read precision and scale, one byte each, then the packed digits."""
     precision, scale = raw[:2] if len(raw) > 2 else (0, 0)
     if not 0 < precision <= MAX_PRECISION or scale > min(MAX_SCALE, precision):
-        raise Malformed(f"a user variable with the decimal value 0x{raw.hex()}")
+        raise Malformed(f"user variable has the invalid decimal value 0x{raw.hex()}")
     if len(raw) != 2 + packed_decimal_length(precision, scale):
-        raise Malformed(f"a user variable DECIMAL({precision},{scale}) with {len(raw)} bytes")
+        raise Malformed(f"user variable of type DECIMAL({precision},{scale}) has a value of {len(raw)} bytes")
     return decode_packed_decimal(raw[2:], precision, scale)
 
 
 def _value_meaning(raw: bytes, value_type: int, rest: Cursor) -> str:
-    """Spell out a value; whether an integer has a sign only the flags behind it tell."""
+    """Spell out a value. Whether an integer is signed depends on the flags after it, which are not yet read."""
     unsigned = rest.remaining > 0 and bool(rest.data[rest.offset] & UserVarFlag.UNSIGNED)
     value, precision = _read_value(raw, value_type, unsigned)
     if isinstance(value, Decimal):
-        return f"{value:f}, of {precision} digits"
+        return f"{value:f}, precision {precision}"
     return repr(value.decode(errors="backslashreplace")) if isinstance(value, bytes) else str(value)
 
 
@@ -193,7 +196,7 @@ def _write_value(event: UserVar) -> bytes:
             return _write_decimal(event.value, event.precision or MAX_PRECISION)
         case int():
             return (event.value % (1 << 64)).to_bytes(8, "little")
-    raise Malformed(f"a user variable cannot hold {event.value!r}")
+    raise Malformed(f"a user variable cannot have the value {event.value!r}")
 
 
 def _write_decimal(value: Decimal, precision: int) -> bytes:

@@ -1,4 +1,4 @@
-"""How transactions end: XID, XA_PREPARE."""
+"""The end of a transaction: XID, XA_PREPARE."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from dataclasses import dataclass
 
 from binspark.event.context import Context
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import as_text, says
+from binspark.wire.meaning import as_text, note
 
-_MAX_PART = 64
-_XID = says("number that the server gave to the transaction")
+_MAX_LENGTH = 64
+_XID = note("transaction number")
 
 
 @dataclass(frozen=True, slots=True)
 class Xid:
-    """XID: a transaction of a transactional engine committed, with the number that the server gave it."""
+    """XID: the commit of a transaction of a transactional engine, with its transaction number."""
 
     xid: int
 
 
 @dataclass(frozen=True, slots=True)
 class XaPrepare:
-    """XA_PREPARE: an XA transaction is prepared, or committed at once when `one_phase`."""
+    """XA_PREPARE: an XA transaction is prepared, or committed immediately if `one_phase`."""
 
     one_phase: bool
     format_id: int
@@ -35,7 +35,7 @@ class XaPrepare:
 
 
 _XA = Layout(
-    ("one_phase", "B", says("1: committed in one phase")),
+    ("one_phase", "B", note("1: committed in one phase")),
     ("format_id", "i"),
     ("gtrid_length", "I"),
     ("bqual_length", "I"),
@@ -49,6 +49,7 @@ def decode_xid(body: Cursor, context: Context) -> Xid:
 
 
 def encode_xid(event: Xid, writer: Writer, context: Context) -> None:
+    """Encode XID: the inverse of `decode_xid`."""
     writer.raw(bytes(context.post_header_length))
     writer.u64(event.xid)
 
@@ -66,13 +67,16 @@ def decode_xa_prepare(body: Cursor, context: Context) -> XaPrepare:
     """
     body.raw("post_header", context.post_header_length)
     one_phase, format_id, gtrid_length, bqual_length = body.fields(_XA)
-    if gtrid_length > _MAX_PART or bqual_length > _MAX_PART:
-        raise body.malformed(f"an XID of {gtrid_length} and {bqual_length} bytes, at most {_MAX_PART} are possible")
+    if gtrid_length > _MAX_LENGTH or bqual_length > _MAX_LENGTH:
+        raise body.malformed(
+            f"parts of the XID have {gtrid_length} and {bqual_length} bytes, expected at most {_MAX_LENGTH}"
+        )
     gtrid = body.raw("gtrid", gtrid_length, as_text)
     return XaPrepare(bool(one_phase), format_id, gtrid, body.raw("bqual", bqual_length, as_text))
 
 
 def encode_xa_prepare(event: XaPrepare, writer: Writer, context: Context) -> None:
+    """Encode XA_PREPARE: the inverse of `decode_xa_prepare`."""
     writer.raw(bytes(context.post_header_length))
     writer.fields(_XA, event.one_phase, event.format_id, len(event.gtrid), len(event.bqual))
     writer.raw(event.gtrid)

@@ -1,4 +1,4 @@
-"""Logs into Parquet: one folder a table, whole or not at all."""
+"""Changed rows as Parquet files, one directory per table; all of them, or none."""
 
 from binspark.export.run import Export, ExportOptions, TableSummary
 

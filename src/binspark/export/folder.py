@@ -1,4 +1,4 @@
-"""The folder that an export fills: nothing in it changes before all of it is there."""
+"""The directory that an export writes to: nothing in it changes before all files are complete."""
 
 from __future__ import annotations
 
@@ -13,49 +13,47 @@ from typing import Self
 
 from binspark.errors import OptionError
 
-_MOST_BYTES = 200
-_KEPT_BESIDE_LETTERS = frozenset("_-$")
-_HIDDEN = "_"
+_MAX_NAME_BYTES = 200
+_UNESCAPED = frozenset("_-$")
+_HIDDEN_PREFIX = "_"
 _PART = re.compile(r"part-\d{5,}\.parquet")
 _PARTIAL = re.compile(r"\.part-\d{5,}\.parquet\.partial")
 
 
 def folder_name(schema: str, table: str) -> str:
-    """Return `schema.table` as the name of a folder. Two tables never share one."""
+    """Return the directory name for `schema.table`. Two tables never share one."""
     name = f"{_safe(schema)}.{_safe(table)}"
     raw = name.encode()
-    if len(raw) <= _MOST_BYTES:
+    if len(raw) <= _MAX_NAME_BYTES:
         return name
     digest = hashlib.sha256(raw).hexdigest()[:16]
-    return raw[: _MOST_BYTES - 17].decode(errors="ignore") + "~" + digest
+    return raw[: _MAX_NAME_BYTES - 17].decode(errors="ignore") + "~" + digest
 
 
 def part_name(number: int) -> str:
-    """Return the name of a table's file with this number."""
+    """Return the name of the file with this number."""
     return f"part-{number:05d}.parquet"
 
 
 def partial_name(name: str) -> str:
-    """Return what a file is called until it is complete. Readers of folders pass over names with a leading dot."""
+    """Return the name of a file until it is complete. Readers of directories ignore names with a leading dot."""
     return f".{name}.partial"
 
 
 def is_part(name: str) -> bool:
-    """Tell whether a file is one that an export wrote."""
+    """Return whether a file is one that an export wrote."""
     return _PART.fullmatch(name) is not None
 
 
 def is_partial(name: str) -> bool:
-    """Tell whether a file is one that an export left unfinished."""
+    """Return whether a file is one that an export did not complete."""
     return _PARTIAL.fullmatch(name) is not None
 
 
 def _safe(name: str) -> str:
-    """Write every character but letters, digits and a few signs as `%XX`; a leading `_` too, as it hides a folder."""
-    encoded = "".join(
-        letter if letter.isalnum() or letter in _KEPT_BESIDE_LETTERS else _escaped(letter) for letter in name
-    )
-    return _escaped(_HIDDEN) + encoded[1:] if encoded.startswith(_HIDDEN) else encoded
+    """Escape all but letters, digits and `_-$` as `%XX`; also a leading `_`, which would hide the directory."""
+    encoded = "".join(letter if letter.isalnum() or letter in _UNESCAPED else _escaped(letter) for letter in name)
+    return _escaped(_HIDDEN_PREFIX) + encoded[1:] if encoded.startswith(_HIDDEN_PREFIX) else encoded
 
 
 def _escaped(letter: str) -> str:
@@ -63,10 +61,10 @@ def _escaped(letter: str) -> str:
 
 
 class OutputFolder:
-    """Hands out names for files, and gives the files their final names when all of them are complete.
+    """Names the files of an export, and renames them to their final names when all are complete.
 
-    Until then they stand beside their final place under names that readers pass over. If the export does not come to
-    its end they are removed; what a killed process left is removed by the next export.
+    Until then they have names that readers ignore. If the export fails they are removed; those of a killed process are
+    removed by the next export.
     """
 
     def __init__(self, path: Path, *, overwrite: bool = False) -> None:
@@ -79,11 +77,13 @@ class OutputFolder:
 
     def __enter__(self) -> Self:
         if self._path.exists() and not self._path.is_dir():
-            raise OptionError(f"{self._path} is not a folder")
-        if not self._overwrite and _holds_anything(self._path):
-            raise OptionError(f"{self._path} is not empty; --overwrite replaces the tables in it")
-        for left in self._files(is_partial):
-            self._remove(left)
+            raise OptionError(f"must be a directory, got the file {self._path}", option="--output")
+        if not self._overwrite and _has_other_files(self._path):
+            raise OptionError(
+                f"is not empty: {self._path}; use --overwrite to replace the tables in it", option="--output"
+            )
+        for abandoned in self._files(is_partial):
+            self._remove(abandoned)
         return self
 
     def __exit__(
@@ -95,7 +95,7 @@ class OutputFolder:
         self._remove_empty_folders()
 
     def new_part(self, schema: str, table: str) -> Path:
-        """Return where to write the next file of a table."""
+        """Return the path to write the next file of a table to."""
         folder = self._path / folder_name(schema, table)
         number = self._counts.get(folder, 0)
         self._counts[folder] = number + 1
@@ -106,7 +106,7 @@ class OutputFolder:
         return partial
 
     def publish(self) -> tuple[Path, ...]:
-        """Give every file its final name, and remove the files of an earlier export; return the files."""
+        """Rename all files to their final names, remove those of an earlier export, and return the files."""
         earlier = set(self._files(is_part))
         finals = tuple(self._parts)
         for final, partial in self._parts.items():
@@ -116,23 +116,23 @@ class OutputFolder:
             self._remove(old)
         return finals
 
-    def _files(self, is_asked_for: Callable[[str], bool]) -> list[Path]:
-        """Return the files of tables whose name is of a kind."""
-        return [file for file in self._path.glob("*/*") if is_asked_for(file.name)]
+    def _files(self, matches: Callable[[str], bool]) -> list[Path]:
+        """Return the files in the directories of tables whose names match."""
+        return [file for file in self._path.glob("*/*") if matches(file.name)]
 
     def _remove(self, file: Path) -> None:
         self._emptied.add(file.parent)
         file.unlink()
 
     def _remove_empty_folders(self) -> None:
-        """Remove the folders of tables that files were removed from and that hold nothing else."""
+        """Remove the directories of tables that are empty now."""
         for folder in [*self._emptied, *([self._path] if self._is_new else [])]:
             with suppress(OSError):
                 folder.rmdir()
 
 
-def _holds_anything(path: Path) -> bool:
-    """Tell whether anything is in a folder but what an export left that was cut short."""
+def _has_other_files(path: Path) -> bool:
+    """Return whether a directory has more in it than the incomplete files of an export."""
     if not path.is_dir():
         return False
     entries = list(path.iterdir())

@@ -1,4 +1,4 @@
-"""An export: logs in, Parquet out."""
+"""An export: reads logs, writes Parquet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
 from binspark.errors import BinlogError, DecodeError, SchemaError
 from binspark.export.folder import OutputFolder, folder_name
-from binspark.export.writers import MOST_OPEN, Writers
+from binspark.export.writers import MAX_OPEN_FILES, Writers
 from binspark.files.batches import source_batches
 from binspark.files.sources import LogSource
 from binspark.os_errors import describe_os_error
@@ -21,21 +21,21 @@ from binspark.schema.history import SchemaHistory
 class ExportOptions:
     """How an export is written.
 
-    overwrite      whether the tables of an earlier export in the folder are replaced
-    salvage        whether what stands before damage is kept; if not, damage ends the export and nothing is kept
-    rows_per_file  after so many rows another file begins, None for no limit
-    most_open      how many files are open at a time
+    overwrite       whether the tables of an earlier export in the directory are replaced
+    salvage         whether rows before damage are kept; if not, damage fails the export and nothing is kept
+    rows_per_file   the maximum number of rows in a file, None for no limit
+    max_open_files  the maximum number of files that are open at a time
     """
 
     overwrite: bool = False
     salvage: bool = False
     rows_per_file: int | None = None
-    most_open: int = MOST_OPEN
+    max_open_files: int = MAX_OPEN_FILES
 
 
 @dataclass(frozen=True, slots=True)
 class TableSummary:
-    """What was written of one table."""
+    """The number of rows, files and bytes that were written for a table."""
 
     schema: str
     table: str
@@ -45,14 +45,15 @@ class TableSummary:
 
     @property
     def name(self) -> str:
+        """The table with its database."""
         return f"{self.schema}.{self.table}"
 
 
 class Export:
-    """Writes the rows of logs to a folder of Parquet files, one folder a table.
+    """Writes the rows of logs to Parquet files, one directory per table.
 
-    on_rows, on_bytes   are told of progress: rows written, bytes read
-    damage              what was found wrong, where it does not end the export
+    on_rows, on_bytes   are called with progress: rows written, bytes read
+    damage              the errors that did not fail the export, with `salvage`
     """
 
     def __init__(
@@ -74,10 +75,10 @@ class Export:
         self._rows: dict[tuple[str, str], int] = {}
 
     def run(self, sources: Iterable[LogSource], target: Path) -> tuple[TableSummary, ...]:
-        """Export logs; return what was written, by table. Whatever goes wrong, no file is left that is not whole."""
+        """Export logs; return the summaries of the tables. Whatever fails, no incomplete file is left."""
         try:
             with OutputFolder(target, overwrite=self._options.overwrite) as folder:
-                writers = Writers(folder, self._options.rows_per_file, self._options.most_open)
+                writers = Writers(folder, self._options.rows_per_file, self._options.max_open_files)
                 try:
                     for source in sources:
                         self._export(source, writers)

@@ -1,4 +1,4 @@
-"""The files that are open at a time: one a table at most, and few in all."""
+"""The open files of an export: at most one per table, and a limited number in total."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 from binspark.columns.reader import TableBatch
 from binspark.export.folder import OutputFolder
 
-_GROUP_ROWS = 1 << 16
-_MOST_PIECES = 8
+_ROW_GROUP_ROWS = 1 << 16
+_MAX_PENDING_BATCHES = 8
 
 
 class PartWriter:
-    """Collects batches until they make a row group worth writing."""
+    """Collects batches until there are enough rows for a row group."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self.schema = schema
@@ -30,29 +30,29 @@ class PartWriter:
 
     @property
     def pending_bytes(self) -> int:
-        """How many bytes of batches wait."""
+        """The size of the batches that are not written yet."""
         return sum(batch.nbytes for batch in self._pending)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Take a batch. Many small ones are copied together, so that they do not hold the large blocks they lie in."""
+        """Take a batch. Many small ones are copied into one, to free the large buffers that they are slices of."""
         self.rows += batch.num_rows
         self._pending.append(batch)
         self._pending_rows += batch.num_rows
-        if self._pending_rows >= _GROUP_ROWS:
+        if self._pending_rows >= _ROW_GROUP_ROWS:
             self.flush()
-        elif len(self._pending) > _MOST_PIECES:
+        elif len(self._pending) > _MAX_PENDING_BATCHES:
             self._pending = pa.Table.from_batches(self._pending).combine_chunks().to_batches()
 
     def flush(self) -> None:
-        """Write what waits as a row group."""
+        """Write the pending batches as a row group."""
         if not self._pending:
             return
         table = pa.Table.from_batches(self._pending)
         self._pending, self._pending_rows = [], 0
-        self._writer.write_table(table, row_group_size=2 * _GROUP_ROWS)
+        self._writer.write_table(table, row_group_size=2 * _ROW_GROUP_ROWS)
 
     def close(self) -> None:
-        """Complete the file, and see it safe on its disk."""
+        """Complete the file, and sync it to disk."""
         try:
             self.flush()
             self._writer.close()
@@ -62,7 +62,7 @@ class PartWriter:
             self.abandon()
 
     def abandon(self) -> None:
-        """Let go of the file, complete or not; what may go wrong with that does not matter any more."""
+        """Close the file, complete or not, and ignore errors."""
         self._pending = []
         with suppress(OSError, pa.ArrowException):
             self._writer.close()
@@ -71,39 +71,41 @@ class PartWriter:
 
 
 def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch whose dictionaries are plain values; Parquet makes better dictionaries of its own."""
+    """Return a batch without dictionary arrays; Parquet's own dictionaries are better."""
     arrays = [column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in batch.columns]
     return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
 
 
-MOST_OPEN = 64
-_MOST_PENDING = 128 << 20
+MAX_OPEN_FILES = 64
+_MAX_PENDING_BYTES = 128 << 20
 
 
 class Writers:
-    """Writes batches to the file of their table. A new shape, or enough rows, begin another file.
+    """Writes batches to the file of their table. A new schema, or enough rows, start another file.
 
-    Where too many tables are open, the one that was not written to for the longest is closed; its next rows begin
-    another file. What waits for a row group is bounded over all files together.
+    When too many files are open, the least recently used is closed; the next rows of its table start another file. The
+    size of pending batches is limited over all files together.
     """
 
-    def __init__(self, folder: OutputFolder, rows_per_file: int | None = None, most_open: int = MOST_OPEN) -> None:
+    def __init__(
+        self, folder: OutputFolder, rows_per_file: int | None = None, max_open_files: int = MAX_OPEN_FILES
+    ) -> None:
         self._folder = folder
         self._rows_per_file = rows_per_file
-        self._most_open = most_open
+        self._max_open_files = max_open_files
         self._open: OrderedDict[str, PartWriter] = OrderedDict()
 
     def write(self, item: TableBatch) -> None:
-        """Write a batch, to as many files as its rows ask for."""
+        """Write a batch, to several files if it has too many rows for one."""
         batch = plain(item.batch)
         while batch.num_rows:
             part = self._part(item, batch.schema)
-            room = batch.num_rows if self._rows_per_file is None else self._rows_per_file - part.rows
-            part.write(batch.slice(0, room))
-            batch = batch.slice(room)
+            count = batch.num_rows if self._rows_per_file is None else self._rows_per_file - part.rows
+            part.write(batch.slice(0, count))
+            batch = batch.slice(count)
             if part.rows == self._rows_per_file:
                 self._close(item.table.name)
-        self._bound_pending()
+        self._limit_pending()
 
     def close(self) -> None:
         """Complete every file."""
@@ -111,7 +113,7 @@ class Writers:
             self._close(name)
 
     def abandon(self) -> None:
-        """Let go of every file that is open."""
+        """Close all files, complete or not."""
         for part in self._open.values():
             part.abandon()
         self._open.clear()
@@ -123,7 +125,7 @@ class Writers:
             self._close(name)
             part = None
         if part is None:
-            if len(self._open) >= self._most_open:
+            if len(self._open) >= self._max_open_files:
                 self._close(next(iter(self._open)))
             path = self._folder.new_part(item.table.schema, item.table.table)
             part = self._open[name] = PartWriter(path, schema)
@@ -133,7 +135,7 @@ class Writers:
     def _close(self, name: str) -> None:
         self._open.pop(name).close()
 
-    def _bound_pending(self) -> None:
-        waiting = {name: part.pending_bytes for name, part in self._open.items()}
-        if sum(waiting.values()) > _MOST_PENDING:
-            self._open[max(waiting, key=lambda name: waiting[name])].flush()
+    def _limit_pending(self) -> None:
+        pending = {name: part.pending_bytes for name, part in self._open.items()}
+        if sum(pending.values()) > _MAX_PENDING_BYTES:
+            self._open[max(pending, key=lambda name: pending[name])].flush()

@@ -1,4 +1,4 @@
-"""The rim towards files: which logs a path means, and their bytes as events."""
+"""Logs in files, local and remote: which logs a path refers to, and their contents as events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from binspark.files.read import ReadOptions, read_events, read_frames
     from binspark.files.sources import LogSource, find_logs
     from binspark.files.storage import Storage
-    from binspark.files.storage.file import LogFile
+    from binspark.files.storage.store import LogFile
 
 __all__ = ["LogFile", "LogSource", "ReadOptions", "Storage", "find_logs", "read_events", "read_frames"]
 
@@ -20,6 +20,6 @@ __getattr__ = names_in(
         "read": "ReadOptions read_events read_frames",
         "sources": "LogSource find_logs",
         "storage": "Storage",
-        "storage.file": "LogFile",
+        "storage.store": "LogFile",
     },
 )

@@ -1,57 +1,59 @@
-"""Logs as Arrow batches, in bulk."""
+"""The changed rows of logs as Arrow batches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO, Unpack, overload
 
-from binspark.changes.choice import BulkChoice, is_pattern, selection_of
+from binspark.changes.selection_options import TABLE, BatchOptions, make_selection, take_schema_file
+from binspark.columns.arena import ReadInto
 from binspark.columns.reader import BatchReader, TableBatch
-from binspark.columns.windows import ReadInto
 from binspark.errors import OptionError
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.kernels import cache
+from binspark.options.option import Surface
 from binspark.os_errors import source_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 OnRead = Callable[[int], None]
-"""Is told how many bytes were read, each time that some were."""
+"""Called after each read with the number of bytes."""
 
 
 @overload
 def read_batches(
-    paths: Paths, table: str, *, schema: Schema = None, **options: Unpack[BulkChoice]
+    paths: Paths, table: str, *, schema_file: Schema = None, **options: Unpack[BatchOptions]
 ) -> Iterator[pa.RecordBatch]: ...
 
 
 @overload
 def read_batches(
-    paths: Paths, table: None = None, *, schema: Schema = None, **options: Unpack[BulkChoice]
+    paths: Paths, table: None = None, *, schema_file: Schema = None, **options: Unpack[BatchOptions]
 ) -> Iterator[TableBatch]: ...
 
 
 def read_batches(
-    paths: Paths, table: str | None = None, *, schema: Schema = None, **options: Unpack[BulkChoice]
+    paths: Paths, table: str | None = None, *, schema_file: Schema = None, **options: Unpack[BatchOptions]
 ) -> Iterator[pa.RecordBatch] | Iterator[TableBatch]:
     """Yield the changed rows of one or more logs as Arrow batches, in the order of the logs for each table.
 
     >>> for batch in binspark.batches("binlog.*", table="shop.orders"):  # doctest: +SKIP
     ...     print(batch.num_rows, batch.schema.names)
 
-    With `table` they are the record batches of that table; where the table changes inside the logs, each batch has the
-    shape of its time. Without it, or with `tables`, each comes together with its table, as a `TableBatch`. `schema` is
-    a dump that tells what the log does not. The other options are those of `BulkChoice`. What comes before damage is
-    delivered before the error is raised.
+    With `table` they are the record batches of that table; if its schema changes inside the logs, each batch has the
+    schema of its rows. Without it, or with `tables`, each batch comes with its table, as a `TableBatch`. `schema_file`
+    is a dump with the names, types and keys that the log lacks. The other options are those of `BatchOptions`. Rows
+    before damage are yielded before the error is raised.
     """
+    cache.enable()
     if table is not None:
         if "tables" in options:
-            raise OptionError("either table or tables, not both")
-        if is_pattern(table):
-            raise OptionError(f"table: {table!r} may be several tables; tables takes patterns")
-        options["tables"] = [table]
-    reader = BatchReader(selection_of(options), history_of(schema))
+            raise OptionError("table and tables cannot be combined")
+        options["tables"] = [TABLE.read(table, Surface.PYTHON)]
+    history = history_of(take_schema_file(schema_file, options))
+    reader = BatchReader(make_selection(options), history)
     found = _batches(find_logs(paths), reader)
     return found if table is None else (item.batch for item in found)
 

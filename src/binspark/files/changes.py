@@ -1,4 +1,4 @@
-"""Logs as changed rows, one at a time."""
+"""The changed rows of logs, one at a time."""
 
 from __future__ import annotations
 
@@ -6,29 +6,30 @@ from collections.abc import Iterable, Iterator
 from typing import Unpack
 
 from binspark.changes.change import Change
-from binspark.changes.choice import Choice, selection_of
 from binspark.changes.reader import ChangeReader
+from binspark.changes.selection_options import SelectionOptions, make_selection, take_schema_file
 from binspark.errors import DecodeError
 from binspark.files.read import source_events
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
 
 
-def read_changes(paths: Paths, *, schema: Schema = None, **options: Unpack[Choice]) -> Iterator[Change]:
+def read_changes(paths: Paths, *, schema_file: Schema = None, **options: Unpack[SelectionOptions]) -> Iterator[Change]:
     """Yield every changed row of one or more logs, in the order of the logs.
 
     >>> for change in binspark.rows("binlog.*", tables=["shop.orders"]):  # doctest: +SKIP
     ...     print(change.op, change.key, change.after)
 
-    `schema` is a dump (`mysqldump --no-data`) that tells what the log does not: names, signs, keys. The other options
-    are those of `Choice`. What comes before damage is delivered before the error is raised.
+    `schema_file` is a dump (`mysqldump --no-data`) with the names, types and keys that the log lacks. The other options
+    are those of `SelectionOptions`. Rows before damage are yielded before the error is raised.
     """
-    reader = ChangeReader(selection_of(options), history_of(schema))
+    history = history_of(take_schema_file(schema_file, options))
+    reader = ChangeReader(make_selection(options), history)
     return _changes(find_logs(paths), reader)
 
 
 def source_changes(source: LogSource, reader: ChangeReader) -> Iterator[Change]:
-    """Yield the changed rows of one log, up to the position that the reader's selection stops at."""
+    """Yield the changed rows of one log, up to the stop position of the reader's selection."""
     stop = reader.selection.stop_position
     try:
         for event in source_events(source):

@@ -1,4 +1,4 @@
-"""Logs as frames and as events, one after the other, in bounded memory."""
+"""Logs as frames and as events, in order, in bounded memory."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _PAYLOAD = EventCode.TRANSACTION_PAYLOAD
 class ReadOptions:
     """How logs are read.
 
-    expand_payloads   whether the events inside a transaction payload follow it
-    report_checksums  whether an event whose checksum does not hold is delivered (and says so) instead of refused
-    limits            how far compressed bytes may expand
+    expand_payloads   whether a TRANSACTION_PAYLOAD is followed by the events inside it
+    report_checksums  whether an event with a wrong checksum is yielded, marked as such, instead of raising `Checksum`
+    limits            how large compressed data may become
     """
 
     expand_payloads: bool = True
@@ -35,7 +35,7 @@ _DEFAULT = ReadOptions()
 
 
 def read_events(paths: Paths, options: ReadOptions = _DEFAULT) -> Iterator[Event]:
-    """Yield every event of one or more logs. What comes before damage is delivered before the error is raised."""
+    """Yield every event of one or more logs. Events before damage are yielded before the error is raised."""
     for source in find_logs(paths):
         yield from source_events(source, options)
 
@@ -52,7 +52,7 @@ def source_events(source: LogSource, options: ReadOptions = _DEFAULT) -> Iterato
 
 
 def read_frames(source: LogSource, *, report_checksums: bool = False) -> Iterator[Frame]:
-    """Yield every frame of one log; a log that ends inside an event ends with a `Truncated`."""
+    """Yield every frame of one log; raise `Truncated` if the log ends inside an event."""
     framer = Framer(report_checksums=report_checksums)
     try:
         with source.open() as file:

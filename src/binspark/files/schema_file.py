@@ -1,4 +1,4 @@
-"""What is known of tables before a log begins: a dump in a file."""
+"""The tables that are known before a log begins, from a file with a dump."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from binspark.os_errors import source_errors
 from binspark.schema.dump import from_dump
 from binspark.schema.history import SchemaHistory, UnreadableDdl
 
+# A dump of a single database names it only in the comment at its top.
 _DATABASE = re.compile(r"^-- Host: .*?Database: (\S+)\s*$", re.MULTILINE)
 _HEADER = 2000
 
 Schema = str | Path | SchemaHistory | None
-"""A file with a dump, or a history of one's own."""
+"""A file with a dump (`mysqldump --no-data`), or a history that the caller made."""
 
 
 def history_of(schema: Schema, on_unreadable: Callable[[UnreadableDdl], None] | None = None) -> SchemaHistory:
-    """Return the history that a log begins with. A dump of one database says only in its first lines which it is."""
+    """Return the history of schemas that reading begins with."""
     if isinstance(schema, SchemaHistory):
         return schema
     if schema is None:

@@ -1,4 +1,4 @@
-"""One split of a log: its rows in batches, or its events. It finds its own first transaction, and stops by itself."""
+"""Read one split of a log, as batches of rows or as events: find its first transaction, and stop after its last."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
+from binspark.columns.arena import ReadInto
 from binspark.columns.reader import BatchReader, Span, TableBatch
 from binspark.columns.starts import LogBytes
-from binspark.columns.windows import ReadInto
 from binspark.errors import DecodeError, SourceError
 from binspark.event import Event, EventDecoder
-from binspark.files.hops import Hopper
+from binspark.files.header_scan import HeaderScanner
 from binspark.files.log_head import LogHead, has_fingerprint, read_head
 from binspark.files.splits import PlannedLog, Split
-from binspark.files.storage.file import LogFile
+from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Frame, Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.os_errors import source_errors
@@ -30,10 +30,10 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A part of a log that could not be read, and why: from `start` on, up to the transaction at `end`.
+    """A part of a log that could not be read, and why: from `start` up to the transaction that begins at `end`.
 
-    The transaction that `start` is in is read up to there. Where a log has no checksums, the error may be noticed
-    later than where the damage begins.
+    The transaction around `start` was read up to there. In a log without checksums, the position of the error may be
+    after `start`: damage is noticed later there.
     """
 
     error: DecodeError
@@ -43,7 +43,7 @@ class Damage:
 
 
 OnDamage = Callable[[Damage], None]
-"""Is told of each part of a log that is stepped over because it is damaged."""
+"""Called for each part of a log that is skipped because of damage."""
 
 MakeReader = Callable[[SchemaHistory], BatchReader]
 
@@ -52,8 +52,8 @@ MakeReader = Callable[[SchemaHistory], BatchReader]
 class SplitReader:
     """Reads splits.
 
-    history     what is known of tables: from all the logs, so that a split knows what came before it
-    on_damage   reads what is sound and tells of the rest; without it, damage is an error
+    history     the schemas in all logs, from which a split takes those at its start
+    on_damage   called for damage, after which reading continues; None makes damage an error
     """
 
     history: SchemaHistory
@@ -64,18 +64,18 @@ class SplitReader:
         reader: BatchReader | None = None
         for log in split.logs:
             for part in self._parts(log, split):
-                if reader is None or part.begins_anew:
+                if reader is None or part.needs_new_reader:
                     reader = make_reader(self.history.at(log.name, part.start))
-                yield from part.run(reader.read(part.read_into(), log.name, part.span))
+                yield from part.until_error(reader.read(part.read_into(), log.name, part.span))
 
     def events(self, split: Split, *, expand: bool = True) -> Iterator[Event]:
-        """Yield the events of the transactions that a split owns, and those around them."""
+        """Yield the events of the transactions that a split owns, and the events between them."""
         for log in split.logs:
             for part in self._parts(log, split):
-                yield from part.run(_events(part, expand=expand))
+                yield from part.until_error(_events(part, expand=expand))
 
     def _parts(self, log: PlannedLog, split: Split) -> Iterator[_Part]:
-        """Yield the parts of a log to read: one, unless damage is stepped over."""
+        """Yield the parts of a log to read: one, and another one after each damage that is skipped."""
         with _opened(log) as file:
             try:
                 head = read_head(file, log.name)
@@ -83,18 +83,18 @@ class SplitReader:
                 self._report(error, log, 0, log.size)
                 return
             bytes_ = LogBytes(file.read_at, log.size, head.format)
-            begin = bytes_.find_start(split.start, split.end) if split.start else FIRST_EVENT_OFFSET
-            begins_anew = split.is_part
-            while begin is not None:
-                part = _Part(log, file, bytes_, head, begin, split.end, begins_anew)
+            start = bytes_.find_start(split.start, split.end) if split.start else FIRST_EVENT_OFFSET
+            needs_new_reader = split.is_part
+            while start is not None:
+                part = _Part(log, file, bytes_, head, start, split.end, needs_new_reader)
                 yield part
                 if part.error is None:
                     return
-                begin = self._behind(part, bytes_, split.end)
-                begins_anew = True
+                start = self._after_damage(part, bytes_, split.end)
+                needs_new_reader = True
 
-    def _behind(self, part: _Part, log: LogBytes, end: int | None) -> int | None:
-        """Return where reading goes on behind damage."""
+    def _after_damage(self, part: _Part, log: LogBytes, end: int | None) -> int | None:
+        """Return the offset at which reading continues after damage, None if nothing of the split is left."""
         assert part.error is not None
         if self.on_damage is None:
             raise part.error
@@ -111,7 +111,7 @@ class SplitReader:
 
 @dataclass(slots=True)
 class _Part:
-    """A part of a log that is read in one go."""
+    """A part of a log without damage before its end."""
 
     log: PlannedLog
     file: LogFile
@@ -119,18 +119,18 @@ class _Part:
     head: LogHead
     start: int
     end: int | None
-    begins_anew: bool
+    needs_new_reader: bool
     error: DecodeError | None = None
 
     @property
     def span(self) -> Span | None:
-        """The span for the reader of batches; a log that cannot be split is read from its first byte on."""
+        """The range for a `BatchReader`; None for a log that cannot be split, which is read from its first byte."""
         if not self.head.can_split:
             return None
         return Span(self.head.format, self.start, self.end, self.bytes.is_start)
 
     def read_into(self) -> ReadInto:
-        """Return what reads the part, no further than the log went when the read was planned."""
+        """Return a function that reads the part, up to the size of the log when the read was planned."""
         offset = self.start if self.head.can_split else 0
         self.file.seek(offset)
 
@@ -143,13 +143,13 @@ class _Part:
         return read
 
     def ends_before(self, frame: Frame) -> bool:
-        """Tell whether the transaction that an event begins is another split's."""
+        """Return whether an event begins a transaction of the next split."""
         if self.end is None or frame.offset < self.end or frame.type_code not in _MAY_BEGIN:
             return False
         return self.bytes.is_start(frame.offset)
 
-    def run(self, items: Iterator[_Item]) -> Iterator[_Item]:
-        """Yield what is read, and keep the error that ends it."""
+    def until_error(self, items: Iterator[_Item]) -> Iterator[_Item]:
+        """Yield items up to the first `DecodeError`, which is kept in `error`."""
         try:
             with source_errors(self.log.name):
                 yield from items
@@ -157,11 +157,11 @@ class _Part:
             self.error = error
 
     def damage_start(self, error: DecodeError) -> int:
-        """Return from where on the log is damaged."""
+        """Return the offset at which the damage begins."""
         noticed = max(self.start, error.position.offset or self.start)
         if not self.head.can_split or self.head.format.checksum_length:
             return noticed
-        return Hopper(self.log, self.file, self.head).sound_end(self.start, noticed)
+        return HeaderScanner(self.log, self.file, self.head).sound_end(self.start, noticed)
 
 
 def _events(part: _Part, *, expand: bool) -> Iterator[Event]:
@@ -185,17 +185,17 @@ def _events(part: _Part, *, expand: bool) -> Iterator[Event]:
 
 @contextmanager
 def _opened(log: PlannedLog) -> Iterator[LogFile]:
-    """Open a log that was planned, if it is still that one."""
+    """Open a planned log, and check that it is still the same one."""
     with source_errors(log.name), log.source.open() as file:
         _check_identity(log, file)
         yield file
 
 
 def _check_identity(log: PlannedLog, file: LogFile) -> None:
-    """Refuse a log that is not the one that was planned. One that was copied over, or has grown, begins alike."""
+    """Refuse another log than the one that was planned. A log that has grown or was copied again has the same start."""
     if file.size >= log.size and has_fingerprint(file, log.fingerprint):
         return
-    message = "another log took this name since the read was planned"
+    message = "another log has taken this name since the read was planned; read again"
     if file.size < log.size:
-        message = f"the log had {log.size} bytes when the read was planned, now it has {file.size}"
+        message = f"the log has shrunk to {file.size} bytes: it had {log.size} when the read was planned; read again"
     raise SourceError(message, Position(file=log.name))

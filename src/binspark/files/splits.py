@@ -1,29 +1,32 @@
-"""Logs cut into splits, each of which is read by itself, without an index.
+"""Logs planned for reading, and cut into splits that are read independently, without an index.
 
-A split owns the transactions that begin in it, and reads past its end to finish the last one. The union of the splits
-of a log is the log, whatever their size: see `columns.starts` for why two neighbours always agree.
+A split owns the transactions that begin in it, and reads past its end to finish the last one. The splits of a log
+together are the log, whatever their size: see `columns.starts` for why two neighbors always agree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from binspark.errors import OptionError
+from binspark.errors import DecodeError, OptionError, Truncated
+from binspark.files.log_head import fingerprint, is_writing_head, read_head
 from binspark.files.sources import LogSource
 from binspark.position import Position
 
 DEFAULT_SPLIT_BYTES = 64 << 20
+_PARALLEL_READS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedLog:
     """A log as it was when the read was planned.
 
-    size         bytes that are read; what a server appends later is not
-    fingerprint  what tells this log from another that took its name since
-    first, last  transactions are read that begin at the one offset or later, and before the other
+    size         how many bytes are read; those that a server appends later are not
+    fingerprint  identifies the log, in case another one takes its name before it is read
+    start, end   the range of offsets in which the transactions begin that are read; `end` may be None
     """
 
     source: LogSource
@@ -31,28 +34,50 @@ class PlannedLog:
     fingerprint: int
     relay: bool = False
     can_split: bool = True
-    first: int = 0
-    last: int | None = None
-
-    @property
-    def is_narrowed(self) -> bool:
-        return self.first > 0 or self.last is not None
-
-    def narrowed(self, first: int, last: int | None) -> PlannedLog:
-        """Return the same log, of which only the transactions between two offsets are read."""
-        if not self.can_split and (first > 0 or last is not None):
-            message = "positions in relay logs and in logs before version 4 cannot be asked for"
-            raise OptionError(message, Position(file=self.name))
-        return replace(self, first=first, last=last)
+    start: int = 0
+    end: int | None = None
 
     @property
     def name(self) -> str:
         return self.source.name
 
+    @property
+    def is_narrowed(self) -> bool:
+        return self.start > 0 or self.end is not None
+
+    def narrowed(self, start: int, end: int | None) -> PlannedLog:
+        """Return the same log, of which only the transactions that begin in a range of offsets are read."""
+        if not self.can_split and (start > 0 or end is not None):
+            message = "relay logs and logs before version 4 can only be read completely, not from or up to a position"
+            raise OptionError(message, Position(file=self.name))
+        return replace(self, start=start, end=end)
+
+
+def plan_logs(sources: Iterable[LogSource]) -> list[PlannedLog]:
+    """Look up how large each log is now, and whether it can be split. Empty files are skipped."""
+    with ThreadPoolExecutor(_PARALLEL_READS) as pool:
+        planned = list(pool.map(_plan, sources))
+    return [log for log in planned if log.size]
+
+
+def _plan(source: LogSource) -> PlannedLog:
+    with source.open() as file:
+        size = file.size
+        try:
+            head = read_head(file, source.name)
+        except DecodeError as error:  # reported when the log is read
+            size = 0 if isinstance(error, Truncated) and is_writing_head(file) else size
+            return PlannedLog(source, size, fingerprint(file, size), can_split=False)
+        if head.in_use:
+            from binspark.files.active_log import complete_end  # loads kernels, which few plans need
+
+            size = complete_end(file, size, head, source.name)
+        return PlannedLog(source, size, fingerprint(file, size), head.relay, head.can_split)
+
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What one reader reads: a part of one log, or several logs that are read one after the other."""
+    """What one reader reads: a part of one log, or several complete logs in order."""
 
     logs: tuple[PlannedLog, ...]
     start: int = 0
@@ -68,10 +93,10 @@ class Split:
         return f"{self.logs[0].name}{last}{part}"
 
 
-def cut(logs: Iterable[PlannedLog], max_split_bytes: int = DEFAULT_SPLIT_BYTES) -> list[Split]:
-    """Cut logs into splits of about the same size; small logs that follow each other make one together."""
+def split_logs(logs: Iterable[PlannedLog], max_split_bytes: int = DEFAULT_SPLIT_BYTES) -> list[Split]:
+    """Cut logs into splits of about the same size; consecutive small logs share a split."""
     if max_split_bytes < 1:
-        raise OptionError(f"a split of {max_split_bytes} bytes holds nothing")
+        raise OptionError(f"the size of a split must be at least 1 byte, got {max_split_bytes}")
     splits: list[Split] = []
     for group in _groups(logs, max_split_bytes):
         log = group[0]
@@ -84,25 +109,25 @@ def cut(logs: Iterable[PlannedLog], max_split_bytes: int = DEFAULT_SPLIT_BYTES) 
 
 def _parts(log: PlannedLog, max_split_bytes: int) -> Iterator[Split]:
     """Cut one log evenly, so that no part is much smaller than the others."""
-    length = (log.size if log.last is None else min(log.last, log.size)) - log.first
+    length = (log.size if log.end is None else min(log.end, log.size)) - log.start
     count = -(-length // max_split_bytes)
-    borders = [log.first + length * number // count for number in range(count)]
-    for start, end in pairwise([*borders, log.last]):
+    boundaries = [log.start + length * number // count for number in range(count)]
+    for start, end in pairwise([*boundaries, log.end]):
         assert start is not None
         yield Split((log,), start, end)
 
 
 def _groups(logs: Iterable[PlannedLog], max_split_bytes: int) -> Iterator[tuple[PlannedLog, ...]]:
-    """Put logs together that are read one after the other: small ones, and relay logs.
+    """Group the logs that one reader reads in order: small logs, and relay logs.
 
-    In relay logs transactions go on from file to file, so those that follow each other are never parted.
+    A transaction may continue from one relay log to the next, so consecutive relay logs always share a split.
     """
     group: list[PlannedLog] = []
     for log in logs:
-        together = sum(member.size for member in group) + log.size <= max_split_bytes
+        fits = sum(member.size for member in group) + log.size <= max_split_bytes
         chained = bool(group) and group[-1].relay and log.relay
         apart = log.relay or log.is_narrowed or any(member.relay or member.is_narrowed for member in group)
-        if group and not chained and (apart or not together):
+        if group and not chained and (apart or not fits):
             yield tuple(group)
             group = []
         group.append(log)

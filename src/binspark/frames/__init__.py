@@ -1,4 +1,4 @@
-"""Bytes into frames: magic, versions, headers, checksums, payloads, and finding an event from anywhere."""
+"""Bytes into frames: magic, versions, headers, checksums, payloads, and finding an event from any offset."""
 
 from binspark.frames.checksum import ChecksumState
 from binspark.frames.codes import KNOWN_CODES, EventCode, HeaderFlag, type_name

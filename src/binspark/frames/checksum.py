@@ -35,10 +35,9 @@ def check_format_description(event: bytes) -> ChecksumState:
 
 
 def with_in_use_flag_clear(event: bytes) -> bytes:
-    """Return a format description as it is in a closed log.
+    """Return a format description with the flag BINLOG_IN_USE clear, as it is in a closed log.
 
-    A server sets the flag in the active log and clears it on disk when it closes the log, in both cases without
-    computing the checksum again.
+    A server sets the flag in the active log and clears it when it closes the log, without computing the checksum again.
     """
     low_flags = event[_FLAGS_OFFSET] & ~HeaderFlag.BINLOG_IN_USE
     return event[:_FLAGS_OFFSET] + bytes((low_flags,)) + event[_FLAGS_OFFSET + 1 :]

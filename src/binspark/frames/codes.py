@@ -1,4 +1,4 @@
-"""The type codes of every event that MySQL and MariaDB ever wrote, and the flags of their headers."""
+"""The type codes of all events that MySQL and MariaDB have written, lengths of post-headers, and header flags."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum, IntFlag
 
 
 class EventCode(IntEnum):
-    """Type codes: 0 to 43 are MySQL's (MariaDB shares 0 to 38), from 160 on MariaDB's own."""
+    """Type codes: 0 to 43 are MySQL's (MariaDB has 0 to 38 in common), those from 160 on are MariaDB's."""
 
     UNKNOWN = 0
     START_V3 = 1
@@ -70,6 +70,48 @@ class EventCode(IntEnum):
 
 KNOWN_CODES = frozenset(EventCode)
 
+V4_POST_HEADERS: dict[int, int] = {
+    EventCode.START_V3: 56,
+    EventCode.QUERY: 13,
+    EventCode.ROTATE: 8,
+    EventCode.LOAD: 18,
+    EventCode.CREATE_FILE: 4,
+    EventCode.APPEND_BLOCK: 4,
+    EventCode.EXEC_LOAD: 4,
+    EventCode.DELETE_FILE: 4,
+    EventCode.NEW_LOAD: 18,
+    EventCode.FORMAT_DESCRIPTION: 84,
+    EventCode.BEGIN_LOAD_QUERY: 4,
+    EventCode.EXECUTE_LOAD_QUERY: 26,
+    EventCode.TABLE_MAP: 8,
+    EventCode.PRE_GA_WRITE_ROWS: 8,
+    EventCode.PRE_GA_UPDATE_ROWS: 8,
+    EventCode.PRE_GA_DELETE_ROWS: 8,
+    EventCode.WRITE_ROWS_V1: 8,
+    EventCode.UPDATE_ROWS_V1: 8,
+    EventCode.DELETE_ROWS_V1: 8,
+    EventCode.INCIDENT: 2,
+    EventCode.WRITE_ROWS: 10,
+    EventCode.UPDATE_ROWS: 10,
+    EventCode.DELETE_ROWS: 10,
+    EventCode.GTID: 42,
+    EventCode.ANONYMOUS_GTID: 42,
+    EventCode.TRANSACTION_CONTEXT: 18,
+    EventCode.VIEW_CHANGE: 52,
+    EventCode.PARTIAL_UPDATE_ROWS: 10,
+    EventCode.BINLOG_CHECKPOINT: 4,
+    EventCode.MARIADB_GTID: 19,
+    EventCode.GTID_LIST: 4,
+    EventCode.QUERY_COMPRESSED: 13,
+    EventCode.WRITE_ROWS_COMPRESSED_V1: 8,
+    EventCode.UPDATE_ROWS_COMPRESSED_V1: 8,
+    EventCode.DELETE_ROWS_COMPRESSED_V1: 8,
+    EventCode.WRITE_ROWS_COMPRESSED: 10,
+    EventCode.UPDATE_ROWS_COMPRESSED: 10,
+    EventCode.DELETE_ROWS_COMPRESSED: 10,
+}
+"""Lengths of post-headers, 0 for types that are not here. The list in a log's format description takes precedence."""
+
 
 class HeaderFlag(IntFlag):
     """The flags of an event header."""
@@ -88,5 +130,5 @@ class HeaderFlag(IntFlag):
 
 
 def type_name(type_code: int) -> str:
-    """Return the name of a type code, `UNKNOWN_n` for one that nobody documented."""
+    """Return the name of a type code, `UNKNOWN_n` for a code that is not documented."""
     return EventCode(type_code).name if type_code in KNOWN_CODES else f"UNKNOWN_{type_code}"

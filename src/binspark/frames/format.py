@@ -1,4 +1,4 @@
-"""What a log says about its own layout: the format description, and the format as a value that is passed along."""
+"""The format of a log: the format description event, and the value `LogFormat` that readers pass along."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import cached_property
 
 from binspark.errors import Malformed, Truncated
-from binspark.frames.codes import EventCode, type_name
+from binspark.frames.codes import V4_POST_HEADERS, EventCode, type_name
 from binspark.frames.codes import EventCode as E
 from binspark.frames.header import HEADER_LENGTH, V1_HEADER_LENGTH
 from binspark.wire import Cursor, Writer
@@ -17,6 +17,8 @@ from binspark.wire.meaning import as_padded_text, code, quantity, seconds
 _PRE_RELEASE = re.compile(r"5\.(?:1\.[1-5]-a_drop5|1\.4-a_drop6|2\.[0-2]-a_drop6)")
 _PRE_RELEASE_TYPES = 22
 
+# MySQL 5.1.1 to 5.2.2 pre-releases ("a_drop") inserted TABLE_MAP and the rows events before XID and others, which have
+# different codes in all releases.
 _PRE_RELEASE_CODES: tuple[int, ...] = (
     *range(E.UNKNOWN, E.FORMAT_DESCRIPTION + 1),
     E.TABLE_MAP,
@@ -30,52 +32,11 @@ _PRE_RELEASE_CODES: tuple[int, ...] = (
 
 
 def event_codes_of(server_version: str, listed_types: int) -> tuple[int, ...] | None:
-    """Return today's code for each type code of this server, or None where they are the same."""
+    """Return the current code for each type code of this server, or None if they are the same."""
     if listed_types == _PRE_RELEASE_TYPES and _PRE_RELEASE.match(server_version):
         return _PRE_RELEASE_CODES
     return None
 
-
-V4_POST_HEADERS: dict[int, int] = {
-    E.START_V3: 56,
-    E.QUERY: 13,
-    E.ROTATE: 8,
-    E.LOAD: 18,
-    E.CREATE_FILE: 4,
-    E.APPEND_BLOCK: 4,
-    E.EXEC_LOAD: 4,
-    E.DELETE_FILE: 4,
-    E.NEW_LOAD: 18,
-    E.FORMAT_DESCRIPTION: 84,
-    E.BEGIN_LOAD_QUERY: 4,
-    E.EXECUTE_LOAD_QUERY: 26,
-    E.TABLE_MAP: 8,
-    E.PRE_GA_WRITE_ROWS: 8,
-    E.PRE_GA_UPDATE_ROWS: 8,
-    E.PRE_GA_DELETE_ROWS: 8,
-    E.WRITE_ROWS_V1: 8,
-    E.UPDATE_ROWS_V1: 8,
-    E.DELETE_ROWS_V1: 8,
-    E.INCIDENT: 2,
-    E.WRITE_ROWS: 10,
-    E.UPDATE_ROWS: 10,
-    E.DELETE_ROWS: 10,
-    E.GTID: 42,
-    E.ANONYMOUS_GTID: 42,
-    E.TRANSACTION_CONTEXT: 18,
-    E.VIEW_CHANGE: 52,
-    E.PARTIAL_UPDATE_ROWS: 10,
-    E.BINLOG_CHECKPOINT: 4,
-    E.MARIADB_GTID: 19,
-    E.GTID_LIST: 4,
-    E.QUERY_COMPRESSED: 13,
-    E.WRITE_ROWS_COMPRESSED_V1: 8,
-    E.UPDATE_ROWS_COMPRESSED_V1: 8,
-    E.DELETE_ROWS_COMPRESSED_V1: 8,
-    E.WRITE_ROWS_COMPRESSED: 10,
-    E.UPDATE_ROWS_COMPRESSED: 10,
-    E.DELETE_ROWS_COMPRESSED: 10,
-}
 
 _LAST_BEFORE_V4 = E.USER_VAR
 
@@ -92,13 +53,13 @@ V3_POST_HEADERS = _before_v4(query=11, rotate=8)
 SERVER_VERSION_LENGTH = 50
 CHECKSUM_LENGTH = 4
 _VERSION_NUMBERS = re.compile(r"(\d+)(?:\.(\d+)(?:\.(\d+))?)?")
-# MySQL 5.5 lists 27; servers with checksums list 35 and more. A wrong byte in the version must not hide the checksums.
+# MySQL 5.5 lists 27 types; servers with checksums list 35 and more. A damaged version must not disable checksums.
 _TYPES_BEFORE_CHECKSUMS = 34
 FORMAT_DESCRIPTION_MINIMUM = HEADER_LENGTH + 2 + SERVER_VERSION_LENGTH + 4 + 1
 
 
 class ChecksumAlgorithm(IntEnum):
-    """How events end: not at all, with a CRC32, or (in relay logs of old sources) nobody knows."""
+    """How events end: with no checksum, with a CRC32, or (relay logs of old sources) not known."""
 
     NONE = 0
     CRC32 = 1
@@ -106,7 +67,7 @@ class ChecksumAlgorithm(IntEnum):
 
 
 class Family(IntEnum):
-    """Who wrote the log."""
+    """The family of the server that wrote a log."""
 
     MYSQL = 1
     MARIADB = 2
@@ -131,16 +92,16 @@ def decode_format_description(body: Cursor) -> FormatDescription:
     offset  bytes  field
     0       2      binlog version, 4
     2       50     server version, zero-padded
-    52      4      creation time, 0 unless the server had just started
-    56      1      length of the header of the events that follow
-    57      n      length of the post-header of each event type, from type 1 on
+    52      4      creation time; 0 unless this is the first log after a server start
+    56      1      length of event headers
+    57      n      length of the post-header of each event type, beginning with type 1
     57+n    1      checksum algorithm (MySQL since 5.6.1, MariaDB since 5.3)
     """
     binlog_version = body.u16("binlog_version")
     raw_version = body.raw("server_version", SERVER_VERSION_LENGTH, as_padded_text)
     server_version, padding = split_server_version(raw_version)
     create_timestamp = body.u32("create_timestamp", seconds)
-    header_length = body.u8("header_length", quantity("byte", "the header of every event"))
+    header_length = body.u8("header_length", quantity("byte", "the header of each event"))
     has_checksum = carries_checksum(server_version)
     lengths = body.raw(
         "post_header_lengths",
@@ -168,7 +129,7 @@ def encode_format_description(event: FormatDescription, writer: Writer) -> None:
 
 @dataclass(frozen=True)
 class LogFormat:
-    """How the events of a log are laid out. Decoders take it from here and assume nothing."""
+    """The layout of a log's events: everything that decoders need to know besides the bytes."""
 
     version: int
     server_version: str
@@ -178,30 +139,32 @@ class LogFormat:
 
     @cached_property
     def family(self) -> Family:
+        """MySQL or MariaDB, by the server's version."""
         return family_of(self.server_version)
 
     @cached_property
     def event_codes(self) -> tuple[int, ...] | None:
-        """The meaning of type codes where it differs from today's, as in some pre-releases of 5.1 and 5.2."""
+        """The current code of each type code where they differ, as in some pre-releases of 5.1 and 5.2; else None."""
         return event_codes_of(self.server_version, len(self.post_header_lengths))
 
     @cached_property
     def checksum_length(self) -> int:
+        """The number of bytes of the checksum after each event: 4, or 0 without checksums."""
         return CHECKSUM_LENGTH if self.checksum is ChecksumAlgorithm.CRC32 else 0
 
     @cached_property
     def encoding(self) -> str:
-        """The character set of identifiers. Before version 4 nothing says; Latin-1 keeps every byte."""
+        """The character set of identifiers. Before version 4 it is not known; Latin-1 preserves every byte."""
         return "utf-8" if self.version >= 4 else "latin-1"
 
-    def today_code(self, type_code: int) -> int:
-        """Translate a type code of this log to today's."""
+    def current_code(self, type_code: int) -> int:
+        """Translate a type code of this log to the current one."""
         if self.event_codes is None or type_code >= len(self.event_codes):
             return type_code
         return self.event_codes[type_code]
 
     def post_header_length(self, type_code: int) -> int:
-        """Return the length of an event type's post-header, as the log itself says it."""
+        """Return the length of the post-header of an event type, from the log's own list where it has the type."""
         listed = self._listed_length(type_code)
         if listed is None or (listed == 0 and type_code in _REMOVED_FROM_NEW_SERVERS):
             return V4_POST_HEADERS.get(type_code, 0)
@@ -215,27 +178,29 @@ class LogFormat:
 
     @classmethod
     def from_description(cls, event: FormatDescription) -> LogFormat:
-        """Return the format that a format description announces."""
+        """Return the format that a format description defines."""
         if event.binlog_version != 4:
-            raise Malformed(f"a format description of binlog version {event.binlog_version}, not 4")
+            raise Malformed(f"binlog version in the format description is {event.binlog_version}, expected 4")
         if event.header_length < HEADER_LENGTH:
-            raise Malformed(f"event headers of {event.header_length} bytes, at least {HEADER_LENGTH} are needed")
+            found = f"header length in the format description is {event.header_length}"
+            raise Malformed(f"{found}, expected at least {HEADER_LENGTH}")
         types = len(event.post_header_lengths)
         if event.checksum_alg is None and types > _TYPES_BEFORE_CHECKSUMS:
-            message = f"a server {event.server_version!r} that lists {types} types of events would have checksums"
-            raise Malformed(message)
+            # Without this check, one damaged byte of the version would turn off the checks of all later events.
+            found = f"server version {event.server_version!r} has no checksums"
+            raise Malformed(f"{found}, but the format description lists {types} event types")
         return cls(4, event.server_version, event.header_length, event.post_header_lengths, _algorithm(event))
 
     @classmethod
     def before_v4(cls, version: int, server_version: str = "") -> LogFormat:
-        """Return the fixed format of the logs that had no format description."""
+        """Return the format of logs without a format description, which is fixed for each version."""
         if version == 1:
             return cls(1, server_version, V1_HEADER_LENGTH, V1_POST_HEADERS)
         return cls(3, server_version, HEADER_LENGTH, V3_POST_HEADERS)
 
 
-# New servers list these with length 0, because they can no longer read them. Their logs do not hold them either,
-# except that a relay log may: there the length is the one that the event always had.
+# Recent servers list these types with length 0 because they no longer support them. Their own logs do not contain such
+# events, but a relay log may: there the length is the one that the event always had.
 _REMOVED_FROM_NEW_SERVERS = frozenset(
     {
         EventCode.START_V3,
@@ -254,53 +219,57 @@ _REMOVED_FROM_NEW_SERVERS = frozenset(
 
 
 def read_description(event: bytes) -> FormatDescription:
-    """Decode the format description out of a whole event, header and checksum included."""
+    """Decode the format description in a complete event, including header and checksum."""
     if len(event) < FORMAT_DESCRIPTION_MINIMUM:
-        raise Truncated(f"a format description of {len(event)} bytes, at least {FORMAT_DESCRIPTION_MINIMUM} are needed")
+        raise Truncated(f"format description has {len(event)} bytes, expected at least {FORMAT_DESCRIPTION_MINIMUM}")
     return decode_format_description(Cursor(event, HEADER_LENGTH, description_end(event)))
 
 
 def description_end(event: bytes) -> int:
-    """Return where the body of a format description ends: it tells itself whether a checksum follows."""
+    """Return the end of the body of a format description.
+
+    Whether a checksum follows depends on the server version inside the event, not on the checksum algorithm of the log:
+    since they have checksums, servers write one after every format description.
+    """
     start = HEADER_LENGTH + 2
     server_version, _ = split_server_version(event[start : start + SERVER_VERSION_LENGTH])
     if not carries_checksum(server_version):
         return len(event)
     end = len(event) - CHECKSUM_LENGTH
     if end <= FORMAT_DESCRIPTION_MINIMUM:
-        raise Truncated(f"a format description of {len(event)} bytes has no room for its checksum")
+        raise Truncated(f"format description has {len(event)} bytes, too few for its checksum")
     return end
 
 
 def split_server_version(raw: bytes) -> tuple[str, bytes]:
-    """Split the fixed-length version into its text and, if it is not all zeros, what stands behind the text."""
+    """Split the fixed-length version into its text and, if they are not all zero, the bytes after the text."""
     text, _, padding = raw.partition(b"\0")
     return text.decode("latin-1"), (b"\0" + padding if padding.strip(b"\0") else b"")
 
 
 def family_of(server_version: str) -> Family:
-    """Tell MariaDB's logs from MySQL's, by the version text."""
+    """Return the family of a server, given its version text."""
     return Family.MARIADB if "mariadb" in server_version.lower() else Family.MYSQL
 
 
 def carries_checksum(server_version: str) -> bool:
-    """Tell whether a server of this version ends its format description with algorithm and checksum."""
+    """Return whether a server of this version ends its format description with an algorithm and a checksum."""
     since = (5, 3, 0) if family_of(server_version) is Family.MARIADB else (5, 6, 1)
     return version_numbers(server_version) >= since
 
 
 def version_numbers(server_version: str) -> tuple[int, int, int]:
-    """Return the three numbers at the start of a version text; missing ones are 0."""
+    """Return the three numbers at the start of a version text; missing numbers are 0."""
     match = _VERSION_NUMBERS.match(server_version)
     major, minor, patch = match.groups(default="0") if match else ("0", "0", "0")
     return int(major), int(minor), int(patch)
 
 
 def _lengths_meaning(lengths: bytes, server_version: str) -> str:
-    """Name the types that have a post-header, as this server numbered them."""
+    """Name the types that have a post-header, with the type codes of this server."""
     codes = event_codes_of(server_version, len(lengths)) or range(len(lengths) + 1)
     named = [f"{type_name(codes[index])} {length}" for index, length in enumerate(lengths, 1) if length]
-    return f"a byte for each of {len(lengths)} types: {', '.join(named)}, others 0"
+    return f"one byte for each of {len(lengths)} types: {', '.join(named)}, others 0"
 
 
 def _algorithm(event: FormatDescription) -> ChecksumAlgorithm:
@@ -309,4 +278,5 @@ def _algorithm(event: FormatDescription) -> ChecksumAlgorithm:
     try:
         return ChecksumAlgorithm(event.checksum_alg)
     except ValueError:
-        raise Malformed(f"checksum algorithm {event.checksum_alg} is not known") from None
+        expected = ", ".join(f"{known.value} ({known.name})" for known in ChecksumAlgorithm)
+        raise Malformed(f"unknown checksum algorithm {event.checksum_alg}, expected one of {expected}") from None

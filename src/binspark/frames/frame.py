@@ -1,4 +1,4 @@
-"""One event as bytes: where it is, how long it is, whether its checksum holds."""
+"""One event as bytes, with its position, its format and the state of its checksum."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from binspark.frames.header import Header
 
 
 class Frame(NamedTuple):
-    """A whole event, not yet decoded.
+    """A complete event, not yet decoded.
 
-    `type_code` is today's meaning of the header's type code. `data` is header, body and checksum; the body is
-    `data[body_start:body_end]`. `inner` is the number of the event inside a transaction payload, None outside; an inner
+    `type_code` is the current code of the header's type code. `data` is header, body and checksum; the body is
+    `data[body_start:body_end]`. `inner` is the number of the event inside a transaction payload, else None; an inner
     frame has the offsets of its payload event.
     """
 
@@ -30,4 +30,5 @@ class Frame(NamedTuple):
 
     @property
     def body(self) -> bytes:
+        """The bytes between the header and the checksum."""
         return self.data[self.body_start : self.body_end]

@@ -1,12 +1,18 @@
-"""Bytes into frames: feed any chunking, take whole events."""
+"""Bytes into frames: feed chunks of any size, get complete events."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from zlib import crc32
 
-from binspark.errors import Checksum, DecodeError, Malformed, Truncated, Unsupported
-from binspark.frames.checksum import RESIDUE, ChecksumState, check_event, check_format_description
+from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
+from binspark.frames.checksum import (
+    RESIDUE,
+    ChecksumState,
+    check_event,
+    check_format_description,
+    checksum_mismatch,
+)
 from binspark.frames.codes import EventCode, type_name
 from binspark.frames.format import CHECKSUM_LENGTH, LogFormat, description_end, read_description
 from binspark.frames.frame import Frame
@@ -16,7 +22,11 @@ from binspark.position import Position
 
 
 class Pending:
-    """A queue of bytes. A large event that comes in many chunks is joined once, when it is complete."""
+    """A queue of bytes. A large event that comes in many chunks is joined once, when it is complete.
+
+    Joining at every chunk would copy an event of n chunks n times. The size in the header only decides when to join:
+    memory is used for the bytes that came, whatever the size claims.
+    """
 
     __slots__ = ("_chunks", "_total", "_wanted", "buffer", "offset")
 
@@ -32,7 +42,7 @@ class Pending:
 
     @property
     def available(self) -> int:
-        """How many bytes stand in `buffer` from `offset` on."""
+        """The number of bytes in `buffer` from `offset` on."""
         return len(self.buffer) - self.offset
 
     def add(self, chunk: bytes) -> None:
@@ -43,7 +53,7 @@ class Pending:
             self._join()
 
     def want(self, length: int) -> None:
-        """Say how many bytes the next event takes, so that chunks are not joined before."""
+        """Set the size of the next event, so that chunks are not joined before it is complete."""
         self._wanted = length
 
     def peek(self, length: int) -> bytes:
@@ -53,7 +63,7 @@ class Pending:
         return self.buffer[self.offset : self.offset + length]
 
     def take(self, length: int) -> bytes:
-        """Return the next bytes, which must stand in the buffer, and step over them."""
+        """Return the next bytes, which must be in the buffer, and skip them."""
         start = self.offset
         self.offset = start + length
         self._total -= length
@@ -69,16 +79,16 @@ class Pending:
 
 _CHANGES_FORMAT = frozenset({EventCode.FORMAT_DESCRIPTION, EventCode.START_V3, EventCode.START_ENCRYPTION})
 _OK, _BAD, _NO_CHECKSUM = ChecksumState.OK, ChecksumState.BAD, ChecksumState.NONE
-# Frames and headers are made once for every event: this skips the argument handling of their constructors.
+# Frames and headers are created for every event: this skips the argument handling of their constructors.
 _new_tuple = tuple.__new__
 
 
 class Framer:
     """Cuts a log into events. The same code serves a file, a socket and a test.
 
-    Without a format it expects a whole log, magic first. With one it expects events only, the first at `offset`: that
-    is how a split or a resumed read begins. A checksum that does not hold is an error unless `report_checksums`, then
-    the frame says so.
+    Without a format it expects a log from its beginning, magic first. With one it expects events only, the first at
+    `offset`: that is how a split or a resumed read begins. A checksum that does not match is an error, unless
+    `report_checksums`: then the frame has `ChecksumState.BAD`.
     """
 
     def __init__(self, log_format: LogFormat | None = None, offset: int = 0, *, report_checksums: bool = False) -> None:
@@ -90,11 +100,11 @@ class Framer:
 
     @property
     def pending_bytes(self) -> int:
-        """How many bytes wait for the rest of their event."""
+        """The number of bytes that wait for the rest of their event."""
         return len(self._pending)
 
     def feed(self, chunk: bytes) -> Iterator[Frame]:
-        """Take more bytes, yield the events that are complete now. Events before damage come before the error."""
+        """Take more bytes and yield the events that are now complete. Events before damage come before the error."""
         self._pending.add(chunk)
         if self.format is None and not self._begin():
             return
@@ -102,7 +112,7 @@ class Framer:
             yield frame
 
     def finish(self) -> None:
-        """Say that no more bytes come: whatever is pending is a truncated event."""
+        """End the log: bytes that are still pending are a truncated event."""
         left = len(self._pending)
         if self.format is None:
             self._finish_before_first_event(left)
@@ -110,7 +120,7 @@ class Framer:
             raise self._truncated(left)
 
     def _begin(self) -> bool:
-        """Check the magic and learn the version; return whether there were bytes enough to tell."""
+        """Check the magic and detect the version; return False if more bytes are needed for that."""
         if len(self._pending) < FIRST_EVENT_OFFSET + VERSION_EVIDENCE:
             if len(self._pending) >= FIRST_EVENT_OFFSET:
                 self._checked_magic(self._pending.peek(FIRST_EVENT_OFFSET))
@@ -123,7 +133,7 @@ class Framer:
             version = log_version(start[FIRST_EVENT_OFFSET:])
         except DecodeError as error:
             raise error.at(Position(offset=self.offset)) from None
-        # A version 4 log describes itself in its first event; until then only its fixed header length matters.
+        # The first event of a version 4 log defines its format; until then only the fixed header length is needed.
         self.format = LogFormat.before_v4(version) if version < 4 else _BEFORE_DESCRIPTION
         return True
 
@@ -145,12 +155,12 @@ class Framer:
             return None
         frame = self._frame(header, pending.take(size), log_format)
         if frame.checksum is _BAD and not self._report_checksums:
-            raise self._refused(Checksum(f"the checksum of an event of {size} bytes does not hold"), header)
+            raise self._refused(checksum_mismatch(frame.data, type_name(frame.type_code)), header)
         self.offset = frame.end_offset
         return frame
 
     def _frame(self, header: Header, data: bytes, log_format: LogFormat) -> Frame:
-        """Make the frame; a format description or start event changes the format from itself on."""
+        """Return the frame. A format description or start event changes the format, beginning with itself."""
         type_code = header.type_code
         if type_code in _CHANGES_FORMAT:
             try:
@@ -158,12 +168,12 @@ class Framer:
             except DecodeError as error:
                 raise self._refused(error, header) from None
         if log_format.event_codes is not None:
-            type_code = log_format.today_code(type_code)
+            type_code = log_format.current_code(type_code)
         start, end, checksum = log_format.header_length, len(data), _NO_CHECKSUM
         if log_format.checksum_length:
             end -= CHECKSUM_LENGTH
             if end < start:
-                raise self._refused(Malformed(f"an event of {len(data)} bytes has no room for its checksum"), header)
+                raise self._refused(_no_room_for_checksum(data), header)
             checksum = _OK if crc32(data) == RESIDUE else _BAD
         offset = self.offset
         after = offset + len(data)
@@ -173,20 +183,21 @@ class Framer:
         if header.type_code == EventCode.FORMAT_DESCRIPTION:
             return self._description(header, data)
         if header.type_code == EventCode.START_ENCRYPTION:
-            self._encrypted = True
-        elif log_format.version < 4:  # a relay log of version 4 may hold the START_V3 of an old source
+            self._encrypted = True  # the event itself is readable, all that follow are not, not even their sizes
+        elif log_format.version < 4:  # a relay log of version 4 may contain the START_V3 of an old source
             server_version = data[log_format.header_length + 2 :][:50].partition(b"\0")[0].decode("latin-1")
             log_format = LogFormat.before_v4(log_format.version, server_version)
             self.format = log_format
         end = len(data) - log_format.checksum_length
         if end < log_format.header_length:
-            raise Malformed(f"an event of {len(data)} bytes has no room for its checksum")
+            raise _no_room_for_checksum(data)
         checksum = check_event(data) if log_format.checksum_length else _NO_CHECKSUM
         after = self.offset + len(data)
         start = log_format.header_length
         return Frame(self.offset, after, header, header.type_code, data, start, end, checksum, log_format)
 
     def _description(self, header: Header, data: bytes) -> Frame:
+        # The new format applies to this event, too: whether it has a checksum depends on what is inside it.
         self.format = LogFormat.from_description(read_description(data))
         end, checksum = description_end(data), ChecksumState.NONE
         if end < len(data):
@@ -202,28 +213,32 @@ class Framer:
 
     def _finish_before_first_event(self, left: int) -> None:
         self._checked_magic(self._pending.peek(min(left, FIRST_EVENT_OFFSET)))
-        message = f"the log ends before its first event: {left - FIRST_EVENT_OFFSET} bytes follow the magic"
+        message = f"the log ends before its first event, {left - FIRST_EVENT_OFFSET} bytes after the magic"
         raise Truncated(message, Position(offset=self.offset + FIRST_EVENT_OFFSET))
 
     def _truncated(self, left: int) -> Truncated:
         assert self.format is not None
         if left < self.format.header_length:
-            message = f"the log ends {left} bytes into an event's header"
+            message = f"the log ends {left} bytes into an event header"
             return Truncated(message, Position(offset=self.offset))
         start = self._pending.peek(VERSION_EVIDENCE)
         size = int.from_bytes(start[9:13], "little")
-        message = f"the log ends {left} bytes into an event of {size} bytes"
+        message = f"the log ends {left} bytes into a {size}-byte event"
         return Truncated(message, Position(offset=self.offset, event=type_name(start[4])))
 
     def _unframed(self, header: Header, header_length: int) -> DecodeError:
         if self._encrypted:
-            message = "the rest of the log is encrypted (MariaDB's encrypt_binlog)"
+            message = "the rest of the log is encrypted (MariaDB's encrypt_binlog=ON); read it from its server"
             return Unsupported(message, Position(offset=self.offset))
-        message = f"an event of {header.event_size} bytes, its header alone takes {header_length}"
+        message = f"event size is {header.event_size}, expected at least the {header_length} bytes of the header"
         return self._refused(Malformed(message), header)
 
     def _refused(self, error: DecodeError, header: Header) -> DecodeError:
         return error.at(Position(offset=self.offset, event=type_name(header.type_code)))
+
+
+def _no_room_for_checksum(data: bytes) -> Malformed:
+    return Malformed(f"event size is {len(data)}, too small for a header and a checksum")
 
 
 def _read_header(buffer: bytes, offset: int, header_length: int) -> Header:

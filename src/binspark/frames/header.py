@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from binspark.frames.codes import HeaderFlag, type_name
 from binspark.wire import Cursor, Layout, Writer
-from binspark.wire.meaning import flags, quantity, says, seconds
+from binspark.wire.meaning import flags, note, quantity, seconds
 
 V1_HEADER_LENGTH = 13
 HEADER_LENGTH = 19
@@ -23,22 +23,22 @@ class Header(NamedTuple):
     flags: int
 
 
-_WRITER = says("the server that first wrote the event")
-_WHOLE = quantity("byte", "header and checksum included")
+_WRITER = note("the server that first wrote the event")
+_SIZE = quantity("byte", "header and checksum included")
 
 V1_HEADER = Layout(
     ("timestamp", "I", seconds),
     ("type_code", "B", type_name),
     ("server_id", "I", _WRITER),
-    ("event_size", "I", _WHOLE),
+    ("event_size", "I", _SIZE),
 )
 
 HEADER = Layout(
     ("timestamp", "I", seconds),
     ("type_code", "B", type_name),
     ("server_id", "I", _WRITER),
-    ("event_size", "I", _WHOLE),
-    ("next_position", "I", says("where the next event begins")),
+    ("event_size", "I", _SIZE),
+    ("next_position", "I", note("where the next event begins")),
     ("flags", "H", flags(HeaderFlag)),
 )
 
@@ -49,8 +49,8 @@ def decode_header(cursor: Cursor, version: int) -> Header:
     offset  bytes  field
     0       4      timestamp, seconds since 1970
     4       1      type code
-    5       4      server id of the server that first wrote the event
-    9       4      size of the whole event
+    5       4      id of the server that first wrote the event
+    9       4      size of the event, header and checksum included
     13      4      position of the next event   (not in version 1)
     17      2      flags                        (not in version 1)
     """

@@ -1,4 +1,4 @@
-"""How a log begins: the magic, and the version that its first event tells."""
+"""How a log begins: the magic, and the version, which follows from the first event."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ _START_V3_BODY = 56
 _SIZE_OF_V1_START = V1_HEADER_LENGTH + _START_V3_BODY
 _SIZE_OF_V3_START = HEADER_LENGTH + _START_V3_BODY
 
-# As many bytes of the first event as tell its type and size, in every version.
+# The bytes of the first event that contain its type and size in every version.
 VERSION_EVIDENCE = V1_HEADER_LENGTH
 
 
 def check_magic(start: bytes) -> None:
-    """Refuse a file that does not begin like a binary log."""
+    """Raise an error for a file that does not begin with the magic of a binary log."""
     if start[:4] == MAGIC:
         return
     if start[:4] == ENCRYPTED_MAGIC:
-        raise Unsupported("the log is encrypted (binlog_encryption); decrypt it with the server that has its keys")
+        raise Unsupported("the log is encrypted (binlog_encryption=ON); read it from the server that has the keys")
     if MAGIC.startswith(start[:4]) or ENCRYPTED_MAGIC.startswith(start[:4]):
-        what = f"only {len(start)} of the {len(MAGIC)} bytes of the magic" if start else "the file is empty"
-        raise Truncated(what)
-    raise Malformed(f"not a binary log: it begins with 0x{start[:4].hex()}, not with 0x{MAGIC.hex()}")
+        found = f"only {len(start)} of the {len(MAGIC)} bytes of the magic" if start else "the file is empty"
+        raise Truncated(found)
+    raise Malformed(f"not a binary log: begins with 0x{start[:4].hex()}, expected 0x{MAGIC.hex()}")
 
 
 def log_version(first_event: bytes) -> int:
-    """Tell the version of a log (1, 3 or 4) by the type and size of its first event."""
+    """Return the version of a log (1, 3 or 4), given the start of its first event."""
     type_code = first_event[4]
     size = int.from_bytes(first_event[9:13], "little")
     if type_code == EventCode.FORMAT_DESCRIPTION:
@@ -39,5 +39,6 @@ def log_version(first_event: bytes) -> int:
     if type_code == EventCode.START_V3 and size in (_SIZE_OF_V1_START, _SIZE_OF_V3_START):
         return 1 if size == _SIZE_OF_V1_START else 3
     if type_code == EventCode.ROTATE:
-        return 3  # the relay logs of MySQL 4.0 and 4.1 begin with the source's ROTATE
-    raise Malformed(f"no version of the format begins with an event {type_name(type_code)} of {size} bytes")
+        return 3  # relay logs of MySQL 4.0 and 4.1 begin with the ROTATE of their source
+    found = f"the first event is a {size}-byte {type_name(type_code)}"
+    raise Malformed(f"unknown log version: {found}, expected FORMAT_DESCRIPTION, START_V3 or ROTATE")

@@ -1,7 +1,7 @@
-"""Compressed bytes inside events: whole transactions (zstd), and MariaDB's queries and rows (zlib).
+"""Compressed bytes inside events: transactions (zstd), and MariaDB's statements and rows (zlib).
 
-Nothing here believes a length before it has seen the bytes. A transaction is expanded piece by piece and framed at
-once, so its memory is that of its largest event.
+No length field is trusted: memory is allocated for bytes that are there. A transaction is decompressed in chunks and
+framed immediately, so that it needs the memory of its largest event.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from binspark.frames.frame import Frame
 from binspark.frames.framer import Framer
 from binspark.position import Position
 from binspark.wire import Cursor
-from binspark.wire.meaning import says
+from binspark.wire.meaning import note
 
-_LONGEST_FRAME_HEADER = 18
+_MAX_FRAME_HEADER = 18
 _BLOCK_HEADER = 3
 _REPEATED_BYTE = 1
 _CHECKSUM = 4
@@ -31,8 +31,11 @@ _SKIPPABLE_MAGIC = range(0x184D2A50, 0x184D2A60)
 _SKIPPABLE_HEADER = 8
 
 
-def is_whole(stream: bytes) -> bool:
-    """Tell whether zstd frames end where the bytes end. Raises `ZstdError` where no frame begins."""
+def is_complete(stream: bytes) -> bool:
+    """Return whether the last zstd frame ends where the bytes end. Raises `ZstdError` if a frame header is invalid.
+
+    The decompressor ends without an error at the end of a truncated stream, so the blocks are followed here.
+    """
     end = 0
     while end < len(stream):
         end = _frame_end(stream, end)
@@ -40,8 +43,8 @@ def is_whole(stream: bytes) -> bool:
 
 
 def _frame_end(stream: bytes, start: int) -> int:
-    """Return where the frame at `start` ends, beyond the stream if it is cut."""
-    head = stream[start : start + _LONGEST_FRAME_HEADER]
+    """Return the end of the frame at `start`, which is after the end of the stream if the frame is truncated."""
+    head = stream[start : start + _MAX_FRAME_HEADER]
     if int.from_bytes(head[:4], "little") in _SKIPPABLE_MAGIC:
         return start + _SKIPPABLE_HEADER + int.from_bytes(head[4:_SKIPPABLE_HEADER], "little")
     at, is_last = start + zstandard.frame_header_size(head), False
@@ -54,7 +57,7 @@ def _frame_end(stream: bytes, start: int) -> int:
     return at + (_CHECKSUM if zstandard.get_frame_parameters(head).has_checksum else 0)
 
 
-_PIECE = 1 << 17
+_CHUNK_BYTES = 1 << 17
 
 
 class PayloadCompression(IntEnum):
@@ -66,7 +69,7 @@ class PayloadCompression(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far compressed bytes may expand, so that a small log cannot fill a machine."""
+    """How large decompressed bytes may be, so that a small log cannot exhaust memory or disk."""
 
     payload_bytes: int = 64 << 30
     event_bytes: int = 4 << 30
@@ -76,11 +79,11 @@ DEFAULT_LIMITS = Limits()
 
 
 class PayloadReader:
-    """Reads what a transaction payload expands to, as much at a time as the caller has room for."""
+    """Reads the decompressed bytes of a transaction payload into buffers of the caller."""
 
     def __init__(self, payload: bytes, compression: int, expected_size: int | None, limits: Limits) -> None:
         if compression not in PayloadCompression._value2member_map_:
-            raise Unsupported(f"a transaction payload with compression type {compression}")
+            raise Unsupported(f"unsupported payload compression type {compression}, expected 0 (ZSTD) or 255 (NONE)")
         self._payload = payload
         self._expected_size = expected_size
         self._limit = limits.payload_bytes
@@ -91,14 +94,14 @@ class PayloadReader:
             self._stream = zstandard.ZstdDecompressor().stream_reader(payload, read_across_frames=True)
 
     def read_into(self, buffer: memoryview) -> int:
-        """Fill a buffer as far as there are bytes; return how far, 0 at the end, when everything was checked."""
+        """Fill a buffer and return the number of bytes; 0 is the end, after which all checks were done."""
         try:
             count: int = self._stream.readinto(buffer)
-            is_cut = count == 0 and self._compressed and not is_whole(self._payload)
+            is_truncated = count == 0 and self._compressed and not is_complete(self._payload)
         except zstandard.ZstdError as error:
-            raise Malformed(f"a transaction payload is not zstd: {error}") from None
-        if is_cut:
-            raise Malformed("a transaction payload ends in the middle of its zstd stream")
+            raise Malformed(f"transaction payload is not valid zstd: {error}") from None
+        if is_truncated:
+            raise Malformed("transaction payload ends before its zstd stream does")
         self._produced += count
         self._check_size(at_end=count == 0)
         return count
@@ -106,17 +109,17 @@ class PayloadReader:
     def _check_size(self, *, at_end: bool) -> None:
         expected, produced = self._expected_size, self._produced
         if expected is not None and produced > expected:
-            raise Malformed(f"a transaction payload expands to more than the {expected} bytes it announces")
+            raise Malformed(f"transaction payload decompresses to more than its uncompressed size of {expected} bytes")
         if produced > self._limit:
-            raise Unsupported(f"a transaction payload expands to more than the limit of {self._limit} bytes")
+            raise Unsupported(f"transaction payload decompresses to more than the limit of {self._limit} bytes")
         if at_end and expected is not None and produced != expected:
-            raise Malformed(f"a transaction payload expands to {produced} bytes, it announces {expected}")
+            raise Malformed(f"transaction payload decompresses to {produced} bytes, expected {expected}")
 
 
 def expand_payload(payload: bytes, compression: int, expected_size: int | None, limits: Limits) -> Iterator[bytes]:
-    """Yield the events of a transaction payload, as pieces of any size."""
+    """Yield the events of a transaction payload as chunks of any size."""
     reader = PayloadReader(payload, compression, expected_size, limits)
-    buffer = bytearray(_PIECE)
+    buffer = bytearray(_CHUNK_BYTES)
     while count := reader.read_into(memoryview(buffer)):
         yield bytes(memoryview(buffer)[:count])
 
@@ -124,24 +127,24 @@ def expand_payload(payload: bytes, compression: int, expected_size: int | None, 
 def payload_frames(
     outer: Frame, payload: bytes, compression: int, expected_size: int | None, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Frame]:
-    """Yield the frames inside a transaction payload. They have no checksums of their own."""
+    """Yield the frames inside a transaction payload, which have no checksums."""
     framer = Framer(without_checksum(outer.format))
     index = 0
     try:
-        for piece in expand_payload(payload, compression, expected_size, limits):
-            for frame in framer.feed(piece):
+        for chunk in expand_payload(payload, compression, expected_size, limits):
+            for frame in framer.feed(chunk):
                 yield frame._replace(offset=outer.offset, end_offset=outer.end_offset, inner=index)
                 index += 1
             if framer.pending_bytes > limits.event_bytes:
-                raise Unsupported(f"an event inside a payload exceeds the limit of {limits.event_bytes} bytes")
+                raise Unsupported(f"event inside a transaction payload exceeds the limit of {limits.event_bytes} bytes")
         framer.finish()
     except DecodeError as error:
-        place = f"event {index} inside TRANSACTION_PAYLOAD"
-        raise type(error)(f"{place}: {error.message}", Position(offset=outer.offset)) from None
+        inner = f"event {index} inside TRANSACTION_PAYLOAD"
+        raise type(error)(f"{inner}: {error.message}", Position(offset=outer.offset)) from None
 
 
 def inflate_block(block: Cursor, name: str, limits: Limits = DEFAULT_LIMITS) -> bytes:
-    """Read MariaDB's compressed block to its end and return what it expands to.
+    """Read MariaDB's compressed block to its end and return the decompressed bytes.
 
     offset  bytes  field
     0       1      0x80 | algorithm << 4 | n, the length of the next field; algorithm 0 is zlib
@@ -152,14 +155,14 @@ def inflate_block(block: Cursor, name: str, limits: Limits = DEFAULT_LIMITS) -> 
     lead = block.u8("lead", _lead_meaning)
     algorithm, size_length = lead >> 4 & 0x07, lead & 0x07
     if algorithm != 0:
-        raise Unsupported(f"{name} is compressed with algorithm {algorithm}; only 0 (zlib) is known")
+        raise Unsupported(f"unsupported compression algorithm {algorithm} of {name}, expected 0 (zlib)")
     if not 1 <= size_length <= 4:
-        raise block.malformed(f"the uncompressed size of {name} takes {size_length} bytes, 1 to 4 are possible")
+        raise block.malformed(f"uncompressed size of {name} takes {size_length} bytes, expected 1 to 4")
     size = block.uint_be("uncompressed_size", size_length)
-    compressed = block.rest("data", says("compressed with zlib"))
+    compressed = block.rest("data", note("compressed with zlib"))
     block.leave()
     if size > limits.event_bytes:
-        raise Unsupported(f"{name} expands to {size} bytes, the limit is {limits.event_bytes}")
+        raise Unsupported(f"{name} decompresses to {size} bytes, more than the limit of {limits.event_bytes}")
     return _inflate(compressed, size, name)
 
 
@@ -175,14 +178,14 @@ def _inflate(compressed: bytes, size: int, name: str) -> bytes:
     try:
         data = inflater.decompress(compressed, size + 1)
     except zlib.error as error:
-        raise Malformed(f"{name} is not zlib: {error}") from None
+        raise Malformed(f"{name} is not valid zlib: {error}") from None
     if len(data) != size or not inflater.eof:
-        raise Malformed(f"{name} does not expand to the {size} bytes it announces")
+        raise Malformed(f"{name} does not decompress to its uncompressed size of {size} bytes")
     return data
 
 
 def without_checksum(log_format: LogFormat) -> LogFormat:
-    """Return the format of events inside a payload, which have no checksums of their own."""
+    """Return the format of the events inside a payload, which have no checksums."""
     return replace(log_format, checksum=ChecksumAlgorithm.NONE)
 
 

@@ -12,7 +12,7 @@ from binspark.gtid.encoding import decode_gtid_set, encode_gtid_set
 from binspark.gtid.gtid import Gtid
 from binspark.gtid.gtid_set import GtidSet
 from binspark.gtid.mariadb import MariadbGtid, MariadbPosition, MariadbState
-from binspark.gtid.names import MAX_NUMBER
+from binspark.gtid.syntax import MAX_NUMBER
 
 __all__ = [
     "MAX_NUMBER",

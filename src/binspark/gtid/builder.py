@@ -1,4 +1,4 @@
-"""A GTID set that grows, one transaction at a time, while a log is read."""
+"""A mutable GTID set, to which transactions are added one at a time while a log is read."""
 
 from __future__ import annotations
 
@@ -6,47 +6,49 @@ from bisect import bisect_right
 
 from binspark.gtid.gtid import Gtid
 from binspark.gtid.gtid_set import GtidSet
-from binspark.gtid.intervals import Runs
+from binspark.gtid.intervals import Intervals
 from binspark.gtid.text import Source
 
 
 class GtidSetBuilder:
-    """Collects GTIDs in any order; `freeze` gives the set so far, and collecting may go on.
+    """Collects GTIDs in any order. `freeze` returns the set so far, and more may be added afterwards.
 
-    A number next to the last run costs the same however large the set is; any other is found by bisection.
+    Adding the number after the last interval takes constant time, the usual case; any other is found by bisection.
     """
 
     __slots__ = ("_growing",)
 
     def __init__(self, start: GtidSet | None = None) -> None:
         parts = start.parts if start is not None else ()
-        self._growing: dict[Source, _GrowingRuns] = {source: _GrowingRuns(runs) for source, runs in parts}
+        self._growing: dict[Source, _GrowingIntervals] = {
+            source: _GrowingIntervals(intervals) for source, intervals in parts
+        }
 
     def add(self, gtid: Gtid) -> None:
-        """Add one GTID; one that is there already changes nothing."""
+        """Add one GTID; adding it again changes nothing."""
         growing = self._growing.get(gtid.source)
         if growing is None:
-            growing = self._growing[gtid.source] = _GrowingRuns(())
+            growing = self._growing[gtid.source] = _GrowingIntervals(())
         growing.add(gtid.number)
 
     def __contains__(self, gtid: Gtid) -> bool:
-        """Say whether a GTID is there already."""
+        """Return whether a GTID was added."""
         growing = self._growing.get(gtid.source)
-        return growing is not None and growing.holds(gtid.number)
+        return growing is not None and growing.contains(gtid.number)
 
     def freeze(self) -> GtidSet:
-        """Return the set of all that was added."""
+        """Return the set of all GTIDs that were added."""
         return GtidSet.from_parts((source, growing.freeze()) for source, growing in self._growing.items())
 
 
-class _GrowingRuns:
-    """Runs as two sorted lists: where each starts, and where it stops (exclusive)."""
+class _GrowingIntervals:
+    """Intervals as two sorted lists: where each starts, and where it stops (exclusive)."""
 
     __slots__ = ("starts", "stops")
 
-    def __init__(self, runs: Runs) -> None:
-        self.starts = [start for start, _ in runs]
-        self.stops = [stop for _, stop in runs]
+    def __init__(self, intervals: Intervals) -> None:
+        self.starts = [start for start, _ in intervals]
+        self.stops = [stop for _, stop in intervals]
 
     def add(self, number: int) -> None:
         if self.stops and self.stops[-1] == number:
@@ -68,9 +70,9 @@ class _GrowingRuns:
             self.starts.insert(following, number)
             self.stops.insert(following, number + 1)
 
-    def holds(self, number: int) -> bool:
+    def contains(self, number: int) -> bool:
         following = bisect_right(self.starts, number)
         return following > 0 and number < self.stops[following - 1]
 
-    def freeze(self) -> Runs:
+    def freeze(self) -> Intervals:
         return tuple(zip(self.starts, self.stops, strict=True))

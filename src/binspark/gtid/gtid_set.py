@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from binspark.errors import EncodeError
 from binspark.gtid import intervals as numbers
 from binspark.gtid.gtid import Gtid
-from binspark.gtid.intervals import Runs
-from binspark.gtid.names import MAX_NUMBER, normal_tag, normal_uuid
+from binspark.gtid.intervals import Intervals
+from binspark.gtid.syntax import MAX_NUMBER, normal_tag, normal_uuid
 from binspark.gtid.text import Part, Source, format_parts, normal_parts, parse_parts
 
 
@@ -18,17 +18,17 @@ from binspark.gtid.text import Part, Source, format_parts, normal_parts, parse_p
 class GtidSet:
     """A set of MySQL GTIDs. Immutable, hashable; equal sets are equal values, however they were written.
 
-    `GtidSet(text)` takes what the server takes and raises `Malformed` otherwise. `str` prints the server's normal form
-    on one line; `server_text` breaks the line after each UUID, as the server does.
+    `GtidSet(text)` accepts what the server accepts and raises `Malformed` otherwise. `str` returns the server's normal
+    form on one line; `server_text` breaks the line after each UUID, as the server does.
 
     operator     meaning
     a | b        in either
     a & b        in both
     a - b        in a, not in b (the server's GTID_SUBTRACT)
     a ^ b        in one of them only
-    a <= b       all of a is in b (the server's GTID_SUBSET); < also says that they differ
+    a <= b       all of a is in b (the server's GTID_SUBSET); < also requires that they differ
     x in a       a GTID, a set, or the text of either: all of it is in a
-    len, count   how many GTIDs; `len` fails beyond what a length can be, `count()` never
+    len, count   the number of GTIDs; `len` raises OverflowError above `sys.maxsize`, `count()` never
     for g in a   every GTID, in the order of the text
     """
 
@@ -39,18 +39,18 @@ class GtidSet:
 
     @classmethod
     def from_parts(cls, parts: Iterable[Part]) -> GtidSet:
-        """Make a set of runs that are in normal form each, of sources that differ."""
+        """Return a set made of parts whose sources differ and whose intervals are in normal form."""
         made = cls()
         object.__setattr__(made, "parts", normal_parts(parts))
         return made
 
     @classmethod
     def of(cls, gtids: Iterable[Gtid]) -> GtidSet:
-        """Make a set of single GTIDs, in any order."""
+        """Return the set of single GTIDs, given in any order."""
         collected: dict[Source, list[tuple[int, int]]] = {}
         for gtid in gtids:
             collected.setdefault(gtid.source, []).append((gtid.number, gtid.number + 1))
-        return cls.from_parts((source, numbers.join(runs)) for source, runs in collected.items())
+        return cls.from_parts((source, numbers.join(intervals)) for source, intervals in collected.items())
 
     def __str__(self) -> str:
         return format_parts(self.parts, ",")
@@ -59,30 +59,34 @@ class GtidSet:
         return f"GtidSet({str(self)!r})"
 
     def server_text(self) -> str:
-        """Print the set exactly as the server does, with a line for each UUID."""
+        """Return the set exactly as the server prints it, with a line for each UUID."""
         return format_parts(self.parts, ",\n")
 
     def __or__(self, other: GtidSet) -> GtidSet:
         if not isinstance(other, GtidSet):
             return NotImplemented
         united = dict(self.parts)
-        for source, runs in other.parts:
+        for source, intervals in other.parts:
             mine = united.get(source)
-            united[source] = numbers.unite(mine, runs) if mine else runs
+            united[source] = numbers.unite(mine, intervals) if mine else intervals
         return GtidSet.from_parts(united.items())
 
     def __and__(self, other: GtidSet) -> GtidSet:
         if not isinstance(other, GtidSet):
             return NotImplemented
         theirs = dict(other.parts)
-        common = ((source, numbers.intersect(runs, theirs[source])) for source, runs in self.parts if source in theirs)
+        common = (
+            (source, numbers.intersect(intervals, theirs[source]))
+            for source, intervals in self.parts
+            if source in theirs
+        )
         return GtidSet.from_parts(common)
 
     def __sub__(self, other: GtidSet) -> GtidSet:
         if not isinstance(other, GtidSet):
             return NotImplemented
         theirs = dict(other.parts)
-        rest = ((source, numbers.subtract(runs, theirs.get(source, ()))) for source, runs in self.parts)
+        rest = ((source, numbers.subtract(intervals, theirs.get(source, ()))) for source, intervals in self.parts)
         return GtidSet.from_parts(rest)
 
     def __xor__(self, other: GtidSet) -> GtidSet:
@@ -93,7 +97,7 @@ class GtidSet:
     def __le__(self, other: GtidSet) -> bool:
         if not isinstance(other, GtidSet):
             return NotImplemented
-        return all(numbers.covers(other.runs(source), runs) for source, runs in self.parts)
+        return all(numbers.covers(other.intervals_of(source), intervals) for source, intervals in self.parts)
 
     def __lt__(self, other: GtidSet) -> bool:
         if not isinstance(other, GtidSet):
@@ -112,7 +116,7 @@ class GtidSet:
 
     def __contains__(self, item: Gtid | GtidSet | str) -> bool:
         if isinstance(item, Gtid):
-            return numbers.covers(self.runs(item.source), ((item.number, item.number + 1),))
+            return numbers.covers(self.intervals_of(item.source), ((item.number, item.number + 1),))
         return (GtidSet(item) if isinstance(item, str) else item) <= self
 
     def __bool__(self) -> bool:
@@ -122,14 +126,14 @@ class GtidSet:
         return self.count()
 
     def __iter__(self) -> Iterator[Gtid]:
-        for (uuid, tag), runs in self.parts:
-            for start, stop in runs:
+        for (uuid, tag), intervals in self.parts:
+            for start, stop in intervals:
                 for number in range(start, stop):
                     yield Gtid(uuid, number, tag)
 
     def count(self) -> int:
-        """Return how many GTIDs there are."""
-        return sum(numbers.count(runs) for _, runs in self.parts)
+        """Return the number of GTIDs."""
+        return sum(numbers.count(intervals) for _, intervals in self.parts)
 
     @property
     def uuids(self) -> tuple[str, ...]:
@@ -146,8 +150,8 @@ class GtidSet:
         """Whether any GTID has a tag."""
         return any(tag for _, tag in self.sources)
 
-    def runs(self, source: Source) -> Runs:
-        """Return the runs of numbers of one source, each as (start, stop) with an exclusive stop."""
+    def intervals_of(self, source: Source) -> Intervals:
+        """Return the intervals of one source, each as (start, stop) with an exclusive stop."""
         index = bisect_left(self.parts, (source,))
         if index < len(self.parts) and self.parts[index][0] == source:
             return self.parts[index][1]
@@ -155,23 +159,23 @@ class GtidSet:
 
     def intervals(self, uuid: str, tag: str = "") -> tuple[range, ...]:
         """Return the intervals of one UUID and tag: `range(1, 6)` is 1-5."""
-        return tuple(range(start, stop) for start, stop in self.runs((normal_uuid(uuid), normal_tag(tag))))
+        return tuple(range(start, stop) for start, stop in self.intervals_of((normal_uuid(uuid), normal_tag(tag))))
 
     def last(self, uuid: str, tag: str = "") -> int:
         """Return the highest number of one UUID and tag; 0 when there is none."""
-        runs = self.runs((normal_uuid(uuid), normal_tag(tag)))
-        return runs[-1][1] - 1 if runs else 0
+        intervals = self.intervals_of((normal_uuid(uuid), normal_tag(tag)))
+        return intervals[-1][1] - 1 if intervals else 0
 
     def next_gtid(self, uuid: str, tag: str = "") -> Gtid:
-        """Return the GTID that a server with this set and UUID gives next: the smallest free number, gaps first."""
+        """Return the next GTID that a server with this set and UUID assigns: the smallest free number, gaps first."""
         source = (normal_uuid(uuid), normal_tag(tag))
-        number = numbers.first_free(self.runs(source))
+        number = numbers.first_free(self.intervals_of(source))
         if number > MAX_NUMBER:
-            raise EncodeError(f"{uuid} has used up all numbers of a GTID")
+            raise EncodeError(f"{uuid} has used up all GTID numbers (1 to {MAX_NUMBER})")
         return Gtid(source[0], number, source[1])
 
     def next_gtids(self) -> tuple[Gtid, ...]:
-        """Return the next GTID of each UUID and tag that is here."""
+        """Return the next GTID of each UUID and tag in the set."""
         return tuple(self.next_gtid(uuid, tag) for uuid, tag in self.sources)
 
     def add(self, gtid: Gtid | str) -> GtidSet:

@@ -1,4 +1,4 @@
-"""Sets of positive numbers as runs: sorted pairs (start, stop), `stop` exclusive, a gap between each two.
+"""Sets of positive numbers as intervals: sorted pairs (start, stop), `stop` exclusive, a gap between each two.
 
 The form is unique, so equal sets are equal tuples. Every operation is one pass over both operands.
 """
@@ -8,17 +8,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 
-Run = tuple[int, int]
-Runs = tuple[Run, ...]
+Interval = tuple[int, int]
+Intervals = tuple[Interval, ...]
 
 _BEYOND = 1 << 64
 
 
-def join(runs: Iterable[Run]) -> Runs:
-    """Bring runs in any order, overlapping or adjacent, into the unique form."""
-    joined: list[Run] = []
+def join(intervals: Iterable[Interval]) -> Intervals:
+    """Return the unique form of intervals that may be in any order, overlapping or adjacent."""
+    joined: list[Interval] = []
     start, stop = 0, -1
-    for next_start, next_stop in sorted(runs):
+    for next_start, next_stop in sorted(intervals):
         if next_start > stop:
             if start:
                 joined.append((start, stop))
@@ -30,14 +30,14 @@ def join(runs: Iterable[Run]) -> Runs:
     return tuple(joined)
 
 
-def unite(left: Runs, right: Runs) -> Runs:
+def unite(left: Intervals, right: Intervals) -> Intervals:
     """Return the numbers in either."""
     return join(left + right)  # sorting two sorted halves is one merge
 
 
-def intersect(left: Runs, right: Runs) -> Runs:
+def intersect(left: Intervals, right: Intervals) -> Intervals:
     """Return the numbers in both."""
-    common: list[Run] = []
+    common: list[Interval] = []
     others = iter(right)
     other_start, other_stop = next(others, (_BEYOND, _BEYOND))
     for start, stop in left:
@@ -51,13 +51,13 @@ def intersect(left: Runs, right: Runs) -> Runs:
     return tuple(common)
 
 
-def subtract(left: Runs, right: Runs) -> Runs:
+def subtract(left: Intervals, right: Intervals) -> Intervals:
     """Return the numbers in `left` that are not in `right`."""
-    rest: list[Run] = []
+    rest: list[Interval] = []
     others = iter(right)
     other_start, other_stop = next(others, (_BEYOND, _BEYOND))
-    for run_start, stop in left:
-        start = run_start
+    for first, stop in left:
+        start = first
         while other_stop <= start:
             other_start, other_stop = next(others, (_BEYOND, _BEYOND))
         while other_start < stop:
@@ -72,24 +72,24 @@ def subtract(left: Runs, right: Runs) -> Runs:
     return tuple(rest)
 
 
-def covers(outer: Runs, inner: Runs) -> bool:
-    """Say whether every number of `inner` is in `outer`."""
-    return all(stop <= _stop_of_run_at(outer, start) for start, stop in inner)
+def covers(outer: Intervals, inner: Intervals) -> bool:
+    """Return whether every number of `inner` is in `outer`."""
+    return all(stop <= _stop_of_interval_at(outer, start) for start, stop in inner)
 
 
-def first_free(runs: Runs) -> int:
-    """Return the smallest positive number that is not there."""
-    return runs[0][1] if runs and runs[0][0] == 1 else 1
+def first_free(intervals: Intervals) -> int:
+    """Return the smallest positive number that is not in the set."""
+    return intervals[0][1] if intervals and intervals[0][0] == 1 else 1
 
 
-def count(runs: Runs) -> int:
-    """Return how many numbers there are."""
-    return sum(stop - start for start, stop in runs)
+def count(intervals: Intervals) -> int:
+    """Return how many numbers are in the set."""
+    return sum(stop - start for start, stop in intervals)
 
 
-def _stop_of_run_at(runs: Runs, number: int) -> int:
-    """Return where the run that holds a number stops; 0 when none holds it."""
-    index = bisect_right(runs, (number, _BEYOND)) - 1
-    if index < 0 or runs[index][1] <= number:
+def _stop_of_interval_at(intervals: Intervals, number: int) -> int:
+    """Return the stop of the interval that contains a number; 0 if there is none."""
+    index = bisect_right(intervals, (number, _BEYOND)) - 1
+    if index < 0 or intervals[index][1] <= number:
         return 0
-    return runs[index][1]
+    return intervals[index][1]

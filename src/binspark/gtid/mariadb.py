@@ -1,4 +1,4 @@
-"""What a MariaDB server's log holds: the last GTID of each server, in each domain."""
+"""MariaDB's GTIDs: the position (one GTID per domain) and the state (one per domain and server)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from binspark.errors import EncodeError, Malformed
-from binspark.gtid.names import SPACE, refuse, shown
+from binspark.gtid.syntax import SPACE, refuse, shown
 
 _MAX_U32 = (1 << 32) - 1
 _MAX_U64 = (1 << 64) - 1
@@ -28,20 +28,20 @@ class MariadbGtid:
     def __post_init__(self) -> None:
         in_range = 0 <= self.domain <= _MAX_U32 and 0 <= self.server <= _MAX_U32 and 0 <= self.sequence <= _MAX_U64
         if not in_range:
-            raise Malformed(f"{self} is not a MariaDB GTID: its parts have 32, 32 and 64 bits")
+            raise Malformed(f"invalid MariaDB GTID {self}, expected parts of at most 32, 32 and 64 bits")
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """Parse `domain-server-sequence`."""
         match = _GTID.fullmatch(text)
         if not match:
-            raise Malformed(f"{shown(text)} is not a MariaDB GTID: domain-server-sequence")
+            raise Malformed(f"invalid MariaDB GTID {shown(text)}, expected domain-server-sequence")
         domain, server, sequence = match.groups()
         return cls(int(domain), int(server), int(sequence))
 
     @property
     def age(self) -> tuple[int, int]:
-        """What decides which of two GTIDs of a domain is newer: the number; the server only breaks a tie."""
+        """The sort key by which one GTID of a domain is newer than another: the number, then the server id."""
         return self.sequence, self.server
 
     def __str__(self) -> str:
@@ -49,43 +49,40 @@ class MariadbGtid:
 
 
 def parse_list(text: str) -> Iterator[MariadbGtid]:
-    """Parse GTIDs with a comma between each two, in the order of the text; nothing but space is an empty list.
+    """Parse GTIDs separated by commas, in the order of the text; only whitespace is an empty list.
 
-    The server allows space and a plus sign before each number. Space at the end, which it refuses, is allowed too:
-    these texts are often read from files.
+    The server allows whitespace and a plus sign before each number. It does not allow whitespace at the end; that is
+    accepted here because these texts are often read from files, which end with a newline.
     """
     offset = 0
     more = bool(text.strip(" \t\n\v\f\r"))
     while more:
         match = _GTID.match(text, offset)
         if not match:
-            raise refuse(text, offset, "a MariaDB GTID, domain-server-sequence,")
+            raise refuse("list of MariaDB GTIDs", text, offset, "domain-server-sequence")
         domain, server, sequence = map(int, match.groups())
         if domain > _MAX_U32 or server > _MAX_U32 or sequence > _MAX_U64:
-            raise refuse(text, offset, "parts of 32, 32 and 64 bits")
+            raise refuse("list of MariaDB GTIDs", text, offset, "parts of at most 32, 32 and 64 bits")
         yield MariadbGtid(domain, server, sequence)
         more = text.startswith(",", match.end())
         offset = match.end() + 1
         if not more and match.end() < len(text):
-            raise refuse(text, match.end(), "a comma or the end")
-
-
-_MAX_SEQUENCE = (1 << 64) - 1
+            raise refuse("list of MariaDB GTIDs", text, match.end(), "a comma or the end")
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class MariadbPosition:
-    """One GTID a domain: `gtid_slave_pos`, `gtid_binlog_pos`, `gtid_current_pos`. Immutable, hashable.
+    """One GTID per domain: `gtid_slave_pos`, `gtid_binlog_pos`, `gtid_current_pos`. Immutable, hashable.
 
-    A domain is one stream of rising numbers, whoever writes them. A position stands for all that comes up to its GTID
-    in each of its domains; the operators compare numbers within a domain. Two servers that wrote the same number have
-    parted ways; the higher server id then counts as newer, so that the laws below hold for any two positions.
+    A domain is one sequence of increasing numbers, whichever server writes them. A position represents all transactions
+    up to its GTID in each of its domains; the operators compare numbers within a domain. Two servers that wrote the
+    same number have diverged; the higher server id then counts as newer, so that the laws are valid for any positions.
 
     operator   meaning                                                  law
     a | b      the newer GTID of each domain                            a <= b  is  a | b == b
     a & b      the older GTID of each domain that both have             a <= b  is  a & b == a
     a - b      the GTIDs of a that b has not reached                    (a - b) | b == a | b;  not (a - b)  is  a <= b
-    a <= b     b has reached all of a; < also says that they differ
+    a <= b     b has reached all of a; < also requires that they differ
     x in a     a GTID, a position, or the text of either: reached
     """
 
@@ -96,7 +93,7 @@ class MariadbPosition:
 
     @classmethod
     def of(cls, gtids: Iterable[MariadbGtid]) -> MariadbPosition:
-        """Make a position of GTIDs in any order; two of one domain are `Malformed`, as for the server."""
+        """Return the position of GTIDs in any order; two of one domain are `Malformed`, as for the server."""
         made = cls()
         object.__setattr__(made, "gtids", _one_per_domain(gtids))
         return made
@@ -168,23 +165,23 @@ class MariadbPosition:
         return tuple(gtid.domain for gtid in self.gtids)
 
     def get(self, domain: int) -> MariadbGtid | None:
-        """Return the GTID of a domain; None when it has none."""
+        """Return the GTID of a domain, or None if the position has none."""
         return next((gtid for gtid in self.gtids if gtid.domain == domain), None)
 
     def advance(self, gtid: MariadbGtid) -> MariadbPosition:
-        """Return the position after this transaction, which was read next: its domain is there now, newer or not."""
+        """Return the position after this transaction was read: its GTID is that of its domain, newer or not."""
         others = (other for other in self.gtids if other.domain != gtid.domain)
         return MariadbPosition.of((*others, gtid))
 
     def next_gtids(self) -> tuple[MariadbGtid, ...]:
-        """Return the GTID after the last one of each domain, should the same server write it."""
+        """Return the GTID after the last one of each domain, if the same server writes it."""
         return tuple(next_in_domain(gtid, gtid.sequence) for gtid in self.gtids)
 
 
 def next_in_domain(last: MariadbGtid, highest_sequence: int) -> MariadbGtid:
-    """Return the GTID that the server of `last` gives next, where a number up to `highest_sequence` was seen."""
-    if highest_sequence == _MAX_SEQUENCE:
-        raise EncodeError(f"domain {last.domain} has used up all numbers of a GTID")
+    """Return the next GTID that the server of `last` assigns in a domain whose highest number is `highest_sequence`."""
+    if highest_sequence == _MAX_U64:
+        raise EncodeError(f"domain {last.domain} has used up all GTID numbers (0 to {_MAX_U64})")
     return MariadbGtid(last.domain, last.server, highest_sequence + 1)
 
 
@@ -197,21 +194,21 @@ def _one_per_domain(gtids: Iterable[MariadbGtid]) -> tuple[MariadbGtid, ...]:
     for gtid in gtids:
         known = found.setdefault(gtid.domain, gtid)
         if known is not gtid:
-            raise Malformed(f"{gtid} and {known} are both of domain {gtid.domain}: a position has one GTID a domain")
+            raise Malformed(f"{gtid} and {known} are both of domain {gtid.domain}, expected one GTID per domain")
     return tuple(found[domain] for domain in sorted(found))
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class MariadbState:
-    """Several servers a domain: `gtid_binlog_state`, and the GTID_LIST event at the head of a log. Immutable, hashable.
+    """One GTID per domain and server: `gtid_binlog_state`, and the GTID_LIST event at the start of a log. Immutable.
 
     The order matters in one way: the last GTID of a domain is the one that was written last, even if its number is not
-    the highest; `position` is made of those. The normal form sorts by domain, and within a domain by server, but for
-    the last one. A server that comes up twice in a domain counts where it comes up last, as for the server.
+    the highest; `position` is made of those. The normal form sorts by domain, and within a domain by server, except
+    for the last one. Of two GTIDs of one server in a domain the later one counts, as for the server.
 
     operator   meaning
-    a | b      the highest number of each server. A domain that differs in a and b has the highest number of all last:
-               between two logs, numbers are the only order there is. Commutative, associative, idempotent.
+    a | b      the highest number of each server. A domain that differs in a and b has its highest number last:
+               between two logs, numbers are the only order. Commutative, associative, idempotent.
     a & b      the lower number of each server that both have
     a - b      the GTIDs of a that b does not contain;  (a - b) <= a;  not (a - b)  is  a <= b
     a <= b     each server's number in a is at most its number in b
@@ -226,7 +223,7 @@ class MariadbState:
 
     @classmethod
     def of(cls, gtids: Iterable[MariadbGtid]) -> MariadbState:
-        """Make a state of GTIDs in the order in which they were written or listed."""
+        """Return the state of GTIDs given in the order in which they were written or listed."""
         made = cls()
         object.__setattr__(made, "gtids", _normal_order(gtids))
         return made
@@ -293,7 +290,7 @@ class MariadbState:
         return MariadbPosition.of(listed[-1] for listed in _by_domain(self.gtids).values())
 
     def get(self, domain: int, server: int) -> MariadbGtid | None:
-        """Return the GTID of one server in a domain; None when it has none."""
+        """Return the GTID of one server in a domain, or None if the state has none."""
         return next((gtid for gtid in self.gtids if (gtid.domain, gtid.server) == (domain, server)), None)
 
     def add(self, gtid: MariadbGtid) -> MariadbState:
@@ -301,7 +298,7 @@ class MariadbState:
         return MariadbState.of((*self.gtids, gtid))
 
     def next_gtids(self) -> tuple[MariadbGtid, ...]:
-        """Return what the last server of each domain gives next: one more than the highest number in the domain."""
+        """Return the next GTID of the last server of each domain: one more than the domain's highest number."""
         return tuple(
             next_in_domain(listed[-1], max(gtid.sequence for gtid in listed))
             for listed in _by_domain(self.gtids).values()
@@ -326,7 +323,7 @@ def _normal_order(gtids: Iterable[MariadbGtid]) -> tuple[MariadbGtid, ...]:
 
 
 def _unite_domain(mine: list[MariadbGtid], theirs: list[MariadbGtid]) -> list[MariadbGtid]:
-    """Return one domain's GTIDs, the last one last. Both lists are in normal order; an empty one has no say."""
+    """Return one domain's GTIDs, the last one last. Both lists are in normal order; an empty one does not count."""
     if mine == theirs or not theirs:
         return mine
     if not mine:

@@ -1,11 +1,11 @@
-"""The text of a MySQL GTID set, as the server takes it and as the server prints it.
+"""The text of a MySQL GTID set, as the server accepts it and as the server prints it.
 
     set       empty elements are fine:   element, element, …
     element   a UUID, then tags and intervals in any order:   uuid :item :item …
-    item      a tag, which holds until the next one or the end of the element; or an interval
+    item      a tag, which applies until the next one or the end of the element; or an interval
     interval  a number, or  first-last ; empty when last is before first
 
-The same UUID, tag or number may come up any number of times. A UUID or a tag without an interval adds nothing.
+The same UUID, tag or number may occur any number of times. A UUID or a tag without an interval adds nothing.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from binspark.gtid.intervals import Run, Runs, join
-from binspark.gtid.names import ANY_UUID, MAX_NUMBER, NUMBER, SPACE, TAG, normal_uuid, refuse
+from binspark.errors import Malformed
+from binspark.gtid.intervals import Interval, Intervals, join
+from binspark.gtid.syntax import ANY_UUID, MAX_NUMBER, NUMBER, SPACE, TAG, normal_uuid, refuse
 
 Source = tuple[str, str]
-"""UUID and tag: what a run of numbers belongs to."""
+"""UUID and tag: numbers of one source form one sequence."""
 
-Part = tuple[Source, Runs]
+Part = tuple[Source, Intervals]
 
 _SEPARATORS = re.compile(r"[ \t\n\v\f\r,]*")
 _UUID = re.compile(rf"({ANY_UUID}){SPACE}")
@@ -30,14 +31,14 @@ _SPACE = re.compile(SPACE)
 
 def parse_parts(text: str) -> tuple[Part, ...]:
     """Parse a GTID set into its parts, in order, none of them empty."""
-    collected: dict[Source, list[Run]] = {}
+    collected: dict[Source, list[Interval]] = {}
     offset = _end_of(_SEPARATORS, text, 0)
     while offset < len(text):
         offset = _parse_element(text, offset, collected)
         if offset < len(text) and text[offset] != ",":
-            raise refuse(text, offset, "a comma, a colon or the end")
+            raise _refuse(text, offset, "a comma, a colon or the end")
         offset = _end_of(_SEPARATORS, text, offset)
-    return normal_parts((source, join(runs)) for source, runs in collected.items())
+    return normal_parts((source, join(intervals)) for source, intervals in collected.items())
 
 
 def normal_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
@@ -46,56 +47,60 @@ def normal_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def format_parts(parts: Iterable[Part], separator: str) -> str:
-    """Print parts in the server's order and form; `separator` stands between UUIDs."""
+    """Return the text of parts in the server's form, with `separator` between UUIDs."""
     printed: list[str] = []
     last_uuid = ""
-    for (uuid, tag), runs in parts:
+    for (uuid, tag), intervals in parts:
         if uuid != last_uuid:
             printed.append(f"{separator}{uuid}" if last_uuid else uuid)
             last_uuid = uuid
         if tag:
             printed.append(f":{tag}")
-        printed.extend(f":{start}" if stop - start == 1 else f":{start}-{stop - 1}" for start, stop in runs)
+        printed.extend(f":{start}" if stop - start == 1 else f":{start}-{stop - 1}" for start, stop in intervals)
     return "".join(printed)
 
 
-def _parse_element(text: str, offset: int, collected: dict[Source, list[Run]]) -> int:
-    """Parse one UUID and what belongs to it; return where it ends."""
+def _parse_element(text: str, offset: int, collected: dict[Source, list[Interval]]) -> int:
+    """Parse one UUID and its items; return the offset after them."""
     match = _UUID.match(text, offset)
     if not match:
-        raise refuse(text, offset, "a UUID")
+        raise _refuse(text, offset, "a UUID")
     uuid = normal_uuid(match[1])
-    runs: list[Run] = collected.setdefault((uuid, ""), [])
+    intervals: list[Interval] = collected.setdefault((uuid, ""), [])
     offset = match.end()
     while text.startswith(":", offset):
         interval = _INTERVAL.match(text, offset + 1)
         if interval:
             start, stop = _interval_bounds(text, interval)
             if start < stop:
-                runs.append((start, stop))
+                intervals.append((start, stop))
             offset = interval.end()
             continue
         tag = _TAG.match(text, offset + 1)
         if not tag:
-            raise refuse(text, _end_of(_SPACE, text, offset + 1), "a number or a tag")
-        runs = collected.setdefault((uuid, tag[1].lower()), [])
+            raise _refuse(text, _end_of(_SPACE, text, offset + 1), "a number or a tag")
+        intervals = collected.setdefault((uuid, tag[1].lower()), [])
         offset = tag.end()
     return offset
 
 
-def _interval_bounds(text: str, interval: re.Match[str]) -> Run:
+def _interval_bounds(text: str, interval: re.Match[str]) -> Interval:
     first, last = interval.groups()
     start = int(first)
     if not 1 <= start <= MAX_NUMBER:
-        raise refuse(text, interval.start(1), f"a number from 1 to {MAX_NUMBER}")
+        raise _refuse(text, interval.start(1), f"a number from 1 to {MAX_NUMBER}")
     if last is None:
         if text.startswith("-", interval.end()):
-            raise refuse(text, _end_of(_SPACE, text, interval.end() + 1), f"a number up to {MAX_NUMBER}")
+            raise _refuse(text, _end_of(_SPACE, text, interval.end() + 1), f"a number up to {MAX_NUMBER}")
         return start, start + 1
     stop = int(last) + 1
     if stop > MAX_NUMBER + 1:
-        raise refuse(text, interval.start(2), f"a number up to {MAX_NUMBER}")
+        raise _refuse(text, interval.start(2), f"a number up to {MAX_NUMBER}")
     return start, stop
+
+
+def _refuse(text: str, offset: int, expected: str) -> Malformed:
+    return refuse("GTID set", text, offset, expected)
 
 
 def _end_of(pattern: re.Pattern[str], text: str, offset: int) -> int:

@@ -1,4 +1,4 @@
-"""What a log contains, as tables for people and as a record for programs."""
+"""The contents of logs, as tables for people and as a JSON object for programs."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def _largest_table(contents: Contents) -> Table:
     table = _table("largest transactions", "at", "bytes", "what", text_columns=2)
     table.columns[3].justify = "left"
     for transaction in contents.largest:
-        place = f"{PurePath(transaction.file).name}:{transaction.start}"
-        table.add_row(transaction.gtid or "anonymous", place, _size(transaction.length), _what(transaction))
+        position = f"{PurePath(transaction.file).name}:{transaction.start}"
+        table.add_row(transaction.gtid or "anonymous", position, _size(transaction.length), _what(transaction))
     return table
 
 
@@ -131,7 +131,7 @@ def _moment(timestamp: int | None) -> str:
 
 
 def _size(count: int) -> str:
-    """Return a number of bytes as people say it."""
+    """Return a number of bytes with a unit: `12.3 MB`."""
     amount = float(count)
     for unit in ("B", "kB", "MB", "GB"):
         if amount < 1000 or unit == "GB":

@@ -28,7 +28,7 @@ from binspark.event.table_metadata import MetadataField
 
 
 def shown_text(name: str, raw: bytes) -> dict[str, str]:
-    """Return text under its name; where it is not UTF-8, with the odd bytes escaped and all of it in hex besides."""
+    """Return text under its name; text that is not UTF-8 with escapes, and in addition as hex under `name_hex`."""
     try:
         return {name: raw.decode()}
     except UnicodeDecodeError:
@@ -42,11 +42,11 @@ def readable(raw: bytes) -> str:
 
 Json = Any
 
-# Fields that only exist so that an event can be written again byte for byte; shown when there is something in them.
+# Fields that exist only so that an event can be encoded again byte for byte; shown if they are not empty.
 _SHOWN_WHEN_NOT_EMPTY = frozenset(
     {"padding", "server_version_padding", "view_id_padding", "unknown_fields", "metadata_rest", "extra_info"}
 )
-# Fields that stand in the log again, compressed, and one that means nothing.
+# Compressed copies of other fields, and one without a meaning.
 _NEVER_SHOWN = frozenset({"compressed", "length_byte"})
 
 
@@ -112,7 +112,7 @@ def _named_value(part: StatusVariable | MetadataField) -> Json:
 
 
 def _member(member: bytes) -> str:
-    """Show a member of an ENUM or SET; one that is not UTF-8 is shown in hex, as its character set may be any."""
+    """Return a member of an ENUM or SET as text; in hex if it is not UTF-8, because its character set is not known."""
     try:
         return member.decode()
     except UnicodeDecodeError:
@@ -172,7 +172,7 @@ def _column_numbers(body: Rows, bitmap: bytes) -> list[int]:
 
 
 def _sized(name: str) -> Callable[[Event], dict[str, Json]]:
-    """Return a way to show an event with the size of a field in place of its bytes."""
+    """Return a function that shows an event with the size of a field instead of its bytes."""
 
     def shown(event: Event) -> dict[str, Json]:
         size = len(getattr(event.body, name))

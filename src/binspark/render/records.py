@@ -1,4 +1,4 @@
-"""A transaction as one record of JSON lines."""
+"""Events and transactions as JSON objects, and events as lines of text."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def event_record(event: Event) -> dict[str, Any]:
 
 
 def event_line(event: Event) -> str:
-    """Return an event as a line for a person: position, type, size, time, what it says."""
-    place = f"{event.offset:>10}" if event.inner is None else f"{'+' + str(event.inner):>10}"
+    """Return an event as a line of text: position, type, size, time, summary."""
+    position = f"{event.offset:>10}" if event.inner is None else f"{'+' + str(event.inner):>10}"
     mark = " CHECKSUM BAD" if event.checksum == "bad" else ""
     moment = _moment(event.header.timestamp)
-    return f"{place}  {event.type:<20} {event.header.event_size:>8}  {moment}  {summarize(event)}{mark}"
+    return f"{position}  {event.type:<20} {event.header.event_size:>8}  {moment}  {summarize(event)}{mark}"
 
 
 def _moment(timestamp: int) -> str:

@@ -1,4 +1,4 @@
-"""What an event says, in a few words."""
+"""The contents of an event in one short line."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ from binspark.event import (
 from binspark.event.variables import IntvarKind
 from binspark.render.json_values import readable
 
-_LONGEST = 100
+_MAX_LENGTH = 100
 
 
 def summarize(event: Event) -> str:
-    """Return what an event says, in one short line."""
+    """Return the contents of an event in one short line, empty if there is nothing to add to its type."""
     summary = _SUMMARIES.get(type(event.body))
     return summary(event.body, event) if summary else ""
 
 
 def one_line(raw: bytes) -> str:
     """Return a statement on one line, shortened."""
-    text = " ".join(readable(raw[: 4 * _LONGEST]).split())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    text = " ".join(readable(raw[: 4 * _MAX_LENGTH]).split())
+    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
 
 
 def _gtid(body: Any, _event: Event) -> str:

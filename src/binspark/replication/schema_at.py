@@ -9,7 +9,7 @@ from binspark.replication.follow import Follower
 from binspark.replication.position import BinlogPosition
 from binspark.replication.stop import StopCondition
 from binspark.schema.history import SchemaHistory, UnreadableDdl
-from binspark.schema.server import as_hints, from_server, true_before
+from binspark.schema.server import as_uncertain, from_server, unaffected_tables
 from binspark.server.connection import Connection
 from binspark.server.info import server_variables
 
@@ -26,11 +26,11 @@ def history_at(
     lower_case = variables.get("lower_case_table_names") == "1"
     current = from_server(connection.rows)
     if variables.get("binlog_row_metadata") == "FULL":
-        return SchemaHistory(as_hints(current), on_unreadable, lower_case_names=lower_case)
+        return SchemaHistory(as_uncertain(current), on_unreadable, lower_case_names=lower_case)
     since = SchemaHistory(lower_case_names=lower_case)
     for event in _statements(connection, position):
         since.feed(event)
-    earlier = true_before(current, (entry.change for entry in since.entries))
+    earlier = unaffected_tables(current, (entry.change for entry in since.entries))
     return SchemaHistory(earlier, on_unreadable, lower_case_names=lower_case)
 
 

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from binspark.columns.packet_layout import ODD_CODES, Outcome
 from binspark.errors import DecodeError, Malformed
 from binspark.event import Event, EventDecoder
 from binspark.frames import EventCode, LogFormat
 from binspark.frames.checksum import ChecksumState, checksum_of
 from binspark.frames.format import CHECKSUM_LENGTH
+from binspark.kernels.packet_layout import ODD_CODES, Outcome
 from binspark.position import Position
 from binspark.replication.buffer import TransactionBuffer
 from binspark.replication.channel import Memory
@@ -31,7 +31,14 @@ from binspark.replication.stop import NEVER, StopCondition
 from binspark.replication.stream import StreamEvent
 from binspark.replication.unpack import Unpacked, Unpacker
 from binspark.transactions.byte_tables import STARTS_NOTHING
-from binspark.transactions.grammar import Progress, Role, boundary_of, breaks_transaction, interrupts, progress_after
+from binspark.transactions.grammar import (
+    Progress,
+    Role,
+    begins_another,
+    boundary_of,
+    breaks_transaction,
+    progress_after,
+)
 
 _FIRST_SIZE = 1 << 20
 _ENOUGH_BYTES = 2 << 20
@@ -42,8 +49,10 @@ log = logging.getLogger("binspark.replication")
 
 
 class BulkSource:
-    """Chunks of bytes as they come, as an iterator. Once the stream has begun, an empty one comes at the latest after
-    `wait_seconds`, so that whoever iterates can attend to other things.
+    """Chunks of bytes as they come, as an iterator.
+
+    Once the stream has begun, an empty one comes at the latest after `wait_seconds`, so that whoever iterates can
+    attend to other things.
 
     is_stopped  whether the position or time to stop at is reached: the last chunk is the last
     """
@@ -223,7 +232,7 @@ class EventSource:
 
     def _is_cut_short(self, buffer: TransactionBuffer, event: Event, role: Role) -> bool:
         """Whether an event shows that the transaction in progress is not continued."""
-        if event.file != buffer.file or interrupts(role, self._progress):
+        if event.file != buffer.file or begins_another(role, self._progress):
             return True
         return role is Role.BREAKS and breaks_transaction(event, in_relay_log=False)
 

@@ -40,7 +40,7 @@ class AtTime:
 
     def __post_init__(self) -> None:
         if self.time.tzinfo is None:
-            raise OptionError(f"start: {self.time.isoformat()} lacks its time zone; append Z for UTC")
+            raise OptionError(f"must have a time zone, got {self.time.isoformat()}; append Z for UTC", option="start")
 
     @property
     def seconds(self) -> int:
@@ -78,13 +78,15 @@ def parse_start(text: str) -> Start:
     try:
         return BinlogPosition.after_gtids(parse_gtids(stripped.removeprefix(_GTID_PREFIX)))
     except OptionError:
-        message = f"start: {text!r} is neither earliest, latest, file:position, GTIDs nor timestamp:…"
-        raise OptionError(message) from None
+        problem = f"must be earliest, latest, file:position, GTIDs or timestamp:…, got {text!r}"
+        raise OptionError(problem, option="start") from None
 
 
 def _in_file(file: str, offset: int) -> BinlogPosition:
     if offset < FIRST_EVENT_OFFSET:
-        raise OptionError(f"start: no event begins at {offset}; the first one is at {FIRST_EVENT_OFFSET}")
+        raise OptionError(
+            f"must be at an event, the first of which is at {FIRST_EVENT_OFFSET}, got {offset}", option="start"
+        )
     return BinlogPosition(file, offset)
 
 
@@ -92,4 +94,4 @@ def _time(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        raise OptionError(f"start: {text!r} is not a time such as 2026-11-15T09:30:00Z") from None
+        raise OptionError(f"must be a time such as 2026-11-15T09:30:00Z, got {text!r}", option="start") from None

@@ -10,12 +10,12 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from binspark.columns.kernels.hop import Look, Met, Walk, hop
-from binspark.columns.kernels.outline import NAME_LENGTH, count_starts, find_starts
 from binspark.event import Event, EventDecoder, GtidList, PreviousGtids
 from binspark.frames import EventCode, Framer, LogFormat
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition, MariadbState
 from binspark.gtid.intervals import join
+from binspark.kernels.starts import NAME_LENGTH, count_starts, find_starts
+from binspark.kernels.walk import Look, Met, Walk, hop
 from binspark.replication.gtids import Gtids, joined
 
 Bytes = npt.NDArray[np.uint8]
@@ -43,13 +43,20 @@ class EventBytes(Protocol):
     """
 
     @property
-    def file(self) -> str: ...
+    def file(self) -> str:  # noqa: D102 (see above)
+        ...
+
     @property
-    def offset(self) -> int: ...
+    def offset(self) -> int:  # noqa: D102
+        ...
+
     @property
-    def format(self) -> LogFormat: ...
+    def format(self) -> LogFormat:  # noqa: D102
+        ...
+
     @property
-    def array(self) -> Bytes: ...
+    def array(self) -> Bytes:  # noqa: D102
+        ...
 
 
 @dataclass(frozen=True, eq=False)

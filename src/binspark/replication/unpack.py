@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from struct import Struct
 from zlib import crc32
 
-from binspark.columns.packet_layout import ODD_CODES, PACKET_ROLES, Outcome
 from binspark.frames import HeaderFlag
 from binspark.frames.checksum import RESIDUE
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import HEADER_LENGTH
+from binspark.kernels.packet_layout import ODD_CODES, PACKET_ROLES, Outcome
 from binspark.replication.channel import MAX_PAYLOAD, PACKET_HEADER, Memory, UnreadPackets
 from binspark.transactions.byte_tables import PROGRESS_AFTER, PROGRESS_COUNT, STARTS_NOTHING, role_in_bytes
 from binspark.transactions.grammar import Role
@@ -103,7 +103,7 @@ class Unpacker:
         return outcome
 
 
-def unpack_plainly(packets: UnreadPackets, unpacked: Unpacked) -> Outcome:
+def unpack_plainly(packets: UnreadPackets, unpacked: Unpacked) -> Outcome:  # noqa: C901, PLR0911 (the kernel's twin)
     """Copy the events of packets one after the other; return why it ended."""
     view, target, room = packets.memory.view, unpacked.target.view, unpacked.target.size
     min_length = HEADER_LENGTH + CHECKSUM_LENGTH * unpacked.checksum
@@ -160,8 +160,8 @@ class KernelUnpacker:
     def __init__(self) -> None:
         import numpy as np
 
-        from binspark.columns.crc import crc32_address
-        from binspark.columns.kernels.packets import Unpack, unpack
+        from binspark.kernels.crc32 import crc32_address
+        from binspark.kernels.packets import Unpack, unpack
 
         self._fields = Unpack
         self._unpack = unpack
@@ -185,7 +185,7 @@ class KernelUnpacker:
         numbers[fields.SEQUENCE], numbers[fields.NEEDED] = packets.sequence, packets.needed
         numbers[fields.OFFSET], numbers[fields.CHECKSUM] = unpacked.offset, unpacked.checksum
         numbers[fields.PROGRESS] = unpacked.progress
-        numbers[fields.WHOLE] = target + unpacked.complete_size if unpacked.complete_size else 0
+        numbers[fields.COMPLETE] = target + unpacked.complete_size if unpacked.complete_size else 0
         numbers[fields.LAST], numbers[fields.ODD] = target + unpacked.last, unpacked.indirect_rows
         numbers[fields.STOP], numbers[fields.STOP_TIME] = unpacked.stop_offset, unpacked.stop_time
 
@@ -195,5 +195,5 @@ class KernelUnpacker:
         packets.start, unpacked.size = numbers[fields.IN_AT] - source, numbers[fields.OUT_AT] - target
         packets.sequence, packets.needed = numbers[fields.SEQUENCE], numbers[fields.NEEDED]
         unpacked.offset, unpacked.progress = numbers[fields.OFFSET], numbers[fields.PROGRESS]
-        unpacked.complete_size = numbers[fields.WHOLE] - target if numbers[fields.WHOLE] else 0
+        unpacked.complete_size = numbers[fields.COMPLETE] - target if numbers[fields.COMPLETE] else 0
         unpacked.last, unpacked.indirect_rows = numbers[fields.LAST] - target, bool(numbers[fields.ODD])

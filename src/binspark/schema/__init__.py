@@ -1,4 +1,4 @@
-"""Table maps and DDL into the shapes of tables: what a table was then."""
+"""The schemas of tables at any position of a log, from table maps, DDL, dumps and servers."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""ALTER TABLE, applied the way servers do it.
+"""ALTER TABLE, applied as servers do.
 
-Steps do not follow one another: names in CHANGE, MODIFY, RENAME COLUMN and DROP are those before the statement, names
-behind AFTER those after it. So `CHANGE a b INT, CHANGE b a INT` swaps two columns. The server first goes through the
-old columns, in their place, and then puts in those that are new or moved, in the order of the statement.
+The steps are not applied one after the other: names in CHANGE, MODIFY, RENAME COLUMN and DROP are those before the
+statement, names in AFTER those after it. So `CHANGE a b INT, CHANGE b a INT` swaps two columns. The server first
+changes the old columns in their order, and then inserts those that are new or moved, in the order of the statement.
 """
 
 from __future__ import annotations
@@ -17,54 +17,54 @@ from binspark.schema.changes import (
     AddKey,
     AlterTable,
     ChangeColumn,
+    ColumnPosition,
+    ColumnVisibility,
     ConvertCharset,
     DefaultCharset,
     DropColumn,
     DropKey,
-    KeepHistory,
     Key,
     KeyPart,
-    Place,
+    NotUnderstood,
     RenameColumn,
     RenameKey,
-    ShowColumn,
+    SystemVersioning,
     TextKind,
 )
 from binspark.schema.collations import known_charset
 from binspark.schema.definition import DefinedColumn, TableDefinition, named
 from binspark.schema.resolve import convert_column, define_column
 from binspark.schema.session import CharsetRequest, Session
-from binspark.schema.sql.reader import NotUnderstood
 
-_LONGEST = 4
+_LONGBLOB_LENGTH_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
-    """A column that is put into its place after the others."""
+    """A column that is inserted after the old columns were changed. Without a position it becomes the last one."""
 
     column: DefinedColumn
-    place: Place | None
+    position: ColumnPosition | None
 
 
 def alter_table(
     table: TableDefinition, change: AlterTable, database_collation: int | None, origin: Position
 ) -> TableDefinition:
-    """Return the table that ALTER TABLE leaves."""
+    """Return the table after ALTER TABLE."""
     collation = _collation(table, change, database_collation)
     columns, new_names = _columns(table, change, collation)
     converts = any(isinstance(step, ConvertCharset) for step in change.steps)
     if converts and collation is not None:
         columns = [convert_column(column, collation) for column in columns]
     elif converts:
-        raise NotUnderstood("the table is converted to a character set that is not known")
+        raise NotUnderstood("CONVERT TO CHARACTER SET with a character set or collation that is not known")
     keys = _keys(table, change, new_names)
-    keeps = [step.keep for step in change.steps if isinstance(step, KeepHistory)]
+    versioning = [step.enabled for step in change.steps if isinstance(step, SystemVersioning)]
     has_period = any(isinstance(step, AddColumn) and step.column.row_period for step in change.steps)
-    versioned = (keeps[-1] and not has_period) if keeps else table.versioned
+    versioned = (versioning[-1] and not has_period) if versioning else table.versioned
     return replace(
         table, columns=tuple(columns), keys=tuple(keys), collation=collation, origin=origin, versioned=versioned
-    ).settled()
+    ).normalized()
 
 
 def _collation(table: TableDefinition, change: AlterTable, database_collation: int | None) -> int | None:
@@ -78,7 +78,10 @@ def _collation(table: TableDefinition, change: AlterTable, database_collation: i
 
 
 def _database_default(request: CharsetRequest, session: Session, database_collation: int | None) -> int | None:
-    """CONVERT TO CHARACTER SET DEFAULT: the database's collation in MySQL, its character set's in MariaDB."""
+    """Return the collation of CONVERT TO CHARACTER SET DEFAULT.
+
+    It is the default collation of the database in MySQL, and that of the database's character set in MariaDB.
+    """
     if request.collate or not session.mariadb or database_collation is None:
         return session.collation(CharsetRequest(None, request.collate), database_collation)
     return session.collation_of_charset(known_charset(database_collation))
@@ -87,7 +90,7 @@ def _database_default(request: CharsetRequest, session: Session, database_collat
 def _columns(
     table: TableDefinition, change: AlterTable, collation: int | None
 ) -> tuple[list[DefinedColumn], dict[str, str]]:
-    """Return the columns, and for each that is left its old name and its new one."""
+    """Return the columns, and the new name of each old column that is not dropped."""
     known = {column.folded for column in table.columns}
     dropped = _dropped(change, known)
     changes = {
@@ -108,19 +111,27 @@ def _columns(
             continue
         new_names[column.folded] = step.column.name
         defined = _unsized(define_column(step.column, collation, change.session), change)
-        if step.place is None:
+        if step.position is None:
             columns.append(defined)
         else:
-            moved[id(step)] = _Moved(defined, step.place)
+            moved[id(step)] = _Moved(defined, step.position)
     for arrival in _arrivals(change, moved, known - dropped, collation):
-        _put(columns, arrival)
+        _insert(columns, arrival)
     return columns, new_names
 
 
 def _unsized(column: DefinedColumn, change: AlterTable) -> DefinedColumn:
-    """Return a column that becomes a BLOB or TEXT while its table is converted: MySQL sizes it after its old type."""
+    """Return a column that becomes a BLOB or TEXT while its table is converted, without a length.
+
+    MySQL derives the length from the old type of the column, which the statement does not contain.
+    """
     converts = any(isinstance(step, ConvertCharset) for step in change.steps)
-    if change.session.mariadb or not converts or column.text is not TextKind.BLOB or column.column.length == _LONGEST:
+    if (
+        change.session.mariadb
+        or not converts
+        or column.text is not TextKind.BLOB
+        or column.column.length == _LONGBLOB_LENGTH_BYTES
+    ):
         return column
     return replace(column, column=replace(column.column, length=0))
 
@@ -135,7 +146,7 @@ def _dropped(change: AlterTable, known: set[str]) -> set[str]:
 
 def _exists(name: str, if_exists: bool, known: set[str]) -> bool:
     if name.lower() not in known and not if_exists:
-        raise NotUnderstood(f"column {name!r} is changed, but the table is not known to have it")
+        raise NotUnderstood(f"column {name!r} is changed, but it is not in the known columns of the table")
     return name.lower() in known
 
 
@@ -144,7 +155,7 @@ def _kept(column: DefinedColumn, change: AlterTable, known: set[str]) -> Defined
         if isinstance(step, RenameColumn) and _exists(step.old_name, step.if_exists, known):
             if step.old_name.lower() == column.folded:
                 return replace(column, column=replace(column.column, name=step.new_name))
-        elif isinstance(step, ShowColumn) and step.name.lower() == column.folded:
+        elif isinstance(step, ColumnVisibility) and step.name.lower() == column.folded:
             return replace(column, column=replace(column.column, visible=step.visible))
     return column
 
@@ -156,26 +167,26 @@ def _arrivals(
         if isinstance(step, ChangeColumn) and id(step) in moved:
             yield moved[id(step)]
         elif isinstance(step, AddColumn) and not (step.if_not_exists and step.column.name.lower() in present):
-            yield _Moved(define_column(step.column, collation, change.session), step.place)
+            yield _Moved(define_column(step.column, collation, change.session), step.position)
 
 
-def _put(columns: list[DefinedColumn], arrival: _Moved) -> None:
+def _insert(columns: list[DefinedColumn], arrival: _Moved) -> None:
     if any(column.folded == arrival.column.folded for column in columns):
-        raise NotUnderstood(f"column {arrival.column.name!r} is added, but the table has it already")
-    if arrival.place is None:
+        raise NotUnderstood(f"column {arrival.column.name!r} is added, but it is already in the table")
+    if arrival.position is None:
         columns.append(arrival.column)
-    elif arrival.place.after is None:
+    elif arrival.position.after is None:
         columns.insert(0, arrival.column)
     else:
         names = [column.folded for column in columns]
-        after = arrival.place.after.lower()
+        after = arrival.position.after.lower()
         if after not in names:
-            raise NotUnderstood(f"a column is put behind {arrival.place.after!r}, which is not there")
+            raise NotUnderstood(f"AFTER names column {arrival.position.after!r}, which is not in the table")
         columns.insert(names.index(after) + 1, arrival.column)
 
 
 def _keys(table: TableDefinition, change: AlterTable, new_names: dict[str, str]) -> list[Key]:
-    """Return the keys: the old ones follow their columns, and lose those that are dropped."""
+    """Return the keys. Old keys follow the new names of their columns, and lose columns that are dropped."""
     dropped = {step.name.lower() for step in change.steps if isinstance(step, DropKey)}
     renamed = {step.old_name.lower(): step.new_name for step in change.steps if isinstance(step, RenameKey)}
     left = [_following(key, new_names) for key in table.keys if key.name.lower() not in dropped]

@@ -1,4 +1,4 @@
-"""A catalog as JSON, and back: to keep what a server or a dump said beside the logs that it goes with."""
+"""A catalog as JSON, to store the schemas of a server or a dump with its logs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from binspark.position import Position
 from binspark.schema.catalog import Catalog, Database, KnownTables
 from binspark.schema.changes import Key, KeyPart, TextKind
 from binspark.schema.definition import DefinedColumn, TableDefinition
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 from binspark.values.column import Column
 
 FORMAT = "binspark schema 1"
 
 
 def to_json(catalog: Catalog) -> str:
-    """Return a catalog as a JSON document. Tables that are known not to be there are part of it."""
+    """Return a catalog as a JSON document. Tables that are known not to exist are part of it."""
     document = {
         "format": FORMAT,
         "case_matters": catalog.case_matters,
@@ -36,18 +36,18 @@ def to_json(catalog: Catalog) -> str:
 
 
 def from_json(text: str) -> Catalog:
-    """Return the catalog that a JSON document holds."""
+    """Return the catalog in a JSON document."""
     try:
         document = json.loads(text)
         if document["format"] != FORMAT:
-            raise SchemaError(f"the document is of format {document['format']!r}, not {FORMAT!r}")
-        databases = {name: Database(**facts) for name, facts in document["databases"].items()}
+            raise SchemaError(f"schema document has format {document['format']!r}, expected {FORMAT!r}")
+        databases = {name: Database(**known) for name, known in document["databases"].items()}
         tables = {
             TableName(entry["schema"], entry["table"]): _read_table(entry["definition"]) for entry in document["tables"]
         }
         case_matters = bool(document.get("case_matters"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SchemaError(f"the document is no schema: {error}") from None
+        raise SchemaError(f"not a valid schema document: {error!r}") from None
     return Catalog(databases, KnownTables(tables), case_matters)
 
 
@@ -57,7 +57,7 @@ def _table(table: TableDefinition) -> dict[str, Any]:
         "mariadb": table.mariadb,
         "versioned": table.versioned,
         "certain": table.certain,
-        "origin": _told(table.origin),
+        "origin": _changed_fields(table.origin),
         "columns": [_column(defined) for defined in table.columns],
         "keys": [
             {"name": key.name, "unique": key.unique, "hashed": key.hashed, "parts": [list(part) for part in key.parts]}
@@ -67,14 +67,14 @@ def _table(table: TableDefinition) -> dict[str, Any]:
 
 
 def _column(defined: DefinedColumn) -> dict[str, Any]:
-    told = _told(defined.column) | {"type": defined.column.type.name}
-    return told | {"text": defined.text.name, "characters": defined.characters}
+    changed = _changed_fields(defined.column) | {"type": defined.column.type.name}
+    return changed | {"text": defined.text.name, "characters": defined.characters}
 
 
-def _told(value: Any) -> dict[str, Any]:
+def _changed_fields(value: Any) -> dict[str, Any]:
     """Return the fields of a value that differ from their defaults."""
     pairs = ((field, getattr(value, field.name)) for field in fields(value))
-    return {field.name: told for field, told in pairs if told != field.default}
+    return {field.name: field_value for field, field_value in pairs if field_value != field.default}
 
 
 def _read_table(document: dict[str, Any] | None) -> TableDefinition | None:
@@ -87,15 +87,15 @@ def _read_table(document: dict[str, Any] | None) -> TableDefinition | None:
     return TableDefinition(columns=columns, keys=keys, origin=origin, **known)
 
 
-def _read_column(facts: dict[str, Any]) -> DefinedColumn:
-    text = TextKind[facts.pop("text")]
-    characters = facts.pop("characters")
-    kind = ColumnType[facts.pop("type")]
-    if facts.get("members") is not None:
-        facts["members"] = tuple(facts["members"])
-    return DefinedColumn(Column(kind, **facts), text, characters)
+def _read_column(column: dict[str, Any]) -> DefinedColumn:
+    text = TextKind[column.pop("text")]
+    characters = column.pop("characters")
+    kind = ColumnType[column.pop("type")]
+    if column.get("members") is not None:
+        column["members"] = tuple(column["members"])
+    return DefinedColumn(Column(kind, **column), text, characters)
 
 
-def _read_key(facts: dict[str, Any]) -> Key:
-    parts = tuple(KeyPart(*part) for part in facts.pop("parts"))
-    return Key(parts=parts, **facts)
+def _read_key(key: dict[str, Any]) -> Key:
+    parts = tuple(KeyPart(*part) for part in key.pop("parts"))
+    return Key(parts=parts, **key)

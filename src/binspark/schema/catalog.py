@@ -1,8 +1,9 @@
-"""The databases and tables that are known, and what each statement does to them.
+"""The known databases and tables, and the effect of each statement on them.
 
-No log says whether its server keeps names in lower case. So a name means the table that is known by it; if none is, the
-one that differs only in case. What is known of that is not certain. A server that keeps the case shows itself soon:
-by a name of its own that is not all in lower case, or by a table that differs from another only in case.
+A log does not contain lower_case_table_names, on which the meaning of a name depends. So a name means the table with
+exactly this name; if there is none, the one whose name differs only in case, whose definition is then not certain. A
+server that preserves case can be recognized: by a name in a TABLE_MAP or a session that is not all in lower case, or by
+two tables whose names differ only in case.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from binspark.schema.changes import (
     CreateTable,
     DropDatabase,
     DropTables,
+    NotUnderstood,
     RenameTables,
     RenameTo,
     TemporaryTables,
@@ -29,14 +31,14 @@ from binspark.schema.changes import (
 )
 from binspark.schema.definition import TableDefinition
 from binspark.schema.resolve import define_table
-from binspark.schema.sql.reader import NotUnderstood, TableName
+from binspark.schema.table import TableName
 
 
 class KnownTables(MutableMapping[TableName, TableDefinition | None]):
-    """Tables by name. One that is None is known not to be there.
+    """Tables by name. A table that is None is known not to exist.
 
-    A server with lower_case_table_names=1 keeps names in lower case and logs statements as they are written, so that
-    `Shop.Orders` and `shop.orders` may mean one table. `spelling` finds it.
+    A server with lower_case_table_names=1 stores names in lower case but logs statements as they are written, so that
+    `Shop.Orders` and `shop.orders` may mean the same table. `spelling` finds it.
     """
 
     def __init__(self, tables: Mapping[TableName, TableDefinition | None] | None = None) -> None:
@@ -49,11 +51,11 @@ class KnownTables(MutableMapping[TableName, TableDefinition | None]):
 
     def __setitem__(self, name: TableName, table: TableDefinition | None) -> None:
         self._tables[name] = table
-        self._note(name, is_there=table is not None)
+        self._note(name, exists=table is not None)
 
     def __delitem__(self, name: TableName) -> None:
         del self._tables[name]
-        self._note(name, is_there=False)
+        self._note(name, exists=False)
 
     def __iter__(self) -> Iterator[TableName]:
         return iter(self._tables)
@@ -62,38 +64,39 @@ class KnownTables(MutableMapping[TableName, TableDefinition | None]):
         return len(self._tables)
 
     def copy(self) -> KnownTables:
+        """Return a copy that changes independently."""
         copied = KnownTables()
         copied._tables = dict(self._tables)
         copied._mixed = {lower: dict(spellings) for lower, spellings in self._mixed.items()}
         return copied
 
     def spelling(self, name: TableName) -> TableName:
-        """Return the name of the table that is there: as it is written, in lower case, or in any other case."""
+        """Return the name of the table that exists: as written, in lower case, or in any other case."""
         return next(self.spellings(name), name)
 
     def spellings(self, name: TableName) -> Iterator[TableName]:
-        """Yield the names of all tables that are there and differ only in case, in that order."""
+        """Yield the names of all existing tables that differ from a name only in case, in that order."""
         lower = in_lower_case(name)
         others = reversed(self._mixed.get(lower, ()))
         for spelling in dict.fromkeys((name, lower, *others)):
             if self._tables.get(spelling) is not None:
                 yield spelling
 
-    def _note(self, name: TableName, *, is_there: bool) -> None:
-        """Remember tables whose names are not all in lower case; the others are found without."""
+    def _note(self, name: TableName, *, exists: bool) -> None:
+        """Index a table whose name is not all in lower case; the others are found by their name."""
         lower = in_lower_case(name)
         if lower == name:
             return
         spellings = self._mixed.setdefault(lower, {})
         spellings.pop(name, None)
-        if is_there:
+        if exists:
             spellings[name] = None
         elif not spellings:
             del self._mixed[lower]
 
 
 def in_lower_case(name: TableName) -> TableName:
-    """Return a name as servers keep it that keep names in lower case."""
+    """Return a name as a server with lower_case_table_names=1 stores it."""
     return TableName(name.schema.lower(), name.table.lower())
 
 
@@ -101,8 +104,8 @@ def in_lower_case(name: TableName) -> TableName:
 class Database:
     """A database.
 
-    complete  it was seen from its beginning, so that a table that is not known is not there
-    present   it is there; one that was dropped is not
+    complete  all tables are known: a table that is not known does not exist
+    present   False if the database was dropped
     """
 
     collation: int | None = None
@@ -112,10 +115,10 @@ class Database:
 
 @dataclass(slots=True)
 class Catalog:
-    """Databases and tables at one moment. A table that is None is known not to be there.
+    """Databases and tables at one position of a log. A table that is None is known not to exist.
 
-    case_matters  names that differ only in case are known to mean different tables
-    has_guessed   a statement was taken to be about a table whose name differs in case
+    case_matters  whether names that differ only in case are known to mean different tables
+    has_guessed   whether a statement was applied to a table whose name differs in case
     """
 
     databases: dict[str, Database] = field(default_factory=dict)
@@ -124,6 +127,7 @@ class Catalog:
     has_guessed: bool = False
 
     def copy(self) -> Catalog:
+        """Return a copy that changes independently."""
         return Catalog(dict(self.databases), self.tables.copy(), self.case_matters, self.has_guessed)
 
     def table(self, name: TableName) -> TableDefinition | None:
@@ -132,27 +136,28 @@ class Catalog:
         return known if known is not None or self.case_matters else self.tables.get(self.tables.spelling(name))
 
     def apply(self, change: Change, origin: Position) -> None:
-        """Do what a statement did. One that does not fit raises `NotUnderstood`, and its tables are not known then."""
+        """Apply a statement. If it contradicts what is known, raise `NotUnderstood` and forget its tables."""
         apply = _APPLY.get(type(change))
         if apply is None:
             return
         try:
             apply(self, change, origin)
         except NotUnderstood:
-            self.forget(*subjects(change))
+            self.forget(*affected_tables(change))
             raise
 
     def forget(self, *names: TableName) -> None:
-        """Know nothing about these tables from here on."""
+        """Remove all that is known about these tables."""
         for name in names:
             self.tables.pop(self._meant(name), None)
 
     def collation_of(self, schema: str) -> int | None:
+        """Return the default collation of a database, None where it is not known."""
         database = self._database(schema)
         return None if database is None else database.collation
 
     def is_absent(self, name: TableName) -> bool:
-        """Whether a table is known not to be there."""
+        """Return whether a table is known not to exist."""
         if self.table(name) is not None:
             return False
         database = self._database(name.schema)
@@ -166,7 +171,7 @@ class Catalog:
         return schema == other or (not self.case_matters and schema.lower() == other.lower())
 
     def _meant(self, name: TableName) -> TableName:
-        """Return the name of the table that a statement means. If that is a guess, the table is no longer certain."""
+        """Return the name of the table that a statement means. After a guess the table is no longer certain."""
         if self.case_matters:
             return name
         spelling = self.tables.spelling(name)
@@ -177,19 +182,19 @@ class Catalog:
         return spelling
 
     def _makes_new(self, change: CreateTable | CopyTable) -> bool:
-        """Make place for a table, unless it is there already."""
+        """Return whether a statement creates a table; if so, forget the table that it replaces."""
         known = self.table(change.name)
         if known is not None and change.if_not_exists:
             return False
         if known is not None and not change.replaces:
-            self._see_beside(change.name, known)
+            self._detect_case(change.name, known)
         self.forget(change.name)
         return True
 
-    def _see_beside(self, name: TableName, known: TableDefinition) -> None:
-        """Look at the table that is there when one is made. A server that allows for both keeps the case of names.
+    def _detect_case(self, name: TableName, known: TableDefinition) -> None:
+        """Detect a server that preserves case: it creates a table while one exists whose name differs only in case.
 
-        A definition that is not from the log may be younger than the log.
+        Only definitions from the log count: one from a server or a dump may be newer than the statement.
         """
         if known is not self.tables.get(name) and known.certain and known.origin.file:
             self.case_matters = True
@@ -233,7 +238,7 @@ class Catalog:
             self.tables[self._meant(name)] = self.tables[name] = None
 
     def _create_database(self, change: CreateDatabase, _origin: Position) -> None:
-        """With IF NOT EXISTS a database that was never heard of may be there already, with any collation."""
+        """Apply CREATE DATABASE. With IF NOT EXISTS, a database that is not known may exist, with any collation."""
         known = self.databases.get(change.name)
         if change.if_not_exists and known is not None and known.present:
             return
@@ -257,8 +262,8 @@ class Catalog:
         raise NotUnderstood(change.reason)
 
 
-def subjects(change: Change) -> tuple[TableName, ...]:
-    """Return the tables that a statement is about."""
+def affected_tables(change: Change) -> tuple[TableName, ...]:
+    """Return the tables that a statement affects."""
     match change:
         case Unreadable(names) | DropTables(names) | TemporaryTables(names):
             return names

@@ -1,4 +1,4 @@
-"""What a statement changes, as the grammar understood it; what that means depends on the tables that there are."""
+"""DDL statements as values: what a statement changes. The effect depends on the tables that exist (see `Catalog`)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NamedTuple
 
+from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType
 from binspark.schema.session import CharsetRequest, Session
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 
 PRIMARY = "PRIMARY"
+
+
+class NotUnderstood(SchemaError):
+    """A statement defines tables, but in a way that binspark does not support."""
 
 
 class TextKind(Enum):
@@ -24,18 +29,18 @@ class TextKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TypeSpec:
-    """A type as a statement writes it.
+    """A type as it is written in a statement.
 
-    size     CHAR, VARCHAR: characters; BLOB: bytes of the length field, 0 where `room` decides
-    room     BLOB(n), TEXT(n): the bytes or characters that must fit
-    charset  the character set that the type's own name asks for, as NCHAR does
-    collate  the collation that it asks for, as JSON does in MariaDB
+    size      CHAR, VARCHAR: characters; BLOB: bytes of the length field, 0 if it follows from `capacity`
+    capacity  BLOB(n), TEXT(n): n bytes or characters must fit
+    charset   the character set that the name of the type implies, as NCHAR does
+    collate   the collation that it implies, as JSON does in MariaDB
     """
 
     type: ColumnType
     text: TextKind = TextKind.NOT_TEXT
     size: int = 0
-    room: int = 0
+    capacity: int = 0
     precision: int = 0
     scale: int = 0
     unsigned: bool | None = None
@@ -49,7 +54,7 @@ class TypeSpec:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSpec:
-    """A column as a statement writes it. `nullable` is None where it does not say."""
+    """A column as it is written in a statement. `nullable` is None if it has neither NULL nor NOT NULL."""
 
     name: str
     type: TypeSpec
@@ -64,7 +69,7 @@ class ColumnSpec:
 
 
 class KeyPart(NamedTuple):
-    """A column of a key and how many characters of it, 0 for all. An expression has no column."""
+    """A column of a key, and the number of its characters in the key, 0 for all. An expression has no column."""
 
     column: str | None
     prefix: int = 0
@@ -72,7 +77,7 @@ class KeyPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of a table; the primary key is called PRIMARY. `name` is empty where the server chooses one."""
+    """A key of a table. The name of the primary key is PRIMARY; `name` is empty if the server chooses one."""
 
     name: str
     parts: tuple[KeyPart, ...]
@@ -80,29 +85,35 @@ class Key:
     hashed: bool = False
 
 
-class Place(NamedTuple):
-    """Where a column goes: behind another one, or before all."""
+class ColumnPosition(NamedTuple):
+    """The position of a column in ALTER TABLE: AFTER a column, or FIRST if that is None."""
 
     after: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class AddColumn:
+    """ADD COLUMN, with FIRST or AFTER if the statement has it."""
+
     column: ColumnSpec
-    place: Place | None = None
+    position: ColumnPosition | None = None
     if_not_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeColumn:
+    """CHANGE COLUMN and MODIFY COLUMN, for which both names are the same."""
+
     old_name: str
     column: ColumnSpec
-    place: Place | None = None
+    position: ColumnPosition | None = None
     if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RenameColumn:
+    """RENAME COLUMN."""
+
     old_name: str
     new_name: str
     if_exists: bool = False
@@ -110,12 +121,14 @@ class RenameColumn:
 
 @dataclass(frozen=True, slots=True)
 class DropColumn:
+    """DROP COLUMN."""
+
     name: str
     if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class ShowColumn:
+class ColumnVisibility:
     """ALTER COLUMN ... SET VISIBLE or SET INVISIBLE."""
 
     name: str
@@ -124,45 +137,53 @@ class ShowColumn:
 
 @dataclass(frozen=True, slots=True)
 class AddKey:
+    """ADD KEY, ADD UNIQUE, ADD PRIMARY KEY."""
+
     key: Key
     if_not_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DropKey:
+    """DROP KEY and DROP PRIMARY KEY."""
+
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class RenameKey:
+    """RENAME KEY."""
+
     old_name: str
     new_name: str
 
 
 @dataclass(frozen=True, slots=True)
 class ConvertCharset:
-    """CONVERT TO CHARACTER SET: of every text column, and of the table."""
+    """CONVERT TO CHARACTER SET: changes all text columns and the default of the table."""
 
     charset: CharsetRequest
 
 
 @dataclass(frozen=True, slots=True)
 class DefaultCharset:
-    """CHARACTER SET, COLLATE: of columns to come."""
+    """CHARACTER SET, COLLATE: the default for columns that are added later."""
 
     charset: CharsetRequest
 
 
 @dataclass(frozen=True, slots=True)
 class RenameTo:
+    """ALTER TABLE ... RENAME TO."""
+
     name: TableName
 
 
 @dataclass(frozen=True, slots=True)
-class KeepHistory:
+class SystemVersioning:
     """ADD or DROP SYSTEM VERSIONING."""
 
-    keep: bool
+    enabled: bool
 
 
 Step = (
@@ -170,20 +191,20 @@ Step = (
     | ChangeColumn
     | RenameColumn
     | DropColumn
-    | ShowColumn
+    | ColumnVisibility
     | AddKey
     | DropKey
     | RenameKey
     | ConvertCharset
     | DefaultCharset
     | RenameTo
-    | KeepHistory
+    | SystemVersioning
 )
 
 
 @dataclass(frozen=True, slots=True)
 class CreateTable:
-    """CREATE TABLE, or OR REPLACE TABLE. `columns` is None where they follow from a SELECT."""
+    """CREATE TABLE or CREATE OR REPLACE TABLE. `columns` is None if they follow from a SELECT."""
 
     name: TableName
     columns: tuple[ColumnSpec, ...] | None
@@ -207,6 +228,8 @@ class CopyTable:
 
 @dataclass(frozen=True, slots=True)
 class AlterTable:
+    """ALTER TABLE: its steps in the order of the statement."""
+
     name: TableName
     steps: tuple[Step, ...]
     session: Session
@@ -214,16 +237,22 @@ class AlterTable:
 
 @dataclass(frozen=True, slots=True)
 class RenameTables:
+    """RENAME TABLE: pairs of the old and the new name."""
+
     pairs: tuple[tuple[TableName, TableName], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DropTables:
+    """DROP TABLE."""
+
     names: tuple[TableName, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CreateDatabase:
+    """CREATE DATABASE."""
+
     name: str
     charset: CharsetRequest
     session: Session
@@ -232,6 +261,8 @@ class CreateDatabase:
 
 @dataclass(frozen=True, slots=True)
 class AlterDatabase:
+    """ALTER DATABASE: another default character set."""
+
     name: str
     charset: CharsetRequest
     session: Session
@@ -239,12 +270,14 @@ class AlterDatabase:
 
 @dataclass(frozen=True, slots=True)
 class DropDatabase:
+    """DROP DATABASE, and with it all its tables."""
+
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class TemporaryTables:
-    """CREATE or DROP TEMPORARY TABLE: they hide tables of the same name from their own session only."""
+    """CREATE or DROP TEMPORARY TABLE: it hides a table of the same name, in its own session only."""
 
     names: tuple[TableName, ...]
     created: bool
@@ -252,7 +285,7 @@ class TemporaryTables:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A statement about tables that was not understood: what they are is not known from here on."""
+    """A statement about tables that is not supported: their definitions are not known after it."""
 
     names: tuple[TableName, ...]
     statement: str

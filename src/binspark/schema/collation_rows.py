@@ -1,6 +1,6 @@
 """The numbers of collations, as MySQL 9.7 and MariaDB 10.11 list them in information_schema.
 
-A test asks both servers whether they still agree. MariaDB's UCA 14.0.0 collations follow a rule instead: see
+A test compares them with both servers. The numbers of MariaDB's UCA 14.0.0 collations follow a rule: see
 `binspark.schema.collations`.
 """
 
@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 
 class CharsetRow(NamedTuple):
-    """A character set: the most bytes of a character, and `suffix:number` of its collations, the default first."""
+    """A character set: maximum bytes of a character, and `suffix:number` of its collations, the default first."""
 
-    longest: int
+    max_bytes: int
     collations: str
 
 
@@ -134,7 +134,7 @@ MARIADB_OWN_NUMBERS: dict[str, int] = {
     "utf16_croatian_ci": 672,
     "utf32_croatian_ci": 736,
 }
-"""Names that both families use, MariaDB for another collation than MySQL."""
+"""Names that both families use, but MariaDB for another collation than MySQL."""
 
 UCA1400_TAILORINGS: tuple[str, ...] = (
     "",
@@ -163,4 +163,4 @@ UCA1400_TAILORINGS: tuple[str, ...] = (
     "vietnamese",
     "croatian",
 )
-"""The languages of MariaDB's UCA 14.0.0 collations, in the order of their numbers; the first is for all."""
+"""The languages of MariaDB's UCA 14.0.0 collations, in the order of their numbers; the first has none."""

@@ -16,42 +16,42 @@ _UCA1400 = re.compile(r"uca1400(?:_(?P<language>[a-z0-9]+?))??(?P<nopad>_nopad)?
 
 
 def charset_name(name: str) -> str:
-    """Return the name of a character set as servers spell it today: `utf8` is `utf8mb3`."""
+    """Return the current name of a character set: `utf8` is `utf8mb3`."""
     lower = name.lower()
     return "utf8mb3" if lower == "utf8" else lower
 
 
 def known_charset(collation: int | None) -> str:
-    """Return the character set of a collation, empty where it is not known."""
+    """Return the character set of a collation, empty if it is not known."""
     try:
         return "" if collation is None else charset_of(collation)
     except Unsupported:
         return ""
 
 
-def longest_character(collation: int | None) -> int:
-    """Return the most bytes that a character takes in a collation's character set, 0 where it is not known."""
+def max_character_bytes(collation: int | None) -> int:
+    """Return the maximum bytes of a character in the character set of a collation, 0 if it is not known."""
     row = CHARSET_ROWS.get(known_charset(collation))
-    return 0 if row is None else row.longest
+    return 0 if row is None else row.max_bytes
 
 
 def default_collation(charset: str) -> int | None:
-    """Return the collation that a character set means, None for a set that is not known.
+    """Return the default collation of a character set, None if it is not known.
 
-    For utf8mb4 that is utf8mb4_general_ci; where a server means another one, its statements say so.
+    For utf8mb4 that is utf8mb4_general_ci; statements of servers with another default contain it.
     """
     name = charset_name(charset)
     return next(iter(_numbers(name).values())) if name in CHARSET_ROWS else None
 
 
 def binary_collation(charset: str) -> int | None:
-    """Return the collation of a character set that compares bytes: what the attribute BINARY asks for."""
+    """Return the collation of a character set that compares bytes, as the attribute BINARY means."""
     name = charset_name(charset)
     return BINARY_COLLATION if name == "binary" else collation_number(f"{name}_bin")
 
 
 def collation_number(name: str, *, mariadb: bool = False) -> int | None:
-    """Return the number of a collation, None for one that is not known.
+    """Return the number of a collation, None if it is not known.
 
     >>> collation_number("utf8_bin"), collation_number("utf8mb4_uca1400_swedish_as_ci")
     (83, 2370)
@@ -75,7 +75,7 @@ def _numbers(charset: str) -> dict[str, int]:
 
 
 def _uca1400_number(charset: str, suffix: str) -> int | None:
-    """Number MariaDB's UCA 14.0.0 collations.
+    """Return the number of one of MariaDB's UCA 14.0.0 collations.
 
     bits   meaning
     8-10   character set, from 2048 on

@@ -1,4 +1,4 @@
-"""A table as DDL, a dump or a server defines it."""
+"""The definition of a table, as DDL, a dump or a server describes it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from binspark.event.column_types import ColumnType
 from binspark.position import Position
 from binspark.schema.changes import PRIMARY, Key, KeyPart, TextKind
-from binspark.schema.collations import longest_character
+from binspark.schema.collations import max_character_bytes
 from binspark.schema.table import TableSchema
 from binspark.values.column import Column
 
-_MOST_KEY_BYTES = 3072
+_MAX_KEY_BYTES = 3072
 _ROW_PERIOD = ("row_start", "row_end")
 _POINT = 1
 _POINT_BYTES = 25
@@ -20,7 +20,7 @@ HASH_COLUMN = "DB_ROW_HASH_"
 
 @dataclass(frozen=True, slots=True)
 class DefinedColumn:
-    """A column, and what its own description does not tell: how its length came about."""
+    """A column, and what its length in bytes was computed from."""
 
     column: Column
     text: TextKind = TextKind.NOT_TEXT
@@ -28,6 +28,7 @@ class DefinedColumn:
 
     @property
     def name(self) -> str:
+        """The name of the column, empty if it has none."""
         return self.column.name or ""
 
     @property
@@ -40,11 +41,11 @@ class DefinedColumn:
 class TableDefinition:
     """A table as it is defined.
 
-    keys       in the server's order: the first that can serve as the primary key does
-    collation  what columns get that ask for nothing
-    origin     where the definition comes from
+    keys       in the order of the server, which uses the first suitable one as the primary key
+    collation  the default of columns without a character set
+    origin     the position of the statement, or the source of the definition
     versioned  whether MariaDB added the columns row_start and row_end
-    certain    whether the definition is the table's for sure: that of CREATE TABLE IF NOT EXISTS may not be
+    certain    whether this is certainly the definition of the table; after CREATE TABLE IF NOT EXISTS it is not
     """
 
     columns: tuple[DefinedColumn, ...]
@@ -56,7 +57,7 @@ class TableDefinition:
     certain: bool = True
 
     def table_schema(self, schema: str, table: str) -> TableSchema:
-        """Return the table as the log shows it, hidden columns included."""
+        """Return the schema of the table as in the log, which includes hidden columns."""
         visible = tuple(defined.column for defined in self.columns)
         columns = (*visible, *(_row_period() if self.versioned else ()), *_hashes(self.keys))
         key = self.primary_key
@@ -68,7 +69,7 @@ class TableDefinition:
 
     @property
     def primary_key(self) -> Key | None:
-        """The primary key, or the unique key that the server takes for it: whole columns, none of them NULL."""
+        """The primary key, or the unique key that the server uses as one: without prefixes and NULL columns."""
         return next((key for key in self.keys if key.name == PRIMARY or self._could_be_primary(key)), None)
 
     def _could_be_primary(self, key: Key) -> bool:
@@ -77,8 +78,8 @@ class TableDefinition:
     def _nullable(self) -> dict[str, bool]:
         return {defined.folded: defined.column.nullable for defined in self.columns}
 
-    def settled(self) -> TableDefinition:
-        """Return the definition as the server keeps it: keys in order, their columns NOT NULL where they must be."""
+    def normalized(self) -> TableDefinition:
+        """Return the definition as the server stores it: keys in order, columns of the primary key NOT NULL."""
         in_primary = {(part.column or "").lower() for key in self.keys if key.name == PRIMARY for part in key.parts}
         columns = tuple(
             replace(defined, column=replace(defined.column, nullable=False))
@@ -87,13 +88,13 @@ class TableDefinition:
             for defined in self.columns
         )
         by_name = {defined.folded: defined for defined in columns}
-        keys = [_settled_key(key, by_name, self.mariadb) for key in self.keys]
+        keys = [_normalized_key(key, by_name, self.mariadb) for key in self.keys]
         nullable = {name: defined.column.nullable for name, defined in by_name.items()}
         return replace(self, columns=columns, keys=tuple(sorted(keys, key=lambda key: _rank(key, nullable))))
 
 
 def named(keys: list[Key]) -> list[Key]:
-    """Name the keys that have no name, as the server does: after their first column, with a number if need be."""
+    """Name keys without a name, as the server does: after their first column, with a number if it is taken."""
     taken: set[str] = set()
     found: list[Key] = []
     for key in keys:
@@ -113,7 +114,7 @@ def _free_name(wanted: str, taken: set[str]) -> str:
 
 
 def _rank(key: Key, nullable: dict[str, bool]) -> tuple[int, bool, bool]:
-    """Order keys: the primary key, unique keys, others; of each first those without NULL, then without prefixes."""
+    """Return the sort key of a key: the primary key, unique keys (those without NULL and prefixes first), others."""
     if key.name == PRIMARY:
         return 0, False, False
     if not key.unique:
@@ -122,38 +123,38 @@ def _rank(key: Key, nullable: dict[str, bool]) -> tuple[int, bool, bool]:
     return 1, can_be_null, any(part.prefix for part in key.parts)
 
 
-def _settled_key(key: Key, columns: dict[str, DefinedColumn], mariadb: bool) -> Key:
-    parts = tuple(_settled_part(part, columns) for part in key.parts)
+def _normalized_key(key: Key, columns: dict[str, DefinedColumn], mariadb: bool) -> Key:
+    parts = tuple(_normalized_part(part, columns) for part in key.parts)
     hashed = mariadb and key.unique and key.name != PRIMARY and _needs_hash(parts, columns)
     return replace(key, parts=parts, hashed=hashed)
 
 
-def _settled_part(part: KeyPart, columns: dict[str, DefinedColumn]) -> KeyPart:
-    """A prefix as long as its column is none; of a POINT a key always has a prefix."""
+def _normalized_part(part: KeyPart, columns: dict[str, DefinedColumn]) -> KeyPart:
+    """Drop a prefix that is as long as its column; a key on a POINT always has one."""
     defined = columns.get((part.column or "").lower())
     if defined is None or defined.text is TextKind.BLOB:
         return part
     if defined.column.geometry_type == _POINT:
         return KeyPart(part.column, _POINT_BYTES)
-    is_whole = defined.text is TextKind.NOT_TEXT or part.prefix >= defined.characters
-    return KeyPart(part.column) if is_whole else part
+    is_complete = defined.text is TextKind.NOT_TEXT or part.prefix >= defined.characters
+    return KeyPart(part.column) if is_complete else part
 
 
 def _needs_hash(parts: tuple[KeyPart, ...], columns: dict[str, DefinedColumn]) -> bool:
-    """Whether MariaDB keeps a unique key as a hash in a hidden column: it is too long, or of whole BLOBs."""
+    """Return whether MariaDB stores a unique key as a hash in a hidden column: it is too long, or of BLOBs."""
     sizes = [_key_bytes(part, columns.get((part.column or "").lower())) for part in parts]
-    return sum(sizes) > _MOST_KEY_BYTES
+    return sum(sizes) > _MAX_KEY_BYTES
 
 
 def _key_bytes(part: KeyPart, defined: DefinedColumn | None) -> int:
     if defined is not None and defined.column.type is ColumnType.GEOMETRY:
-        return part.prefix or _MOST_KEY_BYTES + 1
+        return part.prefix or _MAX_KEY_BYTES + 1
     if defined is None or defined.text is TextKind.NOT_TEXT:
         return 8
-    width = longest_character(defined.column.collation) or 1
+    width = max_character_bytes(defined.column.collation) or 1
     if part.prefix:
         return part.prefix * width
-    return _MOST_KEY_BYTES + 1 if defined.text is TextKind.BLOB else defined.characters * width
+    return _MAX_KEY_BYTES + 1 if defined.text is TextKind.BLOB else defined.characters * width
 
 
 def _row_period() -> tuple[Column, ...]:
@@ -163,7 +164,7 @@ def _row_period() -> tuple[Column, ...]:
 
 
 def _hashes(keys: tuple[Key, ...]) -> tuple[Column, ...]:
-    """Return the hidden columns of hashed keys. Which of them cannot be NULL depends on an order that nobody tells."""
+    """Return the hidden columns of hashed keys. Which of them are NOT NULL is not known: their order is not either."""
     count = sum(key.hashed for key in keys)
     return tuple(
         Column(ColumnType.LONGLONG, unsigned=True, name=f"{HASH_COLUMN}{number}", visible=False)

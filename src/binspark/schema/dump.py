@@ -1,4 +1,4 @@
-"""What a dump (`mysqldump --no-data`, `mariadb-dump --no-data`) says about tables."""
+"""The schemas in a dump (`mysqldump --no-data`, `mariadb-dump --no-data`)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import replace
 from binspark.errors import SchemaError
 from binspark.position import Position
 from binspark.schema.catalog import Catalog
-from binspark.schema.changes import CreateDatabase, CreateTable
+from binspark.schema.changes import CreateDatabase, CreateTable, NotUnderstood
 from binspark.schema.session import Session
-from binspark.schema.sql.reader import NotUnderstood
 from binspark.schema.sql.statement import read_tokens
 from binspark.schema.sql.tokens import Kind, Token, tokens
 
@@ -24,8 +23,8 @@ _DUMP = Position(source="the dump")
 def from_dump(sql: str, schema: str = "", *, mariadb: bool | None = None) -> Catalog:
     """Return the databases and tables of a dump.
 
-    `schema` is the database of statements before the first USE; a dump of one database has no USE at all. The family
-    is taken from the dump's first lines unless it is given.
+    `schema` is the database of statements before the first USE; a dump of one database has no USE. The family is
+    detected from the first lines of the dump unless it is given.
     """
     header = _SERVER.search(sql[:_HEADER])
     is_mariadb = "MariaDB" in sql[:_HEADER] if mariadb is None else mariadb
@@ -40,7 +39,7 @@ def from_dump(sql: str, schema: str = "", *, mariadb: bool | None = None) -> Cat
 
 
 def _mysql_defaults(header: re.Match[str] | None) -> tuple[tuple[str, int], ...]:
-    """Since 8.0 MySQL means utf8mb4_0900_ai_ci by utf8mb4; its dumps name it only where it is another one."""
+    """Return the default collations of MySQL: since 8.0 that of utf8mb4 is utf8mb4_0900_ai_ci, which dumps omit."""
     version = "" if header is None else header[1] or header[2] or ""
     old = version.startswith(("4.", "5."))
     return () if old else (("utf8mb4", 255),)
@@ -64,10 +63,10 @@ def _apply(catalog: Catalog, statement: list[Token], schema: str, session: Sessi
     if change is None:
         return
     if isinstance(change, CreateTable) and not change.name.schema:
-        raise SchemaError(f"the dump does not say which database {change.name.table!r} belongs to", _DUMP)
+        raise SchemaError(f"no database for table {change.name.table!r}: add a USE statement before it", _DUMP)
     if isinstance(change, CreateTable | CreateDatabase):
-        change = replace(change, if_not_exists=False)  # a dump tells what there is, whatever it is loaded into
+        change = replace(change, if_not_exists=False)  # a dump describes existing tables
     try:
         catalog.apply(change, _DUMP)
     except NotUnderstood as error:
-        raise SchemaError(f"a statement of the dump is not understood: {error.message}", _DUMP) from None
+        raise SchemaError(f"unsupported statement in the dump: {error.message}", _DUMP) from None

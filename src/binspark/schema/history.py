@@ -1,4 +1,4 @@
-"""Which shape a table had then: the DDL of the log, or what a dump or a server says, beside the log's own metadata."""
+"""The schema of a table at any position of a log: from its table map, completed by DDL, a dump or a server."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from binspark.schema.changes import (
     CreateDatabase,
     DropDatabase,
     DropTables,
+    NotUnderstood,
     TemporaryTables,
     Unreadable,
 )
 from binspark.schema.definition import TableDefinition
 from binspark.schema.merge import difference, merge
 from binspark.schema.session import session_of
-from binspark.schema.sql.reader import NotUnderstood, TableName
 from binspark.schema.sql.statement import may_define, read_ddl
-from binspark.schema.table import TableSchema
+from binspark.schema.table import TableName, TableSchema
 from binspark.schema.table_map import from_table_map
 from binspark.schema.text import statement_text
 
 _START_ALTER = 0x02
 _ROLLBACK_ALTER = 0x08
-_MOST_CACHED = 4096
+_MAX_CACHED = 4096
 _HEAD = 1024
-"""How much of a statement is looked at first: statements of megabytes are common, and hardly any is DDL."""
+"""How much of a statement is decoded to see if it is DDL: statements of megabytes are common, and hardly any is DDL."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableDdl:
-    """A statement about tables that was not understood. Until they are created anew, only the log tells about them."""
+    """A statement about tables that is not supported. Until they are created again, only table maps describe them."""
 
     position: Position
     statement: str
@@ -53,7 +53,7 @@ class UnreadableDdl:
 
 
 class Entry(NamedTuple):
-    """A change of the history: in which of its files, and where."""
+    """A change in the history: the number of its file, and its position."""
 
     file_number: int
     position: Position
@@ -61,7 +61,7 @@ class Entry(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """A schema that was worked out, and from what. The table map is held so that its identity stays its own."""
+    """A cached schema, and what it was derived from. The table map is referenced so that its `id` is not reused."""
 
     table_map: TableMap
     definition: TableDefinition | None
@@ -69,20 +69,20 @@ class _Known(NamedTuple):
 
 
 def may_define_tables(body: Any) -> bool:
-    """Tell whether the body of an event is a statement that may define tables, by its beginning."""
+    """Return whether the body of an event is a statement that may define tables, judging by its beginning."""
     return isinstance(body, Query) and may_define(body.query[:_HEAD].decode("latin-1"))
 
 
 class SchemaHistory:
-    """The shapes of tables, as the events of a log go by.
+    """The schemas of tables while the events of a log are read.
 
-    Feed events in the order of the log, and ask for the schema of a TABLE_MAP when it comes. What the log says about a
-    column wins; what it does not say is filled in from the definition of the table, as far as that is known.
+    Feed events in the order of the log, and get the schema of a TABLE_MAP after it was fed. What the log contains about
+    a column takes precedence; the rest is taken from the definition of the table, as far as it is known.
 
     catalog           what is known before the log begins, from a dump or a server
-    on_unreadable     is told of every statement about tables that was not understood
-    lower_case_names  whether the server is known to run with lower_case_table_names=1: its statements may write names
-                      in any case. Where nobody knows, `Catalog` finds out
+    on_unreadable     is called for every statement about tables that is not supported
+    lower_case_names  whether the server is known to have lower_case_table_names=1: its statements may contain names in
+                      any case. If it is not known, `Catalog` detects it
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class SchemaHistory:
         self._by_value: dict[TableMap, _Known] = {}
 
     def feed(self, event: Event) -> None:
-        """Take notice of an event."""
+        """Apply an event."""
         if event.frame.format is not self._format:
             self._format = event.frame.format
             self._mariadb = self._format.family is Family.MARIADB
@@ -121,9 +121,9 @@ class SchemaHistory:
             self._feed_query(body, event)
 
     def table_schema(self, table_map: TableMap, position: Position | None = None) -> TableSchema:
-        """Return the table that a TABLE_MAP stands for, as it is now that the events so far were fed."""
+        """Return the schema of the table of a TABLE_MAP, after the events that were fed so far."""
         name = TableName(table_map.schema, table_map.table)
-        self._see_case(*name)
+        self._detect_case(*name)
         definition = self.catalog.table(name)
         known = self._by_identity.get(id(table_map))
         if known is not None and known.definition is definition:
@@ -131,9 +131,9 @@ class SchemaHistory:
         return self._table_schema(table_map, definition, position)
 
     def until(self, file: str, offset: int) -> SchemaHistory:
-        """Return the history as it was when the event at an offset of a file came: for readers that begin there."""
+        """Return the history before the event at an offset of a file, for readers that begin there."""
         if file not in self.files:
-            raise SchemaError("the schema history has not seen this file", Position(file=file))
+            raise SchemaError("the schema history does not contain this file", Position(file=file))
         limit = (self.files.index(file), offset)
         earlier = SchemaHistory(self.base, lower_case_names=self.lower_case_names)
         earlier.catalog.case_matters = self.catalog.case_matters
@@ -142,20 +142,20 @@ class SchemaHistory:
         for entry in self.entries:
             if (entry.file_number, entry.position.offset or 0) < limit:
                 earlier._record(entry)
-        for file_number, place, temporary in self._temporaries:
-            if (file_number, place) < limit:
+        for file_number, at_offset, temporary in self._temporaries:
+            if (file_number, at_offset) < limit:
                 earlier._temporary = temporary
         earlier.on_unreadable = self.on_unreadable  # what was reported is not reported again
         return earlier
 
     def at(self, file: str, offset: int) -> SchemaHistory:
-        """Return a history of its own for a reader that begins there; of a file that was not seen, all is known."""
+        """Return a separate history for a reader that begins at an offset, or after this history in another file."""
         if file in self.files:
             return self.until(file, offset)
         return SchemaHistory(self.catalog, lower_case_names=self.lower_case_names)
 
-    def then(self, later: SchemaHistory) -> SchemaHistory:
-        """Return this history with all that a later part of the log adds to it."""
+    def followed_by(self, later: SchemaHistory) -> SchemaHistory:
+        """Return this history, extended by that of a later part of the log."""
         both = SchemaHistory(self.base, lower_case_names=self.lower_case_names)
         both.catalog.case_matters = self.catalog.case_matters or later.catalog.case_matters
         both._format, both._mariadb = later._format, later._mariadb or self._mariadb
@@ -175,7 +175,7 @@ class SchemaHistory:
         return both
 
     def __getstate__(self) -> dict[str, Any]:
-        """What was worked out for table maps goes by identity, and a callback may not travel: both stay behind."""
+        """Leave out what is cached by the identity of table maps, and the callback, which may not be picklable."""
         left: dict[str, Any] = {"on_unreadable": None, "_by_identity": {}, "_by_value": {}, "_mapped": None}
         return {**self.__dict__, **left}
 
@@ -184,15 +184,15 @@ class SchemaHistory:
             return
         flags: GtidFlags3 | None = query.status(StatusCode.GTID_FLAGS3)
         if flags is not None and flags.flags & (_START_ALTER | _ROLLBACK_ALTER):
-            return  # of an ALTER TABLE in two phases only the commit counts
-        self._see_case(query.schema)
+            return  # of MariaDB's two-phase ALTER TABLE only the commit takes effect
+        self._detect_case(query.schema)
         session = replace(session_of(query, event.frame.format), lower_case_names=self.lower_case_names)
         text = statement_text(query.query, session.client_collation)
         change = read_ddl(text, query.schema, session)
         if change is None:
             return
         if isinstance(change, CreateDatabase | AlterDatabase | DropDatabase):
-            change = _as_kept(change, query.schema)
+            change = _as_stored(change, query.schema)
         before = self._temporary
         is_temporary = self._is_temporary(change, query.thread_id)
         if self._temporary != before:
@@ -205,7 +205,7 @@ class SchemaHistory:
         self._record(Entry(len(self.files) - 1, event.position, change), text)
 
     def _is_temporary(self, change: Change, thread_id: int) -> bool:
-        """Whether a statement is about a temporary table of its session, which hides a table of the same name."""
+        """Return whether a statement affects a temporary table of its session, which hides a table of the same name."""
         if isinstance(change, TemporaryTables) and change.created:
             self._temporary |= {(thread_id, name) for name in change.names}
             return True
@@ -218,19 +218,19 @@ class SchemaHistory:
         return isinstance(change, TemporaryTables)
 
     def _hiding(self, name: TableName, thread_id: int) -> set[tuple[int, TableName]]:
-        """Return the temporary tables of a session that a name means."""
+        """Return the temporary tables of a session with this name."""
         if (thread_id, name) in self._temporary or self.catalog.case_matters:
             return {(thread_id, name)} & self._temporary
         lower = in_lower_case(name)
         return {pair for pair in self._temporary if pair[0] == thread_id and in_lower_case(pair[1]) == lower}
 
-    def _see_case(self, *names: str) -> None:
-        """Look at names as the server keeps them: if one is not all in lower case, the server keeps the case."""
+    def _detect_case(self, *names: str) -> None:
+        """Detect a server that preserves case: a name that it stored is not all in lower case."""
         if not self.catalog.case_matters and any(name != name.lower() for name in names):
-            self._begin_anew()
+            self._replay()
 
-    def _begin_anew(self) -> None:
-        """Take the statements so far for what they mean to a server that keeps the case of names."""
+    def _replay(self) -> None:
+        """Apply all statements again, now that the server is known to preserve the case of names."""
         guessed = self.catalog.has_guessed
         self.catalog.case_matters = True
         if not guessed:
@@ -246,7 +246,7 @@ class SchemaHistory:
         try:
             self.catalog.apply(entry.change, entry.position)
             if self.catalog.case_matters != knew_case:
-                self._begin_anew()
+                self._replay()
         except NotUnderstood as error:
             text = entry.change.statement if isinstance(entry.change, Unreadable) else statement
             self._report(UnreadableDdl(entry.position, text, error.message))
@@ -261,16 +261,16 @@ class SchemaHistory:
     ) -> TableSchema:
         known = self._by_value.get(table_map)
         if known is None or known.definition is not definition:
-            schema = self._work_out(table_map, definition, position)
-            if len(self._by_value) >= _MOST_CACHED:
+            schema = self._derive(table_map, definition, position)
+            if len(self._by_value) >= _MAX_CACHED:
                 self._by_value.clear()
             known = self._by_value[table_map] = _Known(table_map, definition, schema)
-        if len(self._by_identity) >= _MOST_CACHED:
+        if len(self._by_identity) >= _MAX_CACHED:
             self._by_identity.clear()
         self._by_identity[id(table_map)] = known._replace(table_map=table_map)
         return known.schema
 
-    def _work_out(
+    def _derive(
         self, table_map: TableMap, definition: TableDefinition | None, position: Position | None
     ) -> TableSchema:
         logged = from_table_map(table_map, mariadb=self._mariadb)
@@ -285,15 +285,15 @@ class SchemaHistory:
         if is_guess or not definition.certain:
             return logged
         where = position or self._position_of(table_map)
-        raise SchemaError(f"{logged.name}: {differs}; the definition is that of {definition.origin}", where)
+        raise SchemaError(f"{logged.name}: {differs}; the definition is from {definition.origin}", where)
 
     def _position_of(self, table_map: TableMap) -> Position:
         fed = self._mapped
         return fed.position if fed is not None and fed.body is table_map else Position(event="TABLE_MAP")
 
 
-def _as_kept(
+def _as_stored(
     change: CreateDatabase | AlterDatabase | DropDatabase, schema: str
 ) -> CreateDatabase | AlterDatabase | DropDatabase:
-    """Return a statement about a database with its name as the server keeps it, which the event tells beside it."""
+    """Return a statement about a database with the name that the server stored: the current schema in the event."""
     return replace(change, name=schema) if schema.lower() == change.name.lower() else change

@@ -1,4 +1,4 @@
-"""A table as a TABLE_MAP shows it and as its definition says, made into one; or refused, where they disagree."""
+"""The schema from a TABLE_MAP and the one from a definition, merged; and how they differ."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ _SAME_VALUES = {
     ColumnType.MEDIUM_BLOB: ColumnType.BLOB,
     ColumnType.LONG_BLOB: ColumnType.BLOB,
 }
-"""Types that DDL does not tell apart: the log says in which of its formats a value is stored."""
+"""Types that are the same in DDL: the log has the format in which a value is stored."""
 
 _TIMES = (ColumnType.TIME2, ColumnType.DATETIME2, ColumnType.TIMESTAMP2)
 
 
 def difference(logged: TableSchema, defined: TableSchema) -> str | None:
-    """Say how a TABLE_MAP and a definition disagree, with both sides of it; None if they do not."""
+    """Return how a TABLE_MAP and a definition differ, with both sides of it; None if they agree."""
     if len(logged.columns) != len(defined.columns):
         return f"{len(logged.columns)} columns in the log, {len(defined.columns)} in the definition"
     for number, (seen, known) in enumerate(zip(logged.columns, defined.columns, strict=True), 1):
         if seen.name is not None and seen.name.lower() != (known.name or "").lower():
             return f"column {number} is called {seen.name!r} in the log, {known.name!r} in the definition"
-        if _shape(seen, known) != _shape(known, known):
-            return f"column {number} ({known.name}) is {_words(seen)} in the log, {_words(known)} in the definition"
+        if _layout(seen, known) != _layout(known, known):
+            in_log, in_definition = _described(seen), _described(known)
+            return f"column {number} ({known.name}) is {in_log} in the log, {in_definition} in the definition"
     return None
 
 
 def merge(logged: TableSchema, defined: TableSchema, *, visibility_is_logged: bool) -> TableSchema:
-    """Return the table of a TABLE_MAP, with what the log does not tell taken from a definition that agrees with it."""
+    """Return the schema of a TABLE_MAP, completed by a definition that agrees with it."""
     columns = tuple(
         _merge_column(seen, known, visibility_is_logged)
         for seen, known in zip(logged.columns, defined.columns, strict=True)
@@ -61,18 +62,18 @@ def _merge_column(seen: Column, known: Column, visibility_is_logged: bool) -> Co
     )
 
 
-def _shape(column: Column, known: Column) -> tuple[int, ...]:
-    """Return what must be the same on both sides: a length counts only where the definition knows it."""
+def _layout(column: Column, known: Column) -> tuple[int, ...]:
+    """Return what must be the same on both sides. A length counts only if the definition has it."""
     kind = _SAME_VALUES.get(column.type, column.type)
     length = column.length if known.length else 0
     scale = column.scale if column.type not in _SAME_VALUES else known.scale
     return kind, length, column.precision, scale
 
 
-def _words(column: Column) -> str:
+def _described(column: Column) -> str:
     name = column.type.name
     if column.type is ColumnType.NEWDECIMAL:
         return f"DECIMAL({column.precision},{column.scale})"
     if column.type in _TIMES:
-        return f"{name} with {column.scale} digits of a fraction"
+        return f"{name} with {column.scale} fractional digits"
     return f"{name} of length {column.length}" if column.length else name

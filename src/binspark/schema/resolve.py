@@ -1,4 +1,4 @@
-"""Columns as statements write them into columns as servers make them: lengths in bytes, collations, signs."""
+"""Columns as written in statements into columns as servers create them: lengths in bytes, collations, signs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import replace
 from binspark.event.column_types import ColumnType
 from binspark.position import Position
 from binspark.schema.changes import ColumnSpec, CreateTable, TextKind
-from binspark.schema.collations import longest_character
+from binspark.schema.collations import max_character_bytes
 from binspark.schema.definition import DefinedColumn, TableDefinition, named
 from binspark.schema.session import CharsetRequest, Session
 from binspark.values.column import BINARY_COLLATION, Column
 
-_LONGEST_VARCHAR = 65535
-_LONGEST_BLOB_FIELD = 4
+_MAX_VARCHAR_BYTES = 65535
+_MAX_LENGTH_BYTES = 4
 _CHOICES = (ColumnType.ENUM, ColumnType.SET)
 _COMPRESSED = {
     ColumnType.VARCHAR: ColumnType.VARCHAR_COMPRESSED,
@@ -22,7 +22,7 @@ _COMPRESSED = {
 
 
 def define_table(change: CreateTable, database_collation: int | None, origin: Position) -> TableDefinition:
-    """Return the table that CREATE TABLE makes."""
+    """Return the table that CREATE TABLE creates."""
     session = change.session
     collation = session.collation(change.charset, database_collation)
     columns = tuple(define_column(spec, collation, session) for spec in change.columns or ())
@@ -34,11 +34,11 @@ def define_table(change: CreateTable, database_collation: int | None, origin: Po
         origin,
         mariadb=session.mariadb,
         versioned=change.versioned and not has_own_period,
-    ).settled()
+    ).normalized()
 
 
 def define_column(spec: ColumnSpec, table_collation: int | None, session: Session) -> DefinedColumn:
-    """Return the column that a definition makes in a table with this default collation."""
+    """Return the column that a definition creates in a table with this default collation."""
     kind = spec.type
     column = Column(
         kind.type,
@@ -59,12 +59,12 @@ def define_column(spec: ColumnSpec, table_collation: int | None, session: Sessio
     column = replace(column, collation=_collation(spec, table_collation, session))
     if kind.type in _CHOICES:
         return DefinedColumn(replace(column, members=_members(column)))
-    characters = kind.room if kind.text is TextKind.BLOB else kind.size
+    characters = kind.capacity if kind.text is TextKind.BLOB else kind.size
     return _sized(DefinedColumn(column, kind.text, characters), spec.compressed)
 
 
 def convert_column(defined: DefinedColumn, collation: int) -> DefinedColumn:
-    """Return a column after CONVERT TO CHARACTER SET: a TEXT grows if its characters need more room now."""
+    """Return a column after CONVERT TO CHARACTER SET: a TEXT grows if its characters need more bytes."""
     column = defined.column
     is_text = defined.text is not TextKind.NOT_TEXT or column.type in _CHOICES
     if not is_text or column.collation == BINARY_COLLATION:
@@ -77,13 +77,13 @@ def convert_column(defined: DefinedColumn, collation: int) -> DefinedColumn:
 
 
 def blob_length_bytes(size: int) -> int:
-    """Return how many bytes the length of a BLOB takes that holds so much."""
-    return min(_LONGEST_BLOB_FIELD, max(1, (size.bit_length() + 7) // 8))
+    """Return the number of bytes of the length field of a BLOB with this maximum size."""
+    return min(_MAX_LENGTH_BYTES, max(1, (size.bit_length() + 7) // 8))
 
 
 def _collation(spec: ColumnSpec, table_collation: int | None, session: Session) -> int | None:
-    asked = spec.charset
-    request = CharsetRequest(spec.type.charset or asked.charset, asked.collate or spec.type.collate, asked.binary)
+    given = spec.charset
+    request = CharsetRequest(spec.type.charset or given.charset, given.collate or spec.type.collate, given.binary)
     return session.collation(request, table_collation)
 
 
@@ -94,27 +94,27 @@ def _nullable(spec: ColumnSpec, session: Session) -> bool:
 
 
 def _members(column: Column) -> tuple[str, ...] | None:
-    """Return the members as the server keeps them: without spaces at the end, unless they are binary."""
+    """Return the members as the server stores them: without trailing spaces, unless they are binary."""
     if column.members is None or column.collation == BINARY_COLLATION:
         return column.members
     return tuple(member.rstrip(" ") for member in column.members)
 
 
 def _sized(defined: DefinedColumn, compressed: bool) -> DefinedColumn:
-    """Return a text column with its length in bytes: 0 where its collation, and so its length, is not known."""
+    """Return a text column with its length in bytes: 0 if its collation, and so its length, is not known."""
     column = defined.column
-    size = defined.characters * longest_character(column.collation)
+    size = defined.characters * max_character_bytes(column.collation)
     if defined.text is TextKind.BLOB:
         length = (blob_length_bytes(size) if size else 0) if defined.characters else column.length
         return replace(defined, column=_compressed(replace(column, length=length), compressed))
-    if size > _LONGEST_VARCHAR and defined.text is TextKind.VARCHAR:
+    if size > _MAX_VARCHAR_BYTES and defined.text is TextKind.VARCHAR:
         blob = replace(column, type=ColumnType.BLOB, length=blob_length_bytes(size))
         return DefinedColumn(_compressed(blob, compressed), TextKind.BLOB)
     return replace(defined, column=_compressed(replace(column, length=size), compressed))
 
 
 def _compressed(column: Column, compressed: bool) -> Column:
-    """Return MariaDB's compressed kind of a column; a VARCHAR has one byte more for the method."""
+    """Return MariaDB's compressed type of a column; a VARCHAR has one more byte for the method."""
     if not compressed:
         return column
     kind = _COMPRESSED.get(column.type, column.type)
@@ -123,9 +123,9 @@ def _compressed(column: Column, compressed: bool) -> Column:
 
 
 def _converted_blob(column: Column, collation: int) -> Column:
-    if column.length in (0, _LONGEST_BLOB_FIELD):
+    if column.length in (0, _MAX_LENGTH_BYTES):
         return replace(column, collation=collation)
-    old_width, new_width = longest_character(column.collation), longest_character(collation)
+    old_width, new_width = max_character_bytes(column.collation), max_character_bytes(collation)
     if not (old_width and new_width):
         return replace(column, collation=collation, length=0)
     characters = ((1 << 8 * column.length) - 1) // old_width

@@ -1,4 +1,4 @@
-"""What a live server says about its tables, from information_schema."""
+"""The schemas of a server's current tables, from information_schema."""
 
 from __future__ import annotations
 
@@ -8,44 +8,45 @@ from dataclasses import replace
 from typing import Any
 
 from binspark.position import Position
-from binspark.schema.catalog import Catalog, Database, subjects
+from binspark.schema.catalog import Catalog, Database, affected_tables
 from binspark.schema.changes import PRIMARY, Change, ColumnSpec, CreateDatabase, DropDatabase, Key, KeyPart
 from binspark.schema.collations import collation_number
 from binspark.schema.definition import TableDefinition
 from binspark.schema.resolve import define_column
 from binspark.schema.session import CharsetRequest, Session, version_number
 from binspark.schema.sql.columns import read_definition
-from binspark.schema.sql.reader import SqlReader, TableName
+from binspark.schema.sql.reader import SqlReader
+from binspark.schema.table import TableName
 
 
-def true_before(today: Catalog, changes: Iterable[Change]) -> Catalog:
-    """Return the tables that none of these statements has changed: of the others, a server knows what came of it.
+def unaffected_tables(current: Catalog, changes: Iterable[Change]) -> Catalog:
+    """Return the current tables that none of these statements affected: they were the same before the statements.
 
-    A database of which tables are left out no longer claims to know all of its tables. A statement may write names in
-    another case than the server.
+    A database without some of its tables is no longer complete. A statement may contain names in another case than the
+    server's.
     """
-    earlier = today.copy()
+    earlier = current.copy()
     for change in changes:
         if isinstance(change, CreateDatabase | DropDatabase):
             schema = change.name.lower()
             earlier.databases = {name: known for name, known in earlier.databases.items() if name.lower() != schema}
-            _leave_out(earlier, [name for name in earlier.tables if name.schema.lower() == schema])
-        _leave_out(earlier, subjects(change))
+            _remove(earlier, [name for name in earlier.tables if name.schema.lower() == schema])
+        _remove(earlier, affected_tables(change))
     return earlier
 
 
-def as_hints(today: Catalog) -> Catalog:
-    """Return the tables as what they may have been: where a log says otherwise, the log counts."""
-    hints = today.copy()
-    for name, definition in today.tables.items():
+def as_uncertain(current: Catalog) -> Catalog:
+    """Return the current tables as definitions that are not certain: the log takes precedence where they differ."""
+    uncertain = current.copy()
+    for name, definition in current.tables.items():
         if definition is not None:
-            hints.tables[name] = replace(definition, certain=False)
-    for schema, database in today.databases.items():
-        hints.databases[schema] = replace(database, complete=False)
-    return hints
+            uncertain.tables[name] = replace(definition, certain=False)
+    for schema, database in current.databases.items():
+        uncertain.databases[schema] = replace(database, complete=False)
+    return uncertain
 
 
-def _leave_out(catalog: Catalog, names: Iterable[TableName]) -> None:
+def _remove(catalog: Catalog, names: Iterable[TableName]) -> None:
     for name in names:
         for spelling in (name, *catalog.tables.spellings(name)):
             catalog.tables.pop(spelling, None)
@@ -74,7 +75,7 @@ VERSION = "SELECT VERSION(), @@lower_case_table_names"
 
 
 def from_server(query: Query) -> Catalog:
-    """Return the databases and tables of a server. `query` runs a statement and returns its rows."""
+    """Return the databases and tables of a server. `query` executes a statement and returns its rows."""
     version, lower_case = map(_text, query(VERSION)[0])
     session = Session(mariadb="MariaDB" in version, version=version_number(version))
     tables = query(TABLES)
@@ -88,7 +89,7 @@ def from_server(query: Query) -> Catalog:
 
 
 def from_rows(session: Session, databases: Rows, tables: Rows, columns: Rows, keys: Rows) -> Catalog:
-    """Return the catalog that rows of information_schema describe; the queries above say which rows."""
+    """Return the catalog of rows of information_schema, as the queries above select them."""
     catalog = Catalog()
     for name, collation in databases:
         catalog.databases[_text(name)] = Database(_collation(collation, session), complete=True)
@@ -105,14 +106,14 @@ def from_rows(session: Session, databases: Rows, tables: Rows, columns: Rows, ke
             mariadb=session.mariadb,
             versioned=_text(kind) == "SYSTEM VERSIONED" and not _has_row_period(rows),
         )
-        catalog.tables[name] = definition.settled()
+        catalog.tables[name] = definition.normalized()
     return catalog
 
 
 def in_key_order(table: TableDefinition, names: Iterable[str]) -> TableDefinition:
-    """Return a table with its keys in the order of SHOW INDEX: which one serves as the primary key depends on it."""
-    place = {name: number for number, name in reversed(list(enumerate(names)))}
-    return replace(table, keys=tuple(sorted(table.keys, key=lambda key: place.get(key.name, len(place))))).settled()
+    """Return a table with its keys in the order of SHOW INDEX, on which it depends which one is used as primary key."""
+    order = {name: number for number, name in reversed(list(enumerate(names)))}
+    return replace(table, keys=tuple(sorted(table.keys, key=lambda key: order.get(key.name, len(order))))).normalized()
 
 
 def _needs_order(table: TableDefinition) -> bool:
@@ -128,13 +129,13 @@ def _by_table(rows: Rows) -> defaultdict[TableName, list[Sequence[Any]]]:
 
 
 def _column(row: Sequence[Any], session: Session) -> Any:
-    """Make a column of its row: COLUMN_TYPE is written as in DDL."""
+    """Return the column of a row: COLUMN_TYPE has the syntax of DDL."""
     name, column_type, is_nullable, collation, extra = row
     spec = read_definition(SqlReader(_text(column_type), "", session), _text(name))
     request = CharsetRequest(collate=_text(collation) if collation is not None else None)
     if collation is None and spec.type.members is not None:
         request = CharsetRequest(charset="binary")
-    told = ColumnSpec(
+    complete = ColumnSpec(
         spec.name,
         spec.type,
         request,
@@ -143,7 +144,7 @@ def _column(row: Sequence[Any], session: Session) -> Any:
         visible="INVISIBLE" not in _text(extra).upper(),
         compressed=spec.compressed,
     )
-    return define_column(told, None, session)
+    return define_column(complete, None, session)
 
 
 def _has_row_period(rows: list[Sequence[Any]]) -> bool:

@@ -1,4 +1,4 @@
-"""The settings that a statement's meaning depends on: who wrote it, and under which session variables."""
+"""The settings on which the meaning of a statement depends: the server and its session variables."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _UTF8MB4 = "utf8mb4"
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Settings of a session, as far as DDL depends on them.
+    """Settings of a session on which DDL depends.
 
-    version              the server's, as 90704 for 9.7.4; None where nobody said
-    collations           the collation that a character set means, where it is not the usual one
-    server_collation     what a database gets that asks for nothing
-    explicit_timestamps  whether TIMESTAMP columns can be NULL unless they say otherwise
-    lower_case_names     whether the server keeps the names of tables and databases in lower case
+    version              of the server, as 90704 for 9.7.4; None if it is not known
+    collations           default collations of character sets, where they are not the usual ones
+    server_collation     the default of a database without a character set
+    explicit_timestamps  whether TIMESTAMP columns are NULL by default
+    lower_case_names     whether the server stores the names of tables and databases in lower case
     """
 
     mariadb: bool = False
@@ -46,15 +46,16 @@ class Session:
     lower_case_names: bool = False
 
     def has_mode(self, mode: SqlMode) -> bool:
+        """Return whether `sql_mode` includes a mode."""
         return bool(self.sql_mode & mode)
 
     def collation_of_charset(self, charset: str) -> int | None:
-        """Return the collation that a character set means in this session."""
+        """Return the default collation of a character set in this session."""
         own = dict(self.collations).get(charset_name(charset))
         return own if own is not None else default_collation(charset)
 
     def collation(self, request: CharsetRequest, default: int | None) -> int | None:
-        """Return the collation that a column, table or database gets; None where nothing tells."""
+        """Return the collation of a column, table or database; None if it is not known."""
         charset = request.charset if request.charset and request.charset.upper() != "DEFAULT" else None
         name = request.collate if request.collate and request.collate.upper() != "DEFAULT" else None
         if name is not None:
@@ -66,14 +67,14 @@ class Session:
         return binary_collation(known_charset(default)) if request.binary else default
 
     def _collation_number(self, name: str, charset: str) -> int | None:
-        """Find a collation by its full name, or by MariaDB's short one, which goes with any character set."""
-        whole = collation_number(name, mariadb=self.mariadb)
-        return whole if whole is not None else collation_number(f"{charset}_{name}", mariadb=self.mariadb)
+        """Find a collation by its full name, or by MariaDB's short one, which any character set may have."""
+        number = collation_number(name, mariadb=self.mariadb)
+        return number if number is not None else collation_number(f"{charset}_{name}", mariadb=self.mariadb)
 
 
 @dataclass(frozen=True, slots=True)
 class CharsetRequest:
-    """What a statement asks for: CHARACTER SET, COLLATE, and the old attribute BINARY."""
+    """The character set in a statement: CHARACTER SET, COLLATE, and the old attribute BINARY."""
 
     charset: str | None = None
     collate: str | None = None
@@ -84,7 +85,7 @@ class CharsetRequest:
 
 
 def session_of(query: Query, log_format: LogFormat) -> Session:
-    """Return the session that a QUERY ran in."""
+    """Return the session in which the statement of a QUERY ran."""
     mariadb = log_format.family is Family.MARIADB
     version = version_number(log_format.server_version)
     charsets: Charsets | None = query.status(StatusCode.CHARSET)
@@ -113,8 +114,8 @@ def _collations(query: Query) -> tuple[tuple[str, int], ...]:
 
 
 def _explicit_timestamps(query: Query, mariadb: bool, version: int | None) -> bool:
-    said = query.status(StatusCode.EXPLICIT_DEFAULTS_FOR_TIMESTAMP)
-    if said is not None:
-        return bool(said)
+    logged = query.status(StatusCode.EXPLICIT_DEFAULTS_FOR_TIMESTAMP)
+    if logged is not None:
+        return bool(logged)
     since = _MARIADB_WITH_EXPLICIT_TIMESTAMPS if mariadb else _MYSQL_WITH_EXPLICIT_TIMESTAMPS
     return version is None or version >= since

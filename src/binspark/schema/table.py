@@ -1,18 +1,29 @@
-"""The shape of a table at one moment."""
+"""The schema of a table at one position of a log."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from binspark.values.column import Column
 
 
+class TableName(NamedTuple):
+    """The full name of a table."""
+
+    schema: str
+    table: str
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.table}"
+
+
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """A table as it was when a row event was written.
+    """The schema of a table at the position of a rows event.
 
-    `primary_key` holds the indexes of the key's columns in the key's order, None where nothing tells whether there is
-    one. `prefixes` holds, for each of them, how many characters of the column are part of the key, 0 for all.
+    `primary_key` has the indexes of the key's columns in the order of the key, and is None if it is not known whether
+    there is one. `prefixes` has, for each of them, the number of characters that are part of the key, 0 for all.
     """
 
     schema: str
@@ -23,9 +34,10 @@ class TableSchema:
 
     @property
     def name(self) -> str:
+        """The name with its schema: `shop.orders`."""
         return f"{self.schema}.{self.table}"
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The names of the columns; `@1`, `@2`, ... where they are not known."""
+        """The names of the columns; `@1`, `@2`, ... if they are not known."""
         return tuple(column.name or f"@{index}" for index, column in enumerate(self.columns, 1))

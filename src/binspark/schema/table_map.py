@@ -1,4 +1,4 @@
-"""What a TABLE_MAP alone says about its table."""
+"""The schema of a table from its TABLE_MAP alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from binspark.errors import DecodeError, Malformed, SchemaError, Unsupported
-from binspark.event.column_types import ColumnType, column_type_name
+from binspark.event.column_types import (
+    CHARACTER_TYPES,
+    COUNTED_FOR_COLLATIONS_BY_MARIADB,
+    COUNTED_FOR_COLLATIONS_BY_MYSQL,
+    MEMBER_TYPES,
+    NUMERIC_TYPES,
+    ColumnType,
+    TypeMetadata,
+    column_type_name,
+    type_metadata,
+)
 from binspark.event.table_map import TableMap
 from binspark.event.table_metadata import DefaultCharset, MetadataKind
 from binspark.schema.table import TableSchema
@@ -15,20 +25,20 @@ from binspark.schema.text import member_text
 from binspark.values.column import Column, check_column
 from binspark.wire.bitmap import bitmap_length
 
-_LONGEST_LENGTH_FIELD = 4
+_MAX_LENGTH_BYTES = 4
 _LENGTH_BITS = 0x30
 _BYTE = 0xFF
 
 
 def column_of(type_code: int, metadata: int, nullable: bool) -> Column:
-    """Return what a type code and its metadata (little-endian, as it stands in the log) say about a column."""
+    """Return the column of a type code and its metadata (the bytes in the log as a little-endian integer)."""
     if type_code not in ColumnType._value2member_map_:
-        raise Unsupported(f"{column_type_name(type_code)} is not a type of column that is known")
-    column = _READERS.get(type_code, _plain)(ColumnType(type_code), metadata, nullable)
+        raise Unsupported(f"unknown column type {column_type_name(type_code)}")
+    column = _READERS[type_metadata(type_code)](ColumnType(type_code), metadata, nullable)
     try:
         check_column(column)
     except SchemaError as error:
-        raise Malformed(f"the type metadata 0x{metadata:x} describes {error.message}") from None
+        raise Malformed(f"type metadata is 0x{metadata:x}: {error.message}") from None
     return column
 
 
@@ -37,7 +47,7 @@ def _plain(kind: ColumnType, _metadata: int, nullable: bool) -> Column:
 
 
 def _length(kind: ColumnType, metadata: int, nullable: bool) -> Column:
-    """VARCHAR: the most bytes of a value. BLOB and its kin: bytes of the length field. FLOAT, DOUBLE: bytes."""
+    """Read VARCHAR: maximum bytes of a value; BLOB and others: bytes of the length field."""
     return Column(kind, length=metadata, nullable=nullable)
 
 
@@ -48,22 +58,22 @@ def _fraction(kind: ColumnType, metadata: int, nullable: bool) -> Column:
 def _floating(kind: ColumnType, metadata: int, nullable: bool) -> Column:
     size = 4 if kind is ColumnType.FLOAT else 8
     if metadata != size:
-        raise Malformed(f"a {kind.name} of {metadata} bytes instead of {size}")
+        raise Malformed(f"type metadata of a {kind.name} is {metadata}, expected {size}")
     return Column(kind, length=size, nullable=nullable)
 
 
 def _bit_width(kind: ColumnType, metadata: int, nullable: bool) -> Column:
-    """BIT: bits beyond the whole bytes, then whole bytes."""
+    """Read BIT: bits beyond the full bytes, then full bytes."""
     return Column(kind, length=(metadata & _BYTE) + 8 * (metadata >> 8), nullable=nullable)
 
 
 def _decimal(kind: ColumnType, metadata: int, nullable: bool) -> Column:
-    """NEWDECIMAL: digits in all, then digits after the point."""
+    """Read DECIMAL: precision, then scale."""
     return Column(kind, precision=metadata & _BYTE, scale=metadata >> 8, nullable=nullable)
 
 
 def _string(_kind: ColumnType, metadata: int, nullable: bool) -> Column:
-    """STRING: the real type, then the length, whose bits 8 and 9 are hidden in the type's byte, turned over.
+    """Read STRING: the real type, then the length, whose bits 8 and 9 are hidden in the type's byte, inverted.
 
     byte  bits  field
     0     0x30  bits 8 and 9 of the length, inverted: 11 for a length below 256
@@ -79,91 +89,51 @@ def _string(_kind: ColumnType, metadata: int, nullable: bool) -> Column:
         return Column(ColumnType(real_type), length=length, nullable=nullable)
     if real_type in (ColumnType.STRING, ColumnType.VAR_STRING):
         return Column(ColumnType.STRING, length=length, nullable=nullable)
-    raise Malformed(f"a STRING whose real type is {column_type_name(real_type)}")
+    raise Malformed(f"real type of a STRING is {column_type_name(real_type)}, expected STRING, VAR_STRING, ENUM or SET")
 
 
 def _typed_array(kind: ColumnType, _metadata: int, nullable: bool) -> Column:
-    """TYPED_ARRAY: stored as JSON is, whatever its elements are."""
-    return Column(kind, length=_LONGEST_LENGTH_FIELD, nullable=nullable)
+    """Read TYPED_ARRAY: values are stored like JSON, whatever the type of the elements."""
+    return Column(kind, length=_MAX_LENGTH_BYTES, nullable=nullable)
 
 
-_READERS: dict[int, Callable[[ColumnType, int, bool], Column]] = {
-    ColumnType.FLOAT: _floating,
-    ColumnType.DOUBLE: _floating,
-    ColumnType.VARCHAR: _length,
-    ColumnType.VARCHAR_COMPRESSED: _length,
-    ColumnType.BLOB: _length,
-    ColumnType.TINY_BLOB: _length,
-    ColumnType.MEDIUM_BLOB: _length,
-    ColumnType.LONG_BLOB: _length,
-    ColumnType.BLOB_COMPRESSED: _length,
-    ColumnType.JSON: _length,
-    ColumnType.GEOMETRY: _length,
-    ColumnType.VECTOR: _length,
-    ColumnType.TIME2: _fraction,
-    ColumnType.DATETIME2: _fraction,
-    ColumnType.TIMESTAMP2: _fraction,
-    ColumnType.BIT: _bit_width,
-    ColumnType.NEWDECIMAL: _decimal,
-    ColumnType.STRING: _string,
-    ColumnType.VAR_STRING: _string,
-    ColumnType.ENUM: _string,
-    ColumnType.SET: _string,
-    ColumnType.TYPED_ARRAY: _typed_array,
+_READERS: dict[TypeMetadata, Callable[[ColumnType, int, bool], Column]] = {
+    TypeMetadata.NONE: _plain,
+    TypeMetadata.VALUE_SIZE: _floating,
+    TypeMetadata.MAX_LENGTH: _length,
+    TypeMetadata.LENGTH_BYTES: _length,
+    TypeMetadata.FRACTION: _fraction,
+    TypeMetadata.BITS: _bit_width,
+    TypeMetadata.DECIMAL: _decimal,
+    TypeMetadata.STRING: _string,
+    TypeMetadata.ELEMENT: _typed_array,
 }
 
 
-NUMERIC = frozenset(
-    {
-        ColumnType.TINY,
-        ColumnType.SHORT,
-        ColumnType.INT24,
-        ColumnType.LONG,
-        ColumnType.LONGLONG,
-        ColumnType.NEWDECIMAL,
-        ColumnType.FLOAT,
-        ColumnType.DOUBLE,
-        ColumnType.YEAR,
-    }
-)
-TEXT = frozenset(
-    {
-        ColumnType.STRING,
-        ColumnType.VARCHAR,
-        ColumnType.BLOB,
-        ColumnType.TINY_BLOB,
-        ColumnType.MEDIUM_BLOB,
-        ColumnType.LONG_BLOB,
-        ColumnType.VARCHAR_COMPRESSED,
-        ColumnType.BLOB_COMPRESSED,
-    }
-)
-CHOICES = frozenset({ColumnType.ENUM, ColumnType.SET})
-
-_COUNTED_AS_TEXT_BY_MYSQL = TEXT | {ColumnType.VECTOR}
-_COUNTED_AS_TEXT_BY_MARIADB = TEXT | {ColumnType.GEOMETRY}
-
-_Facts = dict[str, Any]
+_Fields = dict[str, Any]
 
 
-def spread_metadata(table_map: TableMap, columns: list[Column], *, mariadb: bool) -> list[_Facts]:
-    """Return for each column the fields of `Column` that the optional metadata tells."""
-    facts: list[_Facts] = [{} for _ in columns]
-    for index, (key, value) in _told(table_map, columns, mariadb):
-        facts[index][key] = value
-    for column, known in zip(columns, facts, strict=True):
-        if column.type not in TEXT | CHOICES:
+def spread_metadata(table_map: TableMap, columns: list[Column], *, mariadb: bool) -> list[_Fields]:
+    """Return for each column the fields of `Column` that the optional metadata contains.
+
+    Each list of the metadata has values for the columns of a class only, such as all numeric columns in their order.
+    """
+    fields: list[_Fields] = [{} for _ in columns]
+    for index, (key, value) in _logged_fields(table_map, columns, mariadb):
+        fields[index][key] = value
+    for column, known in zip(columns, fields, strict=True):
+        if column.type not in CHARACTER_TYPES | MEMBER_TYPES:
             known.pop("collation", None)
         if "members" in known:
             known["members"] = tuple(member_text(raw, known.get("collation")) for raw in known["members"])
-    return facts
+    return fields
 
 
-def _told(table_map: TableMap, columns: list[Column], mariadb: bool) -> Iterator[tuple[int, tuple[str, Any]]]:
-    text = _indexes(columns, _COUNTED_AS_TEXT_BY_MARIADB if mariadb else _COUNTED_AS_TEXT_BY_MYSQL)
-    choices = _indexes(columns, CHOICES)
+def _logged_fields(table_map: TableMap, columns: list[Column], mariadb: bool) -> Iterator[tuple[int, tuple[str, Any]]]:
+    text = _indexes(columns, COUNTED_FOR_COLLATIONS_BY_MARIADB if mariadb else COUNTED_FOR_COLLATIONS_BY_MYSQL)
+    choices = _indexes(columns, MEMBER_TYPES)
     everything = range(len(columns))
-    numeric = _indexes(columns, NUMERIC)
+    numeric = _indexes(columns, NUMERIC_TYPES)
     lists: tuple[tuple[MetadataKind, str, Collection[int]], ...] = (
         (MetadataKind.COLUMN_CHARSET, "collation", text),
         (MetadataKind.ENUM_AND_SET_COLUMN_CHARSET, "collation", choices),
@@ -216,18 +186,18 @@ def _defaults(kind: MetadataKind, indexes: list[int], table_map: TableMap) -> It
         yield index, ("collation", default.collation)
     for ordinal, collation in default.exceptions:
         if ordinal >= len(indexes):
-            raise Malformed(f"{kind.name} speaks of column {ordinal} of {len(indexes)}")
+            raise Malformed(f"{kind.name} names column {ordinal} of {len(indexes)}")
         yield indexes[ordinal], ("collation", collation)
 
 
 def from_table_map(table_map: TableMap, *, mariadb: bool = False) -> TableSchema:
-    """Return the table as the log describes it. What the server did not write stays None.
+    """Return the schema of a table as the log describes it. What the server did not write is None.
 
-    The families count differently which columns have a collation, so the reader must know who wrote the log.
+    The families count columns with a collation by different rules, so the family must be known.
     """
     columns = [_column(table_map, index) for index in range(table_map.column_count)]
-    facts = spread_metadata(table_map, columns, mariadb=mariadb)
-    described = tuple(replace(column, **known) for column, known in zip(columns, facts, strict=True))
+    fields = spread_metadata(table_map, columns, mariadb=mariadb)
+    described = tuple(replace(column, **known) for column, known in zip(columns, fields, strict=True))
     key, prefixes = _primary_key(table_map)
     return TableSchema(table_map.schema, table_map.table, described, key, prefixes)
 
@@ -242,7 +212,7 @@ def _column(table_map: TableMap, index: int) -> Column:
 
 
 def _primary_key(table_map: TableMap) -> tuple[tuple[int, ...] | None, tuple[int, ...]]:
-    """Return the key's columns and prefixes. A server that writes names also writes the key, if there is one."""
+    """Return the columns and prefixes of the key. A server that writes names also writes the key, if there is one."""
     simple: tuple[int, ...] | None = table_map.optional(MetadataKind.SIMPLE_PRIMARY_KEY)
     with_prefix: tuple[tuple[int, int], ...] | None = table_map.optional(MetadataKind.PRIMARY_KEY_WITH_PREFIX)
     parts = with_prefix or tuple((index, 0) for index in simple or ())
@@ -250,5 +220,5 @@ def _primary_key(table_map: TableMap) -> tuple[tuple[int, ...] | None, tuple[int
         return (None if table_map.column_names is None else ()), ()
     beyond = [index for index, _ in parts if index >= table_map.column_count]
     if beyond:
-        raise Malformed(f"the primary key has column {beyond[0]}, the table only {table_map.column_count} columns")
+        raise Malformed(f"primary key has column {beyond[0]}, but the table has {table_map.column_count} columns")
     return tuple(index for index, _ in parts), tuple(prefix for _, prefix in parts)

@@ -1,4 +1,4 @@
-"""Bytes of the log that are text: statements, and the names of ENUM and SET members."""
+"""Bytes of the log that are text: statements, and members of ENUM and SET columns."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from binspark.values.column import BINARY_COLLATION
 
 
 def member_text(raw: bytes, collation: int | None) -> str:
-    """Decode a member's name; where the column is binary or its collation is not known, as UTF-8."""
+    """Decode a member; as UTF-8 if the column is binary or its collation is not known."""
     try:
         if collation is None or collation == BINARY_COLLATION:
             return raw.decode("utf-8", "backslashreplace")
         return decode_text(raw, collation)
     except UnicodeDecodeError as error:
-        raise Malformed(f"the member {raw!r} is not {error.encoding}: {error.reason}") from None
+        raise Malformed(f"member {raw!r} of an ENUM or SET is not valid {error.encoding}: {error.reason}") from None
 
 
 def statement_text(raw: bytes, collation: int | None) -> str:
-    """Decode a statement, which is in the client's character set. What is no text there stays as escapes."""
+    """Decode a statement, which is in the character set of the client. Bytes that are not valid text are escaped."""
     try:
         return raw.decode() if collation is None else decode_text(raw, collation)
     except (UnicodeDecodeError, Unsupported):

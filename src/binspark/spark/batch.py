@@ -11,8 +11,9 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from binspark.files.splits import Split
-from binspark.spark.options import Mode, SourceOptions, View
-from binspark.spark.plan import ReadPlan, Shape
+from binspark.kernels import cache
+from binspark.spark.options import ParseMode, SourceOptions, View
+from binspark.spark.plan import ReadPlan, SchemaVersion
 from binspark.spark.schemas import arrow_schema
 
 if TYPE_CHECKING:
@@ -30,12 +31,14 @@ class SplitPartition(InputPartition):
 class BinlogReader(DataSourceReader):
     """Reads what was planned. What is known of tables travels with the reader, once; partitions stay small."""
 
-    def __init__(self, options: SourceOptions, plan: ReadPlan, schema: StructType, shape: Shape | None) -> None:
+    def __init__(
+        self, options: SourceOptions, plan: ReadPlan, schema: StructType, version: SchemaVersion | None
+    ) -> None:
         self._options = options
         self._splits = plan.splits
         self._history = plan.history
         self._schema = schema
-        self._shape = shape
+        self._version = version
 
     def __getstate__(self) -> dict[str, object]:
         """An executor is told its split by its partition; it need not know the others."""
@@ -49,19 +52,20 @@ class BinlogReader(DataSourceReader):
         """Yield the rows of a partition. Spark makes an empty one up where there are none."""
         if not isinstance(partition, SplitPartition):
             return iter(())
+        cache.enable()
         from binspark.files.split_reader import SplitReader  # loads kernels, which planning need not wait for
 
-        reader = SplitReader(self._history, _ignore if self._options.mode is Mode.PERMISSIVE else None)
-        return make_view(self._options, self._schema, self._shape).read(partition.split, reader)
+        reader = SplitReader(self._history, _ignore if self._options.mode is ParseMode.PERMISSIVE else None)
+        return make_view(self._options, self._schema, self._version).read(partition.split, reader)
 
 
-def make_view(options: SourceOptions, schema: StructType, shape: Shape | None) -> ViewReader:
+def make_view(options: SourceOptions, schema: StructType, version: SchemaVersion | None) -> ViewReader:
     """Return what makes the rows that are asked for."""
     target = arrow_schema(schema)
-    if shape is not None:
+    if version is not None:
         from binspark.spark.views.table import TableView
 
-        return TableView(options, target, shape)
+        return TableView(options, target, version)
     module, name = _VIEWS[options.view]
     view: ViewReader = getattr(import_module(f"binspark.spark.views.{module}"), name)(options, target)
     return view

@@ -1,4 +1,4 @@
-"""Chunks of the view `chunks` as typed DataFrames."""
+"""The view `chunks` as typed DataFrames."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from binspark.columns.reconcile import Conversion, conversion
+from binspark.documents.conversion import Conversion, conversion
 from binspark.errors import SchemaError
 from binspark.spark.schemas import arrow_schema
 
 
 def chunk_tables(chunks: DataFrame) -> list[str]:
-    """Return the names of the tables that chunks hold rows of."""
+    """Return the names of the tables whose rows are in chunks."""
     return sorted(row["_table"] for row in chunks.select("_table").distinct().collect())
 
 
 def expand(chunks: DataFrame, table: str, schema: StructType | None = None) -> DataFrame | None:
-    """Return the rows of one table as a typed DataFrame; None if there are none.
+    """Return the rows of one table as a typed DataFrame; None if there are no rows.
 
     >>> def apply(chunks, batch_id):  # doctest: +SKIP
     ...     chunks.persist()
@@ -29,12 +29,12 @@ def expand(chunks: DataFrame, table: str, schema: StructType | None = None) -> D
     ...         binspark.expand(chunks, table).write.mode("append").parquet(f"lake/{table}")
     ...     chunks.unpersist()
 
-    Where the table changed between the chunks, the newest shape counts. A `schema` of one's own is taken as it is.
+    If the schema of the table changed between the chunks, the newest one is used, unless `schema` is given.
     """
     own = chunks.where(F.col("_table") == table)
     if schema is None:
-        by_place = (F.desc(F.length("_file")), F.desc("_file"), F.desc("_pos"), F.desc("_row"))
-        newest = own.orderBy(*by_place).select("_schema").first()
+        by_position = (F.desc(F.length("_file")), F.desc("_file"), F.desc("_pos"), F.desc("_row"))
+        newest = own.orderBy(*by_position).select("_schema").first()
         if newest is None:
             return None
         schema = StructType.fromJson(json.loads(newest["_schema"]))
@@ -54,7 +54,7 @@ def _unpack(schema: StructType, table: str) -> Callable[[Iterator[pa.RecordBatch
 
 
 def _conformed(rows: pa.RecordBatch, target: pa.Schema, table: str) -> pa.RecordBatch:
-    """Return rows in the newest shape: what they lack is null, what was narrower becomes wider."""
+    """Return rows in the newest schema: missing columns are null, narrower types are widened."""
     if rows.schema.equals(target):
         return rows
     arrays = []
@@ -68,5 +68,5 @@ def _converted(rows: pa.RecordBatch, index: int, field: pa.Field, table: str) ->
     have = rows.schema.field(index).type
     step: Conversion | None = conversion(have, field.type)
     if step is None:
-        raise SchemaError(f"{table}.{field.name} was {have}, which cannot become {field.type} without loss")
+        raise SchemaError(f"{table}.{field.name} was {have}, which cannot be converted to {field.type} without loss")
     return step(rows.column(index))

@@ -1,4 +1,4 @@
-"""Errors on their way through Spark: an executor raises, the driver sees text, and that becomes the error again."""
+"""The errors of executors on the driver: Spark passes on their text, which is parsed into the error again."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from binspark.position import Position
 
 _RAISED = re.compile(r"binspark\.errors\.(\w+): (.*)")
 _OFFSET = r"(?P<offset>\d+)(?: \((?P<details>[^)]*)\))?: (?P<message>.*)"
-_PLACES = (
+_POSITIONS = (
     re.compile(rf"offset {_OFFSET}"),
     re.compile(rf"(?P<file>\S+?):{_OFFSET}"),
     re.compile(rf"(?P<file>[^:]*/(?:(?!: ).)*?):{_OFFSET}"),
     re.compile(r"(?P<file>\S*[/.]\S*[^\s:]): (?P<message>.*)"),
     re.compile(r"(?P<file>/.*?[^:]): (?P<message>.*)"),
 )
-"""How a text may begin with a place. Names of files may hold spaces where they are paths."""
+"""How a text may begin with a position. Names of files may contain spaces if they are paths."""
 
 
 def binlog_error(failure: BaseException) -> errors.BinlogError | None:
-    """Return the error of binspark that made a query fail, with its position; None if something else did.
+    """Return the binspark error that failed a query, with its position; None if the query failed for another reason.
 
     >>> try:  # doctest: +SKIP
     ...     df.count()
@@ -39,19 +39,19 @@ def binlog_error(failure: BaseException) -> errors.BinlogError | None:
 
 
 def _parse(text: str) -> tuple[str, Position]:
-    """Take apart what `BinlogError.__str__` wrote."""
-    for pattern in _PLACES:
-        place = pattern.fullmatch(text)
-        if place:
-            return place["message"], _position(place.groupdict())
+    """Parse the text of `BinlogError.__str__`."""
+    for pattern in _POSITIONS:
+        found = pattern.fullmatch(text)
+        if found:
+            return found["message"], _position(found.groupdict())
     return text, Position()
 
 
-def _position(place: dict[str, str | None]) -> Position:
-    details = (place.get("details") or "").split(", ")
+def _position(parts: dict[str, str | None]) -> Position:
+    details = (parts.get("details") or "").split(", ")
     named = {"gtid" if _is_gtid(detail) else "event": detail for detail in details if detail}
-    offset = place.get("offset")
-    return Position(file=place.get("file"), offset=None if offset is None else int(offset), **named)
+    offset = parts.get("offset")
+    return Position(file=parts.get("file"), offset=None if offset is None else int(offset), **named)
 
 
 def _is_gtid(detail: str) -> bool:

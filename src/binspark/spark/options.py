@@ -1,27 +1,32 @@
-"""The options of the data source, checked once: each is known by name, and wrong ones are named."""
+"""The options of the data source, parsed once into a frozen value. Spark's options ignore case."""
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
-from binspark.changes.choice import selection_of
+from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, TABLE, SelectionOption, make_selection
 from binspark.columns.selection import Selection
-from binspark.errors import BinlogError, OptionError
+from binspark.errors import OptionError
 from binspark.files.splits import DEFAULT_SPLIT_BYTES
 from binspark.files.storage import Storage
+from binspark.options import values
+from binspark.options.option import Option, OptionTable, Surface, renamed
+from binspark.options.server import SERVER_OPTIONS, STREAM_OPTIONS, ServerOption
 
 STORAGE_PREFIX = "fs."
-_ABOUT_ROWS = frozenset({"tables", "exclude_tables", "operations"})
-_Named = TypeVar("_Named", bound=StrEnum)
+_SPARK = frozenset({Surface.SPARK})
+_OPTIONS_ABOUT_ROWS = ("tables", "excludeTables", "operations")
+
+log = logging.getLogger("binspark.spark")
 
 
 class View(StrEnum):
-    """What rows of the DataFrame are."""
+    """What a row of the DataFrame is."""
 
     CHANGES = "changes"
     EVENTS = "events"
@@ -31,43 +36,43 @@ class View(StrEnum):
     CORRUPT = "_corrupt"
 
 
-class Mode(StrEnum):
-    """What becomes of damage, as in Spark's own file sources."""
+class ParseMode(StrEnum):
+    """How damage is handled, as in Spark's own file sources."""
 
     FAILFAST = "FAILFAST"
     PERMISSIVE = "PERMISSIVE"
 
 
-class RowsAs(StrEnum):
-    """What whole rows become in the view `changes`."""
+class RowFormat(StrEnum):
+    """The type of row images in the view `changes`."""
 
     VARIANT = "variant"
     JSON = "json"
 
 
-class JsonAs(StrEnum):
-    """What JSON columns become in typed tables."""
+class JsonFormat(StrEnum):
+    """The type of JSON columns in typed tables."""
 
     STRING = "string"
     VARIANT = "variant"
 
 
-class Ddl(StrEnum):
-    """Whether the statements of the logs are read for what they say about tables."""
+class DdlMode(StrEnum):
+    """Whether the DDL in the logs is read for the schemas of tables."""
 
     READ = "read"
     IGNORE = "ignore"
 
 
-class Missing(StrEnum):
-    """What a column of `.schema(…)` is that the table does not have."""
+class MissingColumns(StrEnum):
+    """How columns of `.schema(…)` are handled that the table does not have."""
 
     ERROR = "error"
     NULL = "null"
 
 
-class Evolution(StrEnum):
-    """What a stream does when the shape of its table changes."""
+class SchemaEvolution(StrEnum):
+    """What a stream does when the schema of its table changes."""
 
     FAIL = "fail"
     RESTART = "restart"
@@ -75,7 +80,7 @@ class Evolution(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """A place in the logs: an offset of one file, or of every file."""
+    """A position in the logs: an offset in one file, or in every file."""
 
     file: str | None
     offset: int
@@ -83,17 +88,22 @@ class LogPosition:
 
 @dataclass(frozen=True)
 class SourceOptions:
-    """What was asked for. `choice` holds the options that choose rows, by their names in Python."""
+    """The options of a query; `SPARK_OPTIONS`, `SELECTION_OPTIONS` and `SERVER_OPTIONS` have their meanings.
+
+    selection  the rows to read
+    storage    options of the file system, by name
+    server     options of a connection, by their names in Python
+    """
 
     paths: tuple[str, ...] = ()
     view: View = View.CHANGES
     table: str | None = None
-    mode: Mode = Mode.FAILFAST
-    rows: RowsAs = RowsAs.VARIANT
-    json: JsonAs = JsonAs.STRING
+    mode: ParseMode = ParseMode.FAILFAST
+    rows: RowFormat = RowFormat.VARIANT
+    json: JsonFormat = JsonFormat.STRING
     geometry: int | None = None
-    ddl: Ddl = Ddl.READ
-    missing_columns: Missing = Missing.ERROR
+    ddl: DdlMode = DdlMode.READ
+    missing_columns: MissingColumns = MissingColumns.ERROR
     schema_file: str | None = None
     start_position: LogPosition | None = None
     stop_position: LogPosition | None = None
@@ -103,80 +113,34 @@ class SourceOptions:
     max_bytes_per_trigger: int | None = None
     max_transactions_per_trigger: int | None = None
     fail_on_data_loss: bool = True
-    schema_evolution: Evolution = Evolution.FAIL
+    schema_evolution: SchemaEvolution = SchemaEvolution.FAIL
     streaming: bool = False
-    choice: dict[str, Any] = field(default_factory=dict)
+    selection: Selection = field(default_factory=Selection)
     storage: dict[str, str] = field(default_factory=dict, repr=False)
-    server: dict[str, str] = field(default_factory=dict, repr=False)
+    server: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def is_live(self) -> bool:
-        """Whether the stream is a server's, not an archive's."""
+        """Whether a stream follows a server, not an archive."""
         return bool(self.server) and not self.paths
 
     @property
-    def selection(self) -> Selection:
-        """The rows that are asked for."""
-        return selection_of(self.choice)  # type: ignore[arg-type]
-
-    @property
     def file_storage(self) -> Storage | None:
+        """How to reach the file system of the paths; None if no option says it."""
         return Storage.of(self.storage) if self.storage else None
 
 
-def read_options(options: Mapping[str, str]) -> SourceOptions:
-    """Return what options mean; one that is not known, or whose value is wrong, is an `OptionError` that names it."""
-    made: dict[str, Any] = {"choice": {}, "storage": {}, "server": {}}
-    for given, value in options.items():
-        name = given.lower()
-        if name.startswith(STORAGE_PREFIX):
-            made["storage"][given[len(STORAGE_PREFIX) :].lower()] = value
-            continue
-        known = _OPTIONS.get(name)
-        if known is None:
-            raise OptionError(_unknown(given))
-        read = _value(known, value)
-        if known.group is None:
-            if known.target in made:
-                raise OptionError("either path or paths, not both")
-            made[known.target] = read
-        else:
-            made[known.group][known.target] = read
-    checked = SourceOptions(**made)
-    _check(checked)
-    return checked
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkOption(Option):
+    """An option of the data source alone.
 
+    target       the field of `SourceOptions` that the value is for, if it is not called like the option
+    for_streams  whether only a stream has it
+    """
 
-def _value(option: _Option, value: str) -> Any:
-    """Return what the value of an option means."""
-    try:
-        read = option.read(value)
-        if option.group == "choice":
-            selection_of({option.target: read})  # type: ignore[arg-type]
-    except BinlogError as error:
-        raise OptionError(f"{option.name}: {error.message.removeprefix(f'{option.target}: ')}") from None
-    return read
-
-
-def _check(options: SourceOptions) -> None:
-    if options.table is not None and options.view is not View.CHANGES:
-        raise OptionError(f"table: the view {options.view} has columns of its own")
-    if options.table is not None and "tables" in options.choice:
-        raise OptionError("either table or tables, not both")
-    about_rows = [option.name for option in _OPTIONS.values() if option.target in _ABOUT_ROWS & options.choice.keys()]
-    if about_rows and options.view is View.EVENTS:
-        raise OptionError(f"{about_rows[0]}: the view events holds events of every kind; the view changes knows tables")
-
-
-def _unknown(given: str) -> str:
-    names = {name: option.name for name, option in _OPTIONS.items()}
-    near = difflib.get_close_matches(given.lower(), names, n=1)
-    hint = f"; did you mean {names[near[0]]}?" if near else ""
-    return f"the data source binlog has no option {given}{hint}"
-
-
-def _text(value: str) -> str:
-    return value
+    target: str = ""
+    for_streams: bool = False
+    surfaces: frozenset[Surface] = _SPARK
 
 
 def _path(value: str) -> tuple[str, ...]:
@@ -184,155 +148,145 @@ def _path(value: str) -> tuple[str, ...]:
 
 
 def _paths(value: str) -> tuple[str, ...]:
-    """Read several paths, as Spark writes them where it is given a list."""
+    """Parse several paths, as Spark passes a list of them."""
     try:
         paths = json.loads(value)
     except ValueError:
         paths = None
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        raise OptionError(f"{value!r} is not a JSON array of paths; path takes one")
+        raise values.InvalidValue("a JSON array of paths", value)
     return tuple(paths)
-
-
-def _list(value: str) -> list[str]:
-    return [part.strip() for part in value.split(",") if part.strip()]
-
-
-def _number(value: str) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        raise OptionError(f"{value!r} is not a number") from None
-
-
-def _positive(value: str) -> int:
-    number = _number(value)
-    if number < 1:
-        raise OptionError(f"{value!r} is not positive")
-    return number
-
-
-def _port(value: str) -> str:
-    return str(_number(value))
-
-
-def _bytes(value: str) -> int:
-    """Read a size such as 67108864, 64m or 1 GB."""
-    text = value.strip().lower().removesuffix("b").removesuffix("i").strip()
-    shift = {"k": 10, "m": 20, "g": 30}.get(text[-1:], 0)
-    number = _number(text[:-1].strip() if shift else text) << shift
-    if number < 1:
-        raise OptionError(f"{value!r} is not positive")
-    return number
-
-
-def _flag(value: str) -> bool:
-    known = {"true": True, "false": False}
-    if value.lower() not in known:
-        raise OptionError(f"{value!r} is neither true nor false")
-    return known[value.lower()]
-
-
-def _table(value: str) -> str:
-    schema, dot, name = value.partition(".")
-    if not dot or not schema or not name or set(value) & set("*?["):
-        raise OptionError(f"{value!r} is not one table; it is written as schema.table, and tables takes patterns")
-    return value
 
 
 def _position(value: str) -> LogPosition:
     file, colon, offset = value.rpartition(":")
-    number = _number(offset)
-    if number < 0:
-        raise OptionError(f"{value!r} lies before the log")
-    return LogPosition(file if colon else None, number)
+    if not offset.isdecimal():
+        raise values.InvalidValue("an offset, or FILE:OFFSET", value)
+    return LogPosition(file if colon else None, int(offset))
 
 
-def _one_of(kind: type[_Named]) -> Callable[[str], _Named]:
-    names = {member.value.lower(): member for member in kind}
+_START = next(option for option in STREAM_OPTIONS if option.name == "start")
 
-    def read(value: str) -> _Named:
-        if value.lower() not in names:
-            raise OptionError(f"{value!r} is none of {', '.join(kind)}")
-        return names[value.lower()]
+SPARK_OPTIONS = (
+    SparkOption(
+        name="path", target="paths", parse=_path,
+        help="The logs: a file, glob, directory, index file or URI. Usually the argument of load().",
+    ),
+    SparkOption(name="paths", parse=_paths, help="Several paths, as Spark passes the list that load() was given."),
+    SparkOption(
+        name="view", parse=values.one_of(View), choices=tuple(View), default="changes",
+        help="What a row is.",
+    ),
+    SparkOption(name="table", parse=TABLE.parse, help=TABLE.help),
+    SparkOption(
+        name="mode", parse=values.one_of(ParseMode), choices=tuple(ParseMode), default="FAILFAST",
+        help="Whether damage fails the query, or reading continues with the next transaction.",
+    ),
+    SparkOption(
+        name="rows", parse=values.one_of(RowFormat), choices=tuple(RowFormat), default="variant",
+        help="The type of row images in the view changes.",
+    ),
+    SparkOption(
+        name="json", parse=values.one_of(JsonFormat), choices=tuple(JsonFormat), default="string",
+        help="The type of JSON columns in typed tables.",
+    ),
+    SparkOption(
+        name="geometry", parse=values.integer, default="struct<srid, wkb>",
+        help="An SRID: GEOMETRY columns become geometry(srid), and another SRID is an error.",
+    ),
+    SparkOption(
+        name="ddl", parse=values.one_of(DdlMode), choices=tuple(DdlMode), default="read",
+        help="Whether the DDL in the logs is read for the schemas of tables.",
+    ),
+    SparkOption(
+        name="missing_columns", parse=values.one_of(MissingColumns), choices=tuple(MissingColumns), default="error",
+        help="Columns of .schema(…) that the table does not have: an error, or NULL.",
+    ),
+    SparkOption(name="schema_file", parse=values.text, help=SCHEMA_FILE.help),
+    SparkOption(
+        name="start_position", parse=_position,
+        help="Read transactions that begin at this position or later: binlog.000003:1547, or an offset in every file.",
+    ),
+    SparkOption(
+        name="stop_position", parse=_position,
+        help="Read transactions that begin before this position: binlog.000003:1547, or an offset in every file.",
+    ),
+    SparkOption(
+        name="max_split_bytes", parse=values.size, default="64m",
+        help="The size of the part of a log that one task reads.",
+    ),
+    SparkOption(
+        name="expand_payloads", parse=values.flag, default="true",
+        help="Show the events inside compressed transactions too, in the view events.",
+    ),
+    SparkOption(
+        name=_START.name, spelling=_START.spelling, target="starting_offsets", parse=values.text, default="latest",
+        for_streams=True,
+        help="Where the first start of a query begins: latest, earliest, FILE:POSITION; from a server also GTIDs that "
+        "you already have, or timestamp:2026-11-15T09:30:00Z. Later, the checkpoint has the position.",
+    ),
+    SparkOption(
+        name="max_bytes_per_trigger", parse=values.size, default="no limit", for_streams=True,
+        help="The approximate size of a batch; a larger transaction is a batch of its own.",
+    ),
+    SparkOption(
+        name="max_transactions_per_trigger", parse=values.positive, default="no limit", for_streams=True,
+        help="The maximum number of transactions in a batch.",
+    ),
+    SparkOption(
+        name="fail_on_data_loss", parse=values.flag, default="true", for_streams=True,
+        help="Whether logs that were purged or reset before they were read fail the query; otherwise it continues with "
+        "the oldest log.",
+    ),
+    SparkOption(
+        name="schema_evolution", parse=values.one_of(SchemaEvolution), choices=tuple(SchemaEvolution), default="fail",
+        for_streams=True,
+        help="Whether the query can be restarted from its checkpoint after the schema of its table changed.",
+    ),
+)  # fmt: skip
 
-    return read
+STREAM_ONLY = tuple(option.name_on(Surface.SPARK) for option in SPARK_OPTIONS if option.for_streams)
 
 
-@dataclass(frozen=True, slots=True)
-class _Option:
-    """An option: its name for the user, where its value goes, and how that is read."""
-
-    name: str
-    read: Callable[[str], Any]
-    target: str
-    group: str | None = None
+def _log_renamed(old: str, new: str) -> None:
+    log.warning(renamed(old, new))
 
 
-def _own(name: str, read: Callable[[str], Any], target: str) -> _Option:
-    assert target in {item.name for item in fields(SourceOptions)}
-    return _Option(name, read, target)
-
-
-def _chosen(name: str, read: Callable[[str], Any], target: str) -> _Option:
-    return _Option(name, read, target, "choice")
-
-
-STREAM_OPTIONS = (
-    "startingOffsets",
-    "maxBytesPerTrigger",
-    "maxTransactionsPerTrigger",
-    "failOnDataLoss",
-    "schemaEvolution",
+_TABLE: OptionTable[Option] = OptionTable(
+    (*SPARK_OPTIONS, *SELECTION_OPTIONS, *SERVER_OPTIONS),
+    Surface.SPARK,
+    _log_renamed,
+    "the data source binlog has no option",
 )
-SERVER_OPTIONS = (
-    "host",
-    "port",
-    "user",
-    "password",
-    "socket",
-    "defaultsFile",
-    "sslMode",
-    "sslCa",
-    "sslCert",
-    "sslKey",
-)
-_OPTIONS = {
-    option.name.lower(): option
-    for option in (
-        _own("path", _path, "paths"),
-        _own("paths", _paths, "paths"),
-        _own("view", _one_of(View), "view"),
-        _own("table", _table, "table"),
-        _own("mode", _one_of(Mode), "mode"),
-        _own("rows", _one_of(RowsAs), "rows"),
-        _own("json", _one_of(JsonAs), "json"),
-        _own("geometry", _number, "geometry"),
-        _own("ddl", _one_of(Ddl), "ddl"),
-        _own("missingColumns", _one_of(Missing), "missing_columns"),
-        _own("schemaFile", _text, "schema_file"),
-        _own("startPosition", _position, "start_position"),
-        _own("stopPosition", _position, "stop_position"),
-        _own("maxSplitBytes", _bytes, "max_split_bytes"),
-        _own("expandPayloads", _flag, "expand_payloads"),
-        _own("startingOffsets", _text, "starting_offsets"),
-        _own("maxBytesPerTrigger", _bytes, "max_bytes_per_trigger"),
-        _own("maxTransactionsPerTrigger", _positive, "max_transactions_per_trigger"),
-        _own("failOnDataLoss", _flag, "fail_on_data_loss"),
-        _own("schemaEvolution", _one_of(Evolution), "schema_evolution"),
-        _chosen("tables", _list, "tables"),
-        _chosen("excludeTables", _list, "exclude_tables"),
-        _chosen("operations", _list, "operations"),
-        _chosen("startTime", _text, "committed_from"),
-        _chosen("stopTime", _text, "committed_before"),
-        _chosen("serverId", _number, "server_id"),
-        _chosen("includeGtids", _text, "include_gtids"),
-        _chosen("excludeGtids", _text, "exclude_gtids"),
-        _chosen("undecodable", _text, "undecodable"),
-        _chosen("zeroDates", _text, "zero_dates"),
-        _chosen("before", _flag, "before"),
-        _chosen("txRows", _flag, "tx_rows"),
-        _chosen("maxRowsPerBatch", _number, "max_rows"),
-        *(_Option(name, _port if name == "port" else _text, name, "server") for name in SERVER_OPTIONS),
-    )
-}
+
+
+def read_options(options: Mapping[str, str]) -> SourceOptions:
+    """Return what options mean; an `OptionError` if one is not known, or its value is not valid."""
+    fields: dict[str, Any] = {}
+    server: dict[str, Any] = {}
+    selection: dict[str, str] = {}
+    own = {name: value for name, value in options.items() if not name.lower().startswith(STORAGE_PREFIX)}
+    storage = {name[len(STORAGE_PREFIX) :].lower(): value for name, value in options.items() if name not in own}
+    for option, value in _TABLE.find_all(own).values():
+        if isinstance(option, SelectionOption):
+            selection[option.name] = value
+        elif isinstance(option, ServerOption):
+            server[option.name] = option.read(value, Surface.SPARK)
+        elif isinstance(option, SparkOption):
+            target = option.target or option.name
+            if target in fields:
+                raise OptionError("path and paths cannot be combined")
+            fields[target] = option.read(value, Surface.SPARK)
+    _check_combinations(fields, selection)
+    return SourceOptions(**fields, selection=make_selection(selection, Surface.SPARK), storage=storage, server=server)
+
+
+def _check_combinations(fields: Mapping[str, Any], selection: Mapping[str, str]) -> None:
+    view = fields.get("view", View.CHANGES)
+    if "table" in fields and view is not View.CHANGES:
+        raise OptionError(f"cannot be combined with the view {view}, which has columns of its own", option="table")
+    if "table" in fields and "tables" in selection:
+        raise OptionError("table and tables cannot be combined")
+    about_rows = [name for name in map(Surface.SPARK.spell, selection) if name in _OPTIONS_ABOUT_ROWS]
+    if about_rows and view is View.EVENTS:
+        raise OptionError("does not apply to the view events; use the view changes", option=about_rows[0])

@@ -5,21 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from binspark.errors import OptionError
-from binspark.files.plan import plan_logs
 from binspark.files.schema_file import history_of
 from binspark.files.sources import find_logs
-from binspark.files.splits import PlannedLog, Split, cut
+from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
-from binspark.schema.server import true_before
+from binspark.schema.server import unaffected_tables
 from binspark.schema.table import TableSchema
-from binspark.spark.options import Ddl, LogPosition, SourceOptions, View
+from binspark.spark.options import DdlMode, LogPosition, SourceOptions, View
 from binspark.spark.server_schema import server_catalog
 
 
 @dataclass(frozen=True)
 class ReadPlan:
-    """The logs as they are now, and the shapes of tables over all of them."""
+    """The logs as they are now, and the schemas of tables over all of them."""
 
     logs: tuple[PlannedLog, ...]
     history: SchemaHistory
@@ -27,48 +26,50 @@ class ReadPlan:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """A table in one shape, and where that comes from."""
+class SchemaVersion:
+    """A schema version of a table, and the position that it comes from."""
 
     table: TableSchema
     position: Position
 
 
-_NEED_SHAPES = (View.CHANGES, View.CHUNKS)
+_NEED_SCHEMAS = (View.CHANGES, View.CHUNKS)
 
 
 def make_plan(options: SourceOptions) -> ReadPlan:
     """Look at the logs that are asked for. Of each, headers are read; of rows, nothing."""
     if not options.paths:
-        raise OptionError("path: no log was named")
+        raise OptionError("is missing: name the logs to read", option="path")
     logs = plan_logs(find_logs(options.paths, options.file_storage))
     history = history_over(options, logs)
     narrowed = _narrowed(logs, options.start_position, options.stop_position)
-    return ReadPlan(tuple(narrowed), history, tuple(cut(narrowed, options.max_split_bytes)))
+    return ReadPlan(tuple(narrowed), history, tuple(split_logs(narrowed, options.max_split_bytes)))
 
 
 def reads_ddl(options: SourceOptions) -> bool:
-    """Tell whether the statements of the logs are looked for: views that show no rows need no shapes of tables."""
-    return options.ddl is Ddl.READ and options.view in _NEED_SHAPES
+    """Return whether DDL is read from the logs: views that show no rows need no schemas of tables."""
+    return options.ddl is DdlMode.READ and options.view in _NEED_SCHEMAS
 
 
 def history_over(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistory:
     """Return what is known of tables over all the logs."""
     history = _known_before(options)
     if reads_ddl(options):
-        from binspark.files.survey import read_history  # loads kernels, which the rest of planning need not wait for
+        from binspark.files.schema_scan import (
+            read_history,  # loads kernels, which the rest of planning need not wait for
+        )
 
         read_history(logs, history)
     if options.server:
-        today = true_before(server_catalog(options.server), (entry.change for entry in history.entries))
-        history = SchemaHistory(today).then(history)
+        today = unaffected_tables(server_catalog(options.server), (entry.change for entry in history.entries))
+        history = SchemaHistory(today).followed_by(history)
     return history
 
 
 def _known_before(options: SourceOptions) -> SchemaHistory:
     """Return what a dump tells of tables."""
     if options.schema_file is not None and options.server:
-        raise OptionError("schemaFile: the shapes of tables come from a file or from a server, not from both")
+        raise OptionError("cannot be combined with host: schemas come from a file or a server", option="schemaFile")
     return history_of(options.schema_file)
 
 
@@ -93,4 +94,4 @@ def _index(logs: list[PlannedLog], position: LogPosition | None, option: str, de
     for number, log in enumerate(logs):
         if position.file in (log.name, log.name.rpartition("/")[2]):
             return number
-    raise OptionError(f"{option}: none of the logs is called {position.file}")
+    raise OptionError(f"names {position.file}, which is none of the logs", option=option)

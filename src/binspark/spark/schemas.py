@@ -1,4 +1,4 @@
-"""Spark's schemas of views and typed tables, and the Arrow schemas that Spark wants batches in."""
+"""The Spark schemas of views and typed tables, and the Arrow schemas of their batches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from binspark.columns.metadata_fields import METADATA_FIELDS
 from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
 from binspark.event.column_types import ColumnType
 from binspark.schema.table import TableSchema
-from binspark.spark.options import JsonAs, SourceOptions
+from binspark.spark.options import JsonFormat, RowFormat, SourceOptions
 
 BEFORE = "_before"
 _TIME = DayTimeIntervalType(DayTimeIntervalType.HOUR, DayTimeIntervalType.SECOND)
@@ -96,27 +96,27 @@ CORRUPT_FIELDS = (
 
 
 def spark_schema(fields: Iterable[pa.Field]) -> StructType:
-    """Return the schema of Arrow fields; all of them may be null."""
+    """Return the schema for Arrow fields; all columns are nullable."""
     return StructType([StructField(field.name, spark_type(field.type)) for field in fields])
 
 
 def spark_type(kind: pa.DataType) -> DataType:
-    """Return the type that Spark has for an Arrow type; what repeats is a dictionary in Arrow, and a value there."""
+    """Return the Spark type for an Arrow type. A dictionary becomes the type of its values."""
     if pa.types.is_duration(kind):
         return _TIME
     return from_arrow_type(kind.value_type if pa.types.is_dictionary(kind) else kind, prefer_timestamp_ntz=True)
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
-    """Return the schema that batches must have, to the letter."""
+    """Return the exact schema that Spark requires of batches."""
     return to_arrow_schema(schema, timezone="UTC")
 
 
 def changes_schema(options: SourceOptions) -> StructType:
     """Return the schema of the view `changes`."""
-    whole: DataType = VariantType() if options.rows == "variant" else spark_type(pa.string())
+    image: DataType = VariantType() if options.rows is RowFormat.VARIANT else spark_type(pa.string())
     names = [StructField(name, spark_type(pa.string())) for name in ("_schema", "_table")]
-    images = [StructField(name, whole) for name in ("_key", "_before", "_after")]
+    images = [StructField(name, image) for name in ("_key", "_before", "_after")]
     return StructType([*names, *spark_schema(METADATA_FIELDS).fields, *images])
 
 
@@ -126,10 +126,10 @@ def events_schema() -> StructType:
 
 
 def table_schema(table: TableSchema, options: SourceOptions) -> StructType:
-    """Return the schema of a typed table: where rows come from, then their columns."""
+    """Return the schema of a typed table: the metadata columns, then those of the table."""
     columns = _columns(table, options)
     fields = [*spark_schema(METADATA_FIELDS).fields, *columns]
-    if options.choice.get("before"):
+    if options.selection.before:
         fields.append(StructField(BEFORE, StructType(columns)))
     return StructType(fields)
 
@@ -143,12 +143,12 @@ def _columns(table: TableSchema, options: SourceOptions) -> list[StructField]:
 
 
 def column_options(options: SourceOptions) -> ColumnOptions:
-    """Return the policies for what does not fit a column's type."""
+    """Return the policies for values that do not fit a column's type."""
     return options.selection.options
 
 
 def _column_type(kind: pa.DataType, column_type: int, options: SourceOptions) -> DataType:
-    if column_type == ColumnType.JSON and options.json is JsonAs.VARIANT:
+    if column_type == ColumnType.JSON and options.json is JsonFormat.VARIANT:
         return VariantType()
     if kind == GEOMETRY and options.geometry is not None:
         return GeometryType(options.geometry)

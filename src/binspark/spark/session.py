@@ -1,4 +1,4 @@
-"""A local Spark that starts quietly: for a notebook, a script, a first look."""
+"""A local Spark session without startup messages, for notebooks and scripts."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ SETTINGS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-_PATIENCE_SECONDS = 5
-_START_CHATTER = ("WARNING: ", "Picked up ", "NOTE: Picked up ")
-"""How lines begin that Java writes at every start: of modules that Spark asks for, of options in the environment."""
+_JOIN_SECONDS = 5
+_STARTUP_NOISE = ("WARNING: ", "Picked up ", "NOTE: Picked up ")
+"""How the lines begin that Java prints at every start, about modules and about options in the environment."""
 _PIPE_CLOSED = ("BrokenPipeError", "ConnectionResetError")
 
 
 def local_session(app_name: str = "binspark", settings: Mapping[str, str] | None = None) -> SparkSession:
-    """Return a Spark session on this machine. If one is running already, it is that one, as it is.
+    """Return a Spark session on this machine; if a session exists already, that one, unchanged.
 
-    It listens on loopback only, has no web page, shows times in UTC and logs nothing but errors. `settings` are Spark's
-    own, and go before these.
+    It listens on loopback only, has no web UI, shows times in UTC and logs only errors. `settings` are Spark
+    properties, which override these.
 
     >>> spark = local_session("look at a log")  # doctest: +SKIP
     >>> spark.read.format("binlog").option("table", "shop.orders").load("logs/")  # doctest: +SKIP
@@ -52,15 +52,15 @@ def local_session(app_name: str = "binspark", settings: Mapping[str, str] | None
 
 
 def has_java() -> bool:
-    """Tell whether there is a Java to run Spark with: in JAVA_HOME, else on the PATH."""
+    """Return whether there is a Java to run Spark with: in JAVA_HOME, or else on the PATH."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which("java", path=str(Path(home, "bin")) if home else None) is not None
 
 
 def _start(settings: Mapping[str, str]) -> None:
     if not has_java():
-        raise OptionError("Spark needs Java 17 or later: there is none in JAVA_HOME or on the PATH")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers run whatever is called python3
+        raise OptionError("Spark needs Java 17 or later, but none was found in JAVA_HOME or on the PATH")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # otherwise workers run whatever python3 is on the PATH
     os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
@@ -70,43 +70,43 @@ def _start(settings: Mapping[str, str]) -> None:
 
 
 def _launch(conf: SparkConf) -> Any:
-    """Start the JVM. What it writes to standard error comes to ours, but for its chatter."""
+    """Start the JVM, and pass on what it writes to standard error, without the noise."""
     read_end, write_end = os.pipe()
     listener = Thread(target=_pass_on, args=(read_end,), name="stderr of the JVM", daemon=True)
     listener.start()
     try:
-        with open(write_end, "w") as words:
-            return launch_gateway(conf, {"stderr": words})  # type: ignore[no-untyped-call]
+        with open(write_end, "w") as messages:
+            return launch_gateway(conf, {"stderr": messages})  # type: ignore[no-untyped-call]
     except PySparkRuntimeError:
-        listener.join(_PATIENCE_SECONDS)
-        raise OptionError("Spark does not start; what Java says about it stands above") from None
+        listener.join(_JOIN_SECONDS)
+        raise OptionError("Spark did not start; see the messages of Java above") from None
 
 
 def _pass_on(read_end: int) -> None:
     with open(read_end, encoding="utf-8", errors="replace") as lines:
-        for line in without_chatter(lines):
+        for line in without_noise(lines):
             sys.stderr.write(line)
 
 
-def without_chatter(lines: Iterable[str]) -> Iterator[str]:
-    """Leave out what tells nothing: of Java's start, and of workers whose rows nobody wants any more.
+def without_noise(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines without Java's startup messages, and without tracebacks of workers whose pipe Spark closed.
 
-    A query that needs a few rows closes the pipes of the workers that send them, and PySpark prints that as tracebacks.
-    Several workers write at once, a line each in turn: what they say is held until as many ended as began.
+    A query that needs only a few rows closes the pipes of its workers, and PySpark prints that as tracebacks. Lines of
+    several workers are interleaved: they are held until as many tracebacks ended as began.
     """
     held: list[str] = []
-    begun = 0
+    open_tracebacks = 0
     for line in lines:
-        begun += line.startswith("Traceback ")
-        if not begun:
-            if not line.startswith(_START_CHATTER):
+        open_tracebacks += line.startswith("Traceback ")
+        if not open_tracebacks:
+            if not line.startswith(_STARTUP_NOISE):
                 yield line
             continue
         held.append(line)
-        begun -= line.startswith(_PIPE_CLOSED)
-        if not line.startswith(("Traceback ", " ", *_PIPE_CLOSED)):  # another failure, or words of somebody else
+        open_tracebacks -= line.startswith(_PIPE_CLOSED)
+        if not line.startswith(("Traceback ", " ", *_PIPE_CLOSED)):  # another failure, or another message
             yield from held
-            begun = 0
-        if not begun:
+            open_tracebacks = 0
+        if not open_tracebacks:
             held.clear()
     yield from held

@@ -9,11 +9,12 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.types import StructType
 
 from binspark.errors import OptionError
+from binspark.kernels import cache
 from binspark.spark import schemas
 from binspark.spark.batch import BinlogReader
-from binspark.spark.options import STREAM_OPTIONS, SourceOptions, View, read_options
-from binspark.spark.plan import ReadPlan, Shape, make_plan
-from binspark.spark.table_schemas import check_columns, find_shape, server_shape
+from binspark.spark.options import STREAM_ONLY, SourceOptions, View, read_options
+from binspark.spark.plan import ReadPlan, SchemaVersion, make_plan
+from binspark.spark.table_schemas import check_columns, current_version, newest_version
 
 NAME = "binlog"
 
@@ -30,7 +31,7 @@ class BinlogDataSource(DataSource):
         super().__init__(options)
         self._asked = read_options(options)
         self._plan: ReadPlan | None = None
-        self._shape: Shape | None = None
+        self._version: SchemaVersion | None = None
 
     @classmethod
     def name(cls) -> str:
@@ -40,45 +41,48 @@ class BinlogDataSource(DataSource):
     def schema(self) -> StructType:
         """Return the columns of the view or table that is asked for."""
         asked = self._asked
+        cache.enable()
         if asked.table is not None:
-            return schemas.table_schema(self._find_shape().table, asked)
+            return schemas.table_schema(self._find_version().table, asked)
         return view_schema(asked)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return a reader of these columns, which may be fewer than there are."""
         asked = self._asked
+        cache.enable()
         _check_batch(self.options)
         if asked.table is None:
             _check_view(schema, asked)
         else:
-            check_columns(schema.names, self._find_shape(), asked)
-        return BinlogReader(asked, self._planned(), schema, self._shape)
+            check_columns(schema.names, self._find_version(), asked)
+        return BinlogReader(asked, self._planned(), schema, self._version)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
         """Return a reader that follows a server, or an archive as it grows."""
         from binspark.spark.streaming.reader import BinlogStreamReader
 
         asked = replace(self._asked, streaming=True)
+        cache.enable()
         _check_stream(asked)
         if asked.table is None:
             _check_view(schema, asked)
         else:
-            check_columns(schema.names, self._find_shape(), asked)
-        return BinlogStreamReader(asked, schema, self._shape)
+            check_columns(schema.names, self._find_version(), asked)
+        return BinlogStreamReader(asked, schema, self._version)
 
     def _planned(self) -> ReadPlan:
         if self._plan is None:
             self._plan = make_plan(self._asked)
         return self._plan
 
-    def _find_shape(self) -> Shape:
+    def _find_version(self) -> SchemaVersion:
         assert self._asked.table is not None
-        if self._shape is None:
+        if self._version is None:
             if self._asked.is_live:
-                self._shape = server_shape(self._asked, self._asked.table)
+                self._version = current_version(self._asked, self._asked.table)
             else:
-                self._shape = find_shape(self._planned(), self._asked.table)
-        return self._shape
+                self._version = newest_version(self._planned(), self._asked.table)
+        return self._version
 
 
 def view_schema(options: SourceOptions) -> StructType:
@@ -100,19 +104,19 @@ def view_schema(options: SourceOptions) -> StructType:
 
 def _check_batch(given: Mapping[str, str]) -> None:
     """Refuse options that mean nothing for logs that are there already."""
-    for name in STREAM_OPTIONS:
+    for name in STREAM_ONLY:
         if name in given:
-            raise OptionError(f"{name}: only a stream takes it; startPosition and stopPosition narrow a batch read")
+            raise OptionError("is only valid for a stream; use startPosition and stopPosition", option=name)
 
 
 def _check_stream(options: SourceOptions) -> None:
     """Refuse what only a read of what is there already can do."""
     if options.view in (View.TABLES, View.CORRUPT):
-        raise OptionError(f"view: {options.view} is a report on logs that are there, not a stream")
+        raise OptionError(f"{options.view} is not available for a stream", option="view")
     if options.start_position is not None or options.stop_position is not None:
-        raise OptionError("startPosition: a stream begins at startingOffsets, such as binlog.000003:154")
+        raise OptionError("is not valid for a stream; use startingOffsets", option="startPosition")
     if not options.paths and not options.server:
-        raise OptionError("host: a stream follows a server, or the archive at a path")
+        raise OptionError("is missing: a stream needs a host to follow, or the path of an archive", option="host")
 
 
 def _check_view(schema: StructType, options: SourceOptions) -> None:

@@ -1,4 +1,4 @@
-"""The tables of a set of logs: what is in them, and each as a DataFrame."""
+"""The tables in a set of logs: a summary, and each table as a DataFrame."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from binspark.errors import OptionError
-from binspark.spark.options import read_options
+from binspark.options.option import Surface
+from binspark.spark.options import STORAGE_PREFIX, read_options
 from binspark.spark.source import NAME, BinlogDataSource
 
 _OPERATIONS = ("insert", "update", "delete")
 
 
 def register(spark: SparkSession) -> None:
-    """Let a session know the data source `binlog`. Spark also finds it by itself where binspark is installed."""
+    """Register the data source `binlog` with a session. Where binspark is installed, Spark discovers it by itself."""
     spark.dataSource.register(BinlogDataSource)
 
 
 class LogTables(Mapping[str, DataFrame]):
-    """The tables that logs hold rows of, by name; each is a typed DataFrame.
+    """The tables whose rows are in the logs, by name; each is a typed DataFrame.
 
     >>> tables = binspark.tables(spark, "logs/")  # doctest: +SKIP
     >>> tables.summary.show()  # doctest: +SKIP
@@ -37,15 +38,15 @@ class LogTables(Mapping[str, DataFrame]):
 
     @cached_property
     def summary(self) -> DataFrame:
-        """One row for each table: its rows and the bytes of their events, in all and by operation."""
+        """One row for each table: the number of rows and the size of their events, in total and by operation."""
         found = self._read({"view": "tables"})
         by_operation = [
             F.sum(F.when(F.col("operation") == operation, F.col(what)).otherwise(0)).alias(f"{operation}_{what}")
             for operation in _OPERATIONS
             for what in ("rows", "bytes")
         ]
-        whole = [F.sum("rows").alias("rows"), F.sum("bytes").alias("bytes")]
-        return found.groupBy("schema", "table").agg(*whole, *by_operation).orderBy(F.desc("bytes"), "schema", "table")
+        total = [F.sum("rows").alias("rows"), F.sum("bytes").alias("bytes")]
+        return found.groupBy("schema", "table").agg(*total, *by_operation).orderBy(F.desc("bytes"), "schema", "table")
 
     def __getitem__(self, name: str) -> DataFrame:
         if name not in self._names:
@@ -68,17 +69,22 @@ class LogTables(Mapping[str, DataFrame]):
 
 
 def tables(spark: SparkSession, path: str | Path | Sequence[str | Path], **options: Any) -> LogTables:
-    """Return the tables of logs: what is in them, and each as a typed DataFrame.
+    """Return the tables in a set of logs: a summary, and each table as a typed DataFrame.
 
-    The options are those of the data source; one that takes several values takes a list too.
+    The options are those of the data source, spelled as in Spark (`excludeTables`) or as in Python (`exclude_tables`).
+    For an option with several values, a list is accepted too.
     """
     for name in ("view", "table"):
         if name in options:
-            raise OptionError(f"{name}: that is what the tables are for")
-    texts = {name: _text(value) for name, value in options.items()}
+            raise OptionError("is not valid here: the result has all tables", option=name)
+    texts = {_name(name): _text(value) for name, value in options.items()}
     read_options(texts)
     register(spark)
     return LogTables(spark, str(path) if isinstance(path, str | Path) else [str(one) for one in path], texts)
+
+
+def _name(name: str) -> str:
+    return name if name.startswith(STORAGE_PREFIX) else Surface.SPARK.spell(name)
 
 
 def _text(value: Any) -> str:

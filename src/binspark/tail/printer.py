@@ -10,10 +10,10 @@ import numpy.typing as npt
 from binspark.changes import Change, ChangeReader
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
+from binspark.documents.json_lines import in_order, lines_of, selection_of_lines
 from binspark.errors import BinlogError, SchemaError
 from binspark.replication.chunk import LogChunk, read_chunks
 from binspark.schema.history import SchemaHistory
-from binspark.tail.json_lines import in_order, lines_of, selection_of_lines
 
 Bytes = npt.NDArray[np.uint8]
 

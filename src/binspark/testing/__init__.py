@@ -1,1 +1,5 @@
-"""What tests of binlog readers need: logs built by hand, and real servers that write them."""
+"""For tests of programs that read binary logs.
+
+binspark.testing.builder   `BinlogBuilder`: logs of any server version, built in memory or as files
+binspark.testing.servers   real MySQL and MariaDB servers, fetched once and started for a test
+"""

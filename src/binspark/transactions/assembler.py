@@ -13,9 +13,9 @@ from binspark.transactions.grammar import (
     Ending,
     Progress,
     Role,
+    begins_another,
     boundary_of,
     breaks_transaction,
-    interrupts,
     progress_after,
 )
 from binspark.transactions.transaction import Transaction
@@ -78,9 +78,7 @@ class Assembler:
             return Ending.CRASH
         if event.file != draft.end_file and not self._in_relay_log:
             return Ending.CRASH
-        # After a payload without a GTID nothing is in progress by the grammar, but a draft exists: a GTID ends it, too.
-        is_other = role is Role.IDENTIFIES or role is Role.OPENS
-        return Ending.INTERRUPTED if is_other or interrupts(role, draft.progress) else None
+        return Ending.INTERRUPTED if begins_another(role, draft.progress) else None
 
     def _note_log(self, event: Event) -> None:
         if event.offset == FIRST_EVENT_OFFSET and isinstance(event.body, FormatDescription | StartV3):

@@ -62,8 +62,9 @@ EXACT_TEXTS = tuple(
 MAX_EXACT_LENGTH = max(length for length, _, _ in EXACT_TEXTS)
 BEGIN_LENGTHS = tuple(length for length, _, role in EXACT_TEXTS if role == Role.BEGINS)
 
+LETTERS = 2
 LOWER_CASE = 0x2020
-FIRST_LETTERS = tuple(sorted({int.from_bytes(form.word[:2], "little") | LOWER_CASE for form in STATEMENT_FORMS}))
+FIRST_LETTERS = tuple(sorted({int.from_bytes(form.word[:LETTERS], "little") | LOWER_CASE for form in STATEMENT_FORMS}))
 """The first two letters, in lower case, of statements that may be more than plain statements."""
 
 MAX_SPACE = 0x20
@@ -101,7 +102,7 @@ def exact_role(text: Bytes) -> int:
 
 def _role_of_statement(body: Bytes) -> int:
     text = statement_text(body)
-    if text is None or len(text) < 2:
+    if text is None or len(text) < LETTERS:
         return Role.UNDECIDED
     role = exact_role(text)
     if role != Role.BY_STATEMENT:

@@ -22,6 +22,7 @@ class Tally:
     bytes: int = 0
 
     def add(self, size: int, count: int = 1) -> None:
+        """Add bytes, of one thing or of several."""
         self.count += count
         self.bytes += size
 
@@ -46,7 +47,7 @@ class Contents:
 
 
 class ContentsReader:
-    """Feeds on the events of one or more logs and counts what they hold."""
+    """Counts what the events of one or more logs contain."""
 
     def __init__(self) -> None:
         self.contents = Contents()
@@ -61,12 +62,12 @@ class ContentsReader:
             contents.events.add(size)
         contents.types.setdefault(event.type, Tally()).add(size)
         contents.servers.setdefault(event.frame.format.server_version, event.header.server_id)
-        self._stretch_time(event.header.timestamp)
+        self._extend_time(event.header.timestamp)
         for transaction in self._assembler.feed(event):
             self._add(transaction)
 
     def end_file(self) -> None:
-        """Say that a file is complete: the logical clock begins anew in the next."""
+        """Note that a file is complete: the logical clock restarts in the next."""
         self.contents.parallelism = self.contents.parallelism.followed_by(self._meter.result())
         self._meter = ParallelismMeter()
 
@@ -89,7 +90,7 @@ class ContentsReader:
         if len(self._largest) > _LARGEST:
             heapq.heappop(self._largest)
 
-    def _stretch_time(self, timestamp: int) -> None:
+    def _extend_time(self, timestamp: int) -> None:
         if timestamp:
             contents = self.contents
             contents.first_timestamp = min(timestamp, contents.first_timestamp or timestamp)

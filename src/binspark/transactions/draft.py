@@ -93,6 +93,7 @@ class Draft:
         )
 
     def identify(self, event: events.Event, _role: Role) -> None:
+        """Take the identity of the transaction from its GTID."""
         self.identity = identity_of(event)
         self.statement_ending = _ending_of_statement(event.body)
         if isinstance(event.body, events.MariadbGtidEvent):
@@ -100,6 +101,7 @@ class Draft:
             self.xa = event.body.xid.name if event.body.xid else None
 
     def note_query(self, event: events.Event, role: Role) -> None:
+        """Note a statement: its session, and its text unless it only begins or ends something."""
         query: events.Query = event.body
         self._note_session(query.thread_id, query.schema)
         self.compressed |= isinstance(query, events.QueryCompressed)
@@ -117,10 +119,12 @@ class Draft:
         self.statements += 1
 
     def note_table(self, event: events.Event, _role: Role) -> None:
+        """Note which table an id means, up to the end of the statement."""
         table: events.TableMap = event.body
         self._tables[table.table_id] = table.schema, table.table
 
     def note_rows(self, event: events.Event, _role: Role) -> None:
+        """Count a rows event for its table and operation."""
         rows: events.Rows = event.body
         self.compressed |= rows.compressed is not None
         if rows.rows:  # one without rows only ends its statement
@@ -132,12 +136,15 @@ class Draft:
             self._tables.clear()
 
     def note_payload(self, _event: events.Event, _role: Role) -> None:
+        """Note a payload, whose events may follow."""
         self.compressed = self.payload_closed = True
 
     def note_xid(self, event: events.Event, _role: Role) -> None:
+        """Note the XID of a commit."""
         self.xid = event.body.xid
 
     def note_xa_prepare(self, event: events.Event, _role: Role) -> None:
+        """Note the name of an XA transaction."""
         self.xa = event.body.name
 
     def _note_session(self, thread_id: int, schema: str) -> None:

@@ -40,7 +40,7 @@ class Role(IntEnum):
     BEGINS         a transaction begins; belongs to the identifier before it
     INSIDE         a transaction is in progress and continues
     PREPARES       belongs to the statement that follows
-    STATEMENT      a statement; a complete transaction if none was begun
+    STATEMENT      a statement; a complete transaction if none is in progress
     ROWS           the last rows of a statement; a complete transaction if neither GTID nor BEGIN came before
     WRAPS          the events inside are a transaction, or the rest of one
     ENDS           the transaction ends
@@ -109,7 +109,7 @@ class Ending(StrEnum):
     PAYLOAD         a compressed transaction whose events were not expanded
     INCIDENT        the server reports that events are missing
     INTERRUPTED     another transaction begins before this one ended
-    CRASH           the log begins anew, continues elsewhere or stops before this one ended
+    CRASH           the log restarts, continues elsewhere or stops before this one ended
     UNFINISHED      there are no more events
     """
 
@@ -184,18 +184,18 @@ def progress_after(role: Role, before: Progress) -> Progress:
     return TRANSITIONS[role][before]
 
 
-def interrupts(role: Role, before: Progress) -> bool:
-    """Whether an event begins a transaction while another one is in progress."""
-    if role is Role.IDENTIFIES or role is Role.OPENS:
-        return before is not _NONE
-    return role is Role.BEGINS and before in _INTERRUPTED_BY_BEGIN
+def begins_another(role: Role, before: Progress) -> bool:
+    """Whether an event cannot belong to the transaction in progress, because it begins another one."""
+    if role is Role.BEGINS:
+        return before in _INTERRUPTED_BY_BEGIN
+    return role is Role.IDENTIFIES or role is Role.OPENS
 
 
 def breaks_transaction(event: Event, *, in_relay_log: bool) -> bool:
     """Whether an event whose role is BREAKS ends the transaction in progress.
 
-    In a server's own log it does. In a relay log transactions continue over files; there, only a source that started
-    anew (its format description has a creation time) does not send the rest.
+    In a server's own log it does. In a relay log transactions continue over files; there, only a source that
+    restarted (its format description has a creation time) does not send the rest.
     """
     if event.header.flags & (HeaderFlag.ARTIFICIAL | HeaderFlag.RELAY_LOG):
         return False
@@ -332,5 +332,6 @@ _BY_BODY: dict[int, Callable[[Any], Boundary]] = {
 
 def boundary_of(event: Event) -> Boundary:
     """Return what an event means for the transaction around it."""
-    by_body = _BY_BODY.get(event.type_code)
-    return BOUNDARIES.get(event.type_code, _JOINS) if by_body is None else by_body(event.body)
+    code = event.frame.type_code
+    by_body = _BY_BODY.get(code)
+    return BOUNDARIES.get(code, _JOINS) if by_body is None else by_body(event.body)

@@ -1,6 +1,6 @@
 """How much of a log a replica could apply at the same time.
 
-MySQL gives every transaction two numbers, which begin anew in each file. `sequence_number` counts the transactions;
+MySQL gives every transaction two numbers, which restart in each file. `sequence_number` counts the transactions;
 `last_committed` says that a transaction may begin when all up to that sequence number are done. An example, written
 as name(last_committed, sequence_number):
 
@@ -13,7 +13,7 @@ as name(last_committed, sequence_number):
     step 2   B C
     step 3   D
 
-The longest chain, A C D, has 3 transactions: with as many workers as it likes a replica needs 3 steps for 4
+The longest chain, A C D, has 3 transactions: a replica with enough workers needs 3 steps for 4
 transactions, and its average parallelism is 4 / 3. At most 2 run together.
 
 MariaDB numbers its group commits instead: transactions with the same `commit_id` committed together, so they may run
@@ -34,13 +34,13 @@ from binspark.transactions.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Parallelism:
-    """How parallel a log is, for a replica with as many workers as it likes.
+    """How parallel a log is, for a replica with enough workers.
 
     transactions         number of transactions
     critical_path        length of the longest chain of transactions that must run one after the other
     largest_group        most transactions that can run at the same time
     bytes                bytes of all transactions
-    critical_path_bytes  bytes of the heaviest chain: the time it takes if time goes with bytes
+    critical_path_bytes  bytes of the heaviest chain: the time it takes if time is proportional to bytes
     optimistic           MariaDB: transactions that a replica in optimistic mode may try before their turn
     """
 
@@ -79,9 +79,9 @@ HISTORY = 1 << 20
 
 
 class LogicalClockMeter:
-    """Measures the parallelism of one file's transactions; see `binspark.transactions.parallelism`.
+    """Measures the parallelism of one file's transactions; the module describes how.
 
-    A transaction without a sequence number runs alone, as on a replica. When sequence numbers begin anew, as in a relay
+    A transaction without a sequence number runs alone, as on a replica. When sequence numbers restart, as in a relay
     log where the source's next file begins, everything before is done first.
     """
 
@@ -135,7 +135,7 @@ class LogicalClockMeter:
 class RunningMaximum:
     """The largest value of all up to a sequence number, for any number: a staircase that keeps only its steps.
 
-    Of more than twice `history` steps the oldest are forgotten; what is asked from before them is answered with the
+    Of more than twice `history` steps the oldest are forgotten; a number from before them is answered with the
     last value that was forgotten, which is never too small.
     """
 
@@ -147,6 +147,7 @@ class RunningMaximum:
 
     @property
     def maximum(self) -> int:
+        """The largest value so far."""
         return self._values[-1] if self._values else self._floor
 
     def add(self, number: int, value: int) -> None:
@@ -272,7 +273,7 @@ class ParallelismMeter:
 
 
 class Clock(NamedTuple):
-    """The two numbers that tell what a transaction waits for."""
+    """The two numbers that say what a transaction waits for."""
 
     last_committed: int
     sequence_number: int
@@ -281,7 +282,7 @@ class Clock(NamedTuple):
 def overlapping_groups(clocks: Iterable[tuple[int, int]]) -> Iterator[tuple[Clock, ...]]:
     """Yield every largest set of transactions of one file that may all run at the same time, in the order of the log.
 
-    They are given as (last_committed, sequence_number), and held in memory. A group is what can be under way when a
+    They are given as (last_committed, sequence_number), and kept in memory. A group is what can be in progress when a
     transaction begins: those that wait for no more than it does, and need not be done before it.
 
     >>> [[clock.sequence_number for clock in group] for group in overlapping_groups([(0, 1), (1, 2), (1, 3), (3, 4)])]
@@ -289,10 +290,10 @@ def overlapping_groups(clocks: Iterable[tuple[int, int]]) -> Iterator[tuple[Cloc
     """
     running: list[Clock] = []
     for clock in sorted(Clock(*clock) for clock in clocks):
-        going_on = [other for other in running if other.sequence_number > clock.last_committed]
-        if len(going_on) < len(running):
+        continuing = [other for other in running if other.sequence_number > clock.last_committed]
+        if len(continuing) < len(running):
             yield _in_order(running)
-        running = [*going_on, clock]
+        running = [*continuing, clock]
     if running:
         yield _in_order(running)
 

@@ -32,7 +32,7 @@ class Identity:
 
     gtid                        `uuid:n`, `uuid:tag:n`, MariaDB's `domain-server-n`; None if anonymous
     immediate_commit_timestamp  microseconds since 1970, on the server that wrote the log
-    original_commit_timestamp   the same on the server where the transaction was born
+    original_commit_timestamp   the same on the server where the transaction originated
     declared_length             the transaction's bytes as its GTID event announces them
     last_committed              may begin when all up to this sequence number of the file are done
     commit_id                   MariaDB: transactions with the same one committed together
@@ -53,14 +53,14 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction(Identity):
-    """A transaction: a group of events that a replica applies whole.
+    """A transaction: a group of events that a replica applies as a unit.
 
     number        how many came before it from the same assembler
     file, start   where its first event begins
     end_file, end where its last event ends; the file is another one only in relay logs
-    server_id     the server where it was born
+    server_id     the server where it originated
     timestamp     of its first event, seconds since 1970
-    length        bytes of its events as they stand in the log; `declared_length` should say the same
+    length        bytes of its events in the log; `declared_length` should be the same
     events        number of its events; a payload counts, and so does each event inside
     changes       rows events for each table and operation, in the order of their first appearance
     statements    number of its statements as text, without BEGIN, COMMIT and the like
@@ -91,7 +91,7 @@ class Transaction(Identity):
 
     @property
     def complete(self) -> bool:
-        """Whether the log holds the transaction to its end."""
+        """Whether the log contains the transaction up to its end."""
         return self.ending.complete
 
 

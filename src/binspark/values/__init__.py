@@ -1,4 +1,4 @@
-"""One value: the readable reference decoder of every column type."""
+"""Values of columns, one at a time: the reference decoder of every column type, in plain Python."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Values as JSON text: exact, one way to write each.
+"""Values as JSON text: exact, with one form for each value.
 
 integers, YEAR, BIT     numbers
 DECIMAL                 a string
-FLOAT, DOUBLE           the shortest number that reads back to the same bits; a string where there is none (NaN)
+FLOAT, DOUBLE           the shortest number that reads back to the same bits; a string if there is none (NaN)
 dates and times         a string, as the server prints them; TIMESTAMP in UTC
 text, ENUM              a string
 binary                  a string, "0x…"
 SET                     a list of strings
-JSON                    the document itself, every digit of its numbers kept
+JSON                    the document, with all digits of its numbers
 GEOMETRY                {"srid": …, "wkb": "0x…"}
 VECTOR                  a list of numbers
 """
@@ -22,13 +22,13 @@ from typing import Any
 
 from binspark.event.column_types import ColumnType
 from binspark.values.column import Column
-from binspark.values.numbers import shortest_float
 from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
 from binspark.values.value import Absent, DocumentDiff, Geometry, JsonDiffs, Row, Value
+from binspark.wire.floats import shortest_float
 
 
 def row_json(row: Row, columns: Sequence[Column]) -> str:
-    """Write a row image as a JSON object. Columns that it leaves out are left out; `@1`, `@2`, ... have no name."""
+    """Return a row image as a JSON object, without absent columns. Columns without a name are `@1`, `@2`, ..."""
     members = [
         f"{_quoted(column.name or f'@{number}')}: {value_json(value, column)}"
         for number, (value, column) in enumerate(zip(row, columns, strict=True), 1)
@@ -38,7 +38,7 @@ def row_json(row: Row, columns: Sequence[Column]) -> str:
 
 
 def value_json(value: Value, column: Column) -> str:
-    """Write one value of a column as JSON."""
+    """Return one value of a column as JSON."""
     return _WRITERS[type(value)](value, column)
 
 
@@ -60,8 +60,8 @@ def _list(items: tuple[Any, ...], column: Column) -> str:
     return "[" + ", ".join(value_json(item, column) for item in items) + "]"
 
 
-def _geometry(shape: Geometry, _column: Column) -> str:
-    return f'{{"srid": {shape.srid}, "wkb": "0x{shape.wkb.hex()}"}}'
+def _geometry(geometry: Geometry, _column: Column) -> str:
+    return f'{{"srid": {geometry.srid}, "wkb": "0x{geometry.wkb.hex()}"}}'
 
 
 def _diffs(partial: JsonDiffs, _column: Column) -> str:

@@ -1,4 +1,4 @@
-"""What one column is, as far as a decoder of its values needs to know."""
+"""The description of a column that decoders of its values need."""
 
 from __future__ import annotations
 
@@ -6,38 +6,48 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from binspark.errors import SchemaError
-from binspark.event.column_types import ColumnType, column_type_name
+from binspark.event.column_types import TYPE_METADATA, ColumnType, TypeMetadata, column_type_name
 from binspark.event.column_types import ColumnType as T
 from binspark.wire.decimals import MAX_PRECISION, MAX_SCALE
 
+_LENGTHS_BY_METADATA = {
+    TypeMetadata.MAX_LENGTH: range(1 << 16),
+    TypeMetadata.LENGTH_BYTES: range(1, 5),
+    TypeMetadata.BITS: range(1, 65),
+}
 _LENGTHS: dict[int, range | tuple[int, ...]] = {
-    T.BIT: range(1, 65),
+    **{
+        kind: _LENGTHS_BY_METADATA[metadata]
+        for kind, metadata in TYPE_METADATA.items()
+        if metadata in _LENGTHS_BY_METADATA
+    },
     T.ENUM: (1, 2),
     T.SET: (1, 2, 3, 4, 8),
     T.DECIMAL: range(256),
     T.STRING: range(1024),
-    T.VARCHAR: range(1 << 16),
     T.VAR_STRING: range(1 << 16),
-    T.VARCHAR_COMPRESSED: range(1 << 16),
-    **dict.fromkeys(
-        (T.TINY_BLOB, T.BLOB, T.MEDIUM_BLOB, T.LONG_BLOB, T.BLOB_COMPRESSED, T.JSON, T.GEOMETRY, T.VECTOR), range(1, 5)
-    ),
 }
-_WITH_FRACTION = frozenset((T.TIME, T.DATETIME, T.TIMESTAMP, T.TIME2, T.DATETIME2, T.TIMESTAMP2))
+# MariaDB stores fractions under the old type codes too.
+_WITH_FRACTION = frozenset(
+    (
+        *(kind for kind, metadata in TYPE_METADATA.items() if metadata is TypeMetadata.FRACTION),
+        *(T.TIME, T.DATETIME, T.TIMESTAMP),
+    )
+)
 _MAX_FRACTION = 6
 
 
 @lru_cache(maxsize=4096)
 def check_column(column: Column) -> None:
-    """Refuse a column whose description fits no type of any server."""
+    """Raise `SchemaError` for a column whose description is not valid for its type."""
     if column.type not in T._value2member_map_:
-        raise SchemaError(f"{column_type_name(column.type)} is not a type of column")
+        raise SchemaError(f"unknown column type {column_type_name(column.type)}")
     if column.type in _LENGTHS and column.length not in _LENGTHS[column.type]:
-        raise SchemaError(f"a column of type {column_type_name(column.type)} with a length of {column.length}")
+        raise SchemaError(f"invalid length {column.length} of type {column_type_name(column.type)}")
     if column.type in _WITH_FRACTION and not 0 <= column.scale <= _MAX_FRACTION:
-        raise SchemaError(f"a time with {column.scale} digits of a fraction")
+        raise SchemaError(f"invalid fractional seconds of {column.scale} digits, expected 0 to {_MAX_FRACTION}")
     if column.type == T.NEWDECIMAL and not _is_decimal(column.precision, column.scale):
-        raise SchemaError(f"DECIMAL({column.precision},{column.scale})")
+        raise SchemaError(f"invalid type DECIMAL({column.precision},{column.scale})")
 
 
 def _is_decimal(precision: int, scale: int) -> bool:
@@ -49,20 +59,21 @@ BINARY_COLLATION = 63
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table at the time of a row event.
+    """A column of a table at the position of a rows event. None means that it is not known.
 
-    type        the real type: ENUM and SET are told apart from STRING, whatever type code the log used
-    length      CHAR, VARCHAR: most bytes of a value; BLOB, TEXT, JSON, GEOMETRY, VECTOR: bytes of the length field;
-                ENUM, SET: bytes of the number; BIT: bits; FLOAT, DOUBLE: bytes; the DECIMAL of tables made before
-                5.0.3: characters, 0 where nothing tells; else 0
-    precision   DECIMAL: digits in all
-    scale       DECIMAL: digits after the point; TIME, DATETIME, TIMESTAMP: digits of the fraction
+    type        the real type: ENUM and SET are distinguished from STRING, whichever type code the log has
+    length      CHAR, VARCHAR: maximum bytes of a value; BLOB, TEXT, JSON, GEOMETRY, VECTOR: bytes of the length field;
+                ENUM, SET: bytes of the number; BIT: bits; FLOAT, DOUBLE: bytes; DECIMAL of tables created before
+                5.0.3: characters, 0 if not known; else 0
+    precision   DECIMAL: number of digits
+    scale       DECIMAL: digits after the decimal point; TIME, DATETIME, TIMESTAMP: digits of the fractional seconds
     nullable    whether the column can be NULL
-    unsigned    of a number; None where neither the log nor the schema history tells
-    collation   of text, ENUM and SET; 63 is binary; None where nothing tells
-    members     of an ENUM or SET, as text; None where nothing tells
-    notation    how MariaDB writes the bytes of its types INET4, INET6 and UUID, which only a schema tells
-    name        None where nothing tells; shown as @1, @2, ...
+    unsigned    of a number; in neither the log nor the schema history: None
+    collation   of text, ENUM and SET; 63 is binary
+    members     of an ENUM or SET, as text
+    name        shown as @1, @2, ... if not known
+    notation    the text form of MariaDB's types INET4, INET6 and UUID, which the log stores as BINARY: only a schema
+                has it
     """
 
     type: ColumnType

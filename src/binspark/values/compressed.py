@@ -30,11 +30,11 @@ def decode_compressed_blob(cursor: Cursor, column: Column, options: ValueOptions
 
 
 def _expand(stored: bytes, options: ValueOptions, offset: int) -> bytes:
-    """Return the bytes of a value as they were before compression.
+    """Return the decompressed bytes of a value.
 
     bytes   field
-    0       an empty value takes no bytes; any other:
-    1       bits 4-7: 0 stored as it is, 8 zlib; bit 3: without zlib's header; bits 0-2: bytes of the size
+    0       an empty value has no bytes; any other has:
+    1       bits 4-7: 0 not compressed, 8 zlib; bit 3: without zlib's header; bits 0-2: bytes of the size
     0-7     size of the value, big-endian   (zlib)
     rest    the value, or its zlib stream
     """
@@ -44,13 +44,20 @@ def _expand(stored: bytes, options: ValueOptions, offset: int) -> bytes:
     if method == _STORED:
         return stored[1:]
     if method != _ZLIB:
-        raise Unsupported(f"a value compressed with method {method}", Position(offset=offset))
+        raise Unsupported(
+            f"unsupported compression method {method} of a value, expected 0 (none) or 8 (zlib)",
+            Position(offset=offset),
+        )
     size_end = 1 + (stored[0] & _SIZE_BYTES)
     if size_end > len(stored):
-        raise Truncated("a compressed value ends before its size does", Position(offset=offset))
+        raise Truncated(
+            f"size of a compressed value needs {size_end - 1} bytes, only {len(stored) - 1} remain",
+            Position(offset=offset),
+        )
     size = int.from_bytes(stored[1:size_end], "big")
     if size > options.expanded_bytes:
-        raise Unsupported(f"a value of {size} bytes, the limit is {options.expanded_bytes}", Position(offset=offset))
+        message = f"compressed value of {size} bytes exceeds the limit of {options.expanded_bytes}"
+        raise Unsupported(message, Position(offset=offset))
     return _inflate(stored[size_end:], size, bool(stored[0] & _RAW_DEFLATE), offset)
 
 
@@ -59,7 +66,9 @@ def _inflate(stream: bytes, size: int, raw: bool, offset: int) -> bytes:
     try:
         value = expander.decompress(stream, size + 1)
     except zlib.error as error:
-        raise Malformed(f"a compressed value is damaged: {error}", Position(offset=offset)) from None
+        raise Malformed(f"compressed value is not valid zlib: {error}", Position(offset=offset)) from None
     if len(value) != size or not expander.eof or expander.unused_data:
-        raise Malformed(f"a compressed value does not expand to its {size} bytes", Position(offset=offset))
+        raise Malformed(
+            f"compressed value does not decompress to its uncompressed size of {size} bytes", Position(offset=offset)
+        )
     return value

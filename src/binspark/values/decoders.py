@@ -1,4 +1,4 @@
-"""Every type of column and how its values are decoded."""
+"""The decoder of each column type."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from binspark.values.value import Value
 from binspark.wire import Cursor
 
 Decoder: TypeAlias = Callable[[Cursor, Column, ValueOptions], Value]
-"""Reads one value, which is not NULL. All its bytes are read before any is judged: too few are always `Truncated`."""
+"""Reads one value that is not NULL. It reads all bytes before it checks any, so that too few are always `Truncated`."""
 
 
 def decode_value(cursor: Cursor, column: Column, options: ValueOptions = DEFAULT_OPTIONS) -> Value:
-    """Decode one value of a column, which is not NULL, and step over its bytes."""
+    """Decode one value of a column that is not NULL."""
     check_column(column)
     return DECODERS[column.type](cursor, column, options)
 
@@ -44,8 +44,8 @@ def _decode_null(cursor: Cursor, column: Column, options: ValueOptions) -> None:
 
 
 def _refuse(cursor: Cursor, column: Column, _options: ValueOptions) -> None:
-    """Refuse types that no server stores in the rows of a log."""
-    raise Unsupported(f"a value of type {column.type.name}", Position(offset=cursor.offset))
+    """Raise `Unsupported` for types that servers do not store in rows."""
+    raise Unsupported(f"unsupported value of type {column.type.name}", Position(offset=cursor.offset))
 
 
 DECODERS: dict[T, Decoder] = {

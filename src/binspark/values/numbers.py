@@ -1,10 +1,9 @@
-"""DECIMAL: the packed form, and the text of tables made before 5.0.3."""
+"""Numbers: integers, YEAR, FLOAT, DOUBLE, BIT and DECIMAL."""
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
-from struct import Struct
 
 from binspark.errors import Malformed, Unsupported
 from binspark.event.column_types import ColumnType as T
@@ -28,24 +27,22 @@ def decode_integer(cursor: Cursor, column: Column, _options: ValueOptions) -> in
 
 
 def decode_year(cursor: Cursor, _column: Column, _options: ValueOptions) -> int:
-    """Decode YEAR: one byte, 0 for the year 0000, else the years since 1900."""
+    """Decode YEAR: one byte, 0 for the year 0000, else years since 1900."""
     years = cursor.u8("value")
     return years + _FIRST_YEAR if years else 0
 
 
 def to_signed(raw: int, width: int) -> int:
-    """Return what an unsigned integer of `width` bytes is in two's complement."""
+    """Return the two's complement value of an unsigned integer of `width` bytes."""
     return raw - (1 << 8 * width) if raw >> (8 * width - 1) else raw
 
 
 _FLOAT = Layout(("value", "f"))
 _DOUBLE = Layout(("value", "d"))
-_SINGLE = Struct("<f")
-_MOST_DIGITS = 9
 
 
 def decode_float(cursor: Cursor, _column: Column, _options: ValueOptions) -> float:
-    """Decode FLOAT: four bytes, IEEE 754, little-endian. The result is exact; `shortest_float` says how to write it."""
+    """Decode FLOAT: four bytes, IEEE 754, little-endian. The value is exact; `shortest_float` rounds it."""
     value: float = cursor.fields(_FLOAT)[0]
     return value
 
@@ -56,32 +53,12 @@ def decode_double(cursor: Cursor, _column: Column, _options: ValueOptions) -> fl
     return value
 
 
-def shortest_float(single: float) -> float:
-    """Return the number with the fewest digits that reads back to the same four bytes: 0.1, not 0.10000000149011612.
-
-    Its `repr` has those digits.
-    """
-    packed = _SINGLE.pack(single)
-    for digits in range(1, _MOST_DIGITS):
-        rounded = float(f"{single:.{digits}g}")
-        if _reads_back(rounded, packed):
-            return rounded
-    return float(f"{single:.{_MOST_DIGITS}g}")
-
-
-def _reads_back(number: float, packed: bytes) -> bool:
-    try:
-        return _SINGLE.pack(number) == packed
-    except OverflowError:  # the largest floats, rounded up
-        return False
-
-
 def decode_bit(cursor: Cursor, column: Column, _options: ValueOptions) -> int:
-    """Decode BIT(n): n bits as a big-endian number in as many bytes as they need."""
+    """Decode BIT(n): a big-endian number in (n+7)/8 bytes."""
     start = cursor.offset
     value = cursor.uint_be("value", bitmap_length(column.length))
     if value >> column.length:
-        raise Malformed(f"0x{value:x} has more than {column.length} bits", Position(offset=start))
+        raise Malformed(f"BIT value 0x{value:x} has more than {column.length} bits", Position(offset=start))
     return value
 
 
@@ -89,9 +66,9 @@ _OLD_DECIMAL = re.compile(rb" *([+-]?[0-9]+(?:\.[0-9]+)?|[+-]?\.[0-9]+) *")
 
 
 def decode_decimal(cursor: Cursor, column: Column, _options: ValueOptions) -> Decimal:
-    """Decode DECIMAL(precision, scale) in its packed form (see `binspark.wire.decimals`). The scale is kept.
+    """Decode DECIMAL(precision, scale) in its packed format (see `binspark.wire.decimals`). The scale is kept.
 
-    A negative zero, which only very old servers may have stored, equals zero and becomes zero.
+    A negative zero, which only very old servers may have stored, becomes zero.
     """
     start = cursor.offset
     packed = cursor.raw("value", packed_decimal_length(column.precision, column.scale))
@@ -103,19 +80,19 @@ def decode_decimal(cursor: Cursor, column: Column, _options: ValueOptions) -> De
 
 
 def decode_old_decimal(cursor: Cursor, column: Column, _options: ValueOptions) -> Decimal:
-    """Decode the DECIMAL of tables made before 5.0.3: ASCII digits, padded with spaces to the column's width.
+    """Decode the DECIMAL of tables created before 5.0.3: ASCII digits, padded with spaces to the width of the column.
 
-    The log does not carry the width, only a schema does: as `Column.length`.
+    The log does not contain the width. A schema does: it is `Column.length`.
     """
     if not column.length:
         raise Unsupported(
-            "the log does not tell the width of a DECIMAL column of a table made before 5.0.3",
+            "the width of a DECIMAL column of a table created before 5.0.3 is not in the log; a table schema is needed",
             Position(offset=cursor.offset),
         )
     start = cursor.offset
     raw = cursor.raw("value", column.length)
     match = _OLD_DECIMAL.fullmatch(raw)
     if match is None:
-        raise Malformed(f"0x{raw.hex()} is not a decimal number in ASCII", Position(offset=start))
+        raise Malformed(f"value 0x{raw.hex()} is not a decimal number in ASCII", Position(offset=start))
     value = Decimal(match[1].decode())
     return value or value.copy_abs()

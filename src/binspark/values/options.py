@@ -1,4 +1,4 @@
-"""What a caller may choose about decoding: the policies for values that do not fit their column's type."""
+"""Options of decoding: the policies for values that do not fit the type of their column."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Undecodable(StrEnum):
-    """What becomes of text whose bytes are not text in its column's character set."""
+    """What to do with text that is not valid in the character set of its column."""
 
     ERROR = "error"
     REPLACE = "replace"
@@ -18,8 +18,8 @@ class Undecodable(StrEnum):
 class ValueOptions:
     """How values are decoded.
 
-    undecodable      an error, U+FFFD for what cannot be read, or the bytes of the whole value
-    expanded_bytes   how far a value of a compressed column may expand
+    undecodable      an error, U+FFFD for each invalid character, or the bytes of the value
+    expanded_bytes   maximum size of a decompressed value of a compressed column
     """
 
     undecodable: Undecodable = Undecodable.ERROR

@@ -1,4 +1,4 @@
-"""The rows of a rows event."""
+"""The rows of a rows event: row images, partial updates, changes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from binspark.errors import BinlogError, DecodeError, SchemaError, Unsupported
-from binspark.event import Event, RowOperation, Rows
 from binspark.event.column_types import ColumnType
-from binspark.event.rows import ROWS_KINDS, RowsKind
+from binspark.event.event import Event
+from binspark.event.rows import ROWS_KINDS, RowOperation, Rows, RowsKind
 from binspark.position import Position
 from binspark.values.column import Column
 from binspark.values.decoders import decode_value
@@ -25,7 +25,7 @@ from binspark.wire.bitmap import bitmap_length, low_bits_first
 def decode_row(
     cursor: Cursor, columns: Sequence[Column], present: bytes, options: ValueOptions = DEFAULT_OPTIONS
 ) -> Row:
-    """Decode one row image; a column that it leaves out is ABSENT.
+    """Decode one row image; a column that is not in it is ABSENT.
 
     `present` has a bit for each column of the table, the lowest of each byte first.
     """
@@ -35,11 +35,11 @@ def decode_row(
 def read_image(
     cursor: Cursor, columns: Sequence[Column], present: bytes, read_value: Callable[[int, Column], Value]
 ) -> Row:
-    """Read a row image whose values `read_value` reads, given the index of a column and the column.
+    """Read a row image. `read_value` reads a value, given the index of its column and the column.
 
     bytes    field
-    (p+7)/8  which of the p columns that are present are NULL, the lowest bit of each byte first
-    ...      values of the columns that are present and not NULL
+    (p+7)/8  which of the p columns in the image are NULL, the lowest bit of each byte first
+    ...      values of the columns in the image that are not NULL
     """
     included = [index for index, bit in enumerate(low_bits_first(present, len(columns))) if bit]
     nulls = low_bits_first(cursor.raw("null_bits", bitmap_length(len(included))), len(included))
@@ -62,10 +62,10 @@ def decode_partial_update(
     bytes    field
     ...      before image
     packed   options: 1 if documents may be partial, else 0
-    (j+7)/8  which of the table's j JSON columns are partial, present or not     (option 1)
+    (j+7)/8  which of the table's j JSON columns are partial, in the image or not     (option 1)
     ...      after image; a partial document is a length of 4 bytes and its diffs
 
-    Diffs are applied to the document in the before image. Where that has none, they are the value.
+    Diffs are applied to the document in the before image. If the document is not in it, the diffs are the value.
     """
     documents: dict[int, bytes] = {}
 
@@ -83,7 +83,7 @@ def decode_partial_update(
         if index not in partial_columns:
             return decode_value(cursor, column, options)
         if before[index] is None:
-            raise cursor.malformed("diffs of a JSON document that was NULL")
+            raise cursor.malformed("partial update of a JSON document that is NULL in the before image")
         return _read_diffs(cursor, column, documents.get(index))
 
     return before, read_image(cursor, columns, present[1], read_after)
@@ -93,7 +93,9 @@ def _read_partial_columns(cursor: Cursor, columns: Sequence[Column]) -> frozense
     start = cursor.offset
     value_options = cursor.packed("value_options")
     if value_options & ~_PARTIAL_JSON_UPDATES:
-        raise Unsupported(f"value options 0x{value_options:x}", Position(offset=start))
+        raise Unsupported(
+            f"unsupported value options 0x{value_options:x}, expected 0 or 1 (PARTIAL_JSON)", Position(offset=start)
+        )
     if not value_options:
         return frozenset()
     json_columns = [index for index, column in enumerate(columns) if column.type == ColumnType.JSON]
@@ -121,14 +123,14 @@ _WIDTH_NOT_IN_LOG = frozenset((ColumnType.TIME, ColumnType.DATETIME, ColumnType.
 
 
 class RowChange(NamedTuple):
-    """What happened to one row: an insert has no before image, a delete no after image."""
+    """The change of one row: an insert has no before image, a delete no after image."""
 
     before: Row | None
     after: Row | None
 
 
 def rows_of(event: Event, columns: Sequence[Column], options: ValueOptions = DEFAULT_OPTIONS) -> Iterator[RowChange]:
-    """Decode the rows of a rows event, whose table has these columns. An error says which byte of the rows it is at."""
+    """Decode the rows of a rows event whose table has these columns. An error has the row and the byte in the rows."""
     rows: Rows = event.body
     kind = ROWS_KINDS[event.type_code]
     _check(rows, kind, columns, event)
@@ -139,10 +141,10 @@ def rows_of(event: Event, columns: Sequence[Column], options: ValueOptions = DEF
         try:
             change = decode_change(cursor, rows, kind, columns, options)
             if cursor.offset == start:
-                raise cursor.malformed("rows without columns")
+                raise cursor.malformed("rows event without columns")
         except BinlogError as error:
-            place = f", at byte {error.position.offset} of the rows, in row {number}"
-            raise type(error)(error.message + place + _width_hint(columns), event.position) from error
+            at = f", at byte {error.position.offset} of the rows, in row {number}"
+            raise type(error)(error.message + at + _width_hint(columns), event.position) from error
         yield change
         number += 1
 
@@ -150,7 +152,7 @@ def rows_of(event: Event, columns: Sequence[Column], options: ValueOptions = DEF
 def decode_change(
     cursor: Cursor, rows: Rows, kind: RowsKind, columns: Sequence[Column], options: ValueOptions
 ) -> RowChange:
-    """Decode the next row of a rows event: its one image, or its two."""
+    """Decode the next row of a rows event: its image, or both images of an update."""
     if kind.operation is RowOperation.INSERT:
         return RowChange(None, decode_row(cursor, columns, rows.columns, options))
     if kind.operation is RowOperation.DELETE:
@@ -165,16 +167,16 @@ def decode_change(
 def _check(rows: Rows, kind: RowsKind, columns: Sequence[Column], event: Event) -> None:
     if kind.version == 0:
         raise Unsupported(
-            "rows of a pre-release of 5.1: which of them are NULL stands in the table's own record format, "
+            "rows of a pre-release of 5.1 are not supported: their NULL bits are in the record format of the table, "
             "which the log does not describe",
             event.position,
         )
     if rows.column_count != len(columns):
-        raise SchemaError(f"rows of {rows.column_count} columns, the table has {len(columns)}", event.position)
+        raise SchemaError(f"rows have {rows.column_count} columns, but the table has {len(columns)}", event.position)
 
 
 def _width_hint(columns: Sequence[Column]) -> str:
-    """Say what the cause may be where values have a width that the log does not tell."""
+    """Return a hint for columns whose width is not in the log: a wrong width shifts all values after it."""
     names = [
         column.name or f"@{number}"
         for number, column in enumerate(columns, 1)
@@ -182,4 +184,4 @@ def _width_hint(columns: Sequence[Column]) -> str:
     ]
     if not names:
         return ""
-    return f" (MariaDB may have stored {', '.join(names)} with a fraction; only the table's definition tells)"
+    return f" (MariaDB may have stored {', '.join(names)} with fractional seconds: a table schema is needed)"

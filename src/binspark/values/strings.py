@@ -1,7 +1,7 @@
 """Text and bytes: CHAR, VARCHAR, BINARY, VARBINARY and the TEXT and BLOB families.
 
-A value is a length and that many bytes. The length takes one byte where a column's values have at most 255 bytes, else
-two; a TEXT or BLOB column says how many it takes.
+A value is a length and bytes. The length has one byte if the values of the column have at most 255 bytes, else two; for
+a TEXT or BLOB column the type metadata has the number of its bytes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _COMPATIBLE = bytes(12)
 
 
 def notation_of(raw: bytes, notation: str) -> str:
-    """Return the text of a value that has a notation of its own."""
+    """Return the text of a value of MariaDB's types INET4, INET6 and UUID."""
     return _NOTATIONS[notation](raw)
 
 
 def _inet6(raw: bytes) -> str:
-    """Write an IPv6 address; one that stands for an IPv4 address ends like that."""
+    """Return an IPv6 address as MariaDB prints it: the embedded IPv4 address in dotted form."""
     if raw[:12] == _MAPPED:
         return f"::ffff:{IPv4Address(raw[12:])}"
     if raw[:12] == _COMPATIBLE and raw[12:14] != b"\0\0":
@@ -42,20 +42,20 @@ _NOTATIONS: dict[str, Callable[[bytes], str]] = {
 }
 
 
-_MOST_FOR_ONE_BYTE = 255
+_MAX_FOR_ONE_BYTE = 255
 
 
 def decode_string(cursor: Cursor, column: Column, options: ValueOptions) -> str | bytes:
     """Decode CHAR and BINARY.
 
-    The log leaves out the padding: spaces behind a CHAR, which a server does not show either, and zero bytes behind a
-    BINARY, which are part of its value and are put back.
+    The log does not contain the padding: spaces after a CHAR, which a server does not show either, and zero bytes after
+    a BINARY, which are part of its value and are added here.
     """
     start = cursor.offset
     raw = read_limited(cursor, column)
     if column.collation == BINARY_COLLATION:
-        whole = raw.ljust(column.length, b"\0")
-        return whole if column.notation is None else notation_of(whole, column.notation)
+        padded = raw.ljust(column.length, b"\0")
+        return padded if column.notation is None else notation_of(padded, column.notation)
     return text_or_policy(raw, column, options, start)
 
 
@@ -72,22 +72,22 @@ def decode_blob(cursor: Cursor, column: Column, options: ValueOptions) -> str | 
 
 
 def read_limited(cursor: Cursor, column: Column) -> bytes:
-    """Read the bytes of a value of a column with a greatest length.
+    """Read the bytes of a value of a column with a maximum length.
 
     bytes   field
-    1       length; 2 bytes where the column's values can be longer than 255 bytes
+    1       length; 2 bytes if values of the column can be longer than 255 bytes
     n       value
     """
     start = cursor.offset
-    length = cursor.uint("length", 1 if column.length <= _MOST_FOR_ONE_BYTE else 2)
+    length = cursor.uint("length", 1 if column.length <= _MAX_FOR_ONE_BYTE else 2)
     raw = cursor.raw("value", length)
     if length > column.length:
-        raise Malformed(f"a value of {length} bytes in a column of {column.length}", Position(offset=start))
+        raise Malformed(f"value has {length} bytes, but the column has at most {column.length}", Position(offset=start))
     return raw
 
 
 def read_sized(cursor: Cursor, column: Column) -> bytes:
-    """Read the bytes of a value behind a length of as many bytes as the column says.
+    """Read the bytes of a value after its length; `Column.length` is the number of bytes of the length.
 
     bytes   field
     1-4     length

@@ -1,4 +1,4 @@
-"""Bytes into text, with the policy for bytes that are not text."""
+"""Bytes into text, with the policy for bytes that are not valid text."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from binspark.values.options import Undecodable, ValueOptions
 _TEXT_OR_BLOB = frozenset((ColumnType.TINY_BLOB, ColumnType.BLOB, ColumnType.MEDIUM_BLOB, ColumnType.LONG_BLOB))
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _WINDOW = 256
-_LONGEST_CHARACTER = 8
+_MAX_CHARACTER_BYTES = 8
 
 
 def text_or_policy(raw: bytes, column: Column, options: ValueOptions, offset: int) -> str | bytes:
-    """Return the text that bytes are in their column's character set; UTF-8 where that is not known.
+    """Return bytes as text in the character set of their column; UTF-8 if that is not known.
 
-    Bytes of a binary column stay bytes. Bytes that are no text become what the options say; instead of an error, those
-    of a column that may be TEXT or BLOB, for all that is known, stay bytes.
+    Bytes of a binary column stay bytes. The options decide about bytes that are not valid text, with one exception: if
+    it is not known whether a column is TEXT or BLOB, its bytes are not an error but stay bytes.
     """
     if column.collation == BINARY_COLLATION:
         return raw
@@ -32,7 +32,7 @@ def text_or_policy(raw: bytes, column: Column, options: ValueOptions, offset: in
     except UnicodeDecodeError as error:
         if column.collation is None and column.type in _TEXT_OR_BLOB and options.undecodable is Undecodable.ERROR:
             return raw
-        reason = f"text is not {error.encoding} at its byte {error.start}: {error.reason}"
+        reason = f"text is not valid {error.encoding} at byte {error.start}: {error.reason}"
     match options.undecodable:
         case Undecodable.BINARY:
             return raw
@@ -46,7 +46,11 @@ def _decode_utf8(raw: bytes) -> str:
 
 
 def _with_replacements(raw: bytes, decode: Callable[[bytes], str]) -> str:
-    """Decode with U+FFFD for what cannot be decoded, a window at a time, so that the time is linear."""
+    """Decode with U+FFFD for each invalid character.
+
+    After an error the text is decoded again from the next byte on. Windows bound the bytes that are decoded again, so
+    that the time is linear.
+    """
     parts: list[str] = []
     at = 0
     while at < len(raw):
@@ -58,7 +62,7 @@ def _with_replacements(raw: bytes, decode: Callable[[bytes], str]) -> str:
             at += len(window)
             continue
         at += error.start
-        cut_by_window = not is_last and len(window) - error.start < _LONGEST_CHARACTER
+        cut_by_window = not is_last and len(window) - error.start < _MAX_CHARACTER_BYTES
         if not cut_by_window:
             parts.append(_REPLACEMENT)
             at += max(1, error.end - error.start)
@@ -66,7 +70,7 @@ def _with_replacements(raw: bytes, decode: Callable[[bytes], str]) -> str:
 
 
 def _decode_up_to_error(raw: bytes, decode: Callable[[bytes], str]) -> tuple[str, UnicodeDecodeError | None]:
-    """Return the text before the first error, and that error. The one that is raised need not be the first."""
+    """Return the text before the first error, and that error. Some codecs do not raise the first error first."""
     error: UnicodeDecodeError | None = None
     while True:
         try:

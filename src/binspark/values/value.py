@@ -1,4 +1,4 @@
-"""What a value of a column can be."""
+"""The types of values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
 
 
 class Absent(Enum):
-    """Stands where a row image leaves a column out; None is NULL."""
+    """The value of a column that is not in a row image; NULL is None."""
 
     ABSENT = "absent"
 
@@ -24,14 +24,14 @@ ABSENT = Absent.ABSENT
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """GEOMETRY: a spatial reference system and a shape in well-known binary."""
+    """GEOMETRY: the id of a spatial reference system, and a geometry in well-known binary (WKB)."""
 
     srid: int
     wkb: bytes
 
 
 class DocumentDiff(NamedTuple):
-    """One change inside a JSON document: `replace`, `insert` or `remove` (which has no value) at a path."""
+    """One change of a JSON document: `replace`, `insert` or `remove` (without a value) at a path."""
 
     operation: str
     path: str
@@ -40,7 +40,7 @@ class DocumentDiff(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JsonDiffs:
-    """A partial update of a JSON document that is not in the row's before image: what changed, in order."""
+    """A partial update of a JSON document that is not in the before image: its diffs, in order."""
 
     diffs: tuple[DocumentDiff, ...]
 

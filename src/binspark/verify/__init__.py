@@ -1,4 +1,4 @@
-"""Whether logs are whole: nothing damaged, nothing missing, nothing twice.
+"""Verify logs: nothing damaged, nothing missing, nothing twice.
 
 >>> from binspark.verify import verify_logs
 >>> report = verify_logs("/var/lib/mysql/binlog.index")  # doctest: +SKIP
@@ -6,9 +6,9 @@
 (True, [])
 """
 
+from binspark.verify.chain import verify_files, verify_logs
 from binspark.verify.findings import ADVICE, Code, Finding, Severity
 from binspark.verify.report import FileReport, Report, Summary, Verdict
-from binspark.verify.run import verify_files, verify_logs
 
 __all__ = [
     "ADVICE",

@@ -1,4 +1,4 @@
-"""Things that are spread over several events: rows events in fragments, and the files of LOAD DATA."""
+"""The checks of one log: each event by itself, and sequences of events other than transactions and GTIDs."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Handler = Callable[[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class LogKind:
-    """What kind of log it is, as its first event tells.
+    """What kind of log it is, according to its first event.
 
-    A relay log is a replica's copy of its source's log: positions, clock and the ends of files are the source's.
+    A relay log is a replica's copy of its source's log, with the positions, logical clock and rotations of the source.
     """
 
     family: Family
@@ -37,31 +37,31 @@ class LogKind:
 
     @classmethod
     def of(cls, first: Frame) -> LogKind:
-        """Tell the kind of a log by its first event."""
+        """Return the kind of the log that begins with this event."""
         return cls(first.format.family, first.format.version, bool(first.header.flags & HeaderFlag.RELAY_LOG))
 
 
 def route(handler: Handler, *type_codes: int) -> dict[int, Handler]:
-    """Say that a handler looks at these types of events."""
+    """Register one handler for several event types."""
     return dict.fromkeys(type_codes, handler)
 
 
 class Check:
-    """Looks at some types of events. `handlers` says which, by type code."""
+    """A check of some types of events."""
 
     def __init__(self, kind: LogKind, findings: Findings) -> None:
         self.kind = kind
         self.findings = findings
 
     def handlers(self) -> dict[int, Handler]:
-        """Return who looks at which type of event."""
+        """Return the function to call for each event type."""
         raise NotImplementedError
 
     def damaged(self) -> None:
-        """Take note that an event, or more, before the next one cannot be trusted."""
+        """Note that one or more events before the next one are damaged or lost."""
 
     def finish(self) -> None:
-        """Take note that the log ends here."""
+        """Note that the log ends here."""
 
 
 class LogicalClock(Check):
@@ -85,13 +85,14 @@ class LogicalClock(Check):
         if not number:
             return
         if depends_on >= number:
-            message = f"transaction {number} of the file is said to depend on {depends_on}, which is not before it"
+            message = f"last_committed is {depends_on}, expected less than sequence_number {number}"
             self.findings.error(Code.CLOCK_ORDER, message, event.offset, event.type)
         if number <= self._last:
-            message = f"sequence number {number} comes after {self._last}"
+            message = f"sequence_number {number} follows {self._last}, expected a greater one"
             self.findings.error(Code.CLOCK_ORDER, message, event.offset, event.type)
         elif number != self._last + 1 and not self._gap_expected:
-            message = f"sequence number {number} comes after {self._last}: {number - self._last - 1} are missing"
+            missing = number - self._last - 1
+            message = f"sequence_number {number} follows {self._last}: {missing} transactions are missing"
             self.findings.warning(Code.CLOCK_GAP, message, event.offset, event.type)
         self._last = number
         self._gap_expected = False
@@ -101,8 +102,8 @@ _U32 = 1 << 32
 _CHECKSUM_LENGTH = 4
 
 
-class Contents:
-    """Decodes frames and reports what is wrong with them."""
+class EventCheck:
+    """Decodes each frame, and checks the event by itself."""
 
     def __init__(self, kind: LogKind, findings: Findings) -> None:
         self._findings = findings
@@ -126,28 +127,28 @@ class Contents:
     def _check_position(self, frame: Frame) -> None:
         """Compare the next position with where the next event begins.
 
-        It is 0 in events that a source made up for its replicas, and in those of MariaDB servers that write a
-        transaction before they know where it will stand.
+        It is 0 in the artificial events that a source sends to its replicas, and inside transactions of MariaDB servers
+        that write events to a cache before their position in the log is known.
         """
         said = frame.header.next_position
         if not self._has_positions or said == frame.end_offset % _U32:
             return
         if said == 0 and (self._zero_allowed or frame.header.flags & HeaderFlag.ARTIFICIAL):
             return
-        message = f"the next event is said to begin at {said}, it begins at {frame.end_offset}"
+        message = f"the next position in the header is {said}, expected {frame.end_offset}, where the event ends"
         self._findings.error(Code.POSITION, message, frame.offset, type_name(frame.type_code))
 
     def _check_known(self, event: Event, checksum: ChecksumState) -> None:
-        """Report what is not known. Where a checksum holds, a later server wrote it; otherwise it may be damage."""
+        """Report what is unknown: with a correct checksum it is of a later server, otherwise it may be damage."""
         if type(event.body) is UnknownEvent:
             self._report_unknown(event, checksum)
         if event.extra and not _is_second_checksum(event):
-            message = f"{len(event.extra)} bytes at the end of the event are not known: 0x{event.extra[:16].hex()}"
+            message = f"{len(event.extra)} unknown bytes after the last known field: 0x{event.extra[:16].hex()}"
             severity = Severity.INFO if checksum is ChecksumState.OK else Severity.WARNING
             self._findings.add(severity, Code.EXTRA_BYTES, message, event.offset, event.type)
 
     def _report_unknown(self, event: Event, checksum: ChecksumState) -> None:
-        message = f"events of type {event.header.type_code} are not known"
+        message = f"unknown event type {event.header.type_code}"
         if event.header.flags & HeaderFlag.IGNORABLE:
             self._findings.info(Code.UNKNOWN_IGNORABLE_EVENT, message, event.offset, event.type)
             return
@@ -169,18 +170,19 @@ class Contents:
 
 
 def _is_second_checksum(event: Event) -> bool:
-    """MySQL ends an INCIDENT with two checksums: one made in its cache, one in the log."""
+    """Return whether the extra bytes are the second checksum that MySQL writes: one in its cache, one in the log."""
     return event.type_code == EventCode.INCIDENT and len(event.extra) == _CHECKSUM_LENGTH
 
 
-class Ends(Check):
-    """Remembers the first and the last events.
+class LogEnds(Check):
+    """Checks how a log begins and ends.
 
-    in_use          the server had not closed the log
-    after_start     the server began the log when it started, not by a rotation
-    ended           the log ends with ROTATE or STOP
-    end_lost        the last event is damaged, so that nobody knows whether it ended the log
-    rotate          the ROTATE that ends it
+    in_use       whether the log is marked as in use: the server has not closed it
+    after_start  whether the server began the log when it started, not by a rotation
+    ended        whether the log ends with ROTATE or STOP
+    end_lost     whether the last event is damaged, so that it is unknown how the log ends
+    rotate       the ROTATE that ends the log
+    end_offset   the offset of the ROTATE or STOP that ends the log
     """
 
     def __init__(self, kind: LogKind, findings: Findings) -> None:
@@ -212,16 +214,14 @@ class Ends(Check):
             self.after_start = body.create_timestamp != 0
 
     def _rotate(self, event: Event) -> None:
-        """A relay log holds its source's rotations too; only its own ones end it."""
+        """Note the end of the log. A relay log has the rotations of its source, too, which do not end it."""
         self._follow(event)
         own = bool(event.header.flags & HeaderFlag.RELAY_LOG) if self.kind.relay else not event.artificial
         if not own:
             return
         self.ended, self.rotate, self.end_offset = True, event.body, event.offset
         if event.body.position != FIRST_EVENT_OFFSET:
-            message = (
-                f"the next file is said to begin at position {event.body.position}, files begin at {FIRST_EVENT_OFFSET}"
-            )
+            message = f"ROTATE names position {event.body.position} of the next file, expected {FIRST_EVENT_OFFSET}"
             self.findings.error(Code.ROTATE_POSITION, message, event.offset, event.type)
 
     def _stop(self, event: Event) -> None:
@@ -230,31 +230,31 @@ class Ends(Check):
 
     def _incident(self, event: Event) -> None:
         self._follow(event)
-        message = f"the server lost events: {event.body.message or 'it does not say why'}"
+        message = f"the server lost events: {event.body.message or 'no reason given'}"
         self.findings.error(Code.INCIDENT, message, event.offset, event.type)
 
     def _follow(self, event: Event) -> None:
         self.end_lost = False
         if self.ended and not self.kind.relay:
-            message = f"{event.type} follows the event that ended the log, at {self.end_offset}"
+            message = f"{event.type} follows, although the log ends with the ROTATE or STOP at {self.end_offset}"
             self.findings.error(Code.AFTER_END, message, event.offset, event.type)
             self.ended, self.rotate = False, None
 
 
 class Fragments(Check):
-    """MariaDB's PARTIAL_ROW_DATA: fragments 1 to n follow each other, with nothing between them."""
+    """Checks MariaDB's PARTIAL_ROW_DATA: fragments 1 to n of a rows event follow each other directly."""
 
     def __init__(self, kind: LogKind, findings: Findings) -> None:
         super().__init__(kind, findings)
         self._last: Event | None = None
-        self._may_miss = False
+        self._after_damage = False
 
     def handlers(self) -> dict[int, Handler]:
         return {**route(self._other, *E), **route(self._fragment, E.PARTIAL_ROW_DATA)}
 
     def damaged(self) -> None:
         self._last = None
-        self._may_miss = True
+        self._after_damage = True
 
     def finish(self) -> None:
         self._expect(None)
@@ -264,23 +264,23 @@ class Fragments(Check):
             self._expect(None)
 
     def _fragment(self, event: Event) -> None:
-        if not self._may_miss:
+        if not self._after_damage:
             self._expect(event)
-        self._may_miss = False
+        self._after_damage = False
         body: PartialRowData = event.body
         self._last = None if body.sequence_number >= body.total_fragments else event
 
     def _expect(self, event: Event | None) -> None:
-        """Compare the next fragment, or that there is none, with what the last one asks for."""
+        """Compare the next fragment, None if there is none, with the one that must follow the last."""
         last, self._last = self._last, None
-        wanted = (last.body.total_fragments, last.body.sequence_number + 1) if last else None
+        expected = (last.body.total_fragments, last.body.sequence_number + 1) if last else None
         found = (event.body.total_fragments, event.body.sequence_number) if event else None
-        if found == wanted or (wanted is None and found is not None and found[1] == 1):
+        if found == expected or (expected is None and found is not None and found[1] == 1):
             return
-        place = event or last
-        assert place is not None
-        message = f"expected {_name(wanted)} of a rows event, found {_name(found)}"
-        self.findings.error(Code.FRAGMENTS, message, place.offset, place.type)
+        at = event or last
+        assert at is not None
+        message = f"expected {_name(expected)} of a rows event, found {_name(found)}"
+        self.findings.error(Code.FRAGMENTS, message, at.offset, at.type)
 
 
 def _name(fragment: tuple[int, int] | None) -> str:
@@ -288,16 +288,16 @@ def _name(fragment: tuple[int, int] | None) -> str:
 
 
 class LoadFiles(Check):
-    """The files of LOAD DATA: a first block, more blocks, and then the statement that loads or forgets the file.
+    """Checks the files of LOAD DATA: a first block, more blocks, then the event that loads or deletes the file.
 
-    Old servers wrote them outside of transactions, so that a rotation could come between: the rest may stand in the
-    file before or after.
+    Old servers wrote them outside of transactions, so that a rotation could come between them: the rest may be in the
+    log before or after.
     """
 
     def __init__(self, kind: LogKind, findings: Findings) -> None:
         super().__init__(kind, findings)
         self._begun: dict[int, tuple[int, str]] = {}
-        self._may_miss = False
+        self._after_damage = False
 
     def handlers(self) -> dict[int, Handler]:
         return {
@@ -307,24 +307,24 @@ class LoadFiles(Check):
         }
 
     def damaged(self) -> None:
-        self._may_miss = True
+        self._after_damage = True
 
     def finish(self) -> None:
         for file_id, (offset, event_type) in self._begun.items():
-            message = f"file {file_id} of LOAD DATA begins here, and is neither loaded nor deleted in this log"
+            message = f"the LOAD DATA file with id {file_id} begins here, but is neither loaded nor deleted in this log"
             self.findings.warning(Code.LOAD_FILE, message, offset, event_type)
 
     def _begin(self, event: Event) -> None:
         self._begun[event.body.file_id] = (event.offset, event.type)
 
     def _append(self, event: Event) -> None:
-        if event.body.file_id not in self._begun and not self._may_miss:
-            self._report_unknown(event)
+        if event.body.file_id not in self._begun and not self._after_damage:
+            self._report_no_begin(event)
 
     def _end(self, event: Event) -> None:
-        if self._begun.pop(event.body.file_id, None) is None and not self._may_miss:
-            self._report_unknown(event)
+        if self._begun.pop(event.body.file_id, None) is None and not self._after_damage:
+            self._report_no_begin(event)
 
-    def _report_unknown(self, event: Event) -> None:
-        message = f"file {event.body.file_id} of LOAD DATA does not begin in this log"
+    def _report_no_begin(self, event: Event) -> None:
+        message = f"the LOAD DATA file with id {event.body.file_id} does not begin in this log"
         self.findings.warning(Code.LOAD_FILE, message, event.offset, event.type)

@@ -1,36 +1,65 @@
-"""Verify one file by itself: read it past all damage, and let every check look at its events."""
+"""Verify one file by itself: read it past all damage, and apply every check to its events."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 from binspark.errors import SourceError
 from binspark.event import Event, MariadbGtidEvent
+from binspark.files.sources import LogSource
 from binspark.frames import ChecksumAlgorithm, ChecksumState, Frame, LogFormat
 from binspark.gtid import MariadbState
 from binspark.os_errors import describe_os_error
 from binspark.transactions.byte_tables import IDENTIFYING_CODES
-from binspark.verify.chain_files import ChainFile
-from binspark.verify.checks import Check, Contents, Ends, Fragments, Handler, LoadFiles, LogicalClock, LogKind
+from binspark.verify.checks import Check, EventCheck, Fragments, Handler, LoadFiles, LogEnds, LogicalClock, LogKind
 from binspark.verify.findings import DEFAULT_LIMIT, Code, Findings, Severity
-from binspark.verify.groups import Groups
-from binspark.verify.mariadb_gtids import MariadbGtids
-from binspark.verify.mysql_gtids import MysqlGtids
+from binspark.verify.gtids import MariadbGtids, MysqlGtids
 from binspark.verify.report import FileReport
-from binspark.verify.scan import Lost, Scanner, open_log
+from binspark.verify.scan import Hole, Scanner, open_log
+from binspark.verify.transactions import Transactions
+
+
+@dataclass(frozen=True, slots=True)
+class ChainFile:
+    """A file, the name of the chain to which it belongs, and its number in it; None if its name has no number."""
+
+    source: LogSource
+    chain: str
+    number: int | None
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def base_name(self) -> str:
+        return Path(self.name).name
+
+    @property
+    def missing(self) -> bool:
+        """Whether the file does not exist: an index may list such files."""
+        return not self.source.exists()
+
+    def numbered(self, number: int) -> str:
+        """Return the name of the file with another number in this chain."""
+        digits = len(self.name.rpartition(".")[2])
+        return f"{Path(self.chain).name}.{number:0{digits}}"
 
 
 class Checks:
-    """All checks of one log; made when its first event tells what kind of log it is."""
+    """All checks of one log, made when its first event has shown what kind of log it is."""
 
     def __init__(self, kind: LogKind, findings: Findings) -> None:
         self.kind = kind
-        self.contents = Contents(kind, findings)
-        self.ends = Ends(kind, findings)
-        self.groups = Groups(kind, findings, self._complete)
+        self._events = EventCheck(kind, findings)
+        self.ends = LogEnds(kind, findings)
+        self.transactions = Transactions(kind, findings, self._complete)
         self.mysql_gtids = MysqlGtids(kind, findings)
         self.mariadb_gtids = MariadbGtids(kind, findings)
         self._all: tuple[Check, ...] = (
             self.ends,
-            self.groups,
+            self.transactions,
             self.mysql_gtids,
             self.mariadb_gtids,
             LogicalClock(kind, findings),
@@ -42,9 +71,9 @@ class Checks:
             for code, handler in check.handlers().items():
                 self._handlers.setdefault(code, []).append(handler)
 
-    def look_at(self, frame: Frame) -> None:
-        """Check one event. What a damaged event says is not believed."""
-        event = None if frame.checksum is ChecksumState.BAD else self.contents.decode(frame)
+    def check(self, frame: Frame) -> None:
+        """Check one event. The contents of a damaged event are ignored."""
+        event = None if frame.checksum is ChecksumState.BAD else self._events.decode(frame)
         if event is None:
             self.damaged()
             return
@@ -52,12 +81,12 @@ class Checks:
             handler(event)
 
     def damaged(self) -> None:
-        """Tell all checks that something before the next event is not known."""
+        """Report to all checks that events before the next one are damaged or lost."""
         for check in self._all:
             check.damaged()
 
     def finish(self) -> None:
-        """Tell all checks that the log ends."""
+        """Report to all checks that the log ends."""
         for check in self._all:
             check.finish()
 
@@ -69,7 +98,7 @@ class Checks:
 
 
 class FileCheck:
-    """One file: what was read of it, and what was found."""
+    """The verification of one file: what was read, and the findings."""
 
     def __init__(self, file: ChainFile, limit: int = DEFAULT_LIMIT) -> None:
         self.file = file
@@ -88,7 +117,7 @@ class FileCheck:
         """Read the file from its beginning to its end."""
         try:
             if self.file.missing:
-                self.findings.error(Code.MISSING_FILE, "the index lists the file, but it is not there")
+                self.findings.error(Code.MISSING_FILE, "the index lists the file, but it does not exist")
                 self.tail_lost = True
                 return
             self._read()
@@ -98,7 +127,7 @@ class FileCheck:
             self._unreadable(describe_os_error(error))
 
     def report(self) -> FileReport:
-        """Return the report as it is now; findings about the chain may have been added."""
+        """Return the report, which includes findings about the chain that were added after `run`."""
         findings = self.findings
         kept = tuple(sorted(findings.kept, key=lambda finding: finding.position.offset or 0))
         severities = findings.by_severity
@@ -107,7 +136,7 @@ class FileCheck:
             bytes=self._bytes,
             sound_bytes=self._sound_bytes,
             events=self._events,
-            transactions=self.checks.groups.transactions if self.checks else 0,
+            transactions=self.checks.transactions.count if self.checks else 0,
             server_version=self.format.server_version if self.format else None,
             server_id=self.server_id,
             checksum=self.format.checksum.name.lower() if self.format else None,
@@ -124,8 +153,8 @@ class FileCheck:
         with open_log(self.file.source) as log:
             scanner = Scanner(log, self.findings)
             self._bytes = log.size
-            for piece in scanner.pieces():
-                self._take(piece)
+            for item in scanner.scan():
+                self._take(item)
             self._sound_bytes = log.size if scanner.sound_bytes is None else scanner.sound_bytes
             self.tail_lost = scanner.tail_lost
         if self.checks and self.tail_lost:
@@ -133,24 +162,24 @@ class FileCheck:
         if self.checks:
             self.checks.finish()
 
-    def _take(self, piece: Frame | Lost) -> None:
-        if isinstance(piece, Lost):
+    def _take(self, item: Frame | Hole) -> None:
+        if isinstance(item, Hole):
             if self.checks:
                 self.checks.damaged()
             return
-        checks = self.checks or self._begin(piece)
+        checks = self.checks or self._begin(item)
         self._events += 1
-        timestamp = piece.header.timestamp
-        if timestamp and piece.checksum is not ChecksumState.BAD:
+        timestamp = item.header.timestamp
+        if timestamp and item.checksum is not ChecksumState.BAD:
             self._first_time = timestamp if self._first_time is None else min(timestamp, self._first_time)
             self._last_time = timestamp if self._last_time is None else max(timestamp, self._last_time)
-        checks.look_at(piece)
+        checks.check(item)
 
     def _begin(self, first: Frame) -> Checks:
         self.checks = Checks(LogKind.of(first), self.findings)
         self.format, self.server_id = first.format, first.header.server_id
         if first.format.checksum is not ChecksumAlgorithm.CRC32:
-            self.findings.info(Code.NO_CHECKSUMS, "the events have no checksums", first.offset)
+            self.findings.info(Code.NO_CHECKSUMS, "the events of this log have no checksums", first.offset)
         return self.checks
 
     def _unreadable(self, reason: str) -> None:

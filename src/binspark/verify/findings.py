@@ -1,4 +1,4 @@
-"""What verify finds: values that say how grave it is, what it is, and where."""
+"""Findings of verify: how severe, what, and at which position."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from binspark.position import Position
 
 
 class Code(StrEnum):
-    """The names of findings. Scripts rely on them: they are added to, never changed."""
+    """The codes of findings. Scripts rely on them: codes are added, never changed."""
 
     # the file
     MISSING_FILE = "missing-file"
@@ -63,49 +63,50 @@ class Code(StrEnum):
     GTID_DOMAIN_DELETED = "gtid-domain-deleted"
 
 
+# What a finding means, and what to do about it.
 ADVICE: dict[Code, str] = {
-    Code.MISSING_FILE: "Copy the file again from the server or a backup; without it, transactions are missing.",
-    Code.UNREADABLE: "Check the permissions and the disk, then verify again.",
-    Code.NOT_A_LOG: "This is not a binary log, or its beginning is lost. Copy it again.",
-    Code.BAD_MAGIC: "The first four bytes are damaged, what follows could be read. Copy the file again.",
-    Code.BAD_FORMAT: "The log's description of itself is damaged. Copy the file again.",
-    Code.ENCRYPTED: "Let the server that has the keys send it in clear: mysqlbinlog --read-from-remote-server --raw.",
-    Code.TRUNCATED: "Copy the file again; or, if the server crashed here, cut it to the sound bytes.",
-    Code.HOLE: "These bytes are no events; the transactions in them are lost. Copy the file again.",
-    Code.UNREADABLE_TAIL: "Nothing could be read from here on. Copy the file again, or cut it to the sound bytes.",
-    Code.CHECKSUM: "These bytes are not those that the server wrote. Copy the file again.",
-    Code.NO_CHECKSUMS: "Damage inside an event cannot be seen. Set binlog_checksum=CRC32 on the server.",
+    Code.MISSING_FILE: "Copy the file from the server or a backup; without it, transactions are missing.",
+    Code.UNREADABLE: "Check the permissions and the storage, then verify again.",
+    Code.NOT_A_LOG: "This is not a binary log, or its beginning is lost. Copy the file again.",
+    Code.BAD_MAGIC: "The first four bytes are damaged; the rest can be read. Copy the file again.",
+    Code.BAD_FORMAT: "The format description of the log is damaged. Copy the file again.",
+    Code.ENCRYPTED: "Fetch the log from the server, which decrypts it: mysqlbinlog --read-from-remote-server --raw.",
+    Code.TRUNCATED: "Copy the file again; or, if the server crashed here, cut the file to the size given.",
+    Code.HOLE: "These bytes are not events; the transactions in them are lost. Copy the file again.",
+    Code.UNREADABLE_TAIL: "Nothing after this position can be read. Copy the file again, or cut it to this position.",
+    Code.CHECKSUM: "The bytes have changed since the server wrote them. Copy the file again.",
+    Code.NO_CHECKSUMS: "Damage inside an event cannot be detected. Set binlog_checksum=CRC32 on the server.",
     Code.POSITION: "Bytes were added or removed, or the header is damaged. Copy the file again.",
-    Code.DECODE: "The event contradicts its format. If its checksum holds, please report it to binspark.",
-    Code.UNSUPPORTED: "binspark cannot look into this event; everything around it was checked.",
+    Code.DECODE: "The event contradicts its format. If its checksum is correct, please report a bug of binspark.",
+    Code.UNSUPPORTED: "binspark cannot decode this event; everything around it was checked.",
     Code.EXTRA_BYTES: "A server of a later version may have added a field; nothing is lost.",
     Code.UNKNOWN_EVENT: "A server of a later version may have written it. A replica that does not know it stops here.",
-    Code.UNKNOWN_IGNORABLE_EVENT: "Its writer marked it as one that may be skipped; nothing is lost.",
-    Code.PAYLOAD: "The compressed transaction cannot be expanded. Copy the file again.",
-    Code.FRAGMENTS: "A part of a large rows event is missing. Copy the file again.",
-    Code.LOAD_FILE: "Blocks of a LOAD DATA file stand in another log or are lost; look at the log before and after.",
+    Code.UNKNOWN_IGNORABLE_EVENT: "The server marked it as an event that readers may skip; nothing is lost.",
+    Code.PAYLOAD: "The compressed transaction cannot be decompressed. Copy the file again.",
+    Code.FRAGMENTS: "A fragment of a large rows event is missing. Copy the file again.",
+    Code.LOAD_FILE: "Blocks of a LOAD DATA file are in another log, or lost. Verify the logs around this one too.",
     Code.TRANSACTION_LENGTH: "Events were added to or removed from the transaction. Copy the file again.",
     Code.LARGE_TRANSACTION: "Events were added to or removed from the transaction. Copy the file again.",
-    Code.UNFINISHED_TRANSACTION: "The end of the transaction was never written, or is lost. Readers must not apply it.",
-    Code.INCIDENT: "The server itself says that events are lost. Rebuild its replicas from a fresh copy of the data.",
+    Code.UNFINISHED_TRANSACTION: "The end of the transaction was not written, or is lost. Do not apply it.",
+    Code.INCIDENT: "The server reports that events are missing from its log. Rebuild its replicas from a new backup.",
     Code.CLOCK_ORDER: "The transactions are not in the order in which the server committed them.",
     Code.CLOCK_GAP: "A transaction may be missing here. Compare with the server's own file.",
-    Code.IN_USE: "The server still writes the file, or it crashed. Rotate (FLUSH BINARY LOGS) and copy it again.",
-    Code.NO_END: "Neither ROTATE nor STOP ends the file: the server crashed, or the end of the file is lost.",
-    Code.AFTER_END: "Something was appended to a finished log. Copy the file again.",
+    Code.IN_USE: "The server is still writing the file, or crashed. Rotate (FLUSH BINARY LOGS) and copy it again.",
+    Code.NO_END: "The server crashed, or the end of the file is lost. Compare its size with the server's own file.",
+    Code.AFTER_END: "Bytes were appended to a closed log. Copy the file again.",
     Code.ROTATE_TARGET: "Files were renamed or mixed up, or one between them is missing.",
-    Code.ROTATE_POSITION: "The rotation names a place that no file begins at. Copy the file again.",
-    Code.CHAIN_CONTINUES: "Name the next file too, or a directory, to verify the whole chain.",
-    Code.FILE_ORDER: "Name the files in the order of their numbers, or name their directory.",
-    Code.DUPLICATE_FILE: "Name each file once.",
+    Code.ROTATE_POSITION: "A log always begins at position 4. Copy the file again.",
+    Code.CHAIN_CONTINUES: "Give the next file too, or the directory, to verify the complete chain.",
+    Code.FILE_ORDER: "Give the files in the order of their numbers, or give their directory.",
+    Code.DUPLICATE_FILE: "Give each file once.",
     Code.SERVER_VERSION: "The server was upgraded or replaced between these files.",
-    Code.SERVER_ID: "The server was given another id, or these are files of two servers.",
-    Code.GTID_LOST: "These transactions were logged before this file, but are not there. Find the missing log.",
-    Code.GTID_UNEXPECTED: "The later file does not know these transactions: the files do not belong together.",
+    Code.SERVER_ID: "The server_id of the server was changed, or these are files of two servers.",
+    Code.GTID_LOST: "These transactions were logged before this file, but no file has them. Find the missing log.",
+    Code.GTID_UNEXPECTED: "The later file was begun without these transactions: the files are not of the same server.",
     Code.GTID_DUPLICATE: "The same transaction is in the file twice. Applying it twice would be wrong.",
     Code.GTID_ALREADY_LOGGED: "The same transaction is in an earlier file. Applying it twice would be wrong.",
     Code.GTID_ORDER: "Legal without gtid_strict_mode, but replicas that connect by GTID may skip transactions.",
-    Code.GTID_GAP: "Usual on a replica; on a server that others do not write to, transactions may be missing.",
+    Code.GTID_GAP: "Usual on a replica; otherwise transactions may be missing.",
     Code.GTID_MIXED: "Usual while gtid_mode is being switched; otherwise find out which session writes without GTID.",
     Code.GTID_DOMAIN_DELETED: "Usual after FLUSH BINARY LOGS DELETE_DOMAIN_ID; nothing is lost.",
 }
@@ -115,7 +116,12 @@ DEFAULT_LIMIT = 20
 
 
 class Severity(StrEnum):
-    """How grave a finding is: the log is not whole, it may not be, or it is only worth knowing."""
+    """How severe a finding is.
+
+    error     something is damaged or missing, or cannot be verified
+    warning   something may be damaged or missing
+    info      worth knowing
+    """
 
     ERROR = "error"
     WARNING = "warning"
@@ -124,7 +130,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was found. `code` is a name that scripts may rely on."""
+    """One finding. Scripts can rely on `code`; `message` may change."""
 
     severity: Severity
     code: str
@@ -133,7 +139,7 @@ class Finding:
 
 
 class Findings:
-    """Collects the findings of one file; of each code only the first few are kept, all are counted."""
+    """Collects the findings about one file: all are counted, and the first `limit` of each code are kept."""
 
     def __init__(self, file: str, limit: int = DEFAULT_LIMIT) -> None:
         self.file = file
@@ -143,15 +149,15 @@ class Findings:
         self._limit = limit
 
     def error(self, code: Code, message: str, offset: int | None = None, event: str | None = None) -> None:
-        """Add what shows that the log is not whole."""
+        """Add a finding that something is damaged, missing or unverifiable."""
         self.add(Severity.ERROR, code, message, offset, event)
 
     def warning(self, code: Code, message: str, offset: int | None = None, event: str | None = None) -> None:
-        """Add what may show that the log is not whole."""
+        """Add a finding that something may be damaged or missing."""
         self.add(Severity.WARNING, code, message, offset, event)
 
     def info(self, code: Code, message: str, offset: int | None = None, event: str | None = None) -> None:
-        """Add what is worth knowing."""
+        """Add a finding that is only worth knowing."""
         self.add(Severity.INFO, code, message, offset, event)
 
     def add(
@@ -164,5 +170,5 @@ class Findings:
             self.kept.append(Finding(severity, code.value, message, Position(self.file, offset, event)))
 
     def omitted(self) -> tuple[tuple[str, int], ...]:
-        """Return, for each code that was found too often, how many findings are not kept."""
+        """Return how many findings were not kept, for each code with more than the limit."""
         return tuple((code.value, count - self._limit) for code, count in self.by_code.items() if count > self._limit)

@@ -1,4 +1,4 @@
-"""What verify answers: one report for each file, and all of them together."""
+"""The result of verify: a report for each file, and a summary of them."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from binspark.verify.findings import Finding
 
 
 class Verdict(StrEnum):
-    """The answer for one file."""
+    """The result for one file: no finding, only warnings, or errors."""
 
-    WHOLE = "whole"
+    INTACT = "intact"
     DOUBTFUL = "doubtful"
-    NOT_WHOLE = "not whole"
+    NOT_INTACT = "not intact"
 
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What is known of one file.
+    """The report about one file.
 
-    sound_bytes  how many bytes from the beginning on are without damage
+    sound_bytes  how many bytes come before the first damage
     checksum     the algorithm of the events' checksums: "crc32" or "none"
-    first_time   the earliest and the latest timestamp of an event, in seconds since 1970
+    first_time   the earliest timestamp of an event, in seconds since 1970; `last_time` is the latest
     gtids        the transactions in the file: a MySQL GTID set, or the last MariaDB GTID of each domain and server
-    findings     what was found; `omitted` counts, for each code, the findings beyond the limit
-    errors       how many findings there are, the omitted ones included
+    findings     the findings, at most a limit for each code
+    omitted      for each code with more findings than the limit, how many are not in `findings`
+    errors       how many errors were found, omitted ones included; `warnings` likewise
     """
 
     file: str
@@ -49,13 +50,13 @@ class FileReport:
     @property
     def verdict(self) -> Verdict:
         if self.errors:
-            return Verdict.NOT_WHOLE
-        return Verdict.DOUBTFUL if self.warnings else Verdict.WHOLE
+            return Verdict.NOT_INTACT
+        return Verdict.DOUBTFUL if self.warnings else Verdict.INTACT
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The sums over all files."""
+    """Totals over all files."""
 
     files: int = 0
     events: int = 0
@@ -65,7 +66,7 @@ class Summary:
     warnings: int = 0
 
     def add(self, report: FileReport) -> Self:
-        """Return the sums with one more file."""
+        """Return the totals with one more file."""
         return type(self)(
             self.files + 1,
             self.events + report.events,
@@ -77,7 +78,7 @@ class Summary:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is missing or damaged; warnings do not count."""
+        """Whether there is no error; warnings do not count."""
         return self.errors == 0
 
 

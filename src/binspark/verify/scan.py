@@ -1,21 +1,22 @@
-"""A log into frames, past its damage: what cannot be read is reported and stepped over.
+"""Scan a log into frames, past damage: bytes that cannot be read are reported and skipped.
 
-An event whose checksum does not hold is still a frame if its size can be trusted: its next position agrees with it, or
+An event with a wrong checksum is still a frame if its size can be trusted: its next position agrees with its size, or
 another event follows. Otherwise the bytes up to the next event that can be found are a hole.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
 from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.files.storage.local import LocalFile
+from binspark.files.storage.store import LogFile
 from binspark.frames import (
     KNOWN_CODES,
     MAGIC,
@@ -28,62 +29,50 @@ from binspark.frames import (
     LogFormat,
     type_name,
 )
+from binspark.frames.checksum import checksum_mismatch
 from binspark.frames.header import HEADER, HEADER_LENGTH
 from binspark.frames.magic import VERSION_EVIDENCE, check_magic
 from binspark.frames.resync import find_event
 from binspark.verify.findings import Code, Findings
 
 _CHUNK = 1 << 16
-
-
-class LogFile:
-    """An open log."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.size = file.seek(0, os.SEEK_END)
-
-    def read_at(self, offset: int, length: int) -> bytes:
-        """Return the bytes at an offset, fewer only at the end of the log."""
-        self._file.seek(offset)
-        return self._file.read(max(0, min(length, self.size - offset)))
-
-    def first_nonzero(self, offset: int) -> int:
-        """Return where the zeros that begin at an offset end; the size of the log if they do not."""
-        while chunk := self.read_at(offset, _CHUNK):
-            rest = chunk.lstrip(b"\0")
-            if rest:
-                return offset + len(chunk) - len(rest)
-            offset += len(chunk)
-        return self.size
-
-
-@contextmanager
-def open_log(source: LogSource) -> Iterator[LogFile]:
-    """Open a log; standard input is copied to a temporary file first, because damage makes verify go back."""
-    with source.open() as file:
-        if source.name != STANDARD_INPUT:
-            yield LogFile(file)
-            return
-        with tempfile.TemporaryFile() as copy:
-            shutil.copyfileobj(file, copy)
-            yield LogFile(copy)
-
-
 _U32 = 1 << 32
 _SIZE = slice(9, 13)
 _START = len(MAGIC)
 
+# For a log whose format description is lost: any server of the last ten years, with checksums or without.
+_GUESSED_FORMATS = (
+    LogFormat(4, "", HEADER_LENGTH, b"", ChecksumAlgorithm.CRC32),
+    LogFormat(4, "", HEADER_LENGTH, b"", ChecksumAlgorithm.NONE),
+)
 
-class Lost(NamedTuple):
-    """Bytes that are no events."""
+
+@contextmanager
+def open_log(source: LogSource) -> Iterator[LogFile]:
+    """Open a log. Standard input is copied to a temporary file first, because reading past damage needs to seek."""
+    with source.open() as file:
+        if source.name != STANDARD_INPUT:
+            yield file
+            return
+        with tempfile.TemporaryFile() as copy:
+            shutil.copyfileobj(file, copy)
+            copy.flush()
+            yield LogFile(LocalFile(copy.fileno()))
+
+
+class Hole(NamedTuple):
+    """Bytes that are not events."""
 
     start: int
     end: int
 
 
 class Scanner:
-    """Reads one log. `sound_bytes` is where the first damage begins, None as long as there is none."""
+    """Scans one log.
+
+    sound_bytes   how many bytes come before the first damage; None as long as there is none
+    tail_lost     whether the end of the log could not be read
+    """
 
     def __init__(self, log: LogFile, findings: Findings) -> None:
         self.tail_lost = False
@@ -93,26 +82,25 @@ class Scanner:
         self._format: LogFormat | None = None
         self._relay = False
 
-    def pieces(self) -> Iterator[Frame | Lost]:
+    def scan(self) -> Iterator[Frame | Hole]:
         """Yield every event that can be read, and every hole between them."""
         offset = self._begin()
         while offset is not None and offset < self._log.size:
-            piece = self._piece(offset)
-            yield piece
-            if isinstance(piece, Lost):
-                offset = piece.end
-            elif self._is_encrypted(piece):
+            item = self._read_item(offset)
+            yield item
+            if isinstance(item, Hole):
+                offset = item.end
+            elif self._begins_encryption(item):
                 return
             else:
-                offset = piece.end_offset
+                offset = item.end_offset
 
-    def damaged(self, offset: int) -> None:
-        """Note where damage is."""
+    def _note_damage(self, offset: int) -> None:
         self.sound_bytes = offset if self.sound_bytes is None else min(offset, self.sound_bytes)
 
     def _begin(self) -> int | None:
-        """Check the magic; return where the first event begins, None if there is nothing to read."""
-        start = self._log.read_at(0, _START)
+        """Check the magic number; return the offset of the first event, None if nothing can be read."""
+        start = self._read_at(0, _START)
         try:
             check_magic(start)
         except Truncated as error:
@@ -124,12 +112,12 @@ class Scanner:
         except Malformed as error:
             return self._begin_without_magic(error)
         if self._log.size == _START:
-            self._end(Code.TRUNCATED, "the log ends before its first event; nothing but its magic is there", _START)
+            self._end(Code.TRUNCATED, "the log ends before its first event: it has only the magic number", _START)
             return None
         return _START
 
     def _begin_without_magic(self, error: Malformed) -> int | None:
-        """Go on behind a magic that is damaged, if there stands a format description whose checksum holds."""
+        """Continue after a damaged magic number, if a format description with a correct checksum follows."""
         try:
             frame = self._event(_START)
         except DecodeError:
@@ -138,26 +126,26 @@ class Scanner:
             self._end(Code.NOT_A_LOG, error.message, 0)
             return None
         self._findings.error(Code.BAD_MAGIC, error.message, 0)
-        self.damaged(0)
+        self._note_damage(0)
         return _START
 
-    def _piece(self, offset: int) -> Frame | Lost:
-        """Return the event at an offset, or the bytes that are lost there."""
+    def _read_item(self, offset: int) -> Frame | Hole:
+        """Return the event at an offset, or the hole that begins there."""
         try:
             frame = self._event(offset)
-            if not self._size_holds(frame):
-                raise Malformed(f"no event follows an event of {len(frame.data)} bytes, its size cannot be right")
+            if not self._size_is_plausible(frame):
+                raise Malformed(f"event size {len(frame.data)} is wrong: no event follows")
         except DecodeError as error:
-            return self._lost(offset, error)
+            return self._skip(offset, error)
         if frame.checksum is ChecksumState.BAD:
             return self._with_bad_checksum(frame)
         self._learn(frame)
         return frame
 
     def _event(self, offset: int) -> Frame:
-        """Cut out one event, without believing a size that the log does not have."""
+        """Read one event; refuse a size that is beyond the end of the log."""
         length = VERSION_EVIDENCE if self._format is None else self._format.header_length
-        header = self._log.read_at(offset, length)
+        header = self._read_at(offset, length)
         size = int.from_bytes(header[_SIZE], "little")
         left = self._log.size - offset
         if len(header) < length:
@@ -166,13 +154,13 @@ class Scanner:
             raise Malformed(f"an event of {size} bytes, its header alone takes {length}")
         if size > left:
             raise Truncated(f"the log ends {left} bytes into an event {type_name(header[4])} of {size} bytes")
-        event = self._log.read_at(offset, size)
+        event = self._read_at(offset, size)
         if self._format is None:
             return _one_frame(Framer(report_checksums=True), MAGIC + event)
         return _one_frame(Framer(self._format, offset, report_checksums=True), event)
 
-    def _size_holds(self, frame: Frame) -> bool:
-        """Say whether the next event begins where this one says that it ends."""
+    def _size_is_plausible(self, frame: Frame) -> bool:
+        """Return whether the next event begins where this one ends according to its size."""
         if frame.checksum is ChecksumState.OK:
             return True
         if frame.header.next_position == frame.end_offset % _U32 and not self._relay:
@@ -181,16 +169,16 @@ class Scanner:
 
     def _could_be_event(self, offset: int, log_format: LogFormat) -> bool:
         left = self._log.size - offset
-        header = self._log.read_at(offset, log_format.header_length)
+        header = self._read_at(offset, log_format.header_length)
         if len(header) < log_format.header_length:
             return left >= 0
         size = int.from_bytes(header[_SIZE], "little")
         return header[4] in KNOWN_CODES and log_format.header_length <= size <= left
 
     def _with_bad_checksum(self, frame: Frame) -> Frame:
-        message = f"the checksum of an event of {len(frame.data)} bytes does not hold"
-        self._findings.error(Code.CHECKSUM, message, frame.offset, type_name(frame.type_code))
-        self.damaged(frame.offset)
+        name = type_name(frame.type_code)
+        self._findings.error(Code.CHECKSUM, checksum_mismatch(frame.data, name).message, frame.offset, name)
+        self._note_damage(frame.offset)
         if self._format is None:
             self._relay = bool(frame.header.flags & HeaderFlag.RELAY_LOG)
             self._format = self._probe(frame)
@@ -198,11 +186,11 @@ class Scanner:
         return frame
 
     def _probe(self, frame: Frame) -> LogFormat:
-        """Find out how events end after a format description that cannot be trusted: see what the next one tells."""
+        """Return the format after a damaged format description: try which checksum algorithm fits the next event."""
         for checksum in (ChecksumAlgorithm.CRC32, ChecksumAlgorithm.NONE):
             log_format = replace(frame.format, checksum=checksum)
             if (
-                find_event(self._log.read_at, frame.end_offset, self._log.size, log_format, relay=self._relay)
+                find_event(self._read_at, frame.end_offset, self._log.size, log_format, relay=self._relay)
                 == frame.end_offset
             ):
                 return log_format
@@ -213,12 +201,12 @@ class Scanner:
             self._relay = bool(frame.header.flags & HeaderFlag.RELAY_LOG)
         self._format = frame.format
 
-    def _lost(self, offset: int, error: DecodeError) -> Lost:
-        """Report what cannot be read, and find where reading can go on."""
-        if self._log.read_at(offset, len(MAGIC)) == MAGIC:
+    def _skip(self, offset: int, error: DecodeError) -> Hole:
+        """Report what cannot be read, and find the event at which reading continues."""
+        if self._read_at(offset, len(MAGIC)) == MAGIC:
             self._end(Code.AFTER_END, "another log begins here: files were joined", offset)
-            return Lost(offset, self._log.size)
-        if isinstance(error, Truncated) and self._header_holds(offset):
+            return Hole(offset, self._log.size)
+        if isinstance(error, Truncated) and self._header_is_sound(offset):
             return self._truncated(offset, error)
         found = self._find(offset)
         if found is None and isinstance(error, Truncated):
@@ -226,16 +214,16 @@ class Scanner:
         if found is None:
             left = self._log.size - offset
             self._end(Code.UNREADABLE_TAIL, f"the last {left} bytes cannot be read: {error.message}", offset)
-            return Lost(offset, self._log.size)
+            return Hole(offset, self._log.size)
         size, code = found - offset, Code.HOLE if offset > _START else Code.BAD_FORMAT
-        message = f"{size} bytes, {offset} to {found}, cannot be read: {error.message}"
+        message = f"{size} bytes ({offset} to {found}) cannot be read: {error.message}"
         self._findings.error(code, message, offset)
-        self.damaged(offset)
-        return Lost(offset, found)
+        self._note_damage(offset)
+        return Hole(offset, found)
 
-    def _header_holds(self, offset: int) -> bool:
-        """Say whether a header is sound by itself: its size and its next position agree."""
-        header = self._log.read_at(offset, HEADER_LENGTH)
+    def _header_is_sound(self, offset: int) -> bool:
+        """Return whether the size and the next position in a header agree, or the header is not complete."""
+        header = self._read_at(offset, HEADER_LENGTH)
         if len(header) < HEADER_LENGTH:
             return True
         _, _, _, size, next_position, _ = HEADER.struct.unpack(header)
@@ -243,28 +231,47 @@ class Scanner:
 
     def _find(self, offset: int) -> int | None:
         """Find the next sound event."""
-        start = max(offset + 1, self._log.first_nonzero(offset) - HEADER_LENGTH)
-        formats = (self._format,) if self._format else _GUESSES
+        start = max(offset + 1, self._first_nonzero(offset) - HEADER_LENGTH)
+        formats = (self._format,) if self._format else _GUESSED_FORMATS
         if formats[0].version < 4:
-            return None  # headers that do not say where the next event begins
+            return None  # headers before version 4 have no next position
         for log_format in formats:
-            found = find_event(self._log.read_at, start, self._log.size, log_format, relay=self._relay)
+            found = find_event(self._read_at, start, self._log.size, log_format, relay=self._relay)
             if found is not None:
                 self._format = log_format
                 return found
         return None
 
-    def _truncated(self, offset: int, error: DecodeError) -> Lost:
-        self._end(Code.TRUNCATED, f"{error.message}; it can be cut to {offset} bytes, which are whole events", offset)
-        return Lost(offset, self._log.size)
+    def _truncated(self, offset: int, error: DecodeError) -> Hole:
+        message = f"{error.message}; cut to {offset} bytes, the log ends with a complete event"
+        self._end(Code.TRUNCATED, message, offset)
+        return Hole(offset, self._log.size)
+
+    def _read_at(self, offset: int, length: int) -> bytes:
+        """Return the bytes at an offset: fewer than `length` only at the end.
+
+        Events are read in order, so the buffered `read` is used: `LogFile.read_at` would be a request to the storage
+        for every header.
+        """
+        self._log.seek(offset)
+        return self._log.read(max(0, min(length, self._log.size - offset)))
+
+    def _first_nonzero(self, offset: int) -> int:
+        """Return the offset of the first byte that is not zero, the size of the log if there is none."""
+        while chunk := self._read_at(offset, _CHUNK):
+            rest = chunk.lstrip(b"\0")
+            if rest:
+                return offset + len(chunk) - len(rest)
+            offset += len(chunk)
+        return self._log.size
 
     def _end(self, code: Code, message: str, offset: int) -> None:
-        """Report that nothing can be read from here on."""
+        """Report that nothing after an offset can be read."""
         self._findings.error(code, message, offset)
-        self.damaged(offset)
+        self._note_damage(offset)
         self.tail_lost = True
 
-    def _is_encrypted(self, frame: Frame) -> bool:
+    def _begins_encryption(self, frame: Frame) -> bool:
         if frame.type_code != EventCode.START_ENCRYPTION or frame.checksum is ChecksumState.BAD:
             return False
         message = "the rest of the log is encrypted (MariaDB's encrypt_binlog) and cannot be verified"
@@ -275,12 +282,5 @@ class Scanner:
 def _one_frame(framer: Framer, event: bytes) -> Frame:
     frame = next(framer.feed(event), None)
     if frame is None:
-        raise Malformed(f"an event of {len(event)} bytes has no room for its header")
+        raise Malformed(f"event size {len(event)} is too small for an event header")
     return frame
-
-
-# When a log's description of itself is lost: any server of the last ten years, with checksums or without.
-_GUESSES = (
-    LogFormat(4, "", HEADER_LENGTH, b"", ChecksumAlgorithm.CRC32),
-    LogFormat(4, "", HEADER_LENGTH, b"", ChecksumAlgorithm.NONE),
-)

@@ -1,4 +1,4 @@
-"""Bytes: the bounds-checked cursor, its mirror the writer, and the small encodings of the format."""
+"""Fields of bytes: the bounds-checked cursor, the writer, and the encodings of integers, bitmaps and decimals."""
 
 from binspark.wire.cursor import Cursor
 from binspark.wire.layout import Layout

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def bitmap_length(bits: int) -> int:
-    """Return how many bytes a bitmap of so many bits takes."""
+    """Return the length in bytes of a bitmap with this number of bits."""
     return (bits + 7) // 8
 
 

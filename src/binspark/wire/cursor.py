@@ -1,4 +1,4 @@
-"""The only way bytes are read: forwards, by name, never past the end."""
+"""The only way to read bytes: forwards, field by field, never past the end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import UUID
 from binspark.errors import Malformed, Truncated
 from binspark.position import Position
 from binspark.wire.layout import Layout
-from binspark.wire.meaning import Meaning
+from binspark.wire.meaning import Meaning, quantity
 from binspark.wire.packed import decode_varlen, packed_tail_length, unsigned_to_signed, varlen_length
 
 _U16 = Struct("<H")
@@ -28,8 +28,8 @@ def _uuid_text(raw: bytes) -> str:
 class Cursor:
     """Reads fields from `data[offset:end]`. Every method takes the field's name and consumes its bytes, or raises.
 
-    `Truncated` when fewer bytes are left than the field needs, `Malformed` when the bytes cannot be the field.
-    The meaning that some methods take is for people; only a recording cursor looks at it.
+    It raises `Truncated` if fewer bytes remain than the field needs, and `Malformed` if the bytes are not valid for the
+    field. The meaning that some methods take is for `explain`; only a recording cursor uses it.
     """
 
     __slots__ = ("data", "encoding", "end", "offset")
@@ -42,6 +42,7 @@ class Cursor:
 
     @property
     def remaining(self) -> int:
+        """The number of bytes that are not read yet."""
         return self.end - self.offset
 
     def fields(self, layout: Layout) -> tuple[Any, ...]:
@@ -54,6 +55,7 @@ class Cursor:
         return layout.struct.unpack_from(self.data, start)
 
     def u8(self, name: str, meaning: Meaning = None) -> int:
+        """Read an unsigned integer of 1 byte."""
         start = self.offset
         if start >= self.end:
             raise self._too_short(name, 1)
@@ -61,22 +63,27 @@ class Cursor:
         return self.data[start]
 
     def u16(self, name: str, meaning: Meaning = None) -> int:
+        """Read an unsigned integer of 2 bytes, little-endian."""
         value: int = _U16.unpack_from(self.data, self._advance(name, 2))[0]
         return value
 
     def u32(self, name: str, meaning: Meaning = None) -> int:
+        """Read an unsigned integer of 4 bytes, little-endian."""
         value: int = _U32.unpack_from(self.data, self._advance(name, 4))[0]
         return value
 
     def u64(self, name: str, meaning: Meaning = None) -> int:
+        """Read an unsigned integer of 8 bytes, little-endian."""
         value: int = _U64.unpack_from(self.data, self._advance(name, 8))[0]
         return value
 
     def i64(self, name: str, meaning: Meaning = None) -> int:
+        """Read a signed integer of 8 bytes, little-endian."""
         value: int = _I64.unpack_from(self.data, self._advance(name, 8))[0]
         return value
 
     def f64(self, name: str, meaning: Meaning = None) -> float:
+        """Read a double of 8 bytes, little-endian."""
         value: float = _F64.unpack_from(self.data, self._advance(name, 8))[0]
         return value
 
@@ -101,12 +108,12 @@ class Cursor:
             return first
         tail = packed_tail_length(first)
         if tail < 0:
-            raise self.malformed(f"{name} begins with 0x{first:02x}, which begins no packed integer")
+            raise self.malformed(f"{name} begins with 0x{first:02x}, expected a packed integer")
         self._advance(name, 1 + tail)
         return int.from_bytes(self.data[start + 1 : self.offset], "little")
 
     def varlen(self, name: str, meaning: Meaning = None) -> int:
-        """Read an unsigned integer of the serialization framework."""
+        """Read an unsigned varlen integer (see `binspark.wire.packed`)."""
         start = self.offset
         if start >= self.end:
             raise self._too_short(name, 1)
@@ -114,10 +121,12 @@ class Cursor:
         return decode_varlen(self.data[start : self.offset])
 
     def signed_varlen(self, name: str, meaning: Meaning = None) -> int:
-        """Read a signed integer of the serialization framework."""
+        """Read a signed varlen integer."""
+        # Not self.varlen: a recording cursor overrides both and would record the field twice. So below.
         return unsigned_to_signed(Cursor.varlen(self, name))
 
     def raw(self, name: str, length: int, meaning: Meaning = None) -> bytes:
+        """Read exactly `length` bytes."""
         start = self.offset
         stop = start + length
         if stop > self.end:
@@ -126,13 +135,13 @@ class Cursor:
         return self.data[start:stop]
 
     def rest(self, name: str, meaning: Meaning = None) -> bytes:
-        """Read everything that is left."""
+        """Read all remaining bytes."""
         start = self.offset
         self.offset = self.end
         return self.data[start : self.end]
 
     def text(self, name: str, length: int, meaning: Meaning = None) -> str:
-        """Read an identifier: text that a server keeps in its own character set."""
+        """Read an identifier: text in the character set that the server uses for names."""
         start = self.offset
         stop = start + length
         if stop > self.end:
@@ -141,15 +150,16 @@ class Cursor:
         try:
             value = raw.decode(self.encoding)
         except UnicodeDecodeError:
-            raise self.malformed(f"{name} is not {self.encoding} text: 0x{raw.hex()}") from None
+            raise self.malformed(f"{name} is not valid {self.encoding}: 0x{raw.hex()}") from None
         self.offset = stop
         return value
 
     def rest_text(self, name: str, meaning: Meaning = None) -> str:
+        """Read all that remains as text."""
         return Cursor.text(self, name, self.end - self.offset)
 
     def until_zero(self, name: str, meaning: Meaning = None) -> str:
-        """Read text up to a zero byte, which is consumed and not returned."""
+        """Read text up to a zero byte, which is consumed but not returned."""
         stop = self.data.find(b"\0", self.offset, self.end)
         if stop < 0:
             raise Truncated(f"{name} has no terminating zero byte", Position(offset=self.offset))
@@ -163,31 +173,32 @@ class Cursor:
         if at >= self.end:
             raise self._too_short(name, 1)
         if self.data[at] != 0:
-            raise self.malformed(f"{name} is 0x{self.data[at]:02x} where a zero byte ends the text before it")
+            raise self.malformed(f"{name} is 0x{self.data[at]:02x}, expected a zero byte at the end of the text")
         self.offset = at + 1
 
     def uuid(self, name: str, meaning: Meaning = None) -> str:
+        """Read the 16 bytes of a UUID; return it in its text form, in lower case."""
         start = self._advance(name, 16)
         return _uuid_text(self.data[start : start + 16])
 
     def sub(self, name: str, length: int) -> Self:
-        """Return a cursor over the next `length` bytes, and step over them."""
+        """Return a cursor over the next `length` bytes and skip them."""
         start = self._advance(name, length)
         return self._over(start, self.offset)
 
     def enter(self, name: str, index: int | None = None) -> None:
-        """Say that the fields which follow are parts of `name`. Matters to a recording cursor only."""
+        """Begin a group of fields called `name`. Only a recording cursor uses it."""
 
     def leave(self) -> None:
-        """Say that the parts of the innermost `enter` are complete."""
+        """End the group of the last `enter`."""
 
     def expect_end(self) -> None:
-        """Refuse bytes that no field has claimed."""
+        """Raise `Malformed` if bytes remain."""
         if self.offset != self.end:
-            raise self.malformed(f"{self.end - self.offset} bytes are left over after the last field")
+            raise self.malformed(f"unexpected {_count(self.remaining)} after the last field")
 
     def malformed(self, message: str) -> Malformed:
-        """Return an error that points here."""
+        """Return an error with the current offset."""
         return Malformed(message, Position(offset=self.offset))
 
     def _over(self, start: int, end: int) -> Self:
@@ -202,5 +213,8 @@ class Cursor:
         return start
 
     def _too_short(self, name: str, length: int) -> Truncated:
-        left = self.end - self.offset
-        return Truncated(f"{name} needs {length} bytes, {left} are left", Position(offset=self.offset))
+        message = f"{name} needs {_count(length)}, only {self.remaining} remain"
+        return Truncated(message, Position(offset=self.offset))
+
+
+_count = quantity("byte")

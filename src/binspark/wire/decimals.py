@@ -1,8 +1,9 @@
-"""DECIMAL as servers pack it: nine digits in four bytes, big-endian, the sign in the top bit.
+"""DECIMAL in MySQL's packed format: nine digits in four bytes, big-endian, the sign in the top bit.
 
-The digits left of the point and right of it are packed apart. Whole groups of nine digits take four bytes; the
-left-over digits (on the outside of each part) take 1, 1, 2, 2, 3, 3, 4, 4 bytes for 1 to 8 digits. All bytes
-of a negative number are inverted, then the top bit of the first byte is inverted: larger numbers have larger bytes.
+The digits before and after the decimal point are packed separately. Full groups of nine digits take four bytes; the
+remaining digits (the first ones before the point, the last ones after it) take 1, 1, 2, 2, 3, 3, 4, 4 bytes for 1 to 8
+digits. All bytes of a negative number are inverted, then the top bit of the first byte is inverted in every number, so
+that the order of the bytes is the order of the numbers.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ MAX_SCALE = 30
 
 
 def packed_decimal_length(precision: int, scale: int) -> int:
-    """Return how many bytes DECIMAL(precision, scale) takes."""
+    """Return the length in bytes of a DECIMAL(precision, scale)."""
     return _part_length(precision - scale) + _part_length(scale)
 
 
@@ -39,7 +40,7 @@ def encode_packed_decimal(value: Decimal, precision: int, scale: int) -> bytes:
     """Encode one DECIMAL(precision, scale)."""
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int) or exponent < -scale:
-        raise EncodeError(f"{value} has more than {scale} digits after the point")
+        raise EncodeError(f"{value} has more than {scale} digits after the decimal point")
     text = "".join(map(str, digits)) + "0" * (exponent + scale)
     text = text.rjust(precision, "0")
     if len(text) > precision and text[: len(text) - precision].strip("0"):
@@ -60,24 +61,24 @@ def _decode_integer_part(part: bytes | bytearray, digits: int) -> str:
     partial = digits % _DIGITS_PER_GROUP
     first = _PARTIAL_GROUP_BYTES[partial]
     text = _decode_group(part[:first], partial) if partial else ""
-    return text + _decode_whole_groups(part[first:])
+    return text + _decode_full_groups(part[first:])
 
 
 def _decode_fraction_part(part: bytes | bytearray, digits: int) -> str:
     partial = digits % _DIGITS_PER_GROUP
-    whole = len(part) - _PARTIAL_GROUP_BYTES[partial]
-    text = _decode_whole_groups(part[:whole])
-    return text + _decode_group(part[whole:], partial) if partial else text
+    full = len(part) - _PARTIAL_GROUP_BYTES[partial]
+    text = _decode_full_groups(part[:full])
+    return text + _decode_group(part[full:], partial) if partial else text
 
 
-def _decode_whole_groups(part: bytes | bytearray) -> str:
+def _decode_full_groups(part: bytes | bytearray) -> str:
     return "".join(_decode_group(part[at : at + 4], _DIGITS_PER_GROUP) for at in range(0, len(part), 4))
 
 
 def _decode_group(group: bytes | bytearray, digits: int) -> str:
     value = int.from_bytes(group, "big")
     if value >= 10**digits:
-        raise Malformed(f"{value} is not a group of {digits} decimal digits")
+        raise Malformed(f"decimal group is {value}, expected at most {digits} digits")
     return str(value).rjust(digits, "0")
 
 

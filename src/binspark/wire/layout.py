@@ -1,4 +1,4 @@
-"""A run of fixed-size little-endian fields that is read and written in one step."""
+"""Consecutive little-endian fields of fixed size, read and written in one step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS = {
 class Layout:
     """Named fields of fixed size, one after the other, as `struct` codes without padding.
 
-    `Layout(("seed1", "Q"), ("seed2", "Q"))` is sixteen bytes. A third part is the meaning for people.
+    `Layout(("seed1", "Q"), ("seed2", "Q"))` is sixteen bytes. An optional third item is the meaning for `explain`.
     """
 
     __slots__ = ("kinds", "meanings", "names", "sizes", "struct")
@@ -38,7 +38,9 @@ class Layout:
 
     @property
     def size(self) -> int:
+        """The number of bytes of all fields together."""
         return self.struct.size
 
     def pack(self, *values: Any) -> bytes:
+        """Return the bytes of one value for each field."""
         return self.struct.pack(*values)

@@ -1,6 +1,6 @@
-"""What a number means to a person: times spelled out, flags and codes by name.
+"""What `explain` prints beside a value: times spelled out, flags and codes by name.
 
-A decoder hands one of these to the cursor beside the field's name. Only a recording cursor ever calls it.
+A decoder passes one of these functions to the cursor with the field's name. Only a recording cursor calls it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from enum import IntEnum, IntFlag
 from typing import Any
 
-type_of_meaning = Callable[[Any], str]
-Meaning = type_of_meaning | None
+MeaningFunction = Callable[[Any], str]
+Meaning = MeaningFunction | None
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -38,18 +38,18 @@ def server_version(value: int) -> str:
     return f"{value // 10000}.{value % 10000 // 100}.{value % 100}"
 
 
-def quantity(unit: str, note: str = "") -> type_of_meaning:
-    """Return a meaning that gives a number its unit: `1 byte`, `7 bytes`."""
+def quantity(unit: str, detail: str = "") -> MeaningFunction:
+    """Return a meaning that adds a unit to a number: `1 byte`, `7 bytes`."""
 
     def meaning(value: int) -> str:
         words = f"{value} {unit}" if value == 1 else f"{value} {unit}s"
-        return f"{words}, {note}" if note else words
+        return f"{words}, {detail}" if detail else words
 
     return meaning
 
 
-def flags(names: type[IntFlag]) -> type_of_meaning:
-    """Return a meaning that names the bits which are set; bits without a name are shown in hex."""
+def flags(names: type[IntFlag]) -> MeaningFunction:
+    """Return a meaning that names the bits that are set; bits without a name are shown in hex."""
 
     def meaning(value: int) -> str:
         if value == 0:
@@ -62,8 +62,8 @@ def flags(names: type[IntFlag]) -> type_of_meaning:
     return meaning
 
 
-def code(names: type[IntEnum]) -> type_of_meaning:
-    """Return a meaning that gives a code its name."""
+def code(names: type[IntEnum]) -> MeaningFunction:
+    """Return a meaning that shows the name of a code."""
 
     def meaning(value: int) -> str:
         return names(value).name if value in names._value2member_map_ else f"unknown code {value}"
@@ -72,12 +72,12 @@ def code(names: type[IntEnum]) -> type_of_meaning:
 
 
 def as_text(value: bytes) -> str:
-    """Say that bytes are text in a character set that is not known here; what is not UTF-8 is escaped."""
+    """Show bytes as text whose character set is not known here; what is not UTF-8 is escaped."""
     return value.decode(errors="backslashreplace")
 
 
 def as_padded_text(value: bytes) -> str:
-    """Say that bytes are text, filled up with zero bytes."""
+    """Show bytes as text that is padded with zero bytes."""
     return as_text(value.partition(b"\0")[0])
 
 
@@ -88,6 +88,6 @@ def bits_high_first(value: bytes) -> str:
     return f"bits that are set: {', '.join(numbers)}" if numbers else "no bit is set"
 
 
-def says(text: str) -> type_of_meaning:
+def note(text: str) -> MeaningFunction:
     """Return a meaning that is the same for every value."""
     return lambda _value: text

@@ -1,4 +1,4 @@
-"""A cursor that remembers which bytes it read as what: the whole of `binspark explain` comes from it."""
+"""A cursor that records which bytes it read as which field: everything that `binspark explain` shows comes from it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any, Self, TypeVar
 
 from binspark.wire.cursor import Cursor
 from binspark.wire.layout import Layout
-from binspark.wire.meaning import Meaning, as_padded_text, as_text, says
+from binspark.wire.meaning import Meaning, as_padded_text, as_text, note
 
 T = TypeVar("T")
 
-_ENDS_TEXT = says("ends the text before it")
+_ENDS_TEXT = note("ends the text before it")
 
-# Meanings that say: these bytes are text. The text is the value then.
+# Meanings for bytes that are text: the recorded value is the text.
 _TEXTS = {as_text: "text", as_padded_text: "zero-padded text"}
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One field as it was read: where it is in the event, what it is called, what it says."""
+    """One field as it was read: its offset in the event, name, type, value and meaning."""
 
     offset: int
     length: int
@@ -30,11 +30,12 @@ class Span:
 
     @property
     def end(self) -> int:
+        """The offset after the last byte of the field."""
         return self.offset + self.length
 
 
 class RecordingCursor(Cursor):
-    """Reads like a cursor and appends a span for every field."""
+    """Reads like a cursor and records a span for every field."""
 
     __slots__ = ("path", "spans")
 

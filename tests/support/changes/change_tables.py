@@ -17,13 +17,13 @@ from binspark.files.changes import read_changes
 from binspark.schema.table import TableSchema
 from binspark.values import ABSENT, Column, Date, DateTime, Geometry, Row, Time, Timestamp
 
-PLACE = ("_op", "_gtid", "_file", "_pos", "_row", "_server_id")
+METADATA = ("_op", "_gtid", "_file", "_pos", "_row", "_server_id")
 EPOCH = datetime(1970, 1, 1)
 MOST_DIGITS = 38
 
 
 class Outcome(NamedTuple):
-    """What reading gave: the rows of each shape of each table, and the kind of error that ended it, None for none."""
+    """The result of reading: the rows of each schema of each table, and the class of the error that ended it."""
 
     tables: dict[TableSchema, list[dict[str, Any]]]
     error: type[BinlogError] | None
@@ -67,11 +67,11 @@ def bulk_records(item: TableBatch) -> list[dict[str, Any]]:
 
 def arrow_record(change: Change) -> dict[str, Any]:
     """Return a change as the bulk path shows it: a delete with what was deleted, an update with its old values too."""
-    place = (change.op.value, change.gtid, Path(change.file).name, change.pos, change.row, change.server_id)
+    metadata = (change.op.value, change.gtid, Path(change.file).name, change.pos, change.row, change.server_id)
     shown = change.before_image if change.after_image is None else change.after_image
     old = change.before_image if change.op == "update" else None
     return {
-        **dict(zip(PLACE, place, strict=True)),
+        **dict(zip(METADATA, metadata, strict=True)),
         **arrow_values(shown, change.table_schema),
         "_before": arrow_values(old, change.table_schema),
     }
@@ -86,7 +86,11 @@ def arrow_values(image: Row | None, schema: TableSchema) -> dict[str, Any]:
 
 def arrow_value(value: Any, column: Column) -> Any:
     """Return one value as Arrow gives it back to Python."""
-    return _CONVERTERS.get(type(value), lambda same, _column: same)(value, column)
+    return _CONVERTERS.get(type(value), _same)(value, column)
+
+
+def _same(value: Any, _column: Column) -> Any:
+    return value
 
 
 def _decimal(value: Decimal, column: Column) -> Decimal | str:

@@ -15,12 +15,13 @@ from binspark.frames.payload import PayloadCompression
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
-from binspark.testing.builder import MARIADB_12_3, MYSQL_9_7, BinlogBuilder, Part, ServerKind
+from binspark.testing.builder import MARIADB_12_3, MYSQL_9_7, BinlogBuilder, EventSpec, ServerKind
 from binspark.values.charsets import CODECS, Layout
 from binspark.values.charsets.collations import COLLATIONS
 from binspark.values.column import BINARY_COLLATION, Column
 from binspark.wire.bitmap import encode_low_bits_first
 from tests.support.columns.stored_values import stored_value
+from tests.support.values.value_columns import COUNTED_TYPES, PLAIN_TYPES
 
 FIRST_TIME, LAST_TIME = 1_700_000_000, 1_700_000_005
 _INTEGERS = (T.TINY, T.SHORT, T.INT24, T.LONG, T.LONGLONG)
@@ -65,7 +66,7 @@ def _decimals(draw: st.DrawFn) -> Column:
 kernel_columns: st.SearchStrategy[Column] = st.one_of(
     st.builds(Column, st.sampled_from(_INTEGERS), unsigned=st.sampled_from((None, False, True))),
     st.builds(Column, st.sampled_from(_NEW_TEMPORALS), scale=st.integers(0, 6)),
-    st.builds(Column, st.sampled_from((*_OLD_TEMPORALS, T.DATE, T.NEWDATE, T.YEAR))),
+    st.builds(Column, st.sampled_from((*_OLD_TEMPORALS, *PLAIN_TYPES))),
     st.integers(1, 38).map(
         lambda digits: Column(T.NEWDECIMAL, precision=digits, scale=digits * 7 % (min(digits, 30) + 1))
     ),
@@ -77,7 +78,7 @@ kernel_columns: st.SearchStrategy[Column] = st.one_of(
     ),
     st.builds(Column, st.sampled_from((T.VARCHAR, T.VAR_STRING)), length=st.integers(0, 500), collation=_collations),
     st.builds(Column, st.sampled_from(_BLOBS), length=st.integers(1, 4), collation=_collations),
-    st.builds(Column, st.sampled_from((T.JSON, T.GEOMETRY, T.VECTOR)), length=st.integers(1, 4)),
+    st.builds(Column, st.sampled_from(COUNTED_TYPES), length=st.integers(1, 4)),
     _choices(T.ENUM),
     _choices(T.SET),
 )
@@ -113,10 +114,11 @@ def _image(draw: st.DrawFn, table: TableSchema, present: bytes) -> bytes:
 
 @st.composite
 def _presence(draw: st.DrawFn, table: TableSchema) -> bytes:
-    """A bitmap of columns; most often all of them. Bits behind the last column mean nothing."""
+    """A bitmap of columns; most often all of them. Bits after the last column mean nothing."""
     count = len(table.columns)
     every = encode_low_bits_first([True] * count)
-    return draw(st.one_of(*[st.just(every)] * 3, st.binary(min_size=len(every), max_size=len(every))))
+    bitmap: bytes = draw(st.one_of(*[st.just(every)] * 3, st.binary(min_size=len(every), max_size=len(every))))
+    return bitmap
 
 
 def _mutated(draw: st.DrawFn, raw: bytes) -> bytes:
@@ -195,10 +197,10 @@ def table_map(schema: TableSchema, table_id: int) -> TableMap:
 def write_transaction(log: BinlogBuilder, changes: list[LoggedRows], compress: PayloadCompression | None) -> None:
     """Write changes as a transaction, in a payload if it is to be compressed."""
     ids = {change.table: 106 + index for index, change in enumerate(changes)}
-    parts = [log.query_part("BEGIN")]
+    parts = [log.query_spec("BEGIN")]
     for change in changes:
-        parts.append(Part(E.TABLE_MAP, table_map(change.table, ids[change.table])))
-        parts.append(Part(change.type_code, change.body(ids[change.table], len(change.table.columns))))
+        parts.append(EventSpec(E.TABLE_MAP, table_map(change.table, ids[change.table])))
+        parts.append(EventSpec(change.type_code, change.body(ids[change.table], len(change.table.columns))))
     if compress is None:
         log.write(parts)
     else:

@@ -9,12 +9,15 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 
 from binspark.event.column_types import ColumnType as T
+from binspark.event.column_types import TypeMetadata, type_metadata
 from binspark.values.charsets import CODECS, Codec, charset_of
 from binspark.values.column import BINARY_COLLATION, Column
+from binspark.values.decoders import decode_value
+from binspark.wire import Cursor
 
 Bytes = st.SearchStrategy[bytes]
 _GROUP_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
-_SIZES = {T.TINY: 1, T.SHORT: 2, T.INT24: 3, T.LONG: 4, T.LONGLONG: 8, T.FLOAT: 4, T.DOUBLE: 8, T.YEAR: 1, T.NULL: 0}
+_MAX_FIXED_SIZE = 16
 _YEARS = st.sampled_from((0, 1, 4, 100, 400, 1899, 1900, 1970, 1999, 2000, 2023, 2024, 2100, 9999)) | st.integers(
     0, 9999
 )
@@ -26,7 +29,8 @@ _SCALAR_DOCUMENTS = (b"\x04\x00", b"\x04\x01", b"\x04\x02", b"\x05\xff\xff", b"\
 
 def stored_value(column: Column) -> Bytes:
     """Return bytes that a value of a column takes in a row image."""
-    return _STORED.get(column.type, _fixed)(column)
+    is_counted = type_metadata(column.type) is TypeMetadata.LENGTH_BYTES
+    return _STORED.get(column.type, _counted if is_counted else _fixed)(column)
 
 
 def sized(raw: bytes, length_bytes: int) -> bytes:
@@ -36,8 +40,14 @@ def sized(raw: bytes, length_bytes: int) -> bytes:
 
 
 def _fixed(column: Column) -> Bytes:
-    size = _SIZES.get(column.type, 0)
-    return st.binary(min_size=size, max_size=size)
+    """Any bytes of a type of a fixed size: as many as the reference decoder reads."""
+    cursor = Cursor(bytes(_MAX_FIXED_SIZE))
+    decode_value(cursor, column)
+    return st.binary(min_size=cursor.offset, max_size=cursor.offset)
+
+
+def _counted(column: Column) -> Bytes:
+    return st.binary(max_size=40).map(lambda raw: sized(raw, column.length))
 
 
 def _old_decimal(column: Column) -> Bytes:

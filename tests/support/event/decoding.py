@@ -1,4 +1,4 @@
-"""Single events and whole logs, decoded for tests."""
+"""Single events and complete logs, decoded for tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from binspark.event import Event, TransactionPayload, decode_event, encode_body, inner_events
 from binspark.frames import ChecksumAlgorithm, Framer
 from binspark.frames.payload import DEFAULT_LIMITS, Limits
-from binspark.testing.builder import MYSQL_9_7, ServerKind, Stamp, event_bytes
+from binspark.testing.builder import MYSQL_9_7, HeaderFields, ServerKind, event_bytes
 
 FIRST_OFFSET = 4
 
@@ -16,13 +16,13 @@ def decode(type_code: int, body: bytes | str, kind: ServerKind = MYSQL_9_7, limi
     """Decode one event of a log without checksums, given its body as bytes or in hex."""
     raw = bytes.fromhex(body) if isinstance(body, str) else body
     log_format = kind.log_format(ChecksumAlgorithm.NONE)
-    event = event_bytes(type_code, raw, Stamp(1_700_000_000, 1), log_format, FIRST_OFFSET)
+    event = event_bytes(type_code, raw, HeaderFields(1_700_000_000, 1), log_format, FIRST_OFFSET)
     (frame,) = Framer(log_format, FIRST_OFFSET).feed(event)
     return decode_event(frame, "binlog.000001", limits)
 
 
 def decode_body_of(type_code: int, body: bytes | str, kind: ServerKind = MYSQL_9_7) -> Any:
-    """Decode one event to the end, and return what its body says."""
+    """Decode one event to the end, and return its body."""
     event = decode(type_code, body, kind)
     assert event.extra == b""
     return event.body
@@ -34,7 +34,7 @@ def encode(type_code: int, body: Any, kind: ServerKind = MYSQL_9_7) -> bytes:
 
 
 def read_log(content: bytes) -> list[Event]:
-    """Decode all events of a log that is whole; those inside payloads follow their payload."""
+    """Decode all events of a complete log; those inside payloads follow their payload."""
     events: list[Event] = []
     framer = Framer()
     for frame in framer.feed(content):

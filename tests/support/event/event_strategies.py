@@ -1,4 +1,4 @@
-"""Any event: for every type code a strategy of the values that its body can hold."""
+"""Any event: for every type code a strategy of the values that its body can have."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from binspark.event import (
     xa,
 )
 from binspark.event import rows as rows_events
-from binspark.event.column_types import METADATA_LENGTHS, ColumnType
+from binspark.event.column_types import ColumnType, type_metadata
 from binspark.event.status_vars import AutoIncrement, Charsets, GtidFlags3, Invoker, StatusCode, StatusVariable
 from binspark.event.table_metadata import DefaultCharset, MetadataField, MetadataKind
 from binspark.frames import ChecksumAlgorithm
@@ -96,20 +96,23 @@ status_vars = st.builds(
     st.lists(st.builds(StatusVariable, st.integers(200, 255), raw), max_size=1),
 )
 _query = (u32, u32, u16, text, status_vars, raw)
+_query_head: SearchStrategy[tuple[int, int, int, str, tuple[StatusVariable, ...]]]
+_query_head = st.tuples(*_query[:-1])
 
 
 @st.composite
 def _execute_load_query(draw: st.DrawFn) -> query.ExecuteLoadQuery:
     statement = draw(st.binary(min_size=4, max_size=30))
     begin, end = draw(st.integers(0, len(statement))), draw(st.integers(0, len(statement)))
-    head = [draw(part) for part in _query[:-1]]
+    head = draw(_query_head)
     return query.ExecuteLoadQuery(*head, statement, draw(u32), begin, end, draw(u8))
 
 
 @st.composite
 def _query_compressed(draw: st.DrawFn) -> query.QueryCompressed:
     statement = draw(st.binary(max_size=80))
-    return query.QueryCompressed(*[draw(part) for part in _query[:-1]], statement, deflate_block(statement))
+    head = draw(_query_head)
+    return query.QueryCompressed(*head, statement, deflate_block(statement))
 
 
 @st.composite
@@ -149,7 +152,7 @@ def _load(separators: Strategy) -> Strategy:
 
 def _column() -> Strategy:
     """A type code and a number that fits its metadata."""
-    plain = [(int(code), METADATA_LENGTHS.get(code, 0)) for code in ColumnType if code is not ColumnType.TYPED_ARRAY]
+    plain = [(int(code), type_metadata(code).length) for code in ColumnType if code is not ColumnType.TYPED_ARRAY]
     known = st.sampled_from(plain).flatmap(
         lambda column: st.tuples(st.just(column[0]), st.integers(0, 256 ** column[1] - 1))
     )
@@ -234,8 +237,8 @@ def _rows(draw: st.DrawFn, code: int) -> rows_events.Rows:
 
 @st.composite
 def _gtid(draw: st.DrawFn, *, anonymous: bool) -> gtid.GtidEvent:
-    """As many parts as some server version writes."""
-    parts = [draw(u8), draw(uuids), 0 if anonymous else draw(st.integers(1, (1 << 63) - 2))]
+    """The fields that some server version writes."""
+    parts: list[Any] = [draw(u8), draw(uuids), 0 if anonymous else draw(st.integers(1, (1 << 63) - 2))]
     time, version = st.integers(0, (1 << 55) - 1), st.integers(0, (1 << 31) - 1)
     steps: list[list[Strategy]] = [[st.just(2), u64, u64], [time, time], [u64], [version, version], [u64]]
     for step in steps[: draw(st.integers(0, len(steps)))]:
@@ -267,7 +270,7 @@ _xa_id = st.builds(mariadb.XaId, i32, raw, raw)
 
 @st.composite
 def _mariadb_gtid(draw: st.DrawFn) -> mariadb.MariadbGtidEvent:
-    """Parts that the flags announce, and no others."""
+    """The fields that the flags announce, and no others."""
     flags, more = draw(u8), draw(st.none() | u8)
     announced = 0 if more is None else more
     return mariadb.MariadbGtidEvent(

@@ -14,7 +14,7 @@ ROWS_AS_TEXT = ("--verify-binlog-checksum", "--verbose", "--base64-output=decode
 
 
 def reader_of(family: Family) -> Programs:
-    """Return the programs of a family, or skip the test where they cannot be had."""
+    """Return the programs of a family, or skip the test if they cannot be installed."""
     try:
         return find_programs(family)
     except ServerUnavailable as error:

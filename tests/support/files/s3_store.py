@@ -1,4 +1,4 @@
-"""A bucket that tests put logs into."""
+"""A bucket for logs of tests."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Bucket:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a command needs to find the store, as Amazon's own tools would."""
+        """The environment variables with which a command finds the server, as Amazon's own tools do."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_ACCESS_KEY_ID": ACCESS_KEY,

@@ -1,4 +1,4 @@
-"""Logs made to be split: every way to begin a transaction, and what could be taken for one."""
+"""Logs for tests of splits: every way in which a transaction begins, and bytes that look like one."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from binspark.testing.builder import (
     MYSQL_9_7,
     BinlogBuilder,
     Change,
-    Lies,
-    Part,
+    EventSpec,
+    Overrides,
     blob,
     delete,
     insert,
@@ -34,11 +34,11 @@ CHECKSUMS = (ChecksumAlgorithm.CRC32, ChecksumAlgorithm.NONE)
 
 
 @dataclass(frozen=True)
-class MadeLog:
+class BuiltLog:
     """A log.
 
-    starts   where transactions begin that a reader can begin with
-    ends     where transactions end, and statements that are none
+    starts   the offsets of transactions at which a split can start
+    ends     the offsets at which transactions end, and statements outside of transactions
     """
 
     content: bytes
@@ -46,13 +46,13 @@ class MadeLog:
     ends: tuple[int, ...]
 
     def parts(self) -> list[range]:
-        """Return the bytes that each transaction owns: up to the next one."""
+        """Return the range of bytes of each transaction: up to the next one."""
         ends = (*self.starts[1:], len(self.content))
         return [range(start, end) for start, end in zip(self.starts, ends, strict=True)]
 
 
 class Writer:
-    """Writes transactions in one of the ways that servers have, and remembers where they begin."""
+    """Writes transactions in one of the ways in which servers do, and records where they begin."""
 
     def __init__(self, log: BinlogBuilder) -> None:
         self.log = log
@@ -69,8 +69,8 @@ class Writer:
         self.log.ddl(sql, "shop")
         self.ends.append(self.log.offset)
 
-    def made(self) -> MadeLog:
-        return MadeLog(self.log.content, tuple(self.starts), tuple(self.ends))
+    def made(self) -> BuiltLog:
+        return BuiltLog(self.log.content, tuple(self.starts), tuple(self.ends))
 
     def write(self, *changes: Change) -> None:
         self.log.transaction(*changes)
@@ -92,7 +92,7 @@ class Compressed(Writer):
 
 
 class Unnamed(Writer):
-    """A server that writes BEGIN and nothing before it; statements go with what comes before them."""
+    """A server that writes BEGIN without a GTID; statements belong to the split of the transaction before them."""
 
     def ddl(self, sql: str) -> None:
         self.log.query(sql, "shop")
@@ -100,34 +100,34 @@ class Unnamed(Writer):
 
     def write(self, *changes: Change) -> None:
         log = self.log
-        log.write([log.query_part("BEGIN"), *log.change_parts(changes, log.usual_rows())])
+        log.write([log.query_spec("BEGIN"), *log.change_specs(changes, log.default_rows_codes())])
         log.xid(7)
 
 
 class Large(Writer):
-    """A server that tells behind the GTID where a large transaction ends."""
+    """A server that writes a LARGE_TRANSACTION_HEADER after the GTID."""
 
     def write(self, *changes: Change) -> None:
         log = self.log
         log.gtid(f"{log.server_uuid}:{len(self.starts)}")
         log.large_transaction_header(0)
-        log.write([log.query_part("BEGIN"), *log.change_parts(changes, log.usual_rows())])
+        log.write([log.query_spec("BEGIN"), *log.change_specs(changes, log.default_rows_codes())])
         log.xid(7)
 
 
 class ZeroPositions(Writer):
-    """MariaDB since 11.4: events inside transactions do not tell where the next one begins."""
+    """MariaDB since 11.4: events inside transactions have next position 0."""
 
     def write(self, *changes: Change) -> None:
         log = self.log
         log.mariadb_gtid(f"0-1-{len(self.starts)}", MariadbGtidFlag.TRANSACTIONAL)
-        for part in log.change_parts(changes, log.usual_rows()):
+        for part in log.change_specs(changes, log.default_rows_codes()):
             self._raw(part)
         log.xid(7)
 
-    def _raw(self, part: Part) -> None:
+    def _raw(self, part: EventSpec) -> None:
         body = encode_body(part.type_code, part.body, self.log.format)
-        self.log.raw(part.type_code, body, part.flags, Lies(next_position=0))
+        self.log.raw(part.type_code, body, part.flags, Overrides(next_position=0))
 
 
 _WRITERS = {
@@ -158,8 +158,8 @@ def writer_of(kind: str) -> Writer:
     return writer(BinlogBuilder(server, checksum=ChecksumAlgorithm[checksum.upper()]))
 
 
-def tell_story(writer: Writer, *, blob_bytes: int = 900) -> None:
-    """Write transactions small and large, DDL between them, and one that holds a log of the same kind in a value."""
+def write_transactions(writer: Writer, *, blob_bytes: int = 900) -> None:
+    """Write transactions small and large, DDL between them, and one with a log of the same kind in a value."""
     writer.transaction(insert(ORDERS, (1, "one"), (2, None)))
     writer.ddl("CREATE TABLE elsewhere (id INT)")
     writer.transaction(update(ORDERS, ((1, "one"), (1, "uno"))), insert(ITEMS, (7,), (8,)))
@@ -178,10 +178,10 @@ def _small_log(writer: Writer) -> bytes:
 
 
 @cache
-def made_log(kind: str, blob_bytes: int = 900) -> MadeLog:
+def built_log(kind: str, blob_bytes: int = 900) -> BuiltLog:
     """Return a log of a kind."""
     writer = writer_of(kind)
-    tell_story(writer, blob_bytes=blob_bytes)
+    write_transactions(writer, blob_bytes=blob_bytes)
     writer.log.stop()
     return writer.made()
 

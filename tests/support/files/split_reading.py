@@ -1,4 +1,4 @@
-"""Logs read whole and in splits, in a form that can be compared."""
+"""Logs read with and without splits, in a form that can be compared."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-from binspark.columns import special, tables, transaction_table
+from binspark.columns import slow_path, tables, transaction_table
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
 from binspark.errors import BinlogError, DecodeError
 from binspark.event import Event, EventDecoder, TransactionPayload
-from binspark.files.plan import plan_logs
+from binspark.files.schema_scan import read_history
 from binspark.files.sources import LogSource
 from binspark.files.split_reader import Damage, SplitReader
-from binspark.files.splits import PlannedLog, Split
-from binspark.files.survey import read_history
+from binspark.files.splits import PlannedLog, Split, plan_logs
 from binspark.frames import Framer
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
@@ -32,7 +31,7 @@ Row = tuple[Any, ...]
 
 
 class Refusal(NamedTuple):
-    """An error, as far as a caller can tell it from others."""
+    """An error: its type and position."""
 
     kind: str
     file: str | None
@@ -69,15 +68,15 @@ def plan(path: Path | str) -> PlannedLog:
 
 def splits_at(log: PlannedLog, cuts: Iterable[int]) -> list[Split]:
     """Cut a log at any bytes."""
-    borders: list[int | None] = [0, *sorted(set(cuts) - {0}), None]
-    return [Split((log,), start or 0, end) for start, end in pairwise(borders)]
+    boundaries: list[int | None] = [0, *sorted(set(cuts) - {0}), None]
+    return [Split((log,), start or 0, end) for start, end in pairwise(boundaries)]
 
 
 def refusal_of(error: BinlogError) -> Refusal:
     return Refusal(type(error).__name__, error.position.file, error.position.offset)
 
 
-def whole_rows(
+def all_rows(
     content: bytes, name: str, history: SchemaHistory | None = None, selection: Selection = EVERYTHING
 ) -> Rows:
     """Read all rows of a log without splits."""
@@ -86,22 +85,22 @@ def whole_rows(
 
 
 def split_rows(splits: Sequence[Split], reader: SplitReader, selection: Selection = EVERYTHING) -> Rows:
-    """Read the rows of splits, one after the other, each with readers of its own, up to the first error."""
+    """Read the rows of splits in order, each with new readers, up to the first error."""
     return rows_of_reads(reader.batches(split, lambda history: small_reader(selection, history)) for split in splits)
 
 
 def small_reader(selection: Selection, history: SchemaHistory | None = None) -> BatchReader:
     """Make a reader that takes little memory, because tests make thousands of them."""
     with (
-        patch.object(tables, "_MOST_COLUMNS", 1 << 11),
-        patch.object(special, "_WINDOW", 1 << 10),
+        patch.object(tables, "_MAX_COLUMNS", 1 << 11),
+        patch.object(slow_path, "_WINDOW", 1 << 10),
         patch.object(transaction_table, "_TEXT_CAPACITY", 1 << 16),
     ):
         return BatchReader(selection, history)
 
 
 def rows_of_reads(reads: Iterable[Iterator[TableBatch]]) -> Rows:
-    """Return the rows of reads, one after the other, up to the first error."""
+    """Return the rows of reads in order, up to the first error."""
     tables: dict[str, list[Row]] = {}
     try:
         for found in chain.from_iterable(reads):
@@ -112,7 +111,7 @@ def rows_of_reads(reads: Iterable[Iterator[TableBatch]]) -> Rows:
 
 
 def rows_in(found: TableBatch) -> Iterator[Row]:
-    """Take a batch apart; each row has its names with it, and which columns its images have."""
+    """Yield the rows of a batch, each with its column names and with the columns that are in its images."""
     batch = found.batch
     images: Iterable[Any] = [()] * batch.num_rows
     if found.images is not None:
@@ -125,7 +124,7 @@ def rows_in(found: TableBatch) -> Iterator[Row]:
 
 
 def plain(array: pa.Array) -> list[Any]:
-    """Return the values of a column; times and floats as the numbers that they are made of."""
+    """Return the values of a column; times and floats as the integers with the same bits."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         return list(array.cast(kind.value_type).to_pylist())
@@ -139,8 +138,8 @@ def plain(array: pa.Array) -> list[Any]:
     return list(array.to_pylist())
 
 
-def whole_events(content: bytes, name: str) -> Events:
-    """Read all events of a log without splits, those inside payloads too."""
+def all_events(content: bytes, name: str) -> Events:
+    """Read all events of a log without splits, including those inside payloads."""
     return _events([_decoded(content, name)])
 
 
@@ -158,7 +157,7 @@ def _decoded(content: bytes, name: str) -> Iterator[Event]:
 
 
 def split_events(splits: Sequence[Split], reader: SplitReader) -> Events:
-    """Read the events of splits, one after the other, up to the first error; each has an assembler of its own."""
+    """Read the events of splits in order, each with a new assembler, up to the first error."""
     return _events(map(reader.events, splits))
 
 
@@ -178,13 +177,13 @@ def _events(reads: Iterable[Iterator[Event]]) -> Events:
 
 
 def unnumbered(transaction: Transaction) -> Transaction:
-    """Transactions are numbered by whoever assembles them."""
+    """Return a transaction without its number, which depends on where assembling began."""
     return replace(transaction, number=0)
 
 
 @dataclass
 class Reports:
-    """Keeps the damage that a reader tells of."""
+    """Collects the damage that a reader reports."""
 
     found: list[Damage] = field(default_factory=list)
 

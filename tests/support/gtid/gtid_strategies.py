@@ -13,6 +13,9 @@ UUIDS = (
 )
 TAGS = ("", "_", "a", "a0", "nightly")
 
+Model = frozenset[tuple[str, str, int]]
+"""A GTID set as Python's own set of (uuid, tag, number)."""
+
 gtids = st.builds(Gtid, uuid=st.sampled_from(UUIDS), number=st.integers(1, 24), tag=st.sampled_from(TAGS))
 models = st.frozensets(st.tuples(st.sampled_from(UUIDS[:2]), st.sampled_from(TAGS[:3]), st.integers(1, 12)))
 gtid_sets = st.frozensets(gtids, max_size=40).map(GtidSet.of)
@@ -49,7 +52,7 @@ states = st.lists(mariadb_gtids, max_size=8).map(MariadbState.of)
 
 
 def from_model(model: frozenset[tuple[str, str, int]]) -> GtidSet:
-    """Return the set that a model stands for."""
+    """Return the set of a model."""
     return GtidSet.of(Gtid(uuid, number, tag) for uuid, tag, number in model)
 
 

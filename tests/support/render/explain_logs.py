@@ -1,4 +1,4 @@
-"""Small logs for the tests of explain, put together from bytes that are known."""
+"""Small logs of known bytes for the tests of explain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMAT_8_0_34_IN_USE = bytes.fromhex(
     "2a2a001234000a280001a135e0cd"
 )
 FIRST = len(MAGIC) + len(FORMAT_8_0_34_IN_USE)
-"""Where the event behind magic and format description begins."""
+"""The offset of the event after the format description."""
 
 GTID_8_0_40 = bytes.fromhex(
     "2d10356821010000004f00000014010000000001b8ae2fd2300511f08be80242ac1500020c0000000000000002000000000000000001"
@@ -66,7 +66,7 @@ def explain_all(log: Path, selection: Selection | None = None) -> list[Explanati
 
 
 def explain_one(folder: Path, wanted: bytes) -> Explanation:
-    """Explain an event that stands behind a format description."""
+    """Explain an event that follows a format description."""
     (explanation,) = explain_all(write_log(folder, wanted), Selection(at=FIRST))
     return explanation
 

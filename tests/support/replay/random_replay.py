@@ -1,4 +1,4 @@
-"""Changes applied again: what a server holds after random work must come out of its log."""
+"""Replay changes: the tables of a server after a random workload must equal those made from its log."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Tables = dict[str, Rows]
 
 
 class Applied(NamedTuple):
-    """One change: of which table, how the row was, and which of its values are new."""
+    """One change: its table, the key before it, and the new values."""
 
     table: str
     op: str
@@ -33,7 +33,7 @@ class Applied(NamedTuple):
 
 
 def replay_round(server: Server, seed: int, steps: int) -> None:
-    """Do random work in a database of its own, and see that replaying the log gives what the server selects."""
+    """Run a random workload in a new database, and check that replaying the log gives the server's tables."""
     rng = Random(seed)
     workload = Workload(server, rng, f"random_{seed}")
     earlier = set(server.log_files())
@@ -50,8 +50,9 @@ def replay_round(server: Server, seed: int, steps: int) -> None:
 
 
 def in_terms_of(columns: dict[str, Kind], rows: Rows) -> Rows:
-    """Keep the columns that the table has at the end; numbers that are too wide for Arrow come as text."""
-    kinds = {"id": int, **{name: kind.replayed for name, kind in columns.items()}, "touched": int}
+    """Keep the columns that the table has at the end; numbers that are too wide for Arrow are text."""
+    replayed = {name: kind.replayed for name, kind in columns.items()}
+    kinds: dict[str, Callable[[Any], Any]] = {"id": int, **replayed, "touched": int}
     return {
         key: {name: None if row[name] is None else kinds[name](row[name]) for name in kinds if name in row}
         for key, row in rows.items()
@@ -59,7 +60,7 @@ def in_terms_of(columns: dict[str, Kind], rows: Rows) -> Rows:
 
 
 def difference(found: Rows, expected: Rows, columns: dict[str, Kind]) -> str:
-    """Say in which row and column two tables differ first."""
+    """Return the first row and column in which two tables differ."""
     if found.keys() != expected.keys():
         return f"rows {sorted(found.keys() ^ expected.keys())[:5]}"
     kinds = {name: kind.sql for name, kind in columns.items()}
@@ -85,7 +86,7 @@ def replay(changes: Iterator[Applied]) -> Tables:
 
 
 def in_bulk(logs: list[Path], database: str) -> Iterator[Applied]:
-    """Read changes with kernels. Whole images replace the row: columns that were dropped are gone."""
+    """Read changes with kernels. Full images replace the row, so that dropped columns disappear."""
     reader = BatchReader(Selection(tables=frozenset({f"{database}.*"}), before=True))
     for log in logs:
         with log.open("rb") as file:
@@ -97,11 +98,11 @@ def in_bulk(logs: list[Path], database: str) -> Iterator[Applied]:
                     after = {name: values[index] for name, values in columns.items()}
                     before = {name: values[index] for name, values in old.items()} if op == "update" else after
                     yield Applied(found.table.table, op, before, after)
-    assert reader._special.disagreements == 0
+    assert reader.disagreements == 0
 
 
 def one_by_one(logs: list[Path], database: str) -> Iterator[Applied]:
-    """Read changes with the reference, which tells a value that is absent from NULL."""
+    """Read changes with the reference, which distinguishes absent values from NULL."""
     reader = ChangeReader(Selection(tables=frozenset({f"{database}.*"})))
     for event in read_events(logs):
         for change in reader.feed(event):
@@ -122,7 +123,7 @@ def selected(server: Server, database: str, table: str, columns: dict[str, Kind]
     with server.connect(conv={}, charset="utf8mb4", init_command="SET time_zone='+00:00'") as connection:
         cursor = connection.cursor()
         cursor.execute(f"SELECT {', '.join(shown)} FROM {database}.{table}")
-        found = [
+        found: list[dict[str, Any]] = [
             {
                 name: None if value is None else read(value)
                 for (name, read), value in zip(readers.items(), row, strict=True)

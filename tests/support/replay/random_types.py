@@ -1,4 +1,4 @@
-"""Types of columns, random values of them as SQL, and what a client's bytes mean."""
+"""Column types, random values of them as SQL literals, and how to read what a client selects."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Literal = Callable[[Random], str]
 
 @dataclass(frozen=True)
 class Kind:
-    """A type of column: its SQL, a random literal, and how to understand what a server selects (never NULL).
+    """A column type: its SQL, a random literal, and how to convert what a server selects (never NULL).
 
-    select    the expression that shows the value, with the column's name for `{}`
+    select    the expression that selects the value, with the column name for `{}`
     replayed  makes a value from the log comparable
     """
 
@@ -39,12 +39,12 @@ class Kind:
 
     @property
     def is_bytes(self) -> bool:
-        """Whether a server would take its values for text of any character set, without a look at them."""
+        """Whether a server converts its values to text of any character set without checking them."""
         return not self.is_text and self.read not in (int, float, Decimal, _days, _moment, _span, _members)
 
 
 def quoted(text: str) -> str:
-    """Return a string literal; the bytes go in hex, so that nothing needs to be escaped."""
+    """Return a string literal, written in hex so that nothing needs to be escaped."""
     return f"CONVERT(X'{text.encode().hex()}' USING utf8mb4)"
 
 
@@ -59,8 +59,8 @@ def _decimal(precision: int, scale: int) -> Kind:
     def literal(rng: Random) -> str:
         digits = rng.choice((rng.randint(0, 10**precision - 1), 10**precision - 1, 0, rng.randint(0, 99)))
         text = str(digits).rjust(scale + 1, "0")
-        whole, fraction = (text, "") if not scale else (text[:-scale], text[-scale:])
-        return f"{rng.choice(('', '-'))}{whole}.{fraction or 0}"
+        integer, fraction = (text, "") if not scale else (text[:-scale], text[-scale:])
+        return f"{rng.choice(('', '-'))}{integer}.{fraction or 0}"
 
     return Kind(f"DECIMAL({precision},{scale})", literal, Decimal, replayed=Decimal)
 
@@ -75,8 +75,8 @@ def _days(text: str) -> int | None:
 
 def _clock(text: str) -> int:
     hours, minutes, seconds = text.split(":")
-    whole, _, fraction = seconds.partition(".")
-    return (int(hours) * 3600 + int(minutes) * 60 + int(whole)) * _SECOND + int(fraction.ljust(6, "0"))
+    integer, _, fraction = seconds.partition(".")
+    return (int(hours) * 3600 + int(minutes) * 60 + int(integer)) * _SECOND + int(fraction.ljust(6, "0"))
 
 
 def _moment(text: str) -> int | None:

@@ -1,4 +1,4 @@
-"""Random work on a server: tables over all types, rows that come, change and go, and DDL in between."""
+"""Random workloads on a server: tables of all types; inserts, updates and deletes, with DDL in between."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ types that a server of an earlier version does not have."""
 
 @dataclass
 class RandomTable:
-    """A table and its columns besides `id`, the key, and `touched`."""
+    """A table and its columns other than `id`, the key, and `touched`."""
 
     name: str
     columns: dict[str, Kind] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class RandomTable:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the server writes into its log."""
+    """The settings of what a server logs."""
 
     image: str
     metadata: str
@@ -36,7 +36,7 @@ class Settings:
     checksum: str
 
     def statements(self, mysql: bool) -> list[str]:
-        """Return the statements that set them; what is global stays so until the next settings."""
+        """Return the statements that apply the settings; global ones stay until the next settings."""
         common = [
             f"SET GLOBAL binlog_checksum = {self.checksum}",
             f"SET GLOBAL binlog_row_metadata = {self.metadata}",
@@ -54,7 +54,7 @@ class Settings:
 
 
 def random_settings(rng: Random, mysql: bool) -> Settings:
-    """Choose settings; most often whole images, which are what the bulk reader is for."""
+    """Choose settings; most often full images, for which the bulk reader is made."""
     image = rng.choice(("FULL", "FULL", "MINIMAL", "NOBLOB"))
     return Settings(
         image=image,
@@ -66,7 +66,7 @@ def random_settings(rng: Random, mysql: bool) -> Settings:
 
 
 class Workload:
-    """Does random work in a database of its own, over one connection."""
+    """Runs a random workload in a new database, over one connection."""
 
     def __init__(self, server: Server, rng: Random, database: str) -> None:
         self.mysql = server.family is MySQL
@@ -81,7 +81,7 @@ class Workload:
         self._cursor = self._connection.cursor()
 
     def run(self, steps: int) -> None:
-        """Begin a log, make tables, and do so many steps."""
+        """Begin a log, create tables, and do this many steps."""
         for statement in (
             f"CREATE DATABASE {self.database} CHARACTER SET utf8mb4",
             f"USE {self.database}",
@@ -161,7 +161,7 @@ class Workload:
         self._try(f"UPDATE {self._rng.choice(self.tables).name} SET id = {self._last_id} WHERE id = {self._some_id()}")
 
     def _alter(self) -> None:
-        """Add, drop, modify or rename a column. Afterwards every row is logged anew, in its new shape."""
+        """Add, drop, modify or rename a column. Afterwards every row is logged again with the new schema."""
         table = self._rng.choice(self.tables)
         old = self._rng.choice(list(table.columns))
         kind, new = self._rng.choice(self._kinds), self._new_name("c")
@@ -202,7 +202,7 @@ class Workload:
         self._execute(self._rng.choice(("BEGIN", "COMMIT", "ROLLBACK")))
 
     def _statement(self) -> None:
-        """Write a statement into the log, which is nobody's row."""
+        """Log a statement that changes no row."""
         self._execute("COMMIT")
         self._execute("SET SESSION binlog_format = STATEMENT")
         self._try(f"INSERT INTO ignored VALUES ({self._rng.randint(0, 99)})")
@@ -222,7 +222,7 @@ class Workload:
         self._cursor.execute(sql)
 
     def _try(self, sql: str) -> bool:
-        """Run a statement; tell whether the server took it."""
+        """Run a statement; return whether the server accepted it."""
         try:
             self._execute(sql)
         except Exception as error:

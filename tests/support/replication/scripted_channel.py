@@ -9,7 +9,7 @@ from binspark.errors import ConnectionLost
 from binspark.event import Heartbeat, HeartbeatV2, Rotate, encode_body
 from binspark.frames import ChecksumAlgorithm, EventCode, Family, Framer, Header, HeaderFlag, LogFormat
 from binspark.frames.checksum import checksum_of
-from binspark.frames.format import V4_POST_HEADERS
+from binspark.frames.codes import V4_POST_HEADERS
 from binspark.frames.header import encode_header
 from binspark.position import Position
 from binspark.replication.channel import PacketChannel

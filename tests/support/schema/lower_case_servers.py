@@ -1,11 +1,11 @@
-"""Servers with lower_case_table_names=1. MySQL takes that only for data that was made with it."""
+"""Servers with lower_case_table_names=1. MySQL accepts it only for data that was initialized with it."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,12 +15,12 @@ from binspark.testing.servers.cache import build_once
 from binspark.testing.servers.programs import Programs, find_programs
 from binspark.testing.servers.template import LOOPBACK_ROOT, server_command
 
-IN_LOWER_CASE = {"lower-case-table-names": 1, "binlog-row-metadata": "MINIMAL"}
+IN_LOWER_CASE: Mapping[str, str | int | None] = {"lower-case-table-names": 1, "binlog-row-metadata": "MINIMAL"}
 
 
 @contextmanager
 def lower_case_server(family: Family) -> Iterator[Server]:
-    """Start a server that keeps the names of tables in lower case."""
+    """Start a server that stores the names of tables in lower case."""
     if family is MariaDB:
         with start(family, IN_LOWER_CASE) as server:
             yield server

@@ -1,4 +1,4 @@
-"""Random ALTER TABLE statements, many of which a server takes."""
+"""Random ALTER TABLE statements, many of which a server accepts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FREE_NAMES = tuple("abcdefghij")
 
 
 class AlterMaker:
-    """Makes statements about a table whose columns and keys it is told."""
+    """Generates statements about a table with the given columns and keys."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -73,7 +73,7 @@ class AlterMaker:
     def _definition(self) -> str:
         return f"{self.random.choice(TYPES)} {self.random.choice(ATTRIBUTES)}".strip()
 
-    def _place(self) -> str:
+    def _position(self) -> str:
         return self.random.choice(("", "", "FIRST", f"AFTER {self._old()}"))
 
     def _old(self) -> str:
@@ -84,7 +84,7 @@ class AlterMaker:
         return self.random.choice(free or FREE_NAMES)
 
     def _add(self) -> str:
-        return f"ADD COLUMN {self._new()} {self._definition()} {self._place()}"
+        return f"ADD COLUMN {self._new()} {self._definition()} {self._position()}"
 
     def _add_several(self) -> str:
         return f"ADD ({self._new()} {self._definition()}, {self._new()} {self._definition()})"
@@ -93,10 +93,10 @@ class AlterMaker:
         return f"DROP COLUMN {self._old()}"
 
     def _change(self) -> str:
-        return f"CHANGE {self._old()} {self._new()} {self._definition()} {self._place()}"
+        return f"CHANGE {self._old()} {self._new()} {self._definition()} {self._position()}"
 
     def _modify(self) -> str:
-        return f"MODIFY COLUMN {self._old()} {self._definition()} {self._place()}"
+        return f"MODIFY COLUMN {self._old()} {self._definition()} {self._position()}"
 
     def _rename(self) -> str:
         return f"RENAME COLUMN {self._old()} TO {self._new()}"

@@ -29,7 +29,7 @@ def table_map(name: str, *columns: tuple[int, int], metadata: tuple[MetadataFiel
 
 
 class Story:
-    """A log that goes by, and the history that watches it."""
+    """A log, and the history that its events are fed to."""
 
     def __init__(self, history: SchemaHistory | None = None, log_format: LogFormat = MYSQL) -> None:
         self.history = history or SchemaHistory()
@@ -46,7 +46,7 @@ class Story:
         return event
 
     def run(self, *statements: str, status: tuple[StatusVariable, ...] = (), error: int = 0, thread: int = 1) -> None:
-        """Let statements happen in the schema `shop`."""
+        """Feed statements in the schema `shop`."""
         for statement in statements:
             self.put(EventCode.QUERY, Query(thread, 0, error, "shop", status, statement.encode()))
 
@@ -54,7 +54,7 @@ class Story:
         self.file, self.offset = name, 4
 
     def map(self, name: str, *columns: tuple[int, int], metadata: tuple[MetadataField, ...] = ()) -> TableSchema:
-        """Map a table and return what the history makes of it."""
+        """Map a table and return its schema."""
         mapped = table_map(name, *columns, metadata=metadata)
         self.put(EventCode.TABLE_MAP, mapped)
         return self.history.table_schema(mapped)

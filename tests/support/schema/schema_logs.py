@@ -1,4 +1,4 @@
-"""What real servers wrote and say: for tests that compare schemas from several sources."""
+"""Logs and catalogs of real servers, for tests that compare schemas from several sources."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from binspark.event.table_map import TableMap
 from binspark.files import read_events
 from binspark.schema import Catalog, SchemaHistory, TableSchema, from_server
 from binspark.schema.definition import HASH_COLUMN
-from binspark.schema.sql.reader import TableName
+from binspark.schema.table import TableName
 from binspark.testing.servers import MySQL, Server
 
 
@@ -36,11 +36,11 @@ class Recorder:
         self.run(f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name} {options}", f"USE {name}")
 
     def log_metadata(self, setting: str) -> None:
-        """Say how much the server writes about columns."""
+        """Set binlog_row_metadata."""
         self.run(f"SET GLOBAL binlog_row_metadata = {setting}")
 
     def log_position(self) -> tuple[str, int]:
-        """Return the file that is written now, and how far."""
+        """Return the active log and its end."""
         status = "SHOW MASTER STATUS" if self.mariadb else "SHOW BINARY LOG STATUS"
         name, offset, *_ = self.run(status)[0]
         return str(name), int(offset)
@@ -76,7 +76,7 @@ def mapped_schemas(events: Iterator[Event], history: SchemaHistory) -> list[Tabl
 
 
 def hashes_nullable(schema: TableSchema) -> TableSchema:
-    """Return a schema without what only MariaDB's log tells: which of its hidden hashes cannot be NULL."""
+    """Return a schema without what only the log of MariaDB contains: which of its hidden hashes cannot be NULL."""
     columns = tuple(
         replace(column, nullable=column.nullable or (column.name or "").startswith(HASH_COLUMN))
         for column in schema.columns
@@ -85,5 +85,5 @@ def hashes_nullable(schema: TableSchema) -> TableSchema:
 
 
 def all_visible(schema: TableSchema) -> TableSchema:
-    """Return a schema without what no log of MariaDB tells: invisible columns, and that bytes are an address."""
+    """Return a schema without what no log of MariaDB contains: invisible columns, and that bytes are an address."""
     return replace(schema, columns=tuple(replace(column, visible=True, notation=None) for column in schema.columns))

@@ -36,7 +36,7 @@ BOTH_FAMILIES = {
     "documents": "j JSON, k JSON NOT NULL DEFAULT (JSON_ARRAY())",
     "computed": """a INT, b INT GENERATED ALWAYS AS (a + 1) STORED, c INT AS (a * (2 + 1)) VIRTUAL,
         h INT INVISIBLE DEFAULT 5, z VARCHAR(10) AS (CONCAT(a, ',', ')')) VIRTUAL COMMENT 'it''s, (really)'""",
-    "key_whole": "a INT, b VARCHAR(20), c DATE, PRIMARY KEY (c, a)",
+    "key_full": "a INT, b VARCHAR(20), c DATE, PRIMARY KEY (c, a)",
     "key_prefix": "a INT, b VARCHAR(20), c TEXT, d VARBINARY(9), PRIMARY KEY (c(5), b(20), a, d(3) DESC), KEY (b(3))",
     "key_unique": """n INT, u INT NOT NULL, p VARCHAR(30) NOT NULL, UNIQUE (n), UNIQUE (p(5)),
         UNIQUE KEY uu (u, p), KEY (u)""",

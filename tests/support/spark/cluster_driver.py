@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyspark.errors import PySparkException
@@ -66,7 +66,7 @@ def read(spark: SparkSession, path: str, **options: str) -> DataFrame:
     return spark.read.format("binlog").options(**options).load(path)
 
 
-def whereabouts(rows: Iterator[Any]) -> Iterator[list[str]]:
+def whereabouts(rows: Iterable[Any]) -> Iterator[list[str]]:
     """Tell where the rows of a partition were read, and by which binspark."""
     for _ in rows:
         pass

@@ -32,7 +32,17 @@ CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 def build_wheel(folder: Path) -> Path:
     """Build the package as it is released."""
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, SOURCES.parent]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--wheel-dir",
+        str(folder),
+        str(SOURCES.parent),
+    ]
     subprocess.run(command, check=True)
     (wheel,) = folder.glob("*.whl")
     return wheel
@@ -63,7 +73,7 @@ def make_python(folder: Path, wheel: Path | None) -> Path:
     site = folder / "lib" / version / "site-packages"
     (site / "dependencies.pth").write_text(f"{SPARK_HOME.parent}\n")  # what .pth files there name is not among them
     if wheel is not None:
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", site, wheel]
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(site), str(wheel)]
         subprocess.run(command, check=True)
     return folder / "bin" / "python"
 
@@ -90,12 +100,12 @@ def start_cluster(folder: Path) -> Iterator[str]:
     address = f"spark://{LOOPBACK}:{port}"
     with ExitStack() as running:
         here = ["--host", LOOPBACK, "--webui-port", "0"]
-        master = [SPARK_HOME / "bin" / "spark-class", MASTER, *here, "--port", str(port)]
+        master = [str(SPARK_HOME / "bin" / "spark-class"), MASTER, *here, "--port", str(port)]
         wait_for(port, running.enter_context(running_process(master, folder / "master.txt", told)))
         for number in range(2):
             work = folder / f"worker{number}"
-            size = ["--cores", "1", "--memory", "1g", "--work-dir", work]
-            worker = [SPARK_HOME / "bin" / "spark-class", WORKER, *here, *size, address]
+            size = ["--cores", "1", "--memory", "1g", "--work-dir", str(work)]
+            worker = [str(SPARK_HOME / "bin" / "spark-class"), WORKER, *here, *size, address]
             running.enter_context(running_process(worker, folder / f"worker{number}.txt", told))
         yield address
 
@@ -115,7 +125,7 @@ def start_connect_server(folder: Path, told: Mapping[str, str]) -> Iterator[str]
     }
     chosen = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
     command = [
-        SPARK_HOME / "bin" / "spark-submit",
+        str(SPARK_HOME / "bin" / "spark-submit"),
         "--class",
         CONNECT,
         "--master",
@@ -163,7 +173,7 @@ def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
             if probe.connect_ex((LOOPBACK, port)) == 0:
                 return
         time.sleep(0.1)
-    raise AssertionError(f"{process.args} does not listen on port {port}")
+    raise AssertionError(f"{process.args!r} does not listen on port {port}")
 
 
 def free_port() -> int:

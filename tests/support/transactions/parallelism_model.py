@@ -1,4 +1,4 @@
-"""How parallel a log is, told slowly and plainly: what the meters must agree with."""
+"""How parallel a log is, computed slowly and plainly: what the meters must agree with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events made by hand, for tests: `Tape` lays them down one behind the other like a log."""
+"""Events made by hand, for tests: `Tape` lays them down one after the other like a log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ARTIFICIAL = 0x20
 
 
 class Tape:
-    """A log that is made up event by event. Every method returns the event that it lays down."""
+    """A log that is built event by event. Every method returns the event that it lays down."""
 
     def __init__(self, file: str = "binlog.000001", offset: int = 4) -> None:
         self.file = file

@@ -51,7 +51,9 @@ def encode_opaque(type_code: int, data: bytes) -> bytes:
 def decimal_data(text: str) -> bytes:
     """Encode the data of an opaque decimal with exactly the digits of the text."""
     value = Decimal(text)
-    scale = max(0, -value.as_tuple().exponent)
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int), f"{text} is not a finite number"
+    scale = max(0, -exponent)
     precision = max(len(value.as_tuple().digits), scale, 1)
     return bytes((precision, scale)) + encode_packed_decimal(value, precision, scale)
 

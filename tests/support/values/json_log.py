@@ -21,13 +21,16 @@ PARTIAL_JSON_UPDATES = 1
 
 @dataclass(frozen=True)
 class Diffs:
-    """A vector of diffs that stands in the place of a document."""
+    """A vector of diffs instead of a document."""
 
     vector: bytes
 
 
 Image = dict[int, int | bytes | Diffs | None]
 """A row image: the values of the columns that are in it, by their number."""
+
+Change = tuple[Image, Image]
+"""The images before and after a change; the one that an insert or a delete does not have is empty."""
 
 
 class JsonTable:
@@ -50,7 +53,7 @@ class JsonTable:
         """Insert a document per SQL expression, with ids from 0 on; return the logged documents by id."""
         log = self.new_log()
         self.run("INSERT INTO t VALUES " + ", ".join(f"({i}, {sql})" for i, sql in enumerate(expressions)))
-        return {image[0]: image[1] for _, image in logged_rows(log, ID_AND_DOCUMENT)}
+        return {row_id(image): document(image) for _, image in logged_rows(log, ID_AND_DOCUMENT)}
 
     def texts(self) -> dict[int, str]:
         """Return what the server prints of each document."""
@@ -62,40 +65,60 @@ class JsonTable:
         return self.server.log_files()[-1]
 
 
-def logged_rows(log: Path, kinds: tuple[str, ...]) -> Iterator[tuple[Image | None, Image | None]]:
-    """Read the images before and after each change, from a log that holds changes of one kind of table only."""
+def logged_rows(log: Path, kinds: tuple[str, ...]) -> Iterator[Change]:
+    """Read the images before and after each change, from a log with changes of one kind of table only."""
     for event in read_events(log):
         if isinstance(event.body, Rows):
             partial = event.header.type_code == EventCode.PARTIAL_UPDATE_ROWS
             yield from _read_rows(event.body, kinds, partial)
 
 
+def row_id(image: Image) -> int:
+    """Return the id of the row, its first column."""
+    value = image[0]
+    assert isinstance(value, int)
+    return value
+
+
+def document(image: Image, column: int = 1) -> bytes:
+    """Return the binary document that an image has in full."""
+    value = image[column]
+    assert isinstance(value, bytes)
+    return value
+
+
+def diffs(image: Image, column: int = 1) -> bytes:
+    """Return the vector of diffs that an image has instead of a document."""
+    value = image[column]
+    assert isinstance(value, Diffs)
+    return value.vector
+
+
 def text_after(before: Image, after: Image, column: int) -> str | None:
     """Return the document after an update, as we print it."""
-    match after[column]:
-        case Diffs(vector):
-            return apply_json_diffs(before[column], vector)
-        case bytes() as document:
-            return json_text(document)
+    if isinstance(after[column], Diffs):
+        return apply_json_diffs(document(before, column), diffs(after, column))
+    return None if after[column] is None else json_text(document(after, column))
 
 
-def _read_rows(event: Rows, kinds: tuple[str, ...], partial: bool) -> Iterator[tuple[Image | None, Image | None]]:
+def _read_rows(event: Rows, kinds: tuple[str, ...], partial: bool) -> Iterator[Change]:
     cursor = Cursor(event.rows)
     present = event.present(event.columns)
     while cursor.remaining:
         first = _read_image(cursor, kinds, present)
         match event.operation:
             case RowOperation.INSERT:
-                yield None, first
+                yield {}, first
             case RowOperation.DELETE:
-                yield first, None
+                yield first, {}
             case RowOperation.UPDATE:
                 partial_bits = _read_partial_bits(cursor) if partial else 0
+                assert event.columns_after is not None
                 yield first, _read_image(cursor, kinds, event.present(event.columns_after), partial_bits)
 
 
 def _read_partial_bits(cursor: Cursor) -> int:
-    """Read which JSON columns hold diffs: a bit for every JSON column of the table (eight at most here)."""
+    """Read which JSON columns have diffs: a bit for every JSON column of the table (eight at most here)."""
     return cursor.u8("partial_bits") if cursor.packed("value_options") & PARTIAL_JSON_UPDATES else 0
 
 

@@ -74,7 +74,7 @@ def random_document(random: Random, depth: int = 4) -> str:
 
 
 def random_change(random: Random, document: Any) -> str:
-    """Return an SQL expression that changes parts of `doc`, which holds this document."""
+    """Return an SQL expression that changes parts of `doc`, which is this document."""
     change = "doc"
     for _ in range(random.randint(1, 3)):
         function = random.choice(("JSON_SET", "JSON_REPLACE", "JSON_REMOVE"))
@@ -87,7 +87,7 @@ def random_change(random: Random, document: Any) -> str:
 
 
 def random_path(random: Random, document: Any) -> str:
-    """Return a path to a random place in a document, or to one that does not exist in it; never to the root."""
+    """Return a path to a random value in a document, or to one that does not exist in it; never to the root."""
     path, node = "$", document
     while path == "$" or (isinstance(node, list | dict) and node and random.random() < 0.8):
         if isinstance(node, dict):

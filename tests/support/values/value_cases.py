@@ -1,4 +1,4 @@
-"""Extreme values of every type, as SQL; what a server logs for them is held against what it selects."""
+"""Extreme values of every type, as SQL; what a server logs for them is compared with what it selects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Case(NamedTuple):
-    """A type of column, values as SQL, and the expression that selects what the log should hold."""
+    """A type of column, values as SQL, and the expression that selects what the log should contain."""
 
     sql_type: str
     literals: tuple[str, ...]

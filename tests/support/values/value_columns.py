@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from binspark.event import Event, Rows
 from binspark.event.column_types import ColumnType as T
+from binspark.event.column_types import TypeMetadata, type_metadata
 from binspark.event.rows import ROWS_KINDS
 from binspark.frames import Frame, Header, LogFormat
 from binspark.frames.checksum import ChecksumState
@@ -20,8 +21,18 @@ _collations = st.sampled_from((None, BINARY_COLLATION, LATIN1, UTF8MB3, UTF8MB4,
 _members = st.one_of(st.none(), st.integers(0, 5).map(lambda count: tuple("abcde"[:count])))
 _INTEGERS = (T.TINY, T.SHORT, T.INT24, T.LONG, T.LONGLONG)
 _TEMPORALS = (T.TIME, T.DATETIME, T.TIMESTAMP, T.TIME2, T.DATETIME2, T.TIMESTAMP2)
-_PLAIN = (T.DATE, T.NEWDATE, T.YEAR, T.NULL, T.TYPED_ARRAY, T.INVALID, T.BOOL)
 _BLOBS = (T.TINY_BLOB, T.BLOB, T.MEDIUM_BLOB, T.LONG_BLOB, T.BLOB_COMPRESSED)
+_WITHOUT_BYTES = (T.NULL, T.TYPED_ARRAY, T.INVALID, T.BOOL)
+
+PLAIN_TYPES = tuple(
+    kind
+    for kind in T
+    if type_metadata(kind) is TypeMetadata.NONE and kind not in (*_INTEGERS, *_TEMPORALS, *_WITHOUT_BYTES, T.DECIMAL)
+)
+"""Types of a fixed size without parameters, such as DATE."""
+
+COUNTED_TYPES = tuple(kind for kind in T if type_metadata(kind) is TypeMetadata.LENGTH_BYTES and kind not in _BLOBS)
+"""Types with a length before each value that are not text, such as JSON."""
 
 
 @st.composite
@@ -33,7 +44,7 @@ def decimals(draw: st.DrawFn) -> Column:
 columns: st.SearchStrategy[Column] = st.one_of(
     st.builds(Column, st.sampled_from(_INTEGERS), unsigned=st.sampled_from((None, False, True))),
     st.builds(Column, st.sampled_from(_TEMPORALS), scale=st.integers(0, 6)),
-    st.builds(Column, st.sampled_from(_PLAIN)),
+    st.builds(Column, st.sampled_from((*PLAIN_TYPES, *_WITHOUT_BYTES))),
     decimals(),
     st.builds(Column, st.just(T.DECIMAL), length=st.integers(0, 5)),
     st.sampled_from((Column(T.FLOAT, length=4), Column(T.DOUBLE, length=8))),
@@ -42,7 +53,7 @@ columns: st.SearchStrategy[Column] = st.one_of(
     st.builds(Column, st.sampled_from((T.VARCHAR, T.VAR_STRING)), length=st.integers(0, 500), collation=_collations),
     st.builds(Column, st.just(T.VARCHAR_COMPRESSED), length=st.integers(0, 500), collation=_collations),
     st.builds(Column, st.sampled_from(_BLOBS), length=st.integers(1, 4), collation=_collations),
-    st.builds(Column, st.sampled_from((T.JSON, T.GEOMETRY, T.VECTOR)), length=st.integers(1, 4)),
+    st.builds(Column, st.sampled_from(COUNTED_TYPES), length=st.integers(1, 4)),
     st.builds(Column, st.just(T.ENUM), length=st.integers(1, 2), members=_members),
     st.builds(Column, st.just(T.SET), length=st.sampled_from((1, 2, 3, 4, 8)), members=_members),
 )
@@ -58,7 +69,7 @@ def decode(column: Column, stored: bytes | str, options: ValueOptions | None = N
 
 
 def present(*bits: int) -> bytes:
-    """Return the bitmap of the columns that an image holds."""
+    """Return the bitmap of the columns in an image."""
     return encode_low_bits_first([bool(bit) for bit in bits])
 
 

@@ -29,7 +29,7 @@ class TableRows(NamedTuple):
 
 
 def rows_in(log: Path, *, mariadb: bool, reshape: Callable[[Column], Column] = lambda c: c) -> Iterator[TableRows]:
-    """Yield every rows event of a log, decoded with the columns that the log describes, `reshape`d."""
+    """Yield every rows event of a log, decoded with the columns that the log describes, changed by `reshape`."""
     tables: dict[int, TableSchema] = {}
     for event in read_events(log):
         match event.body:

@@ -1,4 +1,4 @@
-"""Values in the words of the servers' own log readers, and what those printed."""
+"""Values as the servers' own log readers print them, and what those printed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from binspark.event.column_types import ColumnType as T
-from binspark.values import BINARY_COLLATION, Absent, Column, Row, Timestamp, Value
+from binspark.values import Absent, Column, Date, DateTime, Row, Time, Timestamp, Value
 from binspark.values.charsets import encode_text
 
 _STATEMENT = re.compile(rb"### (?:INSERT INTO|UPDATE|DELETE FROM) `(\w+)`\.`(\w+)`")
@@ -51,7 +51,7 @@ MYSQL_ESCAPES: Escapes = {**MARIADB_ESCAPES, 0x09: b"\\t", 0x0A: b"\\n", 0x27: b
 
 
 def spoken(row: Row, columns: tuple[Column, ...], escapes: Escapes) -> dict[int, bytes]:
-    """Say a row image as a log reader would."""
+    """Return a row image as a log reader prints it."""
     return {
         number: _say(value, column, escapes)
         for number, (value, column) in enumerate(zip(row, columns, strict=True), 1)
@@ -85,18 +85,19 @@ def _set(value: int, column: Column) -> str:
     return "b'" + "".join(f"{byte:08b}" for byte in value.to_bytes(column.length, "little")) + "'"
 
 
-def _string(value: Any, column: Column) -> bytes:
-    if column.collation == BINARY_COLLATION:
+def _string(value: bytes | str, column: Column) -> bytes:
+    if isinstance(value, bytes):  # of the collation `binary`
         return value.rstrip(b"\0") if column.type == T.STRING else value
     return encode_text(value, UTF8MB4 if column.collation is None else column.collation)
 
 
 def _document(value: str, column: Column) -> bytes:
     """A document that is a string is printed without its quotes."""
-    return (json.loads(value) if value.startswith('"') else value).encode()
+    text: str = json.loads(value) if value.startswith('"') else value
+    return text.encode()
 
 
-def _text(value: Any, column: Column) -> bytes:
+def _text(value: Date | Time | DateTime, column: Column) -> bytes:
     return value.text().encode()
 
 

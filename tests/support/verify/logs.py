@@ -17,7 +17,7 @@ ITEMS = table("shop.items", integer("id"))
 
 
 def chain(server: ServerKind = MYSQL_9_7, files: int = 3) -> BinlogBuilder:
-    """Build a sound chain: two transactions a file, a rotation after each, STOP at the end."""
+    """Build an intact chain: two transactions in each file, a rotation after each file, STOP at the end."""
     log = BinlogBuilder(server)
     for number in range(files):
         log.transaction(insert(ITEMS, (2 * number,)))
@@ -49,7 +49,7 @@ def frames_of(path: Path) -> list[Frame]:
 
 
 def frame_of(path: Path, type_code: int, number: int = 0) -> Frame:
-    """Return the frame of an event of some type: the first one, or another."""
+    """Return the frame of an event of a type: the first one, or the one with a number."""
     return [frame for frame in frames_of(path) if frame.type_code == type_code][number]
 
 
@@ -82,7 +82,7 @@ def remove_bytes(path: Path, start: int, end: int) -> None:
 
 
 def rewrite(path: Path, frame: Frame, event: bytes) -> None:
-    """Replace an event by one of the same size, with a checksum that holds."""
+    """Replace an event by one of the same size, with a correct checksum."""
     body = event[:-4]
 
     def change(content: bytearray) -> None:
@@ -92,7 +92,7 @@ def rewrite(path: Path, frame: Frame, event: bytes) -> None:
 
 
 def mark_in_use(path: Path) -> None:
-    """Mark a log as its server does: the checksum is the one of a log that is not marked."""
+    """Mark a log as in use, as a server does: the checksum is computed without the flag."""
 
     def change(content: bytearray) -> None:
         content[4 + 17] |= HeaderFlag.BINLOG_IN_USE

@@ -1,30 +1,73 @@
-"""This machine as a place of logs: paths, and `file://` URIs."""
+"""Logs on this machine: paths, `file://` URIs, standard input."""
 
 from __future__ import annotations
 
 import glob
+import io
 import os
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
+from typing import BinaryIO
 from urllib.parse import quote
 
 from binspark.errors import SourceError
-from binspark.files.storage.file import LocalFile, LogFile
-from binspark.files.storage.location import Entry, Kind
+from binspark.files.storage.store import Entry, Kind, LogFile, RawLog
 from binspark.files.storage.uri import child_uri, local_uri, parse_uri
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.os_errors import describe_os_error, source_errors
 from binspark.position import Position
 
+UNKNOWN_SIZE = "the size of standard input is not known before its end; save the log to a file first"
 _FLAGS_LENGTH = 2
 
 
-class LocalPlace:
+class LocalFile(io.FileIO, RawLog):
+    """A file of this machine: a path, or a descriptor that stays open when this is closed."""
+
+    def __init__(self, path: str | int) -> None:
+        super().__init__(path, closefd=isinstance(path, str))
+        self.size = os.fstat(self.fileno()).st_size
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Return the bytes at an offset: fewer than `length` only at the end."""
+        before, chunks = self.tell(), []
+        self.seek(offset)
+        while length > 0 and (chunk := self.read(length)):
+            chunks.append(chunk)
+            length -= len(chunk)
+        self.seek(before)
+        return b"".join(chunks)
+
+
+class StreamFile(RawLog):
+    """Standard input: read once, from its beginning to its end, and not closed with the log."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill a buffer as far as bytes are available."""
+        return int(self._stream.readinto(buffer))  # type: ignore[attr-defined]
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        raise SourceError(UNKNOWN_SIZE)
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Refuse: bytes of standard input can only be read once."""
+        message = f"cannot read {length} bytes at {offset} of standard input; save the log to a file first"
+        raise SourceError(message)
+
+
+class LocalStore:
     """Files by their paths."""
 
     def entry(self, name: str) -> Entry | None:
-        """Return what a path means, None if nothing."""
+        """Return the file or directory of this name, None if there is none."""
         try:
             found = os.stat(self._path(name))
         except PermissionError as error:
@@ -34,28 +77,28 @@ class LocalPlace:
         return Entry(name, _kind(found.st_mode), found.st_size)
 
     def missing_root(self, name: str) -> None:
-        """Return nothing: a path begins where there is always something."""
+        """Return None: the root of a path always exists."""
 
     def entries(self, directory: str) -> list[Entry]:
-        """Return what a directory holds."""
+        """Return the files and directories in a directory."""
         with source_errors(directory):
             names = [self.join(directory, name) for name in os.listdir(self._path(directory))]
         return [entry for name in names if (entry := self.entry(name)) is not None]
 
     def glob(self, pattern: str) -> list[str]:
-        """Return the files that a pattern matches."""
+        """Return the files that match a pattern."""
         return [self._name(path) for path in glob.glob(self._path(pattern)) if os.path.isfile(path)]
 
     def join(self, directory: str, base_name: str) -> str:
-        """Name a file of a directory."""
+        """Return the name of a file in a directory."""
         return str(Path(directory) / base_name)
 
     def listed(self, index: str, line: str) -> str:
-        """Name the file that a line of an index means."""
+        """Return the name of the file that a line of an index file refers to."""
         return self._name(str(Path(self._path(index)).parent / line))
 
     def heads(self, names: list[str], length: int) -> list[bytes]:
-        """Return the first bytes of many files, none of those that cannot be read."""
+        """Return the first bytes of each file, nothing for files that cannot be read."""
         return [self._head(name, length) for name in names]
 
     def _head(self, name: str, length: int) -> bytes:
@@ -72,10 +115,11 @@ class LocalPlace:
         return LogFile(raw)
 
     def identity(self, name: str) -> str:
-        """Return inode and first header.
+        """Return the inode number and the first event header.
 
-        An inode is soon used again, so what the server wrote first counts too: its time, without the flag that says
-        whether the log is in use. The device does not: a folder that machines share has another one on each of them.
+        File systems reuse inode numbers soon, so the first header counts too (it has the time at which the server
+        began the log), without its flags, which change when the log is closed. The device number does not count: a
+        directory that machines share has another one on each of them.
         """
         with source_errors(name), LocalFile(self._path(name)) as file:
             first_header = file.read_at(FIRST_EVENT_OFFSET, HEADER_LENGTH)
@@ -89,11 +133,11 @@ class LocalPlace:
         return path
 
 
-class FileUriPlace(LocalPlace):
-    """The same files by their URIs."""
+class FileUriStore(LocalStore):
+    """The same files by their `file://` URIs."""
 
     def join(self, directory: str, base_name: str) -> str:
-        """Name a file of a directory."""
+        """Return the name of a file in a directory."""
         return child_uri(directory, quote(base_name))
 
     def _path(self, name: str) -> str:

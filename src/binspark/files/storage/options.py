@@ -1,101 +1,62 @@
-"""Options into arguments of pyarrow's file systems. What they do not tell, a URI or the environment may."""
+"""How a storage system is reached: options, and the credentials of a URI. Their values are never shown."""
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Mapping
-from datetime import timedelta
-from typing import Any
-from urllib.parse import unquote
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, unquote
 
-from binspark.files.storage import Option
+_SECRET = re.compile(r"key|secret|token|pass|credential|auth(?!ority)|sas|signature", re.IGNORECASE)
+_HIDDEN = "***"
+# A secret shorter than this may be part of a word by chance: it is hidden only as a word of its own.
+_SHORT = 8
 
-Options = dict[str, Any]
-
-_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-_REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
-_ANY_REGION = "us-east-1"
-_TRUTH = {"true": True, "false": False}
-_NUMBERS: Mapping[str, type[int] | type[float]] = {
-    "request_timeout": float,
-    "connect_timeout": float,
-    "load_frequency": int,
-    "port": int,
-    "replication": int,
-    "buffer_size": int,
-    "default_block_size": int,
-    "retry_limit_seconds": float,
-}
-_RETRY_SECONDS = 60
-URI_OPTIONS = ("retry_limit_seconds",)
-"""Options that are named otherwise in a URI than in an argument."""
+Option = str | int | float | bool
 
 
-def values(options: Mapping[str, Option]) -> Options:
-    """Return options that may be texts, as they are where they come from Spark, as what they mean."""
-    return {name: _value(name, option) for name, option in options.items()}
+@dataclass(frozen=True, slots=True, repr=False)
+class Storage:
+    """How the storage of a log is reached. It is sent along with a log to the process that opens it.
 
-
-def _value(name: str, option: Option) -> Option:
-    if not isinstance(option, str):
-        return option
-    if option.lower() in _TRUTH:
-        return _TRUTH[option.lower()]
-    try:
-        return _NUMBERS.get(name, str)(option)
-    except ValueError:
-        raise ValueError(f"{name} must be a number") from None
-
-
-def s3_options(host: str, user: str, options: Options) -> Options:
-    """Return the arguments of `S3FileSystem`.
-
-    Without a region, Amazon is asked for that of the bucket. Another store has the one that the environment names, or
-    any: nobody is asked then.
+    options   arguments of pyarrow's file system for the scheme (`region`, `endpoint_override`, …), or of fsspec's
+    user      what a URI has before its host: `key:secret`
+    query     what a URI has after its path: `region=eu-west-1`
     """
-    if user:
-        key, _, secret = user.partition(":")
-        options = {"access_key": unquote(key), "secret_key": unquote(secret), **options}
-    if endpoint := _environment(_ENDPOINTS):
-        options = {"endpoint_override": endpoint, **options}
-    if "region" in options:
-        return options
-    if "endpoint_override" in options:
-        return {"region": _environment(_REGIONS) or _ANY_REGION, **options}
-    from pyarrow.fs import resolve_s3_region
 
-    return {"region": resolve_s3_region(host), **options}
+    options: tuple[tuple[str, Option], ...] = ()
+    user: str = ""
+    query: str = ""
 
+    @classmethod
+    def of(cls, options: Mapping[str, Option]) -> Storage:
+        """Return a storage with these options."""
+        return cls(tuple(sorted(options.items())))
 
-def _environment(names: tuple[str, ...]) -> str | None:
-    return next((os.environ[name] for name in names if os.environ.get(name)), None)
+    def with_uri(self, user: str, query: str) -> Storage:
+        """Return this storage with the user and query of a URI added."""
+        return Storage(self.options, user or self.user, query or self.query)
 
+    def all_options(self) -> dict[str, Option]:
+        """Return the options together with those in the URI's query, which an option of the same name overrides."""
+        return {**dict(parse_qsl(self.query)), **dict(self.options)}
 
-def gcs_options(host: str, user: str, options: Options) -> Options:  # noqa: ARG001 (all take the same)
-    """Return the arguments of `GcsFileSystem`; `anonymous@` before the bucket is one of them."""
-    seconds = options.pop("retry_limit_seconds", _RETRY_SECONDS)
-    defaults = {"retry_time_limit": timedelta(seconds=seconds), "anonymous": host.startswith("anonymous@")}
-    return {**defaults, **options}
+    def redact(self, text: str) -> str:
+        """Return a text with every secret in it replaced by `***`."""
+        for secret in sorted(self._secrets(), key=len, reverse=True):
+            pattern = re.escape(secret) if len(secret) >= _SHORT else rf"(?<!\w){re.escape(secret)}(?!\w)"
+            text = re.sub(pattern, _HIDDEN, text)
+        return text
 
+    def __repr__(self) -> str:
+        names = [name for name, _ in self.options] + ["user"] * bool(self.user) + ["query"] * bool(self.query)
+        return f"Storage({', '.join(f'{name}={_HIDDEN}' for name in names)})"
 
-def azure_options(host: str, user: str, options: Options) -> Options:
-    """Return the arguments of `AzureFileSystem`: the account is named by the host, or before it."""
-    before, _, address = f"{user}@{host}".rpartition("@")
-    name, _, key = before.strip("@").partition(":")
-    account = address.partition(".")[0] if address.endswith(".core.windows.net") else name
-    from_uri = {"account_name": unquote(account), "account_key": unquote(key)}
-    return {**{option: value for option, value in from_uri.items() if value}, **options}
-
-
-def hadoop_options(host: str, user: str, options: Options) -> Options:  # noqa: ARG001 (all take the same)
-    """Return the arguments of `HadoopFileSystem`."""
-    name, _, address = host.rpartition("@")
-    machine, _, port = address.partition(":")
-    from_uri = {"host": machine or "default", "port": int(port or 0), "user": name}
-    return {**{option: value for option, value in from_uri.items() if value != ""}, **options}
+    def _secrets(self) -> set[str]:
+        named = {str(value) for name, value in self.all_options().items() if _SECRET.search(name)}
+        passwords = {self.user, self.user.partition(":")[2], self.query}
+        plain = named | passwords
+        return {secret for secret in plain | {unquote(secret) for secret in plain} if secret}
 
 
-def viewfs_options(host: str, user: str, options: Options) -> Options:
-    """Return the arguments of `HadoopFileSystem` for a view, which has a name instead of a port."""
-    arguments = hadoop_options(host, user, options)
-    return {**arguments, "host": f"viewfs://{arguments['host']}", "port": 0}
+NO_OPTIONS = Storage()

@@ -1,4 +1,4 @@
-"""A store as a place of logs, through pyarrow's view of file systems."""
+"""Logs in remote storage, through pyarrow's file systems."""
 
 from __future__ import annotations
 
@@ -12,24 +12,28 @@ from glob import has_magic
 from typing import Any
 
 from binspark.errors import BinlogError, SourceError
-from binspark.files.storage import Storage
-from binspark.files.storage.file import LogFile, RawLog
-from binspark.files.storage.location import Entry, Kind, base_name
-from binspark.files.storage.systems import System, open_system
+from binspark.files.storage.filesystems import System, open_system
+from binspark.files.storage.options import Storage
+from binspark.files.storage.store import Entry, Kind, LogFile, RawLog, base_name
 from binspark.files.storage.uri import Uri, child_uri, parse_uri
 from binspark.position import Position
 
-_LONGEST = 240
+_MAX_REASON = 240
 _AWS = re.compile(r"AWS Error (\w+) during \w+ operation: (.*)")
 _GOOGLE = re.compile(r"google::cloud::Status\((\w+): (.*)")
-# What a person cannot use: numbers of requests, of curl, and what no answer says.
+# Details that help nobody: request ids, curl codes, and that there was no response body.
 _NOISE = re.compile(
     r"\s*\(Request ID: .*\)$|curlCode: .*?Details: | error_info=.*|.*with a last message of |No response body\.$"
 )
+MIN_READ_AHEAD = 1 << 16
+MAX_READ_AHEAD = 1 << 23
+_PARALLEL_READS = 16
+# The names under which file systems report the version of a file, most reliable first.
+_VERSION_KEYS = ("etag", "e_tag", "generation", "last-modified", "lastmodified", "modified", "mtime", "created")
 
 
-def reason_of(error: Exception, storage: Storage) -> str:
-    """Return the reason of an error."""
+def describe_store_error(error: Exception, storage: Storage) -> str:
+    """Return the reason of an error that a file system raised: one line, without secrets."""
     if isinstance(error, FileNotFoundError):
         return "no such file"
     lines = str(error).strip().splitlines()
@@ -37,18 +41,25 @@ def reason_of(error: Exception, storage: Storage) -> str:
     if named := _AWS.search(text) or _GOOGLE.search(text):
         kind, details = named[1].lower().replace("_", " "), _NOISE.sub("", named[2])
         text = f"{kind}: {details}" if details else kind
-    return storage.redact(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+    return storage.redact(text if len(text) <= _MAX_REASON else f"{text[:_MAX_REASON]}…")
 
 
-FIRST_AHEAD = 1 << 16
-MOST_AHEAD = 1 << 23
+@contextmanager
+def store_errors(name: str, storage: Storage) -> Iterator[None]:
+    """Turn whatever a file system raises in the block into a `SourceError` that names the file."""
+    try:
+        yield
+    except BinlogError as error:
+        raise error.at(Position(file=name)) from None
+    except Exception as error:
+        raise SourceError(describe_store_error(error, storage), Position(file=name)) from None
 
 
 class RemoteFile(RawLog):
-    """An open file of a store.
+    """An open file in remote storage.
 
-    A look at the first bytes asks for little. Each read that goes on asks for twice as much as the one before, up to
-    `MOST_AHEAD`; going far away begins anew.
+    The first read requests little, in case only the first bytes are needed. Each sequential read requests twice as much
+    as the one before, up to a limit; a seek beyond what the last read requested starts again with little.
     """
 
     def __init__(self, file: Any, name: str, storage: Storage) -> None:
@@ -57,7 +68,7 @@ class RemoteFile(RawLog):
         self._name = name
         self._storage = storage
         self._offset = 0
-        self._ahead = FIRST_AHEAD
+        self._read_ahead = MIN_READ_AHEAD
 
     def readable(self) -> bool:
         return True
@@ -69,17 +80,17 @@ class RemoteFile(RawLog):
         return self._offset
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go on reading elsewhere."""
+        """Continue to read at another offset."""
         base = {os.SEEK_SET: 0, os.SEEK_CUR: self._offset, os.SEEK_END: self.size}[whence]
         target = max(0, base + offset)
-        if abs(target - self._offset) > self._ahead:
-            self._ahead = FIRST_AHEAD
+        if abs(target - self._offset) > self._read_ahead:
+            self._read_ahead = MIN_READ_AHEAD
         self._offset = target
         return target
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill the beginning of a buffer; return how much, 0 at the end."""
-        length = min(len(buffer), self._ahead, self.size - self._offset)
+        """Fill the beginning of a buffer; return the number of bytes, 0 at the end."""
+        length = min(len(buffer), self._read_ahead, self.size - self._offset)
         if length <= 0:
             return 0
         try:
@@ -88,11 +99,11 @@ class RemoteFile(RawLog):
         except Exception as error:
             raise self._failed(error, self._offset) from None
         self._offset += count
-        self._ahead = min(2 * self._ahead, MOST_AHEAD)
+        self._read_ahead = min(2 * self._read_ahead, MAX_READ_AHEAD)
         return count
 
     def read_at(self, offset: int, length: int) -> bytes:
-        """Return the bytes at an offset, fewer only at the end."""
+        """Return the bytes at an offset: fewer than `length` only at the end."""
         length = min(length, self.size - offset)
         try:
             return bytes(self._file.read_at(length, offset)) if length > 0 else b""
@@ -106,28 +117,23 @@ class RemoteFile(RawLog):
         super().close()
 
     def _failed(self, error: Exception, offset: int) -> SourceError:
-        return SourceError(reason_of(error, self._storage), Position(self._name, offset))
+        return SourceError(describe_store_error(error, self._storage), Position(self._name, offset))
 
 
-_SIDE_BY_SIDE = 16
-_STAMPS = ("etag", "e_tag", "generation", "last-modified", "lastmodified", "modified", "mtime", "created")
-"""What stores call it, the surest first."""
-
-
-class RemotePlace:
-    """The files of one host of a scheme."""
+class RemoteStore:
+    """The files of one scheme and host."""
 
     def __init__(self, uri: Uri, storage: Storage) -> None:
         self._uri = uri
         self._storage = storage
 
     def entry(self, name: str) -> Entry | None:
-        """Return what a name means, None if nothing."""
-        with self._told(name):
+        """Return the file or directory of this name, None if there is none."""
+        with store_errors(name, self._storage):
             return _entry(name, self._files.get_file_info(self._path(name)))
 
     def missing_root(self, name: str) -> str | None:
-        """Return the bucket of a name if there is no such bucket, as far as one may ask for it."""
+        """Return the bucket in a name if there is no such bucket; None, too, where it may not be looked up."""
         root = name.removesuffix(_uri(name).path)
         try:
             return None if self.entry(root) else root
@@ -135,16 +141,16 @@ class RemotePlace:
             return None
 
     def entries(self, directory: str) -> list[Entry]:
-        """Return what a directory holds; nothing, where there is no such directory."""
+        """Return the files and directories in a directory; none if there is no such directory."""
         from pyarrow.fs import FileSelector
 
-        with self._told(directory):
+        with store_errors(directory, self._storage):
             found = self._files.get_file_info(FileSelector(self._path(directory), allow_not_found=True))
         named = (_entry(self.join(directory, base_name(info.path.rstrip("/"))), info) for info in found)
         return [entry for entry in named if entry is not None]
 
     def glob(self, pattern: str) -> list[str]:
-        """Return the files that a pattern matches, part by part of its path."""
+        """Return the files that match a pattern, which is matched directory by directory."""
         path = _uri(pattern).path
         *folders, last = path.strip("/").split("/")
         directories = [pattern.removesuffix(path)]
@@ -157,25 +163,28 @@ class RemotePlace:
             names = [self.join(directory, pattern) for directory in directories]
             return [name for name in names if kind is Kind.DIRECTORY or self._is_file(name)]
         found = (entry for directory in directories for entry in self.entries(directory) if entry.kind is kind)
-        return [entry.name for entry in found if _fits(base_name(entry.name), pattern)]
+        return [entry.name for entry in found if _matches_part(base_name(entry.name), pattern)]
 
     def _is_file(self, name: str) -> bool:
         entry = self.entry(name)
         return entry is not None and entry.kind is Kind.FILE
 
     def join(self, directory: str, base_name: str) -> str:
-        """Name a file of a directory."""
+        """Return the name of a file in a directory."""
         return child_uri(directory, base_name)
 
     def listed(self, index: str, line: str) -> str:
-        """Name the file that a line of an index means. A path of the server's machine is none of the store."""
+        """Return the name of the file that a line of an index file refers to.
+
+        An absolute path is one of the server's machine; the file itself is beside the index.
+        """
         directory = index.rpartition("/")[0]
         parts = [base_name(line)] if line.startswith("/") else [part for part in line.split("/") if part != "."]
         return self.join(directory, "/".join(parts))
 
     def heads(self, names: list[str], length: int) -> list[bytes]:
-        """Return the first bytes of many files, asked for side by side."""
-        with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+        """Return the first bytes of each file, requested in parallel."""
+        with ThreadPoolExecutor(_PARALLEL_READS) as pool:
             return list(pool.map(lambda name: self._head(name, length), names))
 
     def _head(self, name: str, length: int) -> bytes:
@@ -184,25 +193,25 @@ class RemotePlace:
 
     def open(self, name: str) -> LogFile:
         """Open a file."""
-        with self._told(name):
+        with store_errors(name, self._storage):
             raw = RemoteFile(self._files.open_input_file(self._path(name)), name, self._storage)
-        return LogFile(raw, min(MOST_AHEAD, max(raw.size, FIRST_AHEAD)))
+        return LogFile(raw, min(MAX_READ_AHEAD, max(raw.size, MIN_READ_AHEAD)))
 
     def identity(self, name: str) -> str:
-        """Return what the store says of which object this is: a tag of it, or when it was written."""
-        with self._told(name):
+        """Return the version that the storage reports for a file: its ETag, its generation, or when it was written."""
+        with store_errors(name, self._storage):
             known = {key.lower(): value for key, value in self._metadata(self._path(name)).items()}
-        stamps = (f"{key}={_text(known[key])}" for key in _STAMPS if known.get(key) is not None)
-        return next(stamps, "")
+        versions = (f"{key}={_text(known[key])}" for key in _VERSION_KEYS if known.get(key) is not None)
+        return next(versions, "")
 
     def _metadata(self, path: str) -> dict[str, Any]:
-        """Return all that is known of a file; pyarrow tells nothing beyond times of what fsspec opens."""
+        """Return all metadata of a file. pyarrow passes on only times from fsspec, so fsspec is asked directly."""
         handler = getattr(self._files, "handler", None)
         if handler is not None:
             return dict(handler.fs.info(path))
         with self._files.open_input_file(path) as file:
-            told = file.metadata() or {}
-        return {"mtime": self._files.get_file_info(path).mtime_ns, **told}
+            metadata = file.metadata() or {}
+        return {"mtime": self._files.get_file_info(path).mtime_ns, **metadata}
 
     @property
     def _system(self) -> System:
@@ -210,24 +219,10 @@ class RemotePlace:
 
     @property
     def _files(self) -> Any:
-        """The file system as it is now: what fsspec remembers of directories may be outdated."""
-        files = self._system.files
-        if handler := getattr(files, "handler", None):
-            handler.fs.invalidate_cache()
-        return files
+        return self._system.fresh_files
 
     def _path(self, name: str) -> str:
         return self._system.path(_uri(name).path)
-
-    @contextmanager
-    def _told(self, name: str) -> Iterator[None]:
-        """Turn whatever a file system raises into the error that names the path."""
-        try:
-            yield
-        except BinlogError as error:
-            raise error.at(Position(file=name)) from None
-        except Exception as error:
-            raise SourceError(reason_of(error, self._storage), Position(file=name)) from None
 
 
 def _uri(name: str) -> Uri:
@@ -236,11 +231,11 @@ def _uri(name: str) -> Uri:
     return uri
 
 
-def _text(stamp: object) -> str:
-    return stamp.decode("latin-1") if isinstance(stamp, bytes) else str(stamp)
+def _text(version: object) -> str:
+    return version.decode("latin-1") if isinstance(version, bytes) else str(version)
 
 
-def _fits(name: str, pattern: str) -> bool:
+def _matches_part(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) and (not name.startswith(".") or pattern.startswith("."))
 
 

@@ -8,19 +8,19 @@ from urllib.parse import quote, unquote
 
 from binspark.errors import OptionError
 
-# One letter is a drive, not a scheme. Two colons chain what fsspec chains: `simplecache::memory://`.
+# One letter is a drive, not a scheme. Two colons chain fsspec's file systems: `simplecache::memory://`.
 _URI = re.compile(r"((?:[A-Za-z][\w+.-]*::)*[A-Za-z][A-Za-z0-9+.-]+)://([^/]*)(.*)", re.DOTALL)
-# A question mark without a name and a value behind it stands for a letter.
+# A question mark that no `name=value` follows is part of a glob.
 _QUERY = re.compile(r"\?(\w[\w.-]*=.*)$", re.DOTALL)
 _LOCAL_HOSTS = ("", "localhost")
 _S3 = frozenset({"s3", "s3a", "s3n"})
-# A secret key of S3 may hold slashes. No bucket is named with a colon.
+# A secret key of S3 may contain slashes. No bucket name contains a colon.
 _S3_USER = re.compile(r"([^/@:]+(?::[^@]*)?)@")
 _USER = re.compile(r"([^/@]*:[^/@]*)@")
 
 
 class Uri(NamedTuple):
-    """The parts of a URI. The path is as the store calls it: nothing in it is quoted."""
+    """The parts of a URI. The path is not percent-encoded."""
 
     scheme: str
     host: str
@@ -31,14 +31,14 @@ class Uri(NamedTuple):
         return self.scheme == "file"
 
     def local_path(self) -> str:
-        """Return the path of a `file://` URI, in which letters may be quoted."""
+        """Return the path of a `file://` URI, percent-decoded."""
         if self.host not in _LOCAL_HOSTS:
-            raise OptionError(f"file://{self.host} is another host; a local file is file:///path")
+            raise OptionError(f"file://{self.host} is a file on another host; write a local file as file:///path")
         return unquote(self.path)
 
 
 class HiddenParts(NamedTuple):
-    """A name as it may be shown, and what was taken out of it."""
+    """A name that can be shown, and the credentials that were taken out of it."""
 
     name: str
     user: str
@@ -57,17 +57,16 @@ def local_uri(path: str) -> str:
 
 
 def child_uri(directory: str, base_name: str) -> str:
-    """Return the URI of a file of a directory, which may end in a slash or be all that a host has."""
+    """Return the URI of a file in a directory, which may end in a slash or be the root of a host."""
     uri = parse_uri(directory)
     path = uri.path if uri else directory
     return f"{directory.removesuffix(path)}{path.rstrip('/')}/{base_name}"
 
 
-def hide(name: str) -> HiddenParts:
-    """Take user and query out of a URI: they hold secrets, and they are not part of the name of a log.
+def hide_credentials(name: str) -> HiddenParts:
+    """Take user and query out of a URI: they may be secrets, and they are not part of the name of a log.
 
-    What stands before the host without a password stays: it may name a part of the store, as in
-    `abfs://container@account`.
+    A user without a password stays: it may be a part of the storage, as in `abfs://container@account`.
     """
     uri = _URI.match(name)
     if uri is None or uri[1].lower() == "file":

@@ -1,7 +1,7 @@
-"""Every byte of an event, with what it is called, what it says and what that means.
+"""Explain every byte of an event: the name of its field, the value, and what it means.
 
-It comes from the decoders themselves, run on a cursor that records; the layouts are described nowhere else. What this
-gives is a value. `explain_text` and `explain_json` show it, and so can any other form.
+The decoders themselves produce this, with a cursor that records what they read; no layout is described twice. The
+result is a value, which `render.explain.text` and `render.explain.json` format.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from binspark.wire.packed import decode_varlen, unsigned_to_signed
 
 
 def spell_out(kind: str, data: bytes) -> str:
-    """Return how bytes make a value of this kind; nothing for those that need no explanation."""
+    """Return how bytes make a value of this kind; empty for kinds that need no explanation."""
     spell = _SPELLINGS.get(kind)
     return spell(data) if spell else ""
 
@@ -45,9 +45,9 @@ def _varlen(data: bytes) -> str:
         return f"0x{data[0]:02x} >> 1 = {value}"
     if len(data) == 9:
         return _following(data)
-    whole = int.from_bytes(data, "little")
+    packed = int.from_bytes(data, "little")
     low_bits = "0" + "1" * (len(data) - 1)
-    return f"0b…{low_bits}: {len(data)} bytes, 0x{whole:0{2 * len(data)}x} >> {len(data)} = {value}"
+    return f"0b…{low_bits}: {len(data)} bytes, 0x{packed:0{2 * len(data)}x} >> {len(data)} = {value}"
 
 
 def _signed_varlen(data: bytes) -> str:
@@ -89,7 +89,7 @@ class Section(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Some bytes, and what they say. The offset counts from the start of the file, or of the expanded payload."""
+    """Some bytes, and their meaning. The offset is that in the file, or in the decompressed payload."""
 
     section: Section
     offset: int
@@ -106,10 +106,12 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """An event, or what is in its place: its fields cover every byte of it, each byte once, in order.
+    """An explained event, magic number or damage: its fields cover every byte once, in order.
 
-    An event inside a payload has the position of the payload's event and its own number as `inner`. `event` is None
-    where the body cannot be decoded; `error` says why.
+    pos, end_pos   the offsets in the file; those of the TRANSACTION_PAYLOAD for an event inside one
+    inner          the number of an event inside a payload
+    event          None if the body cannot be decoded
+    error          why it cannot be decoded
     """
 
     file: str
@@ -144,16 +146,16 @@ def explain_frame(
     event, summary, error = None, "", None
     try:
         event = Event(frame, decode_body(body, frame, file, limits), file)
-        summary = summarize(event)  # which may find that the parts of a GTID do not make one
+        summary = summarize(event)  # raises if the parts of a GTID are not valid
     except DecodeError as refused:
         event, error = None, refused.message
     spans = _Spans(frame.data, frame.offset if base is None else base)
-    spans.add(Section.HEADER, _with_todays_name(header.spans, frame))
+    spans.add(Section.HEADER, _with_current_name(header.spans, frame))
     spans.fill(frame.body_start, Section.HEADER, "header_rest", "")
     for section, part in _body_sections(body.spans, frame):
         spans.add(section, part)
     if error is None:
-        spans.fill(frame.body_end, Section.EXTRA, "extra", "no known field claims these bytes")
+        spans.fill(frame.body_end, Section.EXTRA, "extra", "bytes after the last known field")
     else:
         spans.fill(frame.body_end, Section.UNDECODED, "undecoded", error)
     spans.add(Section.CHECKSUM, _checksum_span(frame))
@@ -173,7 +175,7 @@ def explain_frame(
 
 
 def explain_magic(file: str = "") -> Explanation:
-    """Explain the bytes that every log begins with."""
+    """Explain the magic number with which every log begins."""
     field = Field(Section.MAGIC, 0, MAGIC, "magic", "bytes", MAGIC, "the file is a binary log")
     return Explanation(file, 0, len(MAGIC), MAGIC_TYPE, None, (field,))
 
@@ -181,12 +183,12 @@ def explain_magic(file: str = "") -> Explanation:
 def explain_damage(
     data: bytes, offset: int, error: DecodeError, log_format: LogFormat | None, file: str = ""
 ) -> Explanation:
-    """Explain bytes that are no event: the header, if they begin with one, and the rest as it is."""
+    """Explain bytes that are not an event: the header, if they begin with one, and the rest as undecoded."""
     spans = _Spans(data, offset)
     type_code = None
     if log_format is not None and not isinstance(error, Unsupported) and len(data) >= log_format.header_length:
         cursor = RecordingCursor(data)
-        type_code = log_format.today_code(decode_header(cursor, log_format.version).type_code)
+        type_code = log_format.current_code(decode_header(cursor, log_format.version).type_code)
         spans.add(Section.HEADER, cursor.spans)
     spans.fill(len(data), Section.UNDECODED, "undecoded", error.message)
     name = DAMAGED_TYPE if type_code is None else type_name(type_code)
@@ -196,7 +198,7 @@ def explain_damage(
 
 
 class _Spans:
-    """Collects what was recorded, and sees to it that no byte is left out."""
+    """Collects recorded spans as fields, and adds fields for the bytes between them."""
 
     def __init__(self, data: bytes, base: int) -> None:
         self.fields: list[Field] = []
@@ -205,13 +207,13 @@ class _Spans:
         self._end = 0
 
     def add(self, section: Section, spans: list[Span]) -> None:
-        """Append fields; bytes that were stepped over before one of them become a field of their own."""
+        """Append fields; bytes that were skipped before one of them become a field, too."""
         for span in spans:
             self.fill(span.offset, section, "unclaimed", "")
             self._append(section, span)
 
     def fill(self, end: int, section: Section, name: str, meaning: str) -> None:
-        """Append what is left up to `end` as bytes."""
+        """Append the bytes up to `end` as one field."""
         start = self._end
         if start < end:
             self._append(section, Span(start, end - start, name, "bytes", self._data[start:end], meaning))
@@ -223,19 +225,19 @@ class _Spans:
         self._end = span.end
 
 
-def _with_todays_name(spans: list[Span], frame: Frame) -> list[Span]:
-    """Name the type as the log means it, where a pre-release numbered its types differently."""
+def _with_current_name(spans: list[Span], frame: Frame) -> list[Span]:
+    """Return the spans with the type that a pre-release means, whose type codes differ."""
     if frame.type_code == frame.header.type_code:
         return spans
-    meaning = f"{type_name(frame.type_code)}, as this server numbered its types"
+    meaning = f"{type_name(frame.type_code)}, in the type codes of this server"
     return [replace(span, meaning=meaning) if span.name == "type_code" else span for span in spans]
 
 
 def _body_sections(spans: list[Span], frame: Frame) -> list[tuple[Section, list[Span]]]:
-    """Split off the post-header, if a field ends where the log says that it ends."""
-    border = frame.body_start + frame.format.post_header_length(frame.type_code)
-    post_header = [span for span in spans if span.end <= border]
-    if not post_header or post_header[-1].end != border:
+    """Split off the post-header, if a field ends at the post-header length of the log."""
+    boundary = frame.body_start + frame.format.post_header_length(frame.type_code)
+    post_header = [span for span in spans if span.end <= boundary]
+    if not post_header or post_header[-1].end != boundary:
         return [(Section.BODY, spans)]
     return [(Section.POST_HEADER, post_header), (Section.BODY, spans[len(post_header) :])]
 

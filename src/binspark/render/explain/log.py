@@ -1,4 +1,4 @@
-"""The explanations of a log: all of them, or those of some events."""
+"""Explain a log: all events, or selected ones."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from binspark.position import Position
 from binspark.render.explain.explanation import Explanation, explain_damage, explain_frame, explain_magic
 
 _CHUNK = 1 << 18
-# Where nothing tells how long damage is, this much of it is shown.
-_SHOWN_DAMAGE = 4096
-_SIZE_AT = slice(9, 13)
+# How many bytes of damage are shown where its size is not known.
+_MAX_DAMAGE = 4096
+_SIZE = slice(9, 13)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class Selection:
         return self == Selection()
 
     def takes(self, frame: Frame) -> bool:
-        """Tell whether a frame has the right type and number."""
+        """Return whether a frame has the selected type and number."""
         of_type = not self.types or frame.type_code in self.types
         return of_type and self.inner in (None, frame.inner)
 
     def opens(self, frame: Frame) -> bool:
-        """Tell whether the events inside a frame are asked for."""
+        """Return whether the events inside a frame are selected."""
         is_payload = frame.type_code == EventCode.TRANSACTION_PAYLOAD
         return is_payload and (self.at is None or self.inner is not None)
 
@@ -55,14 +55,14 @@ _ALL = Selection()
 def explain_log(
     source: LogSource, selection: Selection = _ALL, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Explanation]:
-    """Yield explanations in the order of the log. Damage that ends the log is explained too, whatever is selected."""
+    """Yield explanations in the order of the log. Damage that ends the log is always explained, selected or not."""
     shown = end = 0
-    for piece in _pieces(source):
-        end = piece.end_offset if isinstance(piece, Frame) else piece.end_pos
-        ends_the_log = isinstance(piece, Explanation) and piece.damaged
+    for item in _items(source):
+        end = item.end_offset if isinstance(item, Frame) else item.end_pos
+        ends_the_log = isinstance(item, Explanation) and item.damaged
         if selection.at is not None and end <= selection.at and not ends_the_log:
             continue
-        for explanation in _explain_piece(piece, source.name, selection, limits):
+        for explanation in _explain_item(item, source.name, selection, limits):
             yield explanation
             shown += 1
         if selection.at is not None:
@@ -71,17 +71,15 @@ def explain_log(
         _refuse(selection, source.name, end)
 
 
-def _explain_piece(
-    piece: Frame | Explanation, file: str, selection: Selection, limits: Limits
-) -> Iterator[Explanation]:
-    if isinstance(piece, Explanation):
-        if piece.damaged or selection.everything or selection.at is not None:
-            yield piece
+def _explain_item(item: Frame | Explanation, file: str, selection: Selection, limits: Limits) -> Iterator[Explanation]:
+    if isinstance(item, Explanation):
+        if item.damaged or selection.everything or selection.at is not None:
+            yield item
         return
-    taken, opened = selection.takes(piece), selection.opens(piece)
+    taken, opened = selection.takes(item), selection.opens(item)
     if not taken and not opened:
         return
-    explanation = explain_frame(piece, file, limits=limits)
+    explanation = explain_frame(item, file, limits=limits)
     if taken:
         yield explanation
     if opened:
@@ -89,7 +87,7 @@ def _explain_piece(
 
 
 def _explain_inner(outer: Explanation, selection: Selection, limits: Limits) -> Iterator[Explanation]:
-    """Yield the events inside a payload that are asked for; a payload that cannot be opened has said so itself."""
+    """Yield the selected events inside a payload; if it was not decoded, its own explanation has the error."""
     if outer.event is None:
         return
     payload: TransactionPayload = outer.event.body
@@ -111,10 +109,10 @@ def _explain_inside(frame: Frame, file: str, base: int, limits: Limits) -> Expla
     return explanation
 
 
-def _pieces(source: LogSource) -> Iterator[Frame | Explanation]:
-    """Yield the magic, the frames, and what stands where a frame should."""
+def _items(source: LogSource) -> Iterator[Frame | Explanation]:
+    """Yield the magic number, the frames, and the damage that ends the log."""
     framer = Framer(report_checksums=True)
-    held = _Held()
+    recent = _RecentBytes()
     magic_end = 0
     try:
         with source.open() as file:
@@ -122,28 +120,28 @@ def _pieces(source: LogSource) -> Iterator[Frame | Explanation]:
                 if not magic_end and chunk.startswith(MAGIC):
                     yield explain_magic(source.name)
                     magic_end = len(MAGIC)
-                held.add(chunk)
+                recent.add(chunk)
                 yield from framer.feed(chunk)
-                held.drop_before(framer.offset)
+                recent.drop_before(framer.offset)
         framer.finish()
     except DecodeError as error:
         offset = max(framer.offset, magic_end)
-        data = _damaged_bytes(held.since(offset), framer, error)
+        data = _damaged_bytes(recent.since(offset), framer, error)
         yield explain_damage(data, offset, error, framer.format, source.name)
     except OSError as error:
         raise SourceError(describe_os_error(error), Position(source.name, framer.offset)) from None
 
 
 def _damaged_bytes(data: bytes, framer: Framer, error: DecodeError) -> bytes:
-    """Return as many bytes as belong to the damage: those of the event, if there is one, else the first ones."""
-    size = int.from_bytes(data[_SIZE_AT], "little")
+    """Return the bytes of the damaged event, or the first bytes if the header cannot be read."""
+    size = int.from_bytes(data[_SIZE], "little")
     if framer.format is None or isinstance(error, Unsupported) or size < framer.format.header_length:
-        return data[:_SHOWN_DAMAGE]
+        return data[:_MAX_DAMAGE]
     return data[:size]
 
 
-class _Held:
-    """The bytes that the framer may still refuse."""
+class _RecentBytes:
+    """The bytes that the framer has not yet turned into frames."""
 
     def __init__(self) -> None:
         self.start = 0
@@ -153,18 +151,20 @@ class _Held:
         self._chunks.append(chunk)
 
     def drop_before(self, offset: int) -> None:
-        """Forget whole chunks before an offset."""
+        """Drop chunks that end before an offset."""
         while self._chunks and self.start + len(self._chunks[0]) <= offset:
             self.start += len(self._chunks.popleft())
 
     def since(self, offset: int) -> bytes:
-        """Return the bytes from an offset on, as far as they were read."""
+        """Return the bytes from an offset to the end of what was read."""
         return b"".join(self._chunks)[offset - self.start :]
 
 
 def _refuse(selection: Selection, file: str, end: int) -> None:
-    """Say why nothing was found, where the caller asked for a thing that is not there."""
+    """Raise an error if the position or the number that was selected does not exist."""
     if selection.at is not None and selection.at >= end:
-        raise OptionError(f"{selection.at} is past the end of the log, which has {end} bytes", Position(file=file))
+        raise OptionError(
+            f"position {selection.at} is past the end of the log, which has {end} bytes", Position(file=file)
+        )
     if selection.inner is not None:
-        raise OptionError(f"no transaction payload holds an event of number {selection.inner}", Position(file=file))
+        raise OptionError(f"no transaction payload has an event with number {selection.inner}", Position(file=file))

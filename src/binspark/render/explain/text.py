@@ -1,6 +1,6 @@
-"""An explanation as text: a strip that shows how the event is laid out, and a box with a row for each field.
+"""An explanation as text: a strip with the layout of the event, and a box with a row for each field.
 
-Lines are lists of parts, each with the name of its style, so that a terminal can colour them and a file need not.
+Lines are lists of parts, each with the name of its style, so that a terminal can color them and a file need not.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Grid:
 
 
 def cell_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes."""
+    """Return how many columns of a terminal a text needs."""
     return len(text) if text.isascii() else cell_len(text)
 
 
@@ -60,15 +60,15 @@ def fold(text: str, width: int) -> list[str]:
             continue
         if line:
             lines.append(line)
-        *whole, line = _cut(word, width)
-        lines += whole
+        *full, line = _cut(word, width)
+        lines += full
     return [*lines, line] if line else lines
 
 
 def fit(needs: Sequence[int], least: Sequence[int], width: int) -> tuple[int, ...]:
-    """Return column widths whose box is `width` wide: the widest column gives way first, the last takes what is left.
+    """Return column widths for a box of `width`: the widest columns shrink first, the last one gets the rest.
 
-    No column gets narrower than its least width.
+    No column becomes narrower than its least width.
     """
     widths = list(needs)
     room = width - _around(len(widths))
@@ -83,22 +83,22 @@ def fit(needs: Sequence[int], least: Sequence[int], width: int) -> tuple[int, ..
 
 
 def _around(columns: int) -> int:
-    """Return how much of a row is not text."""
+    """Return the width of borders and padding."""
     return _BORDER + (_PADDING + _BORDER) * columns
 
 
 def _cut(word: str, width: int) -> list[str]:
-    """Cut one word into pieces of at most `width`, behind a dot or a line if there is one far enough."""
-    pieces = [""]
+    """Cut one word into parts of at most `width`, after punctuation if there is some in the second half."""
+    parts = [""]
     for letter in word:
-        if cell_width(pieces[-1] + letter) > width:
-            last = pieces[-1]
+        if cell_width(parts[-1] + letter) > width:
+            last = parts[-1]
             cut = max(last.rfind(mark) + 1 for mark in _BREAKS)
             if cut <= len(last) // 2:
                 cut = len(last)
-            pieces[-1:] = [last[:cut], last[cut:]]
-        pieces[-1] += letter
-    return pieces
+            parts[-1:] = [last[:cut], last[cut:]]
+        parts[-1] += letter
+    return parts
 
 
 _SHOWN_BYTES = 16
@@ -106,7 +106,7 @@ _SHOWN_CHARACTERS = 400
 
 
 class Cells(NamedTuple):
-    """One field: where it is, its bytes, its name, its value, what that means."""
+    """The texts of one field."""
 
     offset: str
     hex: str
@@ -119,14 +119,14 @@ HEADINGS = Cells("offset", "bytes", "field", "value", "meaning")
 
 
 def cells_of(field: Field) -> Cells:
-    """Return the cells of a field. They hold nothing that a terminal could take for a command."""
+    """Return the cells of a field, without anything that a terminal would take for a control sequence."""
     return Cells(
         str(field.offset), hex_of(field.data), printable(field.name), value_of(field), printable(field.meaning)
     )
 
 
 def hex_of(data: bytes) -> str:
-    """Return bytes in hex; of many only the first ones, and how many there are."""
+    """Return bytes in hex; of more than a line only the first ones, and how many there are."""
     if len(data) <= _SHOWN_BYTES:
         return data.hex(" ")
     return f"{data[:_SHOWN_BYTES].hex(' ')} … {len(data):,} bytes"
@@ -215,8 +215,8 @@ def text_lines(explanation: Explanation, width: int) -> Iterator[Line]:
 
 def _title(explanation: Explanation, width: int) -> Iterator[Line]:
     inside = "" if explanation.inner is None else f"event {explanation.inner} of the payload "
-    place = f"  {inside}at {explanation.pos}, {_size(explanation.fields)}"
-    title = [Part(explanation.type, "title"), Part(place, "position"), *_verdict(explanation.checksum)]
+    position = f"  {inside}at {explanation.pos}, {_size(explanation.fields)}"
+    title = [Part(explanation.type, "title"), Part(position, "position"), *_verdict(explanation.checksum)]
     if sum(len(part.text) for part in title) <= width:
         yield title
     else:
@@ -232,7 +232,7 @@ def _verdict(checksum: ChecksumState) -> Line:
 
 
 def _strip(sections: Sections, width: int) -> Iterator[Line]:
-    """Draw the sections one beside the other, with the offsets where they begin below."""
+    """Draw the sections side by side, with their offsets below."""
     names = [section.value for section, _ in sections]
     sizes = [_size(fields) for _, fields in sections]
     offsets = [str(fields[0].offset) for _, fields in sections]
@@ -269,7 +269,7 @@ def _wide(field: Field | None, cells: Cells) -> Row:
 
 
 def _narrow(field: Field | None, cells: Cells) -> Row:
-    """Return four columns: the meaning stands below the value."""
+    """Return four columns: the meaning is below the value."""
     *others, value, meaning = _wide(field, cells)
     return [*others, [*value, *meaning]]
 
@@ -289,7 +289,7 @@ def _meaning_style(field: Field) -> str:
 
 
 def _column_widths(rows: list[Row], width: int) -> tuple[int, ...]:
-    """Give names and values their whole width if there is room; a meaning can be folded."""
+    """Give names and values their full width if possible; meanings are folded first."""
     needs = [
         min(max(cell_width(part.text) for row in rows for part in row[index]), width) for index in range(len(rows[0]))
     ]

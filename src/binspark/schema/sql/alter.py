@@ -1,4 +1,4 @@
-"""ALTER TABLE: a list of steps, of which only those matter that change columns, keys or names."""
+"""ALTER TABLE: a list of steps, of which those are returned that change columns, keys or names."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from binspark.schema.changes import (
     AddKey,
     AlterTable,
     ChangeColumn,
+    ColumnPosition,
     ColumnSpec,
+    ColumnVisibility,
     ConvertCharset,
     DefaultCharset,
     DropColumn,
     DropKey,
-    KeepHistory,
-    Place,
     RenameColumn,
     RenameKey,
     RenameTo,
-    ShowColumn,
     Step,
+    SystemVersioning,
 )
 from binspark.schema.session import CharsetRequest
 from binspark.schema.sql.columns import read_column
@@ -141,7 +141,7 @@ def _rest_of_charset(sql: SqlReader, request: CharsetRequest) -> CharsetRequest:
 
 
 def _skip_options(sql: SqlReader) -> Iterator[Step]:
-    """Skip options, which may follow one another without commas, a character set among them."""
+    """Skip options, which need no commas between them; a character set may be among them."""
     while not (sql.ended or sql.is_sign(",")):
         request = read_charset_option(sql, NO_REQUEST)
         if request is not None:
@@ -153,13 +153,16 @@ def _skip_options(sql: SqlReader) -> Iterator[Step]:
 
 
 def _skip_order(sql: SqlReader) -> None:
-    """Skip ORDER BY and its columns: what follows a comma is one, unless more than a direction stands behind it."""
+    """Skip ORDER BY and its columns.
+
+    After a comma there is another column or another step: a column is followed by nothing more than a direction.
+    """
     sql.expect("ORDER", "BY")
     while True:
         sql.other_table_name()
         sql.accept_any("ASC", "DESC")
-        behind = sql.peek(2)
-        is_column = behind.kind in (Kind.END, Kind.SIGN) or behind.word in ("ASC", "DESC")
+        after = sql.peek(2)
+        is_column = after.kind in (Kind.END, Kind.SIGN) or after.word in ("ASC", "DESC")
         if not (sql.is_sign(",") and is_column):
             return
         sql.next()
@@ -167,12 +170,12 @@ def _skip_order(sql: SqlReader) -> None:
 
 def _add(sql: SqlReader) -> Iterator[Step]:
     if at_key(sql):
-        if_not_exists = _says_if_not_exists(sql)
+        if_not_exists = _has_if_not_exists(sql)
         key = read_key(sql)
         if key is not None:
             yield AddKey(key, if_not_exists)
     elif sql.accept("SYSTEM", "VERSIONING"):
-        yield KeepHistory(True)
+        yield SystemVersioning(True)
     elif sql.at("PERIOD", "FOR"):
         sql.skip_element()
     elif sql.at("PARTITION"):
@@ -181,7 +184,7 @@ def _add(sql: SqlReader) -> Iterator[Step]:
         yield from _add_columns(sql)
 
 
-def _says_if_not_exists(sql: SqlReader) -> bool:
+def _has_if_not_exists(sql: SqlReader) -> bool:
     return any(sql.peek(ahead).word == "IF" for ahead in range(1, 4))
 
 
@@ -189,8 +192,8 @@ def _add_columns(sql: SqlReader) -> Iterator[Step]:
     sql.accept("COLUMN")
     if_not_exists = sql.accept("IF", "NOT", "EXISTS")
     if not sql.accept_sign("("):
-        column, place = _placed_column(sql)
-        yield AddColumn(column, place, if_not_exists)
+        column, position = _column_and_position(sql)
+        yield AddColumn(column, position, if_not_exists)
         yield from map(AddKey, inline_keys(column))
         return
     while True:
@@ -208,12 +211,12 @@ def _add_columns(sql: SqlReader) -> Iterator[Step]:
     sql.expect_sign(")")
 
 
-def _placed_column(sql: SqlReader) -> tuple[ColumnSpec, Place | None]:
+def _column_and_position(sql: SqlReader) -> tuple[ColumnSpec, ColumnPosition | None]:
     column = read_column(sql)
     if sql.accept("FIRST"):
-        return column, Place(None)
+        return column, ColumnPosition(None)
     if sql.accept("AFTER"):
-        return column, Place(sql.name())
+        return column, ColumnPosition(sql.name())
     return column, None
 
 
@@ -221,16 +224,16 @@ def _change(sql: SqlReader) -> Iterator[Step]:
     sql.accept("COLUMN")
     if_exists = sql.accept("IF", "EXISTS")
     old_name = sql.name()
-    column, place = _placed_column(sql)
-    yield ChangeColumn(old_name, column, place, if_exists)
+    column, position = _column_and_position(sql)
+    yield ChangeColumn(old_name, column, position, if_exists)
     yield from map(AddKey, inline_keys(column))
 
 
 def _modify(sql: SqlReader) -> Iterator[Step]:
     sql.accept("COLUMN")
     if_exists = sql.accept("IF", "EXISTS")
-    column, place = _placed_column(sql)
-    yield ChangeColumn(column.name, column, place, if_exists)
+    column, position = _column_and_position(sql)
+    yield ChangeColumn(column.name, column, position, if_exists)
     yield from map(AddKey, inline_keys(column))
 
 
@@ -243,7 +246,7 @@ def _drop(sql: SqlReader) -> Iterator[Step]:
     elif sql.at("FOREIGN", "KEY") or sql.at("CHECK") or sql.at("PERIOD", "FOR"):
         sql.skip_element()
     elif sql.accept("SYSTEM", "VERSIONING"):
-        yield KeepHistory(False)
+        yield SystemVersioning(False)
     elif sql.at("PARTITION"):
         sql.skip_rest()
     else:
@@ -272,7 +275,7 @@ def _rename(sql: SqlReader) -> Iterator[Step]:
 
 
 def _alter(sql: SqlReader) -> Iterator[Step]:
-    """ALTER COLUMN changes defaults or visibility; ALTER INDEX, CHECK and CONSTRAINT no column."""
+    """Read ALTER COLUMN, which changes defaults or visibility; ALTER INDEX, CHECK and CONSTRAINT change no column."""
     if sql.at_any(*_INDEX, "CHECK", "CONSTRAINT"):
         sql.skip_element()
         return
@@ -280,7 +283,7 @@ def _alter(sql: SqlReader) -> Iterator[Step]:
     sql.accept("IF", "EXISTS")
     name = sql.name()
     if sql.at("SET") and sql.peek(1).word in ("VISIBLE", "INVISIBLE"):
-        yield ShowColumn(name, sql.peek(1).word == "VISIBLE")
+        yield ColumnVisibility(name, sql.peek(1).word == "VISIBLE")
     sql.skip_element()
 
 

@@ -1,4 +1,4 @@
-"""Definitions of columns: a name, a type, and what may stand behind it in any order."""
+"""Definitions of columns: a name, a type, and attributes in any order."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from binspark.schema.sql.types import read_type
 
 @dataclass(slots=True)
 class _Draft:
-    """What was read of a column so far."""
+    """The attributes of a column that were read so far."""
 
-    facts: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, Any] = field(default_factory=dict)
     charset: str | None = None
     collate: str | None = None
     binary: bool = False
 
 
 def read_column(sql: SqlReader) -> ColumnSpec:
-    """Read a column's name and definition, up to FIRST, AFTER, a comma or the list's end."""
+    """Read the name and the definition of a column, up to FIRST, AFTER, a comma or the end of the list."""
     return read_definition(sql, sql.name())
 
 
 def read_definition(sql: SqlReader, name: str) -> ColumnSpec:
-    """Read a column's definition."""
+    """Read the definition of a column after its name."""
     is_serial = sql.at("SERIAL")
     kind = read_type(sql)
     draft = _Draft()
     if is_serial:
-        draft.facts.update(nullable=False, unique=True)
+        draft.fields.update(nullable=False, unique=True)
     while not (sql.ended or sql.is_sign(",") or sql.is_sign(")") or sql.at_any("FIRST", "AFTER")):
         _read_attribute(sql, draft)
     request = CharsetRequest(draft.charset, draft.collate, draft.binary)
-    return ColumnSpec(name, kind, request, **draft.facts)
+    return ColumnSpec(name, kind, request, **draft.fields)
 
 
 def _read_attribute(sql: SqlReader, draft: _Draft) -> None:
@@ -47,13 +47,13 @@ def _read_attribute(sql: SqlReader, draft: _Draft) -> None:
         sql.next()
         reader(sql, draft)
     elif sql.peek().kind in (Kind.WORD, Kind.NAME) and sql.is_sign("=", ahead=1):
-        _skip(3)(sql, draft)  # an option of a storage engine of MariaDB
+        _skip(3)(sql, draft)  # an option of a storage engine (MariaDB)
     else:
         raise sql.refused("an attribute of a column")
 
 
-def _facts(**facts: Any) -> Callable[[SqlReader, _Draft], None]:
-    return lambda _sql, draft: draft.facts.update(facts)
+def _set(**fields: Any) -> Callable[[SqlReader, _Draft], None]:
+    return lambda _sql, draft: draft.fields.update(fields)
 
 
 def _skip(count: int) -> Callable[[SqlReader, _Draft], None]:
@@ -97,21 +97,21 @@ def _named_charset(charset: str) -> Callable[[SqlReader, _Draft], None]:
 
 
 def _not(sql: SqlReader, draft: _Draft) -> None:
-    """NOT NULL, NOT ENFORCED, NOT SECONDARY."""
+    """Read NOT NULL, NOT ENFORCED, NOT SECONDARY."""
     if sql.accept("NULL"):
-        draft.facts["nullable"] = False
+        draft.fields["nullable"] = False
     elif not sql.accept_any("ENFORCED", "SECONDARY"):
         raise sql.refused("NULL")
 
 
 def _primary(sql: SqlReader, draft: _Draft) -> None:
     sql.accept("KEY")
-    draft.facts["primary"] = True
+    draft.fields["primary"] = True
 
 
 def _unique(sql: SqlReader, draft: _Draft) -> None:
     sql.accept("KEY")
-    draft.facts["unique"] = True
+    draft.fields["unique"] = True
 
 
 def _generated(sql: SqlReader, draft: _Draft) -> None:
@@ -121,17 +121,17 @@ def _generated(sql: SqlReader, draft: _Draft) -> None:
 
 
 def _as(sql: SqlReader, draft: _Draft) -> None:
-    """AS (expression), AS ROW START, AS ROW END."""
+    """Read AS (expression), AS ROW START, AS ROW END."""
     if sql.accept("ROW"):
         if not sql.accept_any("START", "END"):
             raise sql.refused("START or END")
-        draft.facts.update(row_period=True, nullable=False)
+        draft.fields.update(row_period=True, nullable=False)
     elif not sql.accept("IDENTITY"):
         sql.skip_parentheses()
 
 
 def _default(sql: SqlReader, _draft: _Draft) -> None:
-    """DEFAULT and one value: a literal, a call, an expression in parentheses, NEXT VALUE FOR a sequence."""
+    """Skip the value of DEFAULT: a literal, a call, an expression in parentheses, NEXT VALUE FOR a sequence."""
     if sql.accept("NEXT", "VALUE", "FOR") or sql.accept("PREVIOUS", "VALUE", "FOR"):
         sql.other_table_name()
         return
@@ -148,14 +148,14 @@ def _default(sql: SqlReader, _draft: _Draft) -> None:
 
 
 def _on(sql: SqlReader, draft: _Draft) -> None:
-    """ON UPDATE with a function, or with what a foreign key does."""
+    """Skip ON UPDATE with a function, or with the action of a foreign key."""
     sql.expect("UPDATE")
     _default(sql, draft)
 
 
 def _serial(sql: SqlReader, draft: _Draft) -> None:
     sql.expect("DEFAULT", "VALUE")
-    draft.facts.update(nullable=False, unique=True)
+    draft.fields.update(nullable=False, unique=True)
 
 
 def _references(sql: SqlReader, _draft: _Draft) -> None:
@@ -186,7 +186,7 @@ def _constraint(sql: SqlReader, _draft: _Draft) -> None:
 
 
 def _compressed(sql: SqlReader, draft: _Draft) -> None:
-    draft.facts["compressed"] = True
+    draft.fields["compressed"] = True
     if sql.accept_sign("="):
         sql.next()
 
@@ -196,8 +196,8 @@ def _versioning(sql: SqlReader, _draft: _Draft) -> None:
 
 
 _ATTRIBUTES: dict[str, Callable[[SqlReader, _Draft], None]] = {
-    "UNSIGNED": _facts(unsigned=True),
-    "ZEROFILL": _facts(unsigned=True),
+    "UNSIGNED": _set(unsigned=True),
+    "ZEROFILL": _set(unsigned=True),
     "SIGNED": _skip(0),
     "BINARY": _binary,
     "ASCII": _named_charset("latin1"),
@@ -208,11 +208,11 @@ _ATTRIBUTES: dict[str, Callable[[SqlReader, _Draft], None]] = {
     "CHAR": _character,
     "COLLATE": _collate,
     "NOT": _not,
-    "NULL": _facts(nullable=True),
+    "NULL": _set(nullable=True),
     "PRIMARY": _primary,
-    "KEY": _facts(primary=True),
+    "KEY": _set(primary=True),
     "UNIQUE": _unique,
-    "AUTO_INCREMENT": _facts(nullable=False),
+    "AUTO_INCREMENT": _set(nullable=False),
     "DEFAULT": _default,
     "ON": _on,
     "SERIAL": _serial,
@@ -222,8 +222,8 @@ _ATTRIBUTES: dict[str, Callable[[SqlReader, _Draft], None]] = {
     "VIRTUAL": _skip(0),
     "STORED": _skip(0),
     "PERSISTENT": _skip(0),
-    "VISIBLE": _facts(visible=True),
-    "INVISIBLE": _facts(visible=False),
+    "VISIBLE": _set(visible=True),
+    "INVISIBLE": _set(visible=False),
     "COMPRESSED": _compressed,
     "COLUMN_FORMAT": _value,
     "STORAGE": _value,

@@ -1,4 +1,4 @@
-"""CREATE TABLE: of columns, of another table's shape, of a query's."""
+"""CREATE TABLE: with columns, LIKE another table, or from a query."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from binspark.schema.session import CharsetRequest
 from binspark.schema.sql.columns import read_column
 from binspark.schema.sql.keys import at_key, inline_keys, read_key
 from binspark.schema.sql.options import NO_REQUEST, read_charset_option
-from binspark.schema.sql.reader import SqlReader, TableName
+from binspark.schema.sql.reader import SqlReader
+from binspark.schema.table import TableName
 
-_QUERY_BEGINS = ("SELECT", "AS", "VALUES", "TABLE", "WITH", "IGNORE", "REPLACE")
+_QUERY_WORDS = ("SELECT", "AS", "VALUES", "TABLE", "WITH", "IGNORE", "REPLACE")
 
 
 @dataclass(slots=True)
 class _Tail:
-    """What stands behind the columns of a table."""
+    """What follows the columns of a table."""
 
     charset: CharsetRequest = NO_REQUEST
     versioned: bool = False
@@ -38,7 +39,7 @@ def read_create_table(sql: SqlReader) -> CreateTable | CopyTable:
     if model is not None:
         return CopyTable(name, model, if_not_exists)
     elements = _Elements()
-    tail = _Tail(from_query=sql.is_sign("(") and _holds_query(sql))
+    tail = _Tail(from_query=sql.is_sign("(") and _begins_query(sql))
     if sql.is_sign("(") and not tail.from_query:
         elements = _read_elements(sql)
     if not tail.from_query:
@@ -54,7 +55,7 @@ def read_create_temporary(sql: SqlReader) -> TemporaryTables:
 
 
 def read_create_sequence(sql: SqlReader) -> CreateTable:
-    """Read what follows CREATE SEQUENCE: to the log of MariaDB it is a table of these columns."""
+    """Read what follows CREATE SEQUENCE: in the log of MariaDB it is a table with these columns."""
     if_not_exists = sql.accept("IF", "NOT", "EXISTS")
     name = sql.table_name()
     columns = tuple(
@@ -87,7 +88,7 @@ def _model(sql: SqlReader) -> TableName | None:
     return None
 
 
-def _holds_query(sql: SqlReader) -> bool:
+def _begins_query(sql: SqlReader) -> bool:
     ahead = 1
     while sql.is_sign("(", ahead):
         ahead += 1
@@ -124,7 +125,7 @@ def _read_tail(sql: SqlReader, tail: _Tail) -> None:
             tail.charset = changed
         elif sql.accept("WITH", "SYSTEM", "VERSIONING"):
             tail.versioned = True
-        elif sql.at_any(*_QUERY_BEGINS) or (sql.is_sign("(") and _holds_query(sql)):
+        elif sql.at_any(*_QUERY_WORDS) or (sql.is_sign("(") and _begins_query(sql)):
             tail.from_query = True
             return
         else:
@@ -132,7 +133,7 @@ def _read_tail(sql: SqlReader, tail: _Tail) -> None:
 
 
 def _skip_option(sql: SqlReader) -> None:
-    """Skip an option with its value, which may be a word that means something else elsewhere."""
+    """Skip an option with its value, which may be a keyword in other contexts."""
     sql.skip_one()
     if sql.accept_sign("="):
         sql.skip_one()

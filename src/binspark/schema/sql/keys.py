@@ -11,20 +11,20 @@ _CONSTRAINTS = ("CONSTRAINT", "PRIMARY", "UNIQUE", "FOREIGN", "CHECK", *_INDEX)
 
 
 def at_key(sql: SqlReader) -> bool:
-    """Whether a key or a constraint comes next, and not a column."""
+    """Return whether a key or a constraint comes next, and not a column."""
     if sql.at_any(*_SPECIAL):
         return sql.peek(1).word in _INDEX or sql.at_any("FULLTEXT", "SPATIAL")
     return sql.at_any(*_CONSTRAINTS)
 
 
 def inline_keys(column: ColumnSpec) -> list[Key]:
-    """Return the keys that a column's own attributes ask for."""
+    """Return the keys that the attributes of a column define."""
     part = (KeyPart(column.name),)
     return [Key(PRIMARY, part)] * column.primary + [Key("", part)] * column.unique
 
 
 def read_key(sql: SqlReader) -> Key | None:
-    """Read a key; None for a constraint that is no key."""
+    """Read a key; None for a constraint that is not a key."""
     symbol = ""
     if sql.accept("CONSTRAINT") and not sql.at_any("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
         symbol = sql.name()
@@ -35,23 +35,23 @@ def read_key(sql: SqlReader) -> Key | None:
 
 def _read_kind(sql: SqlReader, symbol: str) -> Key | None:
     if sql.accept("PRIMARY", "KEY"):
-        return Key(PRIMARY, _behind_name(sql)[1])
+        return Key(PRIMARY, _name_and_parts(sql)[1])
     if sql.accept("UNIQUE"):
         sql.accept_any(*_INDEX)
-        name, parts = _behind_name(sql)
+        name, parts = _name_and_parts(sql)
         return Key(name or symbol, parts)
     if sql.accept_any(*_SPECIAL):
         sql.accept_any(*_INDEX)
-        return Key(*_behind_name(sql), unique=False)
+        return Key(*_name_and_parts(sql), unique=False)
     if sql.accept_any(*_INDEX):
-        return Key(*_behind_name(sql), unique=False)
+        return Key(*_name_and_parts(sql), unique=False)
     if sql.at_any("FOREIGN", "CHECK"):
         return None
     raise sql.refused("a key")
 
 
-def _behind_name(sql: SqlReader) -> tuple[str, tuple[KeyPart, ...]]:
-    """Read what stands behind the kind of a key: IF NOT EXISTS, a name, USING, and the columns."""
+def _name_and_parts(sql: SqlReader) -> tuple[str, tuple[KeyPart, ...]]:
+    """Read what follows the kind of a key: IF NOT EXISTS, a name, USING, and the columns."""
     sql.accept("IF", "NOT", "EXISTS")
     name = ""
     if not (sql.is_sign("(") or sql.at_any("USING", "TYPE")):

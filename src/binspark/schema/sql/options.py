@@ -1,4 +1,4 @@
-"""Options of tables and databases: of these only the character set matters here."""
+"""Options of tables and databases, of which only the character set is needed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NO_REQUEST = CharsetRequest()
 
 
 def read_charset_option(sql: SqlReader, request: CharsetRequest) -> CharsetRequest | None:
-    """Read `[DEFAULT] CHARACTER SET [=] x` or `[DEFAULT] COLLATE [=] x`, if that comes next; else None."""
+    """Read `[DEFAULT] CHARACTER SET [=] x` or `[DEFAULT] COLLATE [=] x` if it comes next; else return None."""
     ahead = 1 if sql.at("DEFAULT") else 0
     words = sql.peek(ahead).word, sql.peek(ahead + 1).word
     is_charset = words[0] == "CHARSET" or words in (("CHARACTER", "SET"), ("CHAR", "SET"))

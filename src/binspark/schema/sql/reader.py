@@ -1,30 +1,15 @@
-"""Tokens read one after the other, with the questions that a grammar asks."""
+"""A reader of tokens with the operations of a recursive descent parser."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from binspark.errors import SchemaError
+from binspark.schema.changes import NotUnderstood
 from binspark.schema.session import Session
 from binspark.schema.sql.tokens import END, Kind, Token, tokens
-
-
-class NotUnderstood(SchemaError):
-    """A statement is about tables, but not in a way that binspark understands."""
-
-
-class TableName(NamedTuple):
-    """A table's full name."""
-
-    schema: str
-    table: str
-
-    def __str__(self) -> str:
-        return f"{self.schema}.{self.table}"
+from binspark.schema.table import TableName
 
 
 class SqlReader:
-    """A statement, read from left to right. `tables` collects the tables that it names as its subject."""
+    """Reads a statement from left to right. `tables` collects the tables that it affects."""
 
     def __init__(self, sql: str | list[Token], schema: str, session: Session) -> None:
         self._tokens = sql if isinstance(sql, list) else list(tokens(sql, session))
@@ -34,6 +19,7 @@ class SqlReader:
         self.tables: list[TableName] = []
 
     def peek(self, ahead: int = 0) -> Token:
+        """Return the token that comes next, or one further ahead, without taking it."""
         at = self._at + ahead
         return self._tokens[at] if at < len(self._tokens) else END
 
@@ -44,21 +30,23 @@ class SqlReader:
 
     @property
     def ended(self) -> bool:
+        """Whether the statement ends here."""
         token = self.peek()
         return token is END or self.is_sign(";")
 
     def next(self) -> Token:
+        """Take the token that comes next; at the end it is END, again and again."""
         token = self.peek()
         if token is not END:
             self._at += 1
         return token
 
     def at(self, *words: str) -> bool:
-        """Whether these keywords come next."""
+        """Return whether these keywords come next."""
         return all(self.peek(ahead).word == word for ahead, word in enumerate(words))
 
     def at_any(self, *words: str) -> bool:
-        """Whether one of these keywords comes next."""
+        """Return whether one of these keywords comes next."""
         return self.peek().word in words
 
     def accept(self, *words: str) -> bool:
@@ -73,25 +61,30 @@ class SqlReader:
         return self.next().word if self.at_any(*words) else ""
 
     def expect(self, *words: str) -> None:
+        """Take these keywords, which must come next."""
         if not self.accept(*words):
             raise self.refused(" ".join(words))
 
     def is_sign(self, sign: str, ahead: int = 0) -> bool:
+        """Return whether this sign comes next, or `ahead` tokens later."""
         token = self.peek(ahead)
         return token.kind is Kind.SIGN and token.value == sign
 
     def accept_sign(self, sign: str) -> bool:
+        """Take this sign if it comes next."""
         if not self.is_sign(sign):
             return False
         self._at += 1
         return True
 
     def expect_sign(self, sign: str) -> None:
+        """Take this sign, which must come next."""
         if not self.accept_sign(sign):
             raise self.refused(f"`{sign}`")
 
     def refused(self, wanted: str) -> NotUnderstood:
-        return NotUnderstood(f"{wanted} was expected where {self.peek().value!r} stands")
+        """Return the error that something else was expected here."""
+        return NotUnderstood(f"expected {wanted}, found {self.peek().value!r}")
 
     def name(self) -> str:
         """Take an identifier."""
@@ -100,24 +93,26 @@ class SqlReader:
         return self.next().value
 
     def word_or_text(self) -> str:
-        """Take a name that may also stand in quotes, such as that of a character set."""
+        """Take a name that may also be a string, such as that of a character set."""
         if self.peek().kind is Kind.END or self.peek().kind is Kind.SIGN:
             raise self.refused("a name")
         return self.next().value
 
     def text(self) -> str:
+        """Take a string literal."""
         if self.peek().kind is not Kind.TEXT:
-            raise self.refused("a text")
+            raise self.refused("a string")
         return self.next().value
 
     def number(self) -> int:
+        """Take an unsigned integer."""
         token = self.peek()
         if token.kind is not Kind.NUMBER or not token.value.isdecimal():
-            raise self.refused("a whole number")
+            raise self.refused("an unsigned integer")
         return int(self.next().value)
 
     def table_name(self) -> TableName:
-        """Take the name of a table that the statement is about."""
+        """Take the name of a table that the statement affects."""
         name = self.other_table_name()
         self.tables.append(name)
         return name
@@ -130,7 +125,7 @@ class SqlReader:
         return TableName(first or self.schema, self.stored_name())
 
     def stored_name(self) -> str:
-        """Take the name of a table or a database, in the case that the server keeps it in."""
+        """Take the name of a table or a database, in the case in which the server stores it."""
         name = self.name()
         return name.lower() if self.session.lower_case_names else name
 
@@ -145,7 +140,7 @@ class SqlReader:
             self._at += 1
 
     def skip_one(self) -> None:
-        """Skip one token, or a pair of parentheses with all that is in it."""
+        """Skip one token, or parentheses with their content."""
         if self.is_sign("("):
             self.skip_parentheses()
         else:
@@ -157,5 +152,6 @@ class SqlReader:
             self.skip_one()
 
     def skip_rest(self) -> None:
+        """Skip to the end of the statement."""
         while not self.ended:
             self.skip_one()

@@ -1,7 +1,7 @@
-"""A statement's text into what it changes.
+"""The text of a statement into what it changes.
 
-The grammar is binspark's own, of what a server accepts in statements about tables; everything else is passed over.
-A statement about tables that it does not cover becomes an `Unreadable`, never a guess.
+The grammar is binspark's own and covers the statements about tables that servers accept; all others are ignored. A
+statement about tables that it does not support becomes an `Unreadable`, never a guess.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from binspark.schema.changes import (
     DropKey,
     DropTables,
     Key,
+    NotUnderstood,
     RenameTables,
     TemporaryTables,
     Unreadable,
@@ -29,7 +30,7 @@ from binspark.schema.sql.alter import read_alter_table
 from binspark.schema.sql.create import read_create_sequence, read_create_table, read_create_temporary
 from binspark.schema.sql.keys import read_parts
 from binspark.schema.sql.options import read_database_options
-from binspark.schema.sql.reader import NotUnderstood, SqlReader
+from binspark.schema.sql.reader import SqlReader
 from binspark.schema.sql.tokens import Token
 
 _FIRST_WORD = re.compile(r"\s*(CREATE|ALTER|DROP|RENAME)\b", re.IGNORECASE)
@@ -39,9 +40,9 @@ _DATABASE = ("DATABASE", "SCHEMA")
 
 
 def may_define(sql: str) -> bool:
-    """Whether a statement may be DDL, by its first word: a quick look, because most statements are none.
+    """Return whether a statement may be DDL, judging by its first word: a fast check, because most are not.
 
-    A beginning of a statement is enough, unless a comment is longer than that: then it may.
+    The beginning of a statement is enough. If it ends inside a comment, the statement may be DDL.
     """
     offset = 0
     while match := _COMMENT.match(sql, offset):
@@ -50,9 +51,9 @@ def may_define(sql: str) -> bool:
 
 
 def read_ddl(sql: str, schema: str, session: Session) -> Change | None:
-    """Return what a statement changes about tables and databases; None if nothing.
+    """Return how a statement changes tables and databases; None if it does not.
 
-    `schema` is the one that names without a schema belong to.
+    `schema` is that of names without a schema.
     """
     if not may_define(sql):
         return None
@@ -60,12 +61,12 @@ def read_ddl(sql: str, schema: str, session: Session) -> Change | None:
 
 
 def read_tokens(statement: list[Token], schema: str, session: Session, sql: str) -> Change | None:
-    """Do the same for a statement that is cut into tokens already."""
+    """Return the same for a statement that is given as tokens."""
     return read_statement(SqlReader(statement, schema, session), sql)
 
 
 def read_statement(reader: SqlReader, sql: str) -> Change | None:
-    """Return what the statement of a reader changes."""
+    """Return how the statement of a reader changes tables and databases."""
     verb = _VERBS.get(reader.next().word)
     if verb is None:
         return None

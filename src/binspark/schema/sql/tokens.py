@@ -1,7 +1,7 @@
 """SQL text into tokens, by the rules of both families.
 
-A comment `/*!50100 ... */` is code for servers from that version on, `/*M!100301 ... */` for MariaDB only; what a
-server would not run is left out here too.
+A comment `/*!50100 ... */` is executed by servers from that version on, `/*M!100301 ... */` by MariaDB only; what the
+server did not execute is skipped here, too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Kind(Enum):
 
 
 class Token(NamedTuple):
-    """A token. `value` is what it means: without quotes and escapes. `word` is a keyword in upper case, else empty."""
+    """A token. `value` is without quotes and escapes. `word` is a keyword in upper case, or empty."""
 
     kind: Kind
     value: str
@@ -65,7 +65,7 @@ _NO_SERVER_YET = 999999
 
 
 def tokens(sql: str, session: Session) -> Iterator[Token]:
-    """Yield the tokens of a text; comments are left out, and texts that stand side by side are one."""
+    """Yield the tokens of a text without comments; adjacent strings are one token."""
     pending: Token | None = None
     for token in _single_tokens(sql, session):
         if pending is not None and token.kind is Kind.TEXT and pending.kind is Kind.TEXT:
@@ -85,16 +85,16 @@ def _single_tokens(sql: str, session: Session) -> Iterator[Token]:
     while match := pattern.match(sql, offset):
         offset = match.end()
         if match["opens"]:
-            offset = offset if _runs(match, session) else _behind_comment(sql, offset)
+            offset = offset if _is_executed(match, session) else _after_comment(sql, offset)
         elif not (match["space"] or match["closes"]):
             token = _token(match, backslash, session.has_mode(SqlMode.ANSI_QUOTES))
             yield token
             if token.kind is Kind.SIGN and token.value in _QUOTES:
-                return  # it is never closed: nothing behind it means what it seems to
+                return  # the quote is not closed: the rest cannot be read
 
 
-def _runs(match: re.Match[str], session: Session) -> bool:
-    """Whether the server runs the code in a comment. MariaDB does not run what is for MySQL 5.7 and later."""
+def _is_executed(match: re.Match[str], session: Session) -> bool:
+    """Return whether the server executes a comment. MariaDB does not execute those for MySQL 5.7 and later."""
     version = int(match["version"] or 0)
     if (match["maria"] and not session.mariadb) or version >= _NO_SERVER_YET:
         return False
@@ -103,7 +103,7 @@ def _runs(match: re.Match[str], session: Session) -> bool:
     return session.version is None or version <= session.version
 
 
-def _behind_comment(sql: str, offset: int) -> int:
+def _after_comment(sql: str, offset: int) -> int:
     end = sql.find("*/", offset)
     return len(sql) if end < 0 else end + 2
 

@@ -1,4 +1,4 @@
-"""The types of columns as DDL writes them, with the aliases of both families."""
+"""Column types in DDL, with the synonyms of both families."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from binspark.schema.changes import TextKind, TypeSpec
 from binspark.schema.sql.reader import SqlReader
 from binspark.wire.sql_modes import SqlMode
 
-_MOST_FLOAT_BITS = 24
+_MAX_FLOAT_BITS = 24
 _DEFAULT_PRECISION = 10
 _DEFAULT_DIMENSIONS = 2048
 _MANY_MEMBERS = 256
 _LONG_FIELD = 4
-_LONGEST_SET = 8
+_MAX_SET_BYTES = 8
 
 _SPATIAL = ("GEOMETRY", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON")
 
@@ -46,31 +46,31 @@ _FIXED: dict[str, TypeSpec] = {
         ("GEOMETRYCOLLECTION", "GEOMCOLLECTION"), TypeSpec(T.GEOMETRY, size=_LONG_FIELD, geometry_type=len(_SPATIAL))
     ),
 }
-"""Types that are what their name says; a number behind it is a display width, or the room of a BLOB or TEXT."""
+"""Types that follow from their name. A number after it is a display width, or the capacity of a BLOB or TEXT."""
 
 _MEDIUM = 3
 
 
 def read_type(sql: SqlReader) -> TypeSpec:
-    """Read a type and what belongs to it: `VARCHAR(20)`, `LONG VARBINARY`, `ENUM('a', 'b')`."""
+    """Read a type with its parameters: `VARCHAR(20)`, `LONG VARBINARY`, `ENUM('a', 'b')`."""
     name = sql.name().upper()
     reader = _READERS.get(name)
     if reader is not None:
         return reader(sql, name)
     if name not in _FIXED:
-        raise sql.refused(f"a type that is known instead of {name!r}")
+        raise sql.refused(f"a known type instead of {name!r}")
     numbers = _numbers(sql)
     fixed = _FIXED[name]
     if name in ("BLOB", "TEXT") and numbers:
         nothing = 2 if sql.session.mariadb else 1  # TEXT(0) is TEXT in MariaDB, TINYTEXT in MySQL
-        return replace(fixed, size=0, room=numbers[0]) if numbers[0] else replace(fixed, size=nothing)
+        return replace(fixed, size=0, capacity=numbers[0]) if numbers[0] else replace(fixed, size=nothing)
     if name == "DATE" and sql.session.mariadb and sql.session.has_mode(SqlMode.ORACLE):
         return TypeSpec(T.DATETIME2)
     return fixed
 
 
 def _numbers(sql: SqlReader) -> list[int]:
-    """Read the numbers in parentheses, if there are any."""
+    """Read numbers in parentheses, if there are any."""
     numbers: list[int] = []
     if sql.accept_sign("("):
         while True:
@@ -82,7 +82,7 @@ def _numbers(sql: SqlReader) -> list[int]:
 
 
 def _char(sql: SqlReader, name: str) -> TypeSpec:
-    """CHAR, CHARACTER, CHAR VARYING, CHAR BYTE."""
+    """Read CHAR, CHARACTER, CHAR VARYING, CHAR BYTE."""
     if sql.accept_any("VARYING"):
         return _varchar(sql, name)
     return TypeSpec(T.STRING, TextKind.CHAR, size=_first(_numbers(sql), 1))
@@ -93,7 +93,7 @@ def _varchar(sql: SqlReader, _name: str) -> TypeSpec:
 
 
 def _national(sql: SqlReader, name: str) -> TypeSpec:
-    """NATIONAL CHAR, NATIONAL VARCHAR, NCHAR, NCHAR VARYING, NVARCHAR: in utf8mb3."""
+    """Read NATIONAL CHAR, NATIONAL VARCHAR, NCHAR, NCHAR VARYING, NVARCHAR, which are utf8mb3."""
     kind = sql.accept_any("CHAR", "CHARACTER", "VARCHAR") if name == "NATIONAL" else name
     varying = sql.accept_any("VARYING", "VARCHAR")
     read = _varchar if varying or kind in ("VARCHAR", "NVARCHAR") else _char
@@ -109,7 +109,7 @@ def _varbinary(sql: SqlReader, _name: str) -> TypeSpec:
 
 
 def _long(sql: SqlReader, _name: str) -> TypeSpec:
-    """LONG, LONG VARCHAR, LONG CHAR VARYING, LONG VARBINARY."""
+    """Read LONG, LONG VARCHAR, LONG CHAR VARYING, LONG VARBINARY."""
     charset = "binary" if sql.accept("VARBINARY") else None
     if charset is None and sql.accept_any("VARCHAR", "VARCHARACTER", "CHAR", "CHARACTER"):
         sql.accept("VARYING")
@@ -123,14 +123,14 @@ def _decimal(sql: SqlReader, _name: str) -> TypeSpec:
 
 
 def _number(sql: SqlReader, name: str) -> TypeSpec:
-    """NUMBER, in MariaDB's Oracle mode: a DOUBLE unless it says how many digits."""
+    """Read NUMBER of MariaDB's Oracle mode: a DOUBLE unless it has a precision."""
     return _decimal(sql, name) if sql.is_sign("(") else TypeSpec(T.DOUBLE, size=8, unsigned=False)
 
 
 def _float(sql: SqlReader, _name: str) -> TypeSpec:
-    """FLOAT, FLOAT(bits), FLOAT(digits, digits)."""
+    """Read FLOAT, FLOAT(bits), FLOAT(digits, digits)."""
     numbers = _numbers(sql)
-    wide = len(numbers) == 1 and numbers[0] > _MOST_FLOAT_BITS
+    wide = len(numbers) == 1 and numbers[0] > _MAX_FLOAT_BITS
     return TypeSpec(T.DOUBLE, size=8, unsigned=False) if wide else TypeSpec(T.FLOAT, size=4, unsigned=False)
 
 
@@ -160,18 +160,18 @@ def _choice(sql: SqlReader, name: str) -> TypeSpec:
     if name == "ENUM":
         return TypeSpec(T.ENUM, size=1 if len(members) < _MANY_MEMBERS else 2, members=tuple(members))
     size = (len(members) + 7) // 8
-    return TypeSpec(T.SET, size=size if size <= _LONG_FIELD else _LONGEST_SET, members=tuple(members))
+    return TypeSpec(T.SET, size=size if size <= _LONG_FIELD else _MAX_SET_BYTES, members=tuple(members))
 
 
 def _json(sql: SqlReader, _name: str) -> TypeSpec:
-    """JSON: a type of its own in MySQL, LONGTEXT in MariaDB."""
+    """Read JSON: a separate type in MySQL, LONGTEXT in MariaDB."""
     if sql.session.mariadb:
         return TypeSpec(T.BLOB, TextKind.BLOB, size=_LONG_FIELD, charset="utf8mb4", collate="utf8mb4_bin")
     return TypeSpec(T.JSON, size=_LONG_FIELD)
 
 
 def _vector(sql: SqlReader, _name: str) -> TypeSpec:
-    """VECTOR: a type of its own in MySQL, VARBINARY in MariaDB."""
+    """Read VECTOR: a separate type in MySQL, VARBINARY in MariaDB."""
     dimensions = _first(_numbers(sql), _DEFAULT_DIMENSIONS)
     if sql.session.mariadb:
         return TypeSpec(T.VARCHAR, TextKind.VARCHAR, size=4 * dimensions, charset="binary")

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from binspark.errors import OptionError, Purged
-from binspark.files.active_log import whole_end
+from binspark.files.active_log import complete_end
 from binspark.files.log_head import fingerprint, read_head
-from binspark.files.plan import plan_logs
+from binspark.files.schema_scan import read_history
 from binspark.files.sources import LogSource, find_logs
-from binspark.files.splits import PlannedLog, Split, cut
-from binspark.files.survey import read_history
+from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.replication.position import BinlogPosition
 from binspark.schema.history import SchemaHistory
@@ -37,7 +36,7 @@ class ArchiveSource:
         file, colon, offset = text.rpartition(":")
         if not colon or not offset.isdecimal():
             message = f"startingOffsets: {text!r} is none of earliest, latest, file:position"
-            raise OptionError(f"{message}; in an archive, excludeGtids and startTime narrow what is read")
+            raise OptionError(f"{message}; in an archive, excludeGtids and committedFrom narrow what is read")
         self._number(sources, file)
         return BinlogPosition(file, int(offset))
 
@@ -82,7 +81,7 @@ class ArchiveSource:
             if log.size > max(begin, FIRST_EVENT_OFFSET):
                 logs.append(log.narrowed(0 if begin <= FIRST_EVENT_OFFSET else begin, None))
         history = self._history(sources, start, end, logs)
-        return [(split, history) for split in cut(logs, self.options.max_split_bytes)]
+        return [(split, history) for split in split_logs(logs, self.options.max_split_bytes)]
 
     def _sources(self) -> Sequence[LogSource]:
         return find_logs(self.options.paths, self.options.file_storage)
@@ -133,7 +132,7 @@ def _end(source: LogSource, begin: int, *, last: bool) -> int:
     with source.open() as file:
         if not last:
             return file.size
-        return max(begin, whole_end(file, file.size, read_head(file, source.name), source.name, begin))
+        return max(begin, complete_end(file, file.size, read_head(file, source.name), source.name, begin))
 
 
 def _planned(source: LogSource, size: int | None) -> PlannedLog:

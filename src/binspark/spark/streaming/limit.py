@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from binspark.columns.starts import LogBytes
-from binspark.files.hops import opened
+from binspark.files.header_scan import open_scanner
 from binspark.files.sources import LogSource
 from binspark.files.splits import PlannedLog
 
@@ -30,8 +30,8 @@ class Limit:
         if begin >= end or (self.bytes is None and self.transactions is None):
             return end
         stop = end
-        with opened(PlannedLog(source, end, 0)) as hopper:
-            log = LogBytes(hopper.file.read_at, end, hopper.head.format)
+        with open_scanner(PlannedLog(source, end, 0)) as scanner:
+            log = LogBytes(scanner.file.read_at, end, scanner.head.format)
             if self.bytes is not None and end - begin > self.bytes:
                 stop = log.find_start(max(begin + 1, begin + self.bytes)) or end
             if self.transactions is not None:

@@ -14,11 +14,12 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from binspark.errors import SourceError
+from binspark.kernels import cache
 from binspark.replication.position import BinlogPosition
 from binspark.schema.history import SchemaHistory
 from binspark.spark.batch import make_view
 from binspark.spark.options import SourceOptions
-from binspark.spark.plan import Shape
+from binspark.spark.plan import SchemaVersion
 
 if TYPE_CHECKING:
     from binspark.spark.streaming.archive import ArchiveSource
@@ -57,10 +58,10 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     Nothing rests on `commit` or `stop`: Spark may call neither.
     """
 
-    def __init__(self, options: SourceOptions, schema: StructType, shape: Shape | None) -> None:
+    def __init__(self, options: SourceOptions, schema: StructType, version: SchemaVersion | None) -> None:
         self._options = options
         self._schema = schema
-        self._shape = shape
+        self._version = version
         self._follows: ArchiveSource | ServerSource | None = None
         self._target: BinlogPosition | None = None
 
@@ -116,7 +117,8 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Yield the rows of a part of a range."""
         if not isinstance(partition, RangePartition):
             return iter(())
-        view = make_view(self._options, self._schema, self._shape)
+        cache.enable()
+        view = make_view(self._options, self._schema, self._version)
         return view.read(partition.part, _reader(partition))
 
     def stop(self) -> None:

@@ -13,6 +13,7 @@ from binspark.errors import BinlogError, ConnectionLost, Purged
 from binspark.event import Event
 from binspark.files.sources import log_order
 from binspark.gtid import GtidSet
+from binspark.options.server import connection_arguments
 from binspark.replication.chunk import LogChunk
 from binspark.replication.dump import file_created
 from binspark.replication.find import end_of_log, find_start
@@ -27,7 +28,6 @@ from binspark.server.connection import Connection
 from binspark.server.info import purged_gtids, server_info, server_logs
 from binspark.server.retry import Retry, RetryingConnection
 from binspark.spark.options import SourceOptions
-from binspark.spark.server_schema import connection_arguments
 from binspark.spark.streaming.backlog import Backlog
 from binspark.spark.streaming.limit import Limit
 from binspark.spark.streaming.range_reader import ServerRange

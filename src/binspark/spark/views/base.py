@@ -1,4 +1,4 @@
-"""Readers of rows for splits, which know of tables what the options let them know."""
+"""What views read from and what they are: parts of logs, and readers of batches with the schemas that options allow."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from binspark.columns.selection import Selection
 from binspark.event import Event, Query
 from binspark.files.split_reader import MakeReader
 from binspark.schema.history import SchemaHistory
-from binspark.spark.options import Ddl, SourceOptions
+from binspark.spark.options import DdlMode, SourceOptions
 
 
 class LogReader(Protocol):
-    """Reads a part of a log: `part` is a `Split` or a `LiveRange`, as the reader knows them."""
+    """Reads a part of a log: a `Split` or a `LiveRange`, whichever the reader is for."""
 
     def batches(self, part: Any, make_reader: Callable[[SchemaHistory], BatchReader]) -> Iterator[TableBatch]:
         """Yield the rows of the transactions of a part."""
@@ -28,26 +28,26 @@ class LogReader(Protocol):
 
 
 class ViewReader(Protocol):
-    """Makes the rows of a view out of a part of a log."""
+    """Makes the rows of a view from a part of a log."""
 
     def read(self, part: Any, reader: LogReader) -> Iterator[pa.RecordBatch]:
-        """Yield batches in the schema that is asked for."""
+        """Yield batches in the target schema."""
         ...
 
 
 def batch_readers(selection: Selection, options: SourceOptions) -> MakeReader:
-    """Return what makes the readers of a split's parts."""
+    """Return what creates the readers for the parts of a split."""
 
     def make(history: SchemaHistory) -> BatchReader:
-        if options.ddl is Ddl.IGNORE:
-            history = _DeafHistory(history.catalog, lower_case_names=history.lower_case_names)
+        if options.ddl is DdlMode.IGNORE:
+            history = _FixedHistory(history.catalog, lower_case_names=history.lower_case_names)
         return BatchReader(selection, history)
 
     return make
 
 
-class _DeafHistory(SchemaHistory):
-    """Knows what it was told before the log began; statements of the log change nothing."""
+class _FixedHistory(SchemaHistory):
+    """Has the schemas that were known before the log; its statements change nothing."""
 
     def feed(self, event: Event) -> None:
         """Take notice of an event, unless it is a statement."""

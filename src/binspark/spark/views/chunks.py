@@ -1,4 +1,4 @@
-"""The view `chunks`: rows of several tables in one pass, a few thousand at a time, each chunk an Arrow stream."""
+"""The view `chunks`: rows of several tables in one pass, some thousand at a time, each chunk an Arrow stream."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from binspark.columns.reader import TableBatch
 from binspark.position import Position
 from binspark.schema.table import TableSchema
 from binspark.spark.options import SourceOptions
-from binspark.spark.plan import Shape
+from binspark.spark.plan import SchemaVersion
 from binspark.spark.schemas import arrow_schema, table_schema
 from binspark.spark.views.base import LogReader, batch_readers
 from binspark.spark.views.conform import Conformer
@@ -22,7 +22,7 @@ _CHUNK_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class ChunksView:
-    """Packs the batches of each table, in the types that its typed DataFrame has."""
+    """Packs the batches of each table, in the types of its typed DataFrame."""
 
     options: SourceOptions
     target: pa.Schema
@@ -52,12 +52,13 @@ class ChunksView:
 
 
 class _Packer:
-    """Packs batches of one shape of a table."""
+    """Packs batches of one schema version of a table."""
 
     def __init__(self, table: TableSchema, options: SourceOptions) -> None:
         schema = table_schema(table, options)
         self.schema = schema.json()
-        self._conformer = Conformer(arrow_schema(schema), Shape(table, Position()), replace(options, streaming=False))
+        version = SchemaVersion(table, Position())
+        self._conformer = Conformer(arrow_schema(schema), version, replace(options, streaming=False))
 
     def packed(self, found: TableBatch) -> bytes:
         batch = self._conformer.conform(found)

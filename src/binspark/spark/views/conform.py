@@ -1,4 +1,4 @@
-"""Rows of any shape of a table, brought into one schema."""
+"""Rows of any schema version of a table, brought into one schema."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from binspark.columns.reader import TableBatch
-from binspark.columns.reconcile import Conversion, conversion, geometry_of
 from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
+from binspark.documents.conversion import Conversion, conversion, geometry_of
 from binspark.errors import BinlogError, SchemaError
 from binspark.event.column_types import ColumnType
 from binspark.files.sources import log_order
 from binspark.position import Position
 from binspark.schema.table import TableSchema
-from binspark.spark.options import Evolution, SourceOptions
-from binspark.spark.plan import Shape
+from binspark.spark.options import SchemaEvolution, SourceOptions
+from binspark.spark.plan import SchemaVersion
 from binspark.spark.schemas import BEFORE
-from binspark.spark.table_schemas import shape_text
+from binspark.spark.table_schemas import describe_version
 
 
 class Conformer:
-    """Brings batches of any shape of a table into one schema."""
+    """Brings batches of any schema version of a table into one schema."""
 
-    def __init__(self, target: pa.Schema, newest: Shape, options: SourceOptions) -> None:
+    def __init__(self, target: pa.Schema, newest: SchemaVersion, options: SourceOptions) -> None:
         self._target = target
         self._newest = newest
         self._options = options
@@ -36,7 +36,7 @@ class Conformer:
         return any(column.name is None for column in self._newest.table.columns)
 
     def conform(self, found: TableBatch) -> pa.RecordBatch:
-        """Return a batch in the schema that is asked for."""
+        """Return a batch in the target schema."""
         steps = self._known.get(found.table)
         if steps is None:
             steps = self._known[found.table] = self._steps(found)
@@ -47,8 +47,8 @@ class Conformer:
         ]
         for field, array in zip(self._target, arrays, strict=True):
             if not field.nullable and array.null_count:
-                place = _place(found, array.is_null().index(True).as_py())
-                raise SchemaError(f"{field.name} is NULL in a row, but the schema says NOT NULL", place)
+                position = _position(found, array.is_null().index(True).as_py())
+                raise SchemaError(f"{field.name} is NULL in a row, but NOT NULL in the schema of the query", position)
         return pa.RecordBatch.from_arrays(arrays, schema=self._target)
 
     def _steps(self, found: TableBatch) -> list[tuple[int, Conversion] | None]:
@@ -79,7 +79,7 @@ class Conformer:
         return conversion(have, want, is_json=column_type == ColumnType.JSON)
 
     def _before_conversion(self, have: pa.DataType, want: pa.DataType, types: Mapping[str, int]) -> Conversion | None:
-        """Convert old images field by field; what they lack is null."""
+        """Convert before images field by field; fields that they do not have are null."""
         steps: list[Conversion | None] = []
         for field in want:
             index = have.get_field_index(field.name)
@@ -98,27 +98,28 @@ class Conformer:
         return convert
 
     def _check_names(self, found: TableBatch) -> None:
-        """Refuse to guess which column is which where nothing tells their names and the shapes differ."""
+        """Refuse to guess which column is which where names are not known and schema versions differ."""
         unnamed = self._unnamed or any(column.name is None for column in found.table.columns)
         if unnamed and found.table.columns != self._newest.table.columns:
-            raise self._irreconcilable(found, "nothing tells the names of the columns; schemaFile may")
+            raise self._irreconcilable(found, "the names of the columns are not known; schemaFile can supply them")
 
     def _check_stream(self, found: TableBatch) -> None:
-        """Stop a stream whose table changed: rows of a newer shape would lose columns without a word."""
+        """Stop a stream whose table changed: rows of a newer schema version would lose columns without notice."""
         if _columns(found.table) == _columns(self._newest.table):
             return
-        older, how = Shape(found.table, _place(found)), "schemaEvolution=restart picks changes up when it is restarted"
-        if self._options.schema_evolution is Evolution.RESTART:
+        older = SchemaVersion(found.table, _position(found))
+        how = "set schemaEvolution=restart to continue with the new schema after a restart"
+        if self._options.schema_evolution is SchemaEvolution.RESTART:
             if _order(older.position) < _order(self._newest.position):
                 return
-            how = "restart it, and it goes on from the same offset with the new shape"
-        changed = f"{shape_text(older)}; the query began with {shape_text(self._newest)}"
-        raise SchemaError(f"the table changed while the query ran: {changed}. {how}", older.position)
+            how = "restart it, and it continues from the same offset with the new schema"
+        changed = f"{describe_version(older)}; the query began with {describe_version(self._newest)}"
+        raise SchemaError(f"the table changed while the query was running: {changed}. {how}", older.position)
 
     def _irreconcilable(self, found: TableBatch, why: str) -> SchemaError:
-        older = Shape(found.table, _place(found))
-        message = f"rows of one shape do not fit another: {why}. {shape_text(older)} and {shape_text(self._newest)}"
-        return SchemaError(message, older.position)
+        older = SchemaVersion(found.table, _position(found))
+        versions = f"{describe_version(older)} and {describe_version(self._newest)}"
+        return SchemaError(f"rows of one schema version do not fit another: {why}. {versions}", older.position)
 
 
 def _columns(table: TableSchema) -> list[tuple[str, pa.DataType]]:
@@ -131,18 +132,18 @@ def _order(position: Position) -> tuple[tuple[str, int], int]:
 
 
 def _converted(found: TableBatch, index: int, convert: Conversion) -> pa.Array:
-    """Return a column in another type. A value that has no place in it is an error that says where it stands."""
+    """Return a column in another type. A value that does not fit is an error with the position of its row."""
     array = found.batch.column(index)
     if found.batch.schema.field(index).name == BEFORE:
-        array = _old_images(array, found.batch.column("_op"))
+        array = _before_images(array, found.batch.column("_op"))
     try:
         return convert(array)
     except BinlogError as error:
-        raise error.at(_place(found, _first_refused(array, convert))) from None
+        raise error.at(_position(found, _first_refused(array, convert))) from None
 
 
-def _old_images(array: pa.StructArray, operations: pa.DictionaryArray) -> pa.StructArray:
-    """Return old images, NULL where there is none: only an update has one beside its row."""
+def _before_images(array: pa.StructArray, operations: pa.DictionaryArray) -> pa.StructArray:
+    """Return before images, NULL where there is none: only an update has one besides its row."""
     others = pc.not_equal(operations.dictionary_decode(), "update")
     return pa.StructArray.from_arrays(array.flatten(), fields=list(array.type), mask=others)
 
@@ -156,7 +157,7 @@ def _first_refused(array: pa.Array, convert: Conversion) -> int:
     return 0
 
 
-def _place(found: TableBatch, row: int = 0) -> Position:
+def _position(found: TableBatch, row: int = 0) -> Position:
     batch = found.batch
     if not batch.num_rows or "_pos" not in batch.schema.names:
         return Position()

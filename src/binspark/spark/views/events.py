@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from binspark.columns.selection import Operations, Selection
-from binspark.columns.variant import VARIANT, variant_documents
+from binspark.documents.variant import VARIANT, variant_documents
 from binspark.event import Event
 from binspark.render.records import event_record, transaction_record
 from binspark.spark.options import SourceOptions

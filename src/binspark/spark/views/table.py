@@ -11,7 +11,7 @@ import pyarrow as pa
 from binspark.columns.metadata_fields import METADATA_NAMES
 from binspark.columns.selection import Selection
 from binspark.spark.options import SourceOptions
-from binspark.spark.plan import Shape
+from binspark.spark.plan import SchemaVersion
 from binspark.spark.schemas import BEFORE
 from binspark.spark.views.base import LogReader, batch_readers
 from binspark.spark.views.conform import Conformer
@@ -19,28 +19,28 @@ from binspark.spark.views.conform import Conformer
 
 @dataclass(frozen=True)
 class TableView:
-    """Brings the rows of one table, in whatever shape it had, into one schema."""
+    """Brings the rows of all schema versions of a table into one schema."""
 
     options: SourceOptions
     target: pa.Schema
-    shape: Shape
+    version: SchemaVersion
 
     def read(self, part: Any, reader: LogReader) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a split."""
-        conformer = Conformer(self.target, self.shape, self.options)
+        conformer = Conformer(self.target, self.version, self.options)
         for found in reader.batches(part, batch_readers(self.selection, self.options)):
             yield conformer.conform(found)
 
     @property
     def selection(self) -> Selection:
-        """What must be decoded: the columns of the target, in every shape that the table has."""
+        """What must be decoded: the columns of the target, in every schema version of the table."""
         before = self.target.get_field_index(BEFORE)
         old = () if before < 0 else tuple(field.name for field in self.target.field(before).type)
         names = tuple(name for name in self.target.names if name not in METADATA_NAMES and name != BEFORE)
         return replace(
             self.options.selection,
-            tables=frozenset({self.shape.table.name}),
+            tables=frozenset({self.version.table.name}),
             columns=tuple(dict.fromkeys((*names, *old))),
             before=before >= 0,
-            every_shape=True,
+            every_schema_version=True,
         )

@@ -1,4 +1,4 @@
-"""Logs made to order: say what happened, get a server's bytes.
+"""Build binary logs for tests: describe transactions, get the bytes that a server would have written.
 
 >>> from binspark.testing.builder import BinlogBuilder, insert, integer, table
 >>> log = BinlogBuilder()
@@ -6,12 +6,12 @@
 >>> log.stop()
 >>> len(log.content)
 456
+
+`log.save(folder)` writes the files, which `binspark.events`, `binspark.rows` or any other reader can open.
 """
 
 from binspark.testing.builder.builder import BinlogBuilder
-from binspark.testing.builder.core import Part
-from binspark.testing.builder.log_file import Lies, LogFile, Stamp, event_bytes
-from binspark.testing.builder.servers import (
+from binspark.testing.builder.server_kinds import (
     ALL_SERVERS,
     MARIADB_10_1,
     MARIADB_10_5,
@@ -43,6 +43,7 @@ from binspark.testing.builder.tables import (
     update,
     varchar,
 )
+from binspark.testing.builder.writer import EventSpec, HeaderFields, LogFile, Overrides, event_bytes
 
 __all__ = [
     "ALL_SERVERS",
@@ -63,11 +64,11 @@ __all__ = [
     "BinlogBuilder",
     "Change",
     "Column",
-    "Lies",
+    "EventSpec",
+    "HeaderFields",
     "LogFile",
-    "Part",
+    "Overrides",
     "ServerKind",
-    "Stamp",
     "Table",
     "blob",
     "decimal",

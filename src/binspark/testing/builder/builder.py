@@ -1,4 +1,4 @@
-"""BinlogBuilder: say what happened, get a server's bytes."""
+"""BinlogBuilder: describe transactions, get the bytes that a server would have written."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from binspark.frames import ChecksumAlgorithm, Family, HeaderFlag
 from binspark.frames import EventCode as E
 from binspark.frames.payload import PayloadCompression
 from binspark.gtid import Gtid, GtidSet, MariadbGtid
-from binspark.testing.builder.core import Part
 from binspark.testing.builder.events import ANONYMOUS, IdentityEvents, OtherEvents, RowEvents, StatementEvents
-from binspark.testing.builder.log_file import LogFile
-from binspark.testing.builder.servers import MYSQL_9_7, ServerKind
+from binspark.testing.builder.server_kinds import MYSQL_9_7, ServerKind
 from binspark.testing.builder.tables import COMPRESSED_V1, Change
+from binspark.testing.builder.writer import EventSpec, LogFile
 
 _FIRST_POSITION = 4
 _XA_FORMAT = 1
 
 
 class BinlogBuilder(StatementEvents, RowEvents, IdentityEvents, OtherEvents):
-    """Writes the log of a server, file by file.
+    """Builds the log of a server, file by file.
 
     >>> orders = table("shop.orders", integer("id"), varchar("note", 40))
     >>> log = BinlogBuilder(MYSQL_9_7)
@@ -35,9 +34,19 @@ class BinlogBuilder(StatementEvents, RowEvents, IdentityEvents, OtherEvents):
     >>> [file.name for file in log.files]
     ['binlog.000001', 'binlog.000002']
 
-    There is a method for each type of event (`query`, `table_map`, `rows`, `xid`, ...), and some that tell a story:
-    `transaction`, `ddl`, `rotate`, `stop`, `leave_open`. For damage there is `raw`. A replica's relay log is one with
-    `relay=True`, into which `artificial_rotate` and `copy` put what its source sent.
+    Methods for what a server does: `transaction`, `ddl`, `rotate`, `stop`, `mark_in_use`. Methods for single events:
+    `query`, `table_map`, `rows`, `xid`, … one for each type. `raw` writes an event from bytes, with wrong values if a
+    test needs them:
+
+    >>> log = BinlogBuilder(MARIADB_11_8)
+    >>> log.raw(type_code=16, body=bytes(8), overrides=Overrides(next_position=0))  # a XID without its position
+
+    A relay log is a builder with `relay=True`, to which `artificial_rotate` and `copy` add the events of the source.
+
+    server      the version whose format is written, such as `MYSQL_8_0`; `ALL_SERVERS` has all of them
+    checksum    CRC32 where the server version supports it, unless given
+    base_name   the name of the files without their number
+    relay       whether it is a relay log
     """
 
     def __init__(
@@ -65,12 +74,12 @@ class BinlogBuilder(StatementEvents, RowEvents, IdentityEvents, OtherEvents):
     ) -> None:
         """Write a transaction: rows that changed, or statements.
 
-        gtid      its identifier; None takes the server's next one, "anonymous" none
-        compress  MySQL: as a payload, True is zstd. MariaDB: the rows are compressed
-        xa        the XA transaction of this name is prepared, not committed
-        text      the statement behind the rows, which goes before them for people to read
+        gtid      its GTID; None for the next one of the server, "anonymous" for a transaction without
+        compress  MySQL: write a TRANSACTION_PAYLOAD, with zstd if True. MariaDB: compress the rows
+        xa        prepare the XA transaction of this name instead of committing
+        text      the original statement, written as ROWS_QUERY or ANNOTATE_ROWS
         """
-        parts = [
+        specs = [
             *self._opening(xa),
             *self._text(text),
             *self._inside(changes, compressed=compress is not None),
@@ -78,37 +87,37 @@ class BinlogBuilder(StatementEvents, RowEvents, IdentityEvents, OtherEvents):
         ]
         if compress is not None and self.server.family is Family.MYSQL:
             compression = PayloadCompression.ZSTD if compress is True else compress
-            parts = [self.payload_part(parts, compression)]
+            specs = [self.payload_spec(specs, compression)]
         statements = any(isinstance(change, str) for change in changes)
-        self._write_group(parts, gtid, MariadbGtidFlag.TRANSACTIONAL, may_have_sbr=statements)
+        self._write_group(specs, gtid, MariadbGtidFlag.TRANSACTIONAL, may_have_sbr=statements)
 
     def ddl(self, sql: str, schema: str = "", *, gtid: str | None = None) -> None:
         """Write a statement that is a transaction of its own."""
         flags = MariadbGtidFlag.STANDALONE | MariadbGtidFlag.DDL
-        self._write_group([self.query_part(sql, schema)], gtid, flags, may_have_sbr=True)
+        self._write_group([self.query_spec(sql, schema)], gtid, flags, may_have_sbr=True)
 
     def rotate(self, next_file: str | None = None) -> None:
-        """Write ROTATE, and go on in the next file."""
+        """Write ROTATE, and continue in the next file."""
         name = next_file or self._file_name(len(self.files) + 1)
         self.event(E.ROTATE, Rotate(_FIRST_POSITION, name))
         self.start_file(name, create_timestamp=0)
 
     def artificial_rotate(self, file: str, position: int = _FIRST_POSITION) -> None:
-        """Write the ROTATE that a source opens a stream with: it has no time, and says so in its flags."""
+        """Write the artificial ROTATE with which a source begins a stream: it has no timestamp, and a flag."""
         now, self.timestamp = self.timestamp, 0
         self.event(E.ROTATE, Rotate(position, file), HeaderFlag.ARTIFICIAL)
         self.timestamp = now
 
     def stop(self) -> None:
-        """Write STOP: the server shuts down."""
+        """Write STOP, as a server that shuts down."""
         self.event(E.STOP, Stop())
 
-    def leave_open(self) -> None:
-        """Mark the file as in use, as it is while its server runs, and after a crash."""
+    def mark_in_use(self) -> None:
+        """Mark the file as in use, like the active log of a server, or its last one after a crash."""
         self.file.mark_in_use()
 
     def start_file(self, name: str | None = None, *, create_timestamp: int | None = None) -> None:
-        """Begin a file as a server does: format description, and the transactions of the files before it."""
+        """Begin a file as a server does: with a format description, and the GTIDs of the files before it."""
         self.files.append(LogFile(name or self._file_name(len(self.files) + 1), self.format))
         self.sequence_number = 0
         if self.format.version < 4:
@@ -116,69 +125,69 @@ class BinlogBuilder(StatementEvents, RowEvents, IdentityEvents, OtherEvents):
             return
         self.format_description(self.timestamp if create_timestamp is None else create_timestamp)
         if self.server.has_gtids:
-            self._write_what_came_before()
+            self._write_earlier_gtids()
 
     def format_description(self, create_timestamp: int = 0) -> None:
         """Write FORMAT_DESCRIPTION."""
         body = self.server.format_description(self.format.checksum, create_timestamp)
         self.event(E.FORMAT_DESCRIPTION, body, HeaderFlag.RELAY_LOG if self.relay else 0)
 
-    def _write_what_came_before(self) -> None:
+    def _write_earlier_gtids(self) -> None:
         if self.server.family is Family.MYSQL:
             self.previous_gtids(self.executed)
             return
         self.gtid_list(tuple(self.mariadb_state.values()))
         self.binlog_checkpoint(self.file.name)
 
-    def _opening(self, xa: bytes | None) -> list[Part]:
+    def _opening(self, xa: bytes | None) -> list[EventSpec]:
         if self.server.family is Family.MARIADB and xa is None:
             return []  # the GTID event is the BEGIN
-        return [self.query_part("BEGIN" if xa is None else f"XA START {_xa_name(xa)}")]
+        return [self.query_spec("BEGIN" if xa is None else f"XA START {_xa_name(xa)}")]
 
-    def _text(self, text: str | None) -> list[Part]:
+    def _text(self, text: str | None) -> list[EventSpec]:
         if text is None:
             return []
-        return [self.rows_query_part(text) if self.server.family is Family.MYSQL else self.annotate_rows_part(text)]
+        return [self.rows_query_spec(text) if self.server.family is Family.MYSQL else self.annotate_rows_spec(text)]
 
-    def _inside(self, changes: Iterable[Change | str], *, compressed: bool) -> list[Part]:
-        codes = COMPRESSED_V1 if compressed and self.server.family is Family.MARIADB else self.usual_rows()
+    def _inside(self, changes: Iterable[Change | str], *, compressed: bool) -> list[EventSpec]:
+        codes = COMPRESSED_V1 if compressed and self.server.family is Family.MARIADB else self.default_rows_codes()
         tables = tuple(change for change in changes if isinstance(change, Change))
-        rows = iter(self.change_parts(tables, codes))
-        parts: list[Part] = []
+        rows = iter(self.change_specs(tables, codes))
+        specs: list[EventSpec] = []
         for change in changes:
-            parts += [self.query_part(change)] if isinstance(change, str) else [next(rows), next(rows)]
-        return parts
+            specs += [self.query_spec(change)] if isinstance(change, str) else [next(rows), next(rows)]
+        return specs
 
-    def _end(self, xa: bytes | None) -> list[Part]:
+    def _end(self, xa: bytes | None) -> list[EventSpec]:
         if xa is not None:
-            end = self.query_part(f"XA END {_xa_name(xa)}")
-            return [end, Part(E.XA_PREPARE, XaPrepare(False, _XA_FORMAT, xa, b""))]
+            end = self.query_spec(f"XA END {_xa_name(xa)}")
+            return [end, EventSpec(E.XA_PREPARE, XaPrepare(False, _XA_FORMAT, xa, b""))]
         if self.format.version < 4:
-            return [self.query_part("COMMIT")]
+            return [self.query_spec("COMMIT")]
         self._last_xid += 1
-        return [Part(E.XID, Xid(self._last_xid))]
+        return [EventSpec(E.XID, Xid(self._last_xid))]
 
-    def _write_group(self, parts: list[Part], gtid: str | None, mariadb_flags: int, *, may_have_sbr: bool) -> None:
-        """Write events with the identifier that they need before them."""
+    def _write_group(self, specs: list[EventSpec], gtid: str | None, mariadb_flags: int, *, may_have_sbr: bool) -> None:
+        """Write events after the GTID event that their server writes."""
         if self.server.has_gtids and self.server.family is Family.MYSQL:
-            self._write_identified(parts, gtid, may_have_sbr=may_have_sbr)
+            self._write_with_mysql_gtid(specs, gtid, may_have_sbr=may_have_sbr)
             return
         if self.server.has_gtids:
             identifier = self._next_mariadb_gtid(gtid)
             self.server_id = identifier.server
-            self.event(*self.mariadb_gtid_part(identifier, mariadb_flags))
-        self.write(parts)
+            self.event(*self.mariadb_gtid_spec(identifier, mariadb_flags))
+        self.write(specs)
 
-    def _write_identified(self, parts: list[Part], gtid: str | None, *, may_have_sbr: bool) -> None:
-        """Write a GTID that knows how long its transaction is, itself included, and the transaction."""
+    def _write_with_mysql_gtid(self, specs: list[EventSpec], gtid: str | None, *, may_have_sbr: bool) -> None:
+        """Write a transaction after its GTID event, whose own size is part of the transaction length in it."""
         identifier = self._next_gtid(gtid)
         self.sequence_number += 1
-        rest, length = sum(map(self.size_of, parts)), -1
-        opening = self.gtid_part(identifier, rest, may_have_sbr=may_have_sbr)
+        rest, length = sum(map(self.size_of, specs)), -1
+        opening = self.gtid_spec(identifier, rest, may_have_sbr=may_have_sbr)
         while length != rest + self.size_of(opening):
             length = rest + self.size_of(opening)
-            opening = self.gtid_part(identifier, length, may_have_sbr=may_have_sbr)
-        self.write([opening, *parts])
+            opening = self.gtid_spec(identifier, length, may_have_sbr=may_have_sbr)
+        self.write([opening, *specs])
 
     def _next_gtid(self, gtid: str | None) -> Gtid | None:
         if gtid == ANONYMOUS:

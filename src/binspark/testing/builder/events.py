@@ -1,4 +1,4 @@
-"""A builder's events that are neither statements nor rows nor identifiers."""
+"""The methods of a builder that write single events, grouped by what the events are about."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from binspark.frames import Family, HeaderFlag
 from binspark.frames.format import version_numbers
 from binspark.frames.payload import PayloadCompression
 from binspark.gtid import Gtid, GtidSet, MariadbGtid
-from binspark.testing.builder.core import BuilderCore, Part
 from binspark.testing.builder.tables import PRE_GA, V1, V2, Change, RowsCodes, Table
+from binspark.testing.builder.writer import EventSpec, LogWriter
 
 NO_UUID = "00000000-0000-0000-0000-000000000000"
 ANONYMOUS = "anonymous"
@@ -47,25 +47,25 @@ _FLAGS_OFFSET = 13
 _EMPTY_LIST_PADDING = 2
 
 
-class IdentityEvents(BuilderCore):
+class IdentityEvents(LogWriter):
     """GTID, GTID_TAGGED, ANONYMOUS_GTID, PREVIOUS_GTIDS; MariaDB's GTID, GTID_LIST and BINLOG_CHECKPOINT."""
 
     sequence_number = 0
-    """How many transactions the file has: the logical clock."""
+    """How many transactions the file has: the value of the logical clock."""
 
     def gtid(self, gtid: str | None, transaction_length: int = 0, *, may_have_sbr: bool = False) -> None:
-        """Write GTID, GTID_TAGGED where the identifier has a tag, ANONYMOUS_GTID where there is none."""
+        """Write GTID, GTID_TAGGED for a GTID with a tag, or ANONYMOUS_GTID for None."""
         parsed = None if gtid is None else Gtid.parse(gtid)
         self.sequence_number += 1
-        self.event(*self.gtid_part(parsed, transaction_length, may_have_sbr=may_have_sbr))
+        self.event(*self.gtid_spec(parsed, transaction_length, may_have_sbr=may_have_sbr))
 
-    def gtid_part(self, gtid: Gtid | None, transaction_length: int, *, may_have_sbr: bool = False) -> Part:
-        """Return the event for the transaction with the present sequence number."""
+    def gtid_spec(self, gtid: Gtid | None, transaction_length: int, *, may_have_sbr: bool = False) -> EventSpec:
+        """Return the GTID event of the transaction with the current sequence number."""
         flags = GtidFlag.MAY_HAVE_SBR if may_have_sbr else 0
         if gtid is not None and gtid.tag:
-            return Part(E.GTID_TAGGED, self._tagged(gtid, flags, transaction_length))
+            return EventSpec(E.GTID_TAGGED, self._tagged(gtid, flags, transaction_length))
         code = E.ANONYMOUS_GTID if gtid is None else E.GTID
-        return Part(code, self._untagged(gtid, flags, transaction_length))
+        return EventSpec(code, self._untagged(gtid, flags, transaction_length))
 
     def previous_gtids(self, gtid_set: GtidSet | str) -> None:
         """Write PREVIOUS_GTIDS."""
@@ -73,16 +73,16 @@ class IdentityEvents(BuilderCore):
         self.event(E.PREVIOUS_GTIDS, PreviousGtids(executed.tagged, executed), HeaderFlag.IGNORABLE)
 
     def mariadb_gtid(self, gtid: str, gtid_flags: int = MariadbGtidFlag.TRANSACTIONAL) -> None:
-        """Write MARIADB_GTID. The server part of the identifier goes to the headers, from here on."""
+        """Write MARIADB_GTID. Its server id is written into the headers of this and the next events."""
         domain, server, sequence = map(int, gtid.split("-"))
         self.server_id = server
-        self.event(*self.mariadb_gtid_part(MariadbGtid(domain, server, sequence), gtid_flags))
+        self.event(*self.mariadb_gtid_spec(MariadbGtid(domain, server, sequence), gtid_flags))
 
-    def mariadb_gtid_part(self, gtid: MariadbGtid, gtid_flags: int) -> Part:
-        """Return the event, filled up with zeros to the length that servers give it."""
+    def mariadb_gtid_spec(self, gtid: MariadbGtid, gtid_flags: int) -> EventSpec:
+        """Return MARIADB_GTID, padded with zeros to the length that servers write."""
         padding = bytes(_MARIADB_GTID_LENGTH - _FLAGS_OFFSET - 1)
         body = MariadbGtidEvent(gtid.sequence, gtid.domain, gtid_flags, extra_flags=0, padding=padding)
-        return Part(E.MARIADB_GTID, body, HeaderFlag.SUPPRESS_USE)
+        return EventSpec(E.MARIADB_GTID, body, HeaderFlag.SUPPRESS_USE)
 
     def gtid_list(self, gtids: tuple[MariadbGtid, ...]) -> None:
         """Write MariaDB's GTID_LIST."""
@@ -93,7 +93,7 @@ class IdentityEvents(BuilderCore):
         self.event(E.BINLOG_CHECKPOINT, BinlogCheckpoint(log_file))
 
     def _untagged(self, gtid: Gtid | None, flags: int, transaction_length: int) -> GtidEvent:
-        """Return as much of the event as a server of this version writes."""
+        """Return the event with the fields that a server of this version writes."""
         version = version_numbers(self.server.server_version)
         sid, gno = (NO_UUID, 0) if gtid is None else (gtid.uuid, gtid.number)
         if version < (5, 7, 0):
@@ -127,8 +127,11 @@ _FIRST_TABLE_ID = 106
 _PRE_RELEASE_TYPES = 22
 
 
-class RowEvents(BuilderCore):
-    """TABLE_MAP, and the rows events of every version."""
+class RowEvents(LogWriter):
+    """TABLE_MAP, and the rows events of every version.
+
+    full_metadata   whether TABLE_MAP has column names and other optional metadata (binlog_row_metadata=FULL)
+    """
 
     full_metadata = True
 
@@ -137,60 +140,62 @@ class RowEvents(BuilderCore):
         self.event(E.TABLE_MAP, table.table_map(table_id, full_metadata=self.full_metadata))
 
     def rows(self, change: Change, table_id: int = _FIRST_TABLE_ID, codes: RowsCodes | None = None) -> None:
-        """Write a rows event, of the version that the server writes unless `codes` names another."""
-        self.event(*self._rows_part(change, table_id, codes or self.usual_rows()))
+        """Write a rows event of the version that the server writes, or of the one that `codes` selects."""
+        self.event(*self._rows_spec(change, table_id, codes or self.default_rows_codes()))
 
-    def usual_rows(self) -> RowsCodes:
-        """Return the version of rows events that the server writes."""
+    def default_rows_codes(self) -> RowsCodes:
+        """Return the type codes of the rows events that the server writes."""
         if len(self.server.post_header_lengths) == _PRE_RELEASE_TYPES:
             return PRE_GA
         return V2 if self.server.writes_rows_v2 else V1
 
-    def change_parts(self, changes: tuple[Change, ...], codes: RowsCodes) -> list[Part]:
-        """Return the table maps and rows of some changes. Each table keeps its number."""
+    def change_specs(self, changes: tuple[Change, ...], codes: RowsCodes | None = None) -> list[EventSpec]:
+        """Return a TABLE_MAP and a rows event for each change. Each table has one table id."""
         tables = list(dict.fromkeys(change.table for change in changes))
-        parts: list[Part] = []
+        specs: list[EventSpec] = []
         for change in changes:
             table_id = _FIRST_TABLE_ID + tables.index(change.table)
-            parts.append(Part(E.TABLE_MAP, change.table.table_map(table_id, full_metadata=self.full_metadata)))
-            parts.append(self._rows_part(change, table_id, codes))
-        return parts
+            specs.append(EventSpec(E.TABLE_MAP, change.table.table_map(table_id, full_metadata=self.full_metadata)))
+            specs.append(self._rows_spec(change, table_id, codes or self.default_rows_codes()))
+        return specs
 
-    def _rows_part(self, change: Change, table_id: int, codes: RowsCodes) -> Part:
+    def _rows_spec(self, change: Change, table_id: int, codes: RowsCodes) -> EventSpec:
         rows = change.rows(table_id)
         if codes is PRE_GA:
             rows = replace(rows, columns_after=None)
-        return Part(codes.of(change.operation), rows)
+        return EventSpec(codes.of(change.operation), rows)
 
 
 _UTF8 = 33
 _BINARY = 63
 _THREAD_ID = 8
 _SQL_MODES = {Family.MYSQL: 1168113696, Family.MARIADB: 1411383296}
-_USUAL_FORM = Separators(b"\t", b"", b"\n", b"", b"\\")
-_OLD_FORM = Separators(b"\t", b"\0", b"\n", b"\0", b"\\", empty_flags=0x0A)
+_DEFAULT_SEPARATORS = Separators(b"\t", b"", b"\n", b"", b"\\")
+_OLD_SEPARATORS = Separators(b"\t", b"\0", b"\n", b"\0", b"\\", empty_flags=0x0A)
 
 
-class StatementEvents(BuilderCore):
-    """QUERY and its kin."""
+class StatementEvents(LogWriter):
+    """QUERY, and the events that belong to statements."""
 
     def query(self, sql: str, schema: str = "", *, status_vars: tuple[StatusVariable, ...] | None = None) -> None:
         """Write QUERY."""
-        self.event(*self.query_part(sql, schema, status_vars=status_vars))
+        self.event(*self.query_spec(sql, schema, status_vars=status_vars))
 
-    def query_part(self, sql: str, schema: str = "", *, status_vars: tuple[StatusVariable, ...] | None = None) -> Part:
-        """Return a QUERY that is not yet placed. A statement that needs no USE says so in its header."""
-        usual = self.usual_status_vars() if status_vars is None else status_vars
+    def query_spec(
+        self, sql: str, schema: str = "", *, status_vars: tuple[StatusVariable, ...] | None = None
+    ) -> EventSpec:
+        """Return a QUERY. Without a schema it has the header flag SUPPRESS_USE."""
+        variables = self.default_status_vars() if status_vars is None else status_vars
         flags = 0 if schema or self.format.version < 3 else HeaderFlag.SUPPRESS_USE
-        return Part(E.QUERY, Query(_THREAD_ID, 0, 0, schema, usual, sql.encode()), flags)
+        return EventSpec(E.QUERY, Query(_THREAD_ID, 0, 0, schema, variables, sql.encode()), flags)
 
     def query_compressed(self, sql: str, schema: str = "") -> None:
         """Write MariaDB's QUERY_COMPRESSED."""
-        body = QueryCompressed(_THREAD_ID, 0, 0, schema, self.usual_status_vars(), sql.encode())
+        body = QueryCompressed(_THREAD_ID, 0, 0, schema, self.default_status_vars(), sql.encode())
         self.event(E.QUERY_COMPRESSED, body)
 
-    def usual_status_vars(self) -> tuple[StatusVariable, ...]:
-        """Return the settings that a server writes with every statement."""
+    def default_status_vars(self) -> tuple[StatusVariable, ...]:
+        """Return the status variables that a server writes with every statement."""
         if self.format.version < 4:
             return ()
         return (
@@ -201,11 +206,11 @@ class StatementEvents(BuilderCore):
         )
 
     def last_insert_id(self, value: int) -> None:
-        """Write INTVAR: what LAST_INSERT_ID() gives in the next statement."""
+        """Write INTVAR: the value of LAST_INSERT_ID() in the next statement."""
         self.event(E.INTVAR, Intvar(IntvarKind.LAST_INSERT_ID, value))
 
     def insert_id(self, value: int) -> None:
-        """Write INTVAR: the first AUTO_INCREMENT of the next statement."""
+        """Write INTVAR: the first AUTO_INCREMENT value of the next statement."""
         self.event(E.INTVAR, Intvar(IntvarKind.INSERT_ID, value))
 
     def rand(self, seed1: int, seed2: int) -> None:
@@ -213,24 +218,24 @@ class StatementEvents(BuilderCore):
         self.event(E.RAND, Rand(seed1, seed2))
 
     def user_var(self, name: str, value: bytes | str | int | float | Decimal | None) -> None:
-        """Write USER_VAR, of the type that the value has."""
+        """Write USER_VAR with the type of the value."""
         self.event(E.USER_VAR, _user_var(name, value))
 
     def rows_query(self, sql: str) -> None:
         """Write ROWS_QUERY."""
-        self.event(*self.rows_query_part(sql))
+        self.event(*self.rows_query_spec(sql))
 
-    def rows_query_part(self, sql: str) -> Part:
-        """Return a ROWS_QUERY that is not yet placed."""
-        return Part(E.ROWS_QUERY, RowsQuery(sql.encode()), HeaderFlag.IGNORABLE)
+    def rows_query_spec(self, sql: str) -> EventSpec:
+        """Return a ROWS_QUERY."""
+        return EventSpec(E.ROWS_QUERY, RowsQuery(sql.encode()), HeaderFlag.IGNORABLE)
 
     def annotate_rows(self, sql: str) -> None:
         """Write MariaDB's ANNOTATE_ROWS."""
-        self.event(*self.annotate_rows_part(sql))
+        self.event(*self.annotate_rows_spec(sql))
 
-    def annotate_rows_part(self, sql: str) -> Part:
-        """Return an ANNOTATE_ROWS that is not yet placed."""
-        return Part(E.ANNOTATE_ROWS, AnnotateRows(sql.encode()))
+    def annotate_rows_spec(self, sql: str) -> EventSpec:
+        """Return an ANNOTATE_ROWS."""
+        return EventSpec(E.ANNOTATE_ROWS, AnnotateRows(sql.encode()))
 
     def begin_load_query(self, file_id: int, block: bytes) -> None:
         """Write BEGIN_LOAD_QUERY: the first block of a file."""
@@ -245,27 +250,27 @@ class StatementEvents(BuilderCore):
         self.event(E.DELETE_FILE, DeleteFile(file_id))
 
     def execute_load_query(self, file_id: int, sql: str, file_name: str, schema: str = "") -> None:
-        """Write EXECUTE_LOAD_QUERY; the quoted name of the file stands somewhere in the statement."""
+        """Write EXECUTE_LOAD_QUERY; the statement must contain the quoted name of the file."""
         quoted = f"'{file_name}'".encode()
         start = sql.encode().index(quoted)
         body = ExecuteLoadQuery(
-            _THREAD_ID, 0, 0, schema, self.usual_status_vars(), sql.encode(), file_id, start, start + len(quoted)
+            _THREAD_ID, 0, 0, schema, self.default_status_vars(), sql.encode(), file_id, start, start + len(quoted)
         )
         self.event(E.EXECUTE_LOAD_QUERY, body)
 
     def load(self, schema: str, table: str, file_name: str, fields: tuple[str, ...] = ()) -> None:
-        """Write LOAD, as MySQL 3.23 did."""
-        self.event(E.LOAD, Load(_THREAD_ID, 0, 0, _OLD_FORM, fields, table, schema, file_name))
+        """Write LOAD, the event of MySQL 3.23."""
+        self.event(E.LOAD, Load(_THREAD_ID, 0, 0, _OLD_SEPARATORS, fields, table, schema, file_name))
 
     def new_load(self, schema: str, table: str, file_name: str, fields: tuple[str, ...] = ()) -> None:
-        """Write NEW_LOAD, as MySQL 4.0 did."""
-        self.event(E.NEW_LOAD, Load(_THREAD_ID, 0, 0, _USUAL_FORM, fields, table, schema, file_name))
+        """Write NEW_LOAD, the event of MySQL 4.0."""
+        self.event(E.NEW_LOAD, Load(_THREAD_ID, 0, 0, _DEFAULT_SEPARATORS, fields, table, schema, file_name))
 
     def create_file(
         self, file_id: int, block: bytes, schema: str, table: str, file_name: str, fields: tuple[str, ...] = ()
     ) -> None:
-        """Write CREATE_FILE, as MySQL 4.0 did: a load, and the first block of its file."""
-        body = CreateFile(_THREAD_ID, 0, 0, _USUAL_FORM, fields, table, schema, file_name, file_id, block)
+        """Write CREATE_FILE, the event of MySQL 4.0: a load, and the first block of its file."""
+        body = CreateFile(_THREAD_ID, 0, 0, _DEFAULT_SEPARATORS, fields, table, schema, file_name, file_id, block)
         self.event(E.CREATE_FILE, body)
 
     def exec_load(self, file_id: int) -> None:
@@ -290,11 +295,11 @@ def _user_var(name: str, value: bytes | str | int | float | Decimal | None) -> U
             return UserVar(name, UserVarType.INT, _BINARY, value, flags=int(value >= 1 << 63))
 
 
-class OtherEvents(BuilderCore):
-    """Ends of transactions, payloads, signs of life, trouble, group replication, encryption."""
+class OtherEvents(LogWriter):
+    """Ends of transactions, payloads, heartbeats, incidents, Group Replication, encryption."""
 
     def start_v3(self) -> None:
-        """Write START_V3, which a log before version 4 begins with."""
+        """Write START_V3, the first event of a log before version 4."""
         body = StartV3(self.format.version, self.server.server_version, self.timestamp)
         self.event(E.START_V3, body)
 
@@ -306,28 +311,32 @@ class OtherEvents(BuilderCore):
         """Write XA_PREPARE."""
         self.event(E.XA_PREPARE, XaPrepare(one_phase, format_id, gtrid, bqual))
 
-    def transaction_payload(self, parts: list[Part], compression: PayloadCompression = PayloadCompression.ZSTD) -> None:
-        """Write TRANSACTION_PAYLOAD with events inside."""
-        self.event(*self.payload_part(parts, compression))
+    def transaction_payload(
+        self, specs: list[EventSpec], compression: PayloadCompression = PayloadCompression.ZSTD
+    ) -> None:
+        """Write TRANSACTION_PAYLOAD with events inside it."""
+        self.event(*self.payload_spec(specs, compression))
 
-    def payload_part(self, parts: list[Part], compression: PayloadCompression = PayloadCompression.ZSTD) -> Part:
-        """Return a TRANSACTION_PAYLOAD that is not yet placed."""
-        inner = self.inner_bytes(parts)
+    def payload_spec(
+        self, specs: list[EventSpec], compression: PayloadCompression = PayloadCompression.ZSTD
+    ) -> EventSpec:
+        """Return a TRANSACTION_PAYLOAD."""
+        inner = self.inner_bytes(specs)
         if compression is PayloadCompression.NONE:
-            return Part(E.TRANSACTION_PAYLOAD, TransactionPayload(compression, None, inner))
+            return EventSpec(E.TRANSACTION_PAYLOAD, TransactionPayload(compression, None, inner))
         packed = zstandard.ZstdCompressor().compress(inner)
-        return Part(E.TRANSACTION_PAYLOAD, TransactionPayload(compression, len(inner), packed))
+        return EventSpec(E.TRANSACTION_PAYLOAD, TransactionPayload(compression, len(inner), packed))
 
     def large_transaction_header(self, end_offset: int, end_type: int = E.XID, padding: int = 0) -> None:
         """Write LARGE_TRANSACTION_HEADER."""
         self.event(E.LARGE_TRANSACTION_HEADER, LargeTransactionHeader(1, end_offset, end_type, bytes(padding)))
 
     def heartbeat(self, log_file: str) -> None:
-        """Write HEARTBEAT, which servers only send."""
+        """Write HEARTBEAT, which servers send to replicas but do not log."""
         self.event(E.HEARTBEAT, Heartbeat(log_file))
 
     def heartbeat_v2(self, log_file: str, position: int) -> None:
-        """Write HEARTBEAT_V2, which servers only send."""
+        """Write HEARTBEAT_V2, which servers send to replicas but do not log."""
         self.event(E.HEARTBEAT_V2, HeartbeatV2(log_file, position))
 
     def incident(self, message: str, kind: int = IncidentKind.LOST_EVENTS) -> None:
@@ -339,7 +348,7 @@ class OtherEvents(BuilderCore):
         self.event(E.IGNORABLE, Ignorable(data))
 
     def slave(self, host: str, log_file: str, position: int = 4, port: int = 3306) -> None:
-        """Write SLAVE, as MySQL 3.23 did."""
+        """Write SLAVE, the event of MySQL 3.23."""
         self.event(E.SLAVE, Slave(position, port, host, log_file))
 
     def transaction_context(self, snapshot: str, write_set: tuple[bytes, ...], read_set: tuple[bytes, ...]) -> None:
@@ -353,11 +362,11 @@ class OtherEvents(BuilderCore):
         self.event(E.VIEW_CHANGE, ViewChange(view_id, sequence_number, info))
 
     def start_encryption(self, nonce: bytes, key_version: int = 1) -> None:
-        """Write MariaDB's START_ENCRYPTION; a reader expects nothing that it can read behind it."""
+        """Write MariaDB's START_ENCRYPTION, after which a reader expects encrypted bytes."""
         self.event(E.START_ENCRYPTION, StartEncryption(1, key_version, nonce))
 
     def partial_row_data(self, rows_event: bytes, fragment_size: int) -> None:
-        """Write MariaDB's PARTIAL_ROW_DATA, as many as it takes for a rows event."""
+        """Write the fragments of a rows event as MariaDB's PARTIAL_ROW_DATA."""
         starts = range(0, len(rows_event), fragment_size)
         for number, start in enumerate(starts, 1):
             first = number == 1
@@ -367,5 +376,5 @@ class OtherEvents(BuilderCore):
             self.event(E.PARTIAL_ROW_DATA, PartialRowData(len(starts), number, flags, size, fragment))
 
     def unknown(self, body: bytes, type_code: int = E.UNKNOWN) -> None:
-        """Write an event of a type that nobody documented."""
+        """Write an event of an undocumented type."""
         self.event(type_code, UnknownEvent(type_code, body))

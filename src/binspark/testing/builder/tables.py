@@ -1,4 +1,4 @@
-"""What a transaction does, for a builder: rows that are inserted, updated, deleted."""
+"""Tables and row changes for a builder: `insert`, `update` and `delete` of rows with values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ Row = Sequence[Any]
 
 @dataclass(frozen=True)
 class Column:
-    """A column: what a table map says of it, and the function that stores one value."""
+    """A column: its fields in a TABLE_MAP, and the function that encodes one value.
+
+    Functions such as `integer` and `varchar` return the usual ones; other types can be declared with this class.
+    """
 
     name: str
     type_code: int
@@ -43,7 +46,7 @@ _INTEGER_BYTES = {
 
 
 def integer(name: str, type_code: ColumnType = ColumnType.LONG, *, unsigned: bool = False) -> Column:
-    """Declare a TINYINT, SMALLINT, MEDIUMINT, INT or BIGINT."""
+    """Declare an INT, or with `type_code` a TINYINT, SMALLINT, MEDIUMINT or BIGINT."""
     length = _INTEGER_BYTES[type_code]
     return Column(name, type_code, 0, lambda value: value.to_bytes(length, "little", signed=not unsigned), unsigned)
 
@@ -60,19 +63,19 @@ def decimal(name: str, precision: int, scale: int) -> Column:
 
 
 def varchar(name: str, max_bytes: int) -> Column:
-    """Declare a VARCHAR that takes so many bytes at most."""
+    """Declare a VARCHAR of at most `max_bytes` bytes."""
     length_bytes = 1 if max_bytes < 256 else 2
     return Column(name, ColumnType.VARCHAR, max_bytes, lambda value: _counted(value, length_bytes), is_text=True)
 
 
 def blob(name: str, length_bytes: int = 2) -> Column:
-    """Declare a TINYBLOB (1) to LONGBLOB (4)."""
+    """Declare a BLOB; `length_bytes` is 1 for TINYBLOB up to 4 for LONGBLOB."""
     return Column(name, ColumnType.BLOB, length_bytes, lambda value: _counted(value, length_bytes), is_text=True)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table that transactions change."""
+    """A table. `table` is the usual way to declare one."""
 
     schema: str
     name: str
@@ -84,7 +87,7 @@ class Table:
         return encode_low_bits_first([True] * len(self.columns))
 
     def table_map(self, table_id: int, *, full_metadata: bool = True) -> TableMap:
-        """Return the event that gives the table a number."""
+        """Return the TABLE_MAP of the table."""
         return TableMap(
             table_id=table_id,
             flags=TableMapFlag.BIT_LENGTHS_EXACT,
@@ -97,26 +100,31 @@ class Table:
         )
 
     def image(self, row: Row) -> bytes:
-        """Store one row image: which values are NULL, then the others."""
+        """Encode one row image: the bitmap of NULL values, then the other values."""
         stored = [column.store(value) for column, value in zip(self.columns, row, strict=True) if value is not None]
         return encode_low_bits_first([value is None for value in row]) + b"".join(stored)
 
     def _metadata(self) -> tuple[MetadataField, ...]:
         signs = [column.unsigned for column in self.columns if column.unsigned is not None]
         names = MetadataField(MetadataKind.COLUMN_NAME, tuple(column.name for column in self.columns))
-        fields = [MetadataField(MetadataKind.SIGNEDNESS, _whole_bytes(signs))] if signs else []
+        fields = [MetadataField(MetadataKind.SIGNEDNESS, _padded(signs))] if signs else []
         if any(column.is_text for column in self.columns):
             fields.append(MetadataField(MetadataKind.DEFAULT_CHARSET, DefaultCharset(UTF8MB4, ())))
         return (*fields, names)
 
 
 def table(name: str, *columns: Column) -> Table:
-    """Declare a table: `table("shop.orders", integer("id"), varchar("note", 40))`."""
+    """Declare a table.
+
+    >>> orders = table("shop.orders", integer("id"), varchar("note", 40))
+    >>> [column.name for column in orders.columns]
+    ['id', 'note']
+    """
     schema, _, table_name = name.partition(".")
     return Table(schema, table_name, columns)
 
 
-def _whole_bytes(bits: Sequence[bool]) -> tuple[bool, ...]:
+def _padded(bits: Sequence[bool]) -> tuple[bool, ...]:
     packed = encode_high_bits_first(bits)
     return high_bits_first(packed, 8 * len(packed))
 
@@ -131,7 +139,7 @@ def _counted(value: str | bytes, length_bytes: int) -> bytes:
 
 @dataclass(frozen=True)
 class Change:
-    """Rows of one table that one statement changed: stored rows, and for an update before and after in turn."""
+    """Rows of one table that one statement changed; the images of an update are before and after in turn."""
 
     operation: RowOperation
     table: Table
@@ -146,23 +154,23 @@ class Change:
 
 
 def insert(table: Table, *rows: Row) -> Change:
-    """Say that rows came."""
+    """Return an insert of rows: `insert(orders, (1, "first"), (2, None))`."""
     return Change(RowOperation.INSERT, table, b"".join(map(table.image, rows)))
 
 
 def delete(table: Table, *rows: Row) -> Change:
-    """Say that rows went."""
+    """Return a delete of rows: `delete(orders, (1, "first"))`."""
     return Change(RowOperation.DELETE, table, b"".join(map(table.image, rows)))
 
 
 def update(table: Table, *pairs: tuple[Row, Row]) -> Change:
-    """Say that rows changed: pairs of how they were and how they are."""
+    """Return an update of rows, each a pair of before and after: `update(orders, ((1, "old"), (1, "new")))`."""
     images = b"".join(table.image(row) for pair in pairs for row in pair)
     return Change(RowOperation.UPDATE, table, images)
 
 
 class RowsCodes(NamedTuple):
-    """The type codes of one kind of rows events."""
+    """The type codes of one version of rows events."""
 
     insert: int
     update: int

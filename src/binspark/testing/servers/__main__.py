@@ -1,4 +1,4 @@
-"""Fetch both servers ahead of time: `python -m binspark.testing.servers`."""
+"""Fetch both servers in advance: `python -m binspark.testing.servers`."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from binspark.testing.servers.server import start
 
 
 def main() -> int:
-    """Fetch, start and stop one server of each family; 1 when one cannot be had."""
+    """Fetch, start and stop one server of each family; return 1 if one is not available."""
     say(f"servers are kept in {cache_folder()}")
     return max([fetch(family) for family in (MySQL, MariaDB)])
 
 
 def fetch(family: Family) -> int:
-    """Get one family's server, fetching it if need be, and try it."""
-    say(f"{family.title}: looking on the PATH and in the cache, else fetching Debian's packages")
+    """Find or fetch the server of one family, and start it once."""
+    say(f"{family.title}: looking for it on the PATH and in the cache, then fetching Debian's packages")
     try:
         programs = find_programs(family)
         say(f"{family.title}: version {programs.version} in {programs.prefix}")
         began = time.monotonic()
         with start(family):
-            say(f"{family.title}: answers after {time.monotonic() - began:.1f} s")
+            say(f"{family.title}: ready after {time.monotonic() - began:.1f} s")
     except ServerUnavailable as error:
         say(f"{family.title}: not available: {error}")
         return 1

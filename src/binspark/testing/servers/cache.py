@@ -13,17 +13,19 @@ from binspark.testing.servers.errors import ServerUnavailable
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
-    """Return `folder`, made by `build` the first time.
+    """Return `folder`, which `build` makes the first time.
 
-    `build` fills an empty folder beside it, which is renamed when it is done: whoever sees `folder` sees
-    all of it. Several processes may ask at once; one builds and the others wait for it.
+    `build` fills an empty folder beside it, which is then renamed, so that `folder` is complete as soon as it exists.
+    If several processes call this at once, one builds and the others wait.
     """
     if folder.exists():
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ServerUnavailable(f"the cache folder cannot be made: {error}") from error
+        raise ServerUnavailable(
+            f"cannot create the cache folder: {error}; set BINSPARK_CACHE to another one"
+        ) from error
     with _locked(folder.with_name(f"{folder.name}.lock")):
         if not folder.exists():
             _build_beside(folder, build)
@@ -32,7 +34,7 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
 
 def _build_beside(folder: Path, build: Callable[[Path], None]) -> None:
     for left_over in folder.parent.glob(f"{folder.name}.building-*"):
-        shutil.rmtree(left_over, ignore_errors=True)  # of a build that was killed: we hold the lock
+        shutil.rmtree(left_over, ignore_errors=True)  # of a build that was killed: this process has the lock
     unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.building-", dir=folder.parent))
     try:
         build(unfinished)
@@ -46,5 +48,5 @@ def _build_beside(folder: Path, build: Callable[[Path], None]) -> None:
 @contextmanager
 def _locked(lock_file: Path) -> Iterator[None]:
     with lock_file.open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)  # released by the system when we die
+        fcntl.flock(handle, fcntl.LOCK_EX)  # released by the system when this process ends
         yield

@@ -1,7 +1,7 @@
-"""Debian packages unpacked into a folder, through an apt state of our own.
+"""Debian packages unpacked into a folder, with a private apt state.
 
-The system's apt is only asked for its configuration (proxies, architecture). Its lists, its package state,
-its caches and its hooks are left alone, and no root is needed.
+Of the system's apt, only the configuration (proxies, architecture) is used. Its lists, package state, caches and hooks
+are not touched, and root is not needed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Archive:
     signed_by: str = ""
 
     def stanza(self, suite: str) -> str:
-        """Write this archive as a deb822 source for one suite."""
+        """Return this archive as a deb822 source for one suite."""
         components = " ".join(self.components)
         lines = ["Types: deb", f"URIs: {self.uri}", f"Suites: {suite}", f"Components: {components}"]
         if self.signed_by:
@@ -42,10 +42,10 @@ class Archive:
 
 
 def machine_archive(apt_folder: Path = APT_FOLDER, os_release: Path = OS_RELEASE) -> tuple[Archive, str]:
-    """Find the main archive of this machine's release, and the release's name.
+    """Return the main archive of this machine's release, and the name of the release.
 
-    The security and update archives carry a suite with a suffix (`bookworm-security`), so the archive that
-    has the bare name is the main one.
+    The security and update archives have a suite with a suffix (`bookworm-security`), so the main archive is the one
+    whose suite is the name of the release.
     """
     codename = release_codename(os_release)
     wanted = (codename, *ROLLING_SUITES)
@@ -57,7 +57,7 @@ def machine_archive(apt_folder: Path = APT_FOLDER, os_release: Path = OS_RELEASE
 
 
 def release_codename(os_release: Path) -> str:
-    """Read VERSION_CODENAME; empty when the machine does not say."""
+    """Return VERSION_CODENAME, empty if there is none."""
     if not os_release.is_file():
         return ""
     match = re.search(r'^VERSION_CODENAME="?([\w-]+)', os_release.read_text(), re.MULTILINE)
@@ -65,7 +65,7 @@ def release_codename(os_release: Path) -> str:
 
 
 def configured_archives(apt_folder: Path) -> Iterator[Archive]:
-    """Read every enabled binary archive, from `.sources` and one-line `.list` files."""
+    """Yield every enabled binary archive, from `.sources` and one-line `.list` files."""
     parts = apt_folder / "sources.list.d"
     for file in sorted(parts.glob("*.sources")):
         yield from parse_deb822(file.read_text())
@@ -75,7 +75,7 @@ def configured_archives(apt_folder: Path) -> Iterator[Archive]:
 
 
 def parse_deb822(text: str) -> Iterator[Archive]:
-    """Read stanzas of `Field: value`, where a value may go on in indented lines."""
+    """Parse stanzas of `Field: value`, where a value may continue in indented lines."""
     for paragraph in re.split(r"\n\s*\n", text):
         fields = _deb822_fields(paragraph)
         enabled = fields.get("enabled", "yes").lower() not in ("no", "false", "0")
@@ -106,7 +106,7 @@ def _deb822_fields(paragraph: str) -> dict[str, str]:
 
 
 def parse_one_line(lines: Iterable[str]) -> Iterator[Archive]:
-    """Read `deb [option=value …] uri suite component…` lines."""
+    """Parse lines of the form `deb [option=value …] uri suite component…`."""
     for line in lines:
         match = re.match(r"\s*deb\s+(?:\[([^\]]*)\]\s*)?([^#]+)", line)
         words = match[2].split() if match else []
@@ -121,15 +121,15 @@ NOT_NEEDED = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/p
 
 @dataclass(frozen=True, slots=True)
 class PackageSet:
-    """What to fetch.
+    """The packages to fetch.
 
-    `whole` comes with everything it depends on, down to the C library, so that the machine's own libraries
-    do not matter. `alone` comes without: its dependencies (perl, init scripts) are for an installed service.
-    `suite` is a Debian suite, or empty for the machine's own release.
+    with_dependencies      packages with all dependencies down to the C library, so that the machine's do not matter
+    without_dependencies   packages whose dependencies (perl, init scripts) only an installed service needs
+    suite                  a Debian suite; empty for the release of this machine
     """
 
-    whole: tuple[str, ...]
-    alone: tuple[str, ...] = ()
+    with_dependencies: tuple[str, ...]
+    without_dependencies: tuple[str, ...] = ()
     suite: str = ""
 
 
@@ -137,7 +137,9 @@ def unpack_packages(packages: PackageSet, root: Path) -> None:
     """Download the packages and unpack them into the empty folder `root`."""
     for program in ("apt-get", "apt-config", "dpkg-deb"):
         if shutil.which(program) is None:
-            raise ServerUnavailable(f"{program} is missing: servers are fetched from Debian only")
+            raise ServerUnavailable(
+                f"{program} not found: servers are fetched from Debian's packages, or must be on the PATH"
+            )
     archive, release = machine_archive()
     with tempfile.TemporaryDirectory(prefix="binspark-apt-") as folder:
         apt = _PrivateApt(Path(folder))
@@ -151,7 +153,7 @@ def unpack_packages(packages: PackageSet, root: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _PrivateApt:
-    """An apt state in a folder of ours: own lists, own cache, and no package installed."""
+    """A private apt state in a folder: own lists, own cache, no package installed."""
 
     folder: Path
 
@@ -168,9 +170,9 @@ class _PrivateApt:
 
     def download(self, packages: PackageSet) -> None:
         self._apt_get("update")
-        self._apt_get("install", "--yes", "--download-only", "--no-install-recommends", *packages.whole)
-        if packages.alone:
-            self._apt_get("download", *packages.alone)
+        self._apt_get("install", "--yes", "--download-only", "--no-install-recommends", *packages.with_dependencies)
+        if packages.without_dependencies:
+            self._apt_get("download", *packages.without_dependencies)
 
     def _own_configuration(self) -> str:
         settings = {
@@ -187,7 +189,7 @@ class _PrivateApt:
             "Dir::Cache::archives": self.archives,
             "Dir::Log": self.folder,
             "APT::Sandbox::User": "root",
-            "APT::Update::Error-Mode": "any",  # else an archive out of reach is only a warning
+            "APT::Update::Error-Mode": "any",  # otherwise an archive that cannot be reached is only a warning
             "Acquire::Languages": "none",
             "Acquire::Retries": "2",
             "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
@@ -200,7 +202,7 @@ class _PrivateApt:
 
 
 def _machine_configuration() -> str:
-    """Copy the machine's apt settings, but for its hooks: they clean and refresh the system's own state."""
+    """Return the machine's apt settings without its hooks, which change the system's own state."""
     lines = _run(["apt-config", "dump"]).splitlines(keepends=True)
     return "".join(line for line in lines if "-Invoke" not in line and not line.startswith("Dir::Etc::parts"))
 

@@ -1,9 +1,9 @@
-"""What can go wrong with a test server."""
+"""Errors of test servers."""
 
 
 class ServerUnavailable(Exception):
-    """No server of this family can be had on this machine; the message says why."""
+    """No server of this family is available on this machine; the message has the reason."""
 
 
 class SqlFailed(Exception):
-    """The server refused a script; the message is the client's."""
+    """The server refused a script; the message is that of the client."""

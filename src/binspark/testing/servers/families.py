@@ -1,4 +1,4 @@
-"""The two families of servers: what differs between MySQL and MariaDB before a server runs."""
+"""The two families of servers, MySQL and MariaDB: their programs, packages and options."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMMON_OPTIONS: Mapping[str, OptionValue] = {
     "innodb-doublewrite": "OFF",
     "innodb-flush-log-at-trx-commit": 2,
 }
-"""Loopback only, and fast to start: data outlives a killed server, but need not outlive the machine."""
+"""Loopback only, and fast to start: data survives a crash of the server, but not of the machine."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Family:
 
     @property
     def options(self) -> dict[str, OptionValue]:
-        """The options every server of this family starts with, unless its user says otherwise."""
+        """The options with which every server of this family starts, unless they are overridden."""
         return {**COMMON_OPTIONS, **self.own_options}
 
-    def recognises(self, announced_version: str) -> bool:
-        """Say whether `mysqld --version` printed this family's name: MariaDB also installs a `mysqld`."""
+    def recognizes(self, announced_version: str) -> bool:
+        """Return whether the output of `mysqld --version` is of this family: MariaDB installs a `mysqld`, too."""
         is_mariadb = "MariaDB" in announced_version
         return bool(announced_version) and is_mariadb == (self.name == "mariadb")
 
@@ -56,7 +56,7 @@ MySQL = Family(
     server_names=("mysqld",),
     client="mysql",
     log_reader="mysqlbinlog",
-    packages=PackageSet(whole=("mysql-server-core", "mysql-client-core"), suite="sid"),
+    packages=PackageSet(with_dependencies=("mysql-server-core", "mysql-client-core"), suite="sid"),
     own_options=MappingProxyType(
         {
             "mysqlx": 0,
@@ -74,8 +74,8 @@ MariaDB = Family(
     client="mariadb",
     log_reader="mariadb-binlog",
     packages=PackageSet(
-        whole=("mariadb-server-core", "mariadb-client-core"),
-        alone=("mariadb-client", "mariadb-server"),  # mariadb-binlog; the plugins
+        with_dependencies=("mariadb-server-core", "mariadb-client-core"),
+        without_dependencies=("mariadb-client", "mariadb-server"),  # mariadb-binlog; the plugins
     ),
     own_options=MappingProxyType({"binlog-format": "ROW", "innodb-log-file-size": "8M"}),
 )

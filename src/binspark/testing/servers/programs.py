@@ -1,4 +1,4 @@
-"""Where a family's programs are on this machine, and how to run them."""
+"""The programs of a server on this machine, and how to run them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ RUN_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """The programs of one server: `prefix` is their installation (`…/usr`), `loader` what starts them.
+    """The programs of one server.
 
-    Unpacked packages bring their own C library; their programs are started through its loader, because the
-    machine's may be older. Programs on the PATH need no loader.
+    prefix    the folder of their installation (`…/usr`)
+    loader    the dynamic loader through which they are started, empty for programs on the PATH. Unpacked packages have
+              their own C library, because that of the machine may be older
     """
 
     family: Family
@@ -33,11 +34,11 @@ class Programs:
     version: str
 
     def command(self, program: str, *arguments: str) -> list[str]:
-        """Spell the command line that runs a program of this server."""
+        """Return the command line of a program of this server."""
         return _command(self.prefix, self.loader, program, *arguments)
 
     def run(self, program: str, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """Run a client program to its end; times are printed in UTC. The caller looks at the return code."""
+        """Run a client program to its end, in UTC. The caller checks the return code."""
         return subprocess.run(
             self.command(program, *arguments),
             input=stdin,
@@ -63,12 +64,12 @@ class Programs:
 
 @cache
 def find_programs(family: Family) -> Programs:
-    """Find the programs on the PATH, else in the cache, else fetch them into the cache."""
+    """Return the programs on the PATH, else those in the cache, which are fetched if they are not there."""
     return programs_on_path(family) or _fetched_programs(family)
 
 
 def programs_on_path(family: Family) -> Programs | None:
-    """Look on the PATH for a server of this family, with its client and its log reader."""
+    """Return the programs on the PATH if they include server, client and log reader of this family."""
     for name in family.server_names:
         server = Path(shutil.which(name) or "").resolve()  # MariaDB's `mysqld` is a link to its `mariadbd`
         if server.name not in family.server_names:
@@ -76,7 +77,7 @@ def programs_on_path(family: Family) -> Programs | None:
         announced = _announced_version(server, ())
         prefix = server.parent.parent
         complete = all(_find(prefix, program) for program in (family.client, family.log_reader))
-        if family.recognises(announced) and complete:
+        if family.recognizes(announced) and complete:
             return Programs(family, prefix, (), _version_number(announced))
     return None
 
@@ -87,19 +88,21 @@ def _fetched_programs(family: Family) -> Programs:
     prefix, loader = root / "usr", _loader(root)
     server = next((path for name in family.server_names if (path := _find(prefix, name))), None)
     if server is None:
-        raise ServerUnavailable(f"the packages in {folder} hold no {family.server_names[0]}")
+        raise ServerUnavailable(
+            f"the packages in {folder} do not include {family.server_names[0]}; delete the folder to fetch them again"
+        )
     announced = _announced_version(server, loader)
     if not announced:
-        raise ServerUnavailable(f"{server} does not run on this machine")
+        raise ServerUnavailable(f"{server} does not run on this machine: --version prints nothing")
     return Programs(family, prefix, loader, _version_number(announced))
 
 
 def _loader(root: Path) -> tuple[str, ...]:
-    """Name the unpacked C library's loader and the folders it searches, merged `/usr` or not."""
+    """Return the loader of the unpacked C library and the folders it searches, with or without a merged `/usr`."""
     folders = [*sorted(root.glob("usr/lib/*-linux-gnu*")), *sorted(root.glob("lib/*-linux-gnu*"))]
     loaders = [loader for folder in folders for loader in sorted(folder.glob("ld-linux*"))]
     if not loaders:
-        raise ServerUnavailable(f"the packages in {root} hold no C library")
+        raise ServerUnavailable(f"the packages in {root} do not include a C library")
     return (str(loaders[0]), "--library-path", ":".join(map(str, folders)))
 
 
@@ -111,8 +114,8 @@ def _command(prefix: Path, loader: tuple[str, ...], program: str, *arguments: st
 
 
 def _find(prefix: Path, program: str) -> Path | None:
-    places = (prefix / folder / program for folder in ("sbin", "bin", "libexec"))
-    return next((place for place in places if place.is_file()), None)
+    candidates = (prefix / folder / program for folder in ("sbin", "bin", "libexec"))
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def _announced_version(server: Path, loader: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""One running server: started on a free loopback port in a temporary folder, and stopped at the end."""
+"""A running server: started on a free loopback port with a temporary folder, and stopped at the end."""
 
 from __future__ import annotations
 
@@ -27,10 +27,14 @@ PORT_ATTEMPTS = 3
 
 @contextmanager
 def start(family: Family, options: Mapping[str, OptionValue] | None = None) -> Iterator[Server]:
-    """Start a server with a data folder of its own; stop it and remove the folder at the end.
+    """Start a server with a new data folder; at the end, stop it and remove the folder.
 
-    `options` are server options as on its command line, without the dashes; None stands for an option that
-    takes no value. They are laid over the family's own (`family.options`).
+    `options` are server options as on the command line, without the dashes; None for an option without a value. They
+    override those of the family (`family.options`).
+
+    >>> with start(MariaDB, {"binlog-row-image": "MINIMAL"}) as server:  # doctest: +SKIP
+    ...     server.query("SELECT @@binlog_row_image")
+    [('MINIMAL',)]
     """
     programs = find_programs(family)
     folder = Path(tempfile.mkdtemp(prefix="binspark-"))
@@ -41,13 +45,13 @@ def start(family: Family, options: Mapping[str, OptionValue] | None = None) -> I
             server.launch()
             yield server
         finally:
-            server.kill()  # nothing of it is kept, so it need not tidy up
+            server.kill()  # its data is removed, so it need not shut down in order
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 class Server:
-    """A server that this process started; made by `start`."""
+    """A server that `start` has started."""
 
     def __init__(self, programs: Programs, folder: Path, options: Mapping[str, OptionValue]) -> None:
         self.programs = programs
@@ -70,7 +74,7 @@ class Server:
 
     @property
     def pid(self) -> int | None:
-        """The server's process id; None when it does not run."""
+        """The process id of the server; None if it is not running."""
         return self._process.pid if self._process else None
 
     def connect(self, **arguments: Any) -> Any:
@@ -79,13 +83,13 @@ class Server:
         return _pymysql().connect(**{**defaults, **arguments})
 
     def query(self, sql: str, arguments: Any = None) -> list[tuple[Any, ...]]:
-        """Run one statement in a session of its own and return its rows."""
+        """Run one statement in a new session and return its rows."""
         with self.connect() as connection, connection.cursor() as cursor:
             cursor.execute(sql, arguments)
             return list(cursor.fetchall())
 
     def run_sql(self, script: str, *client_options: str) -> str:
-        """Run a script in one session of the family's command line client, and return what it prints."""
+        """Run a script in one session of the command line client, and return its output."""
         options = ("--no-defaults", f"--socket={self.socket}", "--user=root", "--local-infile=1", *client_options)
         done = self.programs.run(self.family.client, *options, stdin=script.encode())
         if done.returncode:
@@ -93,44 +97,44 @@ class Server:
         return done.stdout.decode(errors="replace")
 
     def mysqlbinlog(self, path: Path | str, *options: str) -> bytes:
-        """Print a log file with the family's own reader, in UTC."""
+        """Return the output of mysqlbinlog or mariadb-binlog for a log, in UTC."""
         done = self.programs.run(self.family.log_reader, "--no-defaults", *options, str(path))
         if done.returncode:
             raise SqlFailed(f"{self.family.log_reader}: {done.stderr.decode(errors='replace').strip()}")
         return done.stdout
 
     def log_files(self) -> list[Path]:
-        """List the server's binary logs, oldest first, as its index file names them."""
+        """Return the paths of the server's binary logs, oldest first, as its index file lists them."""
         base = self.datadir / str(self.options["log-bin"])
         index = base.with_name(f"{base.name}.index")
         names = index.read_text().splitlines() if index.exists() else []
         return [self.datadir / name for name in names if name]
 
     def kill(self) -> None:
-        """Kill the server where it stands (SIGKILL), as a crash would."""
+        """Kill the server (SIGKILL), as in a crash."""
         self._end(signal.SIGKILL)
 
     def stop(self) -> None:
-        """Let the server shut down in order."""
+        """Shut the server down in order (SIGTERM)."""
         self._end(signal.SIGTERM)
 
     def restart(self, options: Mapping[str, OptionValue] | None = None) -> None:
-        """Stop the server if it runs, and start it again on the same data and port, with changed options."""
+        """Stop the server if it is running, and start it again with the same data and port, and these options."""
         self.stop()
         self.options.update(_normal_names(options))
         self.launch()
 
     def launch(self) -> None:
-        """Start the server process and wait until it answers; a port lost to someone else is given up."""
+        """Start the server process and wait until it accepts connections; try another port if this one is taken."""
         for _ in range(PORT_ATTEMPTS):
             self.port = self.port or _free_port()
             if self._spawn_and_wait():
                 return
             self.port = 0
-        raise ServerUnavailable(f"{self.family.title} found no free port")
+        raise ServerUnavailable(f"{self.family.title} found no free port in {PORT_ATTEMPTS} attempts")
 
     def _spawn_and_wait(self) -> bool:
-        """Return False when the port was taken between our looking and the server's binding."""
+        """Return whether the server has started; False if another process took its port in the meantime."""
         written_before = self.error_log.stat().st_size if self.error_log.exists() else 0
         with self.error_log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -138,7 +142,7 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # an interrupt from the keyboard is ours; we stop the server
+                start_new_session=True,  # an interrupt from the keyboard must not reach the server
             )
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
@@ -149,13 +153,16 @@ class Server:
                 return True
             time.sleep(0.02)
         self.kill()
-        raise ServerUnavailable(f"{self.family.title} does not answer after {START_SECONDS} s: {self._log_tail(0)}")
+        title, tail = self.family.title, self._log_tail(0)
+        raise ServerUnavailable(
+            f"{title} accepts no connection after {START_SECONDS} s; its error log ends with: {tail}"
+        )
 
     def _explain_end(self, written_before: int) -> bool:
         said = self._log_tail(written_before)
         if "Address already in use" in said:
             return False
-        raise ServerUnavailable(f"{self.family.title} {self.version} ended while starting: {said}")
+        raise ServerUnavailable(f"{self.family.title} {self.version} ended while starting; its error log: {said}")
 
     def _log_tail(self, start_offset: int) -> str:
         written = self.error_log.read_bytes()[start_offset:]
@@ -195,7 +202,7 @@ def _free_port() -> int:
 
 
 def _normal_names(options: Mapping[str, OptionValue] | None) -> dict[str, OptionValue]:
-    """Spell option names with dashes, so that `server_id` replaces `server-id`."""
+    """Write option names with dashes, so that `server_id` overrides `server-id`."""
     return {name.replace("_", "-"): value for name, value in (options or {}).items()}
 
 
@@ -203,4 +210,4 @@ def _pymysql() -> Any:
     try:
         return importlib.import_module("pymysql")
     except ImportError as error:
-        raise ServerUnavailable("PyMySQL is needed to talk to a server: pip install pymysql") from error
+        raise ServerUnavailable("connections to a server require PyMySQL: pip install pymysql") from error

@@ -1,4 +1,4 @@
-"""Data folders: initialised once for each server version, then copied for every server."""
+"""Data folders: initialized once for each server version, then copied for every server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from binspark.testing.servers.families import MariaDB, MySQL
 from binspark.testing.servers.programs import Programs
 
 LOOPBACK_ROOT = "CREATE USER IF NOT EXISTS root@'127.0.0.1';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n"
-"""The server does not resolve names, so 127.0.0.1 is a host of its own."""
+"""The server does not resolve names, so that 127.0.0.1 is another host than localhost."""
 
 MARIADB_SYSTEM_SQL = (
     "mysql_system_tables.sql",
@@ -26,20 +26,20 @@ MARIADB_SYSTEM_SQL = (
     "maria_add_gis_sp_bootstrap.sql",
     "mysql_sys_schema.sql",
 )
-"""What `mariadb-install-db` feeds to the server, in its order. From 11.8 on, files are named after MariaDB."""
+"""The scripts that `mariadb-install-db` runs, in its order. Since 11.8, their names begin with `mariadb_`."""
 
 
 def copy_template(programs: Programs, datadir: Path) -> None:
-    """Make a fresh data folder: a copy of the template, without the identity that a first start invents."""
+    """Make a new data folder: a copy of the template, without the UUID that the first start generates."""
     template = cache_folder() / programs.family.name / f"data-{programs.version}"
-    build_once(template, lambda empty: _INITIALISE[programs.family](programs, empty))
+    build_once(template, lambda empty: _INITIALIZE[programs.family](programs, empty))
     shutil.copytree(template, datadir)
 
 
 def server_command(programs: Programs, datadir: Path, *arguments: str) -> list[str]:
-    """Spell the server's command line up to its data folder; `--no-defaults` has to come first."""
+    """Return the command line of the server; `--no-defaults` must be its first option."""
     server_name = next(name for name in programs.family.server_names if _has(programs, name))
-    places = (
+    folders = (
         f"--basedir={programs.prefix}",
         f"--lc-messages-dir={programs.share}",
         f"--character-sets-dir={programs.share / 'charsets'}",
@@ -47,15 +47,15 @@ def server_command(programs: Programs, datadir: Path, *arguments: str) -> list[s
         f"--datadir={datadir}",
     )
     user = (f"--user={getpass.getuser()}",) if os.geteuid() == 0 else ()
-    return programs.command(server_name, "--no-defaults", *places, *user, *arguments)
+    return programs.command(server_name, "--no-defaults", *folders, *user, *arguments)
 
 
 def _has(programs: Programs, name: str) -> bool:
     return any((programs.prefix / folder / name).is_file() for folder in ("sbin", "bin", "libexec"))
 
 
-def _initialise_mysql(programs: Programs, folder: Path) -> None:
-    """Let `mysqld --initialize-insecure` make the system tables: root has no password."""
+def _initialize_mysql(programs: Programs, folder: Path) -> None:
+    """Create the system tables with `mysqld --initialize-insecure`: root has no password."""
     init_file = folder.with_name(f"{folder.name}.sql")
     init_file.write_text(LOOPBACK_ROOT)
     options = ("--initialize-insecure", f"--init-file={init_file}", "--skip-log-bin")
@@ -67,8 +67,8 @@ def _initialise_mysql(programs: Programs, folder: Path) -> None:
     (folder / "auto.cnf").unlink(missing_ok=True)
 
 
-def _initialise_mariadb(programs: Programs, folder: Path) -> None:
-    """Feed the system tables to `mariadbd --bootstrap`, as `mariadb-install-db` does."""
+def _initialize_mariadb(programs: Programs, folder: Path) -> None:
+    """Create the system tables with `mariadbd --bootstrap`, as `mariadb-install-db` does."""
     script = "CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n"
     script += "".join(_system_sql(programs.share, name) for name in MARIADB_SYSTEM_SQL)
     script += f"FLUSH PRIVILEGES;\n{LOOPBACK_ROOT}"
@@ -78,7 +78,7 @@ def _initialise_mariadb(programs: Programs, folder: Path) -> None:
 
 
 def _system_sql(share: Path, name: str) -> str:
-    """Return the text of a file, whichever of its names it has."""
+    """Return the text of a script under its old or its new name."""
     renamed = share / name.replace("mysql_", "mariadb_")
     return (renamed if renamed.exists() else share / name).read_text()
 
@@ -86,10 +86,10 @@ def _system_sql(share: Path, name: str) -> str:
 def _run_server(command: list[str], stdin: bytes) -> None:
     done = subprocess.run(command, input=stdin, capture_output=True, check=False)
     if done.returncode:
-        raise ServerUnavailable(f"the data folder cannot be initialised: {done.stderr.decode()[-1000:]}")
+        raise ServerUnavailable(f"cannot initialize the data folder: {done.stderr.decode()[-1000:]}")
 
 
-_INITIALISE: dict[object, Callable[[Programs, Path], None]] = {
-    MySQL: _initialise_mysql,
-    MariaDB: _initialise_mariadb,
+_INITIALIZE: dict[object, Callable[[Programs, Path], None]] = {
+    MySQL: _initialize_mysql,
+    MariaDB: _initialize_mariadb,
 }

@@ -1,8 +1,7 @@
-"""Text in every character set of both servers.
+"""Text in all character sets of MySQL and MariaDB.
 
-A column names its text by a collation; a collation belongs to one character set, and no id means different character
-sets in the two families. Bytes that stand for no text raise UnicodeDecodeError: what then happens is the caller's
-policy, and `replace` gives U+FFFD.
+A column has a collation, which belongs to one character set; no id belongs to different character sets in the two
+families. Bytes that are not valid text raise UnicodeDecodeError: what to do about them is the caller's policy.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ __all__ = ["CODECS", "Codec", "Layout", "charset_of", "codec_of", "decode_text",
 CODECS: Mapping[str, Codec] = {
     codec.charset: codec for codec in (*unicode_codecs(), *single_byte_codecs(), *multi_byte_codecs())
 }
-"""Every character set that a server of either family has, by its name."""
+"""All character sets of both families, by name."""
 
 _CHARSET_OF: Mapping[int, str] = {
     collation: charset
@@ -33,29 +32,29 @@ _CHARSET_OF: Mapping[int, str] = {
 
 
 def charset_of(collation: int) -> str:
-    """Name the character set that a collation belongs to."""
+    """Return the name of the character set of a collation."""
     try:
         return _CHARSET_OF[collation]
     except KeyError:
-        raise Unsupported(f"collation {collation} is not known") from None
+        raise Unsupported(f"unknown collation {collation}") from None
 
 
 def codec_of(collation: int) -> Codec:
-    """Find the codec of the character set that a collation belongs to."""
+    """Return the codec of the character set of a collation."""
     return CODECS[charset_of(collation)]
 
 
 def decode_text(raw: bytes, collation: int) -> str:
-    """Turn the bytes of a column into text."""
+    """Decode bytes in the character set of a collation."""
     return codec_of(collation).decode(raw)
 
 
 def encode_text(text: str, collation: int) -> bytes:
-    """Turn text into the bytes that the servers store for it."""
+    """Encode text as the bytes that servers store for it."""
     return codec_of(collation).encode(text)
 
 
 @cache
 def single_byte_table(charset: str) -> tuple[int, ...]:
-    """Say which code point each of the 256 bytes of a single-byte character set stands for; -1 for none."""
+    """Return the code point of each of the 256 bytes of a single-byte character set; -1 for none."""
     return tuple(-1 if character == NO_CHARACTER else ord(character) for character in decoding_text(charset))

@@ -1,7 +1,7 @@
-"""The character sets of Chinese, Japanese and Korean, where the first byte of a character says how many follow.
+"""The character sets of Chinese, Japanese and Korean, where the first byte of a character determines how many follow.
 
 gb2312, gbk, euckr and gb18030 are Python's codecs (gb18030 with two characters exchanged, as its edition of 2005 did);
-big5, sjis, cp932, ujis and eucjpms are tables: one of Python's codecs, corrected where the servers say something else.
+big5, sjis, cp932, ujis and eucjpms are tables: one of Python's codecs, corrected where the servers differ.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from binspark.values.charsets.collations import MAX_BYTES
 from binspark.values.charsets.tables import MULTI_BYTE
 
 _EXCHANGED = {0x1E3F: 0xE7C7, 0xE7C7: 0x1E3F}
-"""GB18030 of 2005 gave A8 BC to U+1E3F, and the four bytes that had been its own to U+E7C7; Python has the older."""
+"""GB18030 of 2005 assigned A8 BC to U+1E3F, and its former four bytes to U+E7C7; Python has the older edition."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How the characters of a table are written.
+    """How the characters of a table are encoded.
 
-    characters    matches one character, or what stands in the place of one in damaged text
+    characters    matches one character, or the bytes that take its position in damaged text
     leads         the possible beginnings of a character of several bytes, without its last byte
-    preference    which of two ways to write a character the servers take: the one with the smaller key
+    preference    which of two encodings of a character servers use: the one with the smaller key
     user_rows     rows of 94 characters for private use: the beginning of the first row, and the first code point
     """
 
@@ -48,9 +48,9 @@ _EUC_USER_ROWS = ((b"\xf5", 0xE000), (b"\x8f\xf5", 0xE3AC))
 
 _FORMS: Mapping[str, _Form] = {
     "big5": _Form(_BIG5_CHARACTERS, _BIG5_LEADS),
-    # A backslash that comes from Unicode is stored in its wide form, though both forms are read.
+    # A backslash in Unicode text is stored in its wide form, although both forms are decoded.
     "sjis": _Form(_SJIS_CHARACTERS, _SJIS_LEADS, lambda encoded: (-len(encoded), encoded)),
-    # NEC's selection of IBM's characters (ED, EE) is read, but IBM's own places are written.
+    # NEC's selection of IBM's characters (ED, EE) is decoded, but IBM's own codes are stored.
     "cp932": _Form(_SJIS_CHARACTERS, _SJIS_LEADS, lambda encoded: (encoded[0] in (0xED, 0xEE), encoded)),
     "ujis": _Form(_EUC_CHARACTERS, _EUC_LEADS, user_rows=_EUC_USER_ROWS),
     "eucjpms": _Form(_EUC_CHARACTERS, _EUC_LEADS, user_rows=_EUC_USER_ROWS),
@@ -58,7 +58,7 @@ _FORMS: Mapping[str, _Form] = {
 
 
 def multi_byte_codecs() -> tuple[Codec, ...]:
-    """Make the codec of every multi-byte character set; tables are filled when they are first needed."""
+    """Return the codecs of all multi-byte character sets; tables are built when they are first needed."""
     return (
         python_codec("gb2312", Layout.MULTI_BYTE, "gb2312"),
         python_codec("gbk", Layout.MULTI_BYTE, "gbk"),
@@ -100,43 +100,43 @@ def _table_codec(charset: str) -> Codec:
         try:
             return b"".join([table[character] for character in text])
         except KeyError:
-            place = next(index for index, character in enumerate(text) if character not in table)
-            raise UnicodeEncodeError(charset, text, place, place + 1, "the character set does not have it") from None
+            at = next(index for index, character in enumerate(text) if character not in table)
+            raise UnicodeEncodeError(charset, text, at, at + 1, "the character set does not have it") from None
 
     return Codec(charset, Layout.MULTI_BYTE, MAX_BYTES[charset], decode, encode)
 
 
 def _undecodable(charset: str, raw: bytes, encoded_characters: list[bytes]) -> UnicodeDecodeError:
-    """Say where the first bytes are that stand for no character."""
+    """Return the error for the first bytes that are not a character."""
     table = decoding_table(charset)
-    place = next(index for index, encoded in enumerate(encoded_characters) if encoded not in table)
-    start = sum(map(len, encoded_characters[:place]))
-    return UnicodeDecodeError(charset, raw, start, start + len(encoded_characters[place]), "no such character")
+    at = next(index for index, encoded in enumerate(encoded_characters) if encoded not in table)
+    start = sum(map(len, encoded_characters[:at]))
+    return UnicodeDecodeError(charset, raw, start, start + len(encoded_characters[at]), "no such character")
 
 
 @cache
 def decoding_table(charset: str) -> Mapping[bytes, str]:
-    """Say which character each sequence of bytes stands for."""
+    """Return the character of each sequence of bytes."""
     form = _FORMS[charset]
     python_name, differences = MULTI_BYTE[charset]
     table = dict(_python_characters(python_name, form.leads))
     for lead, code_point in form.user_rows:
         table.update(_user_characters(lead, code_point))
-    for first, run in differences.items():
-        for step, character in enumerate(run):
+    for first, characters in differences.items():
+        for step, character in enumerate(characters):
             table[first[:-1] + bytes([first[-1] + step])] = character
     return {encoded: character for encoded, character in table.items() if character != NO_CHARACTER}
 
 
 @cache
 def encoding_table(charset: str) -> Mapping[str, bytes]:
-    """Say how the servers write each character."""
+    """Return the bytes that servers store for each character."""
     ways = sorted(decoding_table(charset).items(), key=lambda item: _FORMS[charset].preference(item[0]), reverse=True)
     return {character: encoded for encoded, character in ways}
 
 
 def _python_characters(python_name: str, leads: tuple[bytes, ...]) -> Iterator[tuple[bytes, str]]:
-    """List what Python's codec knows: the single bytes, and every lead with every last byte."""
+    """Yield the characters of Python's codec: single bytes, and each lead with each last byte."""
     for lead in (b"", *leads):
         for last in range(256):
             encoded = lead + bytes([last])
@@ -145,7 +145,7 @@ def _python_characters(python_name: str, leads: tuple[bytes, ...]) -> Iterator[t
 
 
 def _user_characters(first_lead: bytes, first_code_point: int) -> Iterator[tuple[bytes, str]]:
-    """List ten rows of 94 characters, numbered from the first code point on."""
+    """Yield ten rows of 94 characters, beginning with the first code point."""
     for row in range(10):
         lead = first_lead[:-1] + bytes([first_lead[-1] + row])
         for column in range(94):

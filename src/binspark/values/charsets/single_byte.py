@@ -1,7 +1,7 @@
-"""The character sets of one byte a character: a table of 256 characters each.
+"""The character sets with one byte per character: a table of 256 characters each.
 
-Each is one of Python's codecs, corrected where the servers say something else. A byte for which the servers answer
-U+FFFD (some of tis620) stands for no character here, and is refused like the bytes for which they answer `?`.
+Each is one of Python's codecs, corrected where the servers differ. Bytes that servers convert to U+FFFD (some of
+tis620) are not characters here, like the bytes that they convert to `?`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from binspark.values.charsets.tables import SINGLE_BYTE
 
 
 def single_byte_codecs() -> tuple[Codec, ...]:
-    """Make the codec of every single-byte character set."""
+    """Return the codecs of all single-byte character sets."""
     return tuple(_table_codec(charset, decoding_text(charset)) for charset in SINGLE_BYTE)
 
 
 def decoding_text(charset: str) -> str:
-    """Say which character each byte stands for: 256 characters, NO_CHARACTER where there is none."""
+    """Return the character of each byte: 256 characters, NO_CHARACTER if there is none."""
     python_name, differences = SINGLE_BYTE[charset]
     return _corrected(_python_table(python_name), differences)
 
@@ -31,9 +31,9 @@ def _python_table(python_name: str) -> list[str]:
 
 
 def _corrected(table: list[str], differences: Mapping[int, str]) -> str:
-    """Lay the runs of differing characters over the table, each from its first byte on."""
-    for first, run in differences.items():
-        table[first : first + len(run)] = run
+    """Return the table with the characters that differ, given as consecutive characters from a first byte on."""
+    for first, characters in differences.items():
+        table[first : first + len(characters)] = characters
     return "".join(table)
 
 

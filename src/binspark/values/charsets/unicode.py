@@ -1,7 +1,7 @@
-"""The character sets of Unicode, where Python's codecs and the servers differ only in what they refuse.
+"""The character sets of Unicode, where Python's codecs and the servers differ only in what is invalid.
 
-A surrogate is no character, so it is refused everywhere. MySQL refuses it too, except that a ucs2 column stores it and
-converts it to NULL; MariaDB lets it pass in utf8mb3, utf8mb4, ucs2 and utf32.
+A surrogate is not a character, so it is invalid everywhere. It is for MySQL, too, except that a ucs2 column stores it
+and converts it to NULL; MariaDB accepts it in utf8mb3, utf8mb4, ucs2 and utf32.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
 
 
 def unicode_codecs() -> tuple[Codec, ...]:
-    """Make the codecs of ascii, of the UTF family, and of binary."""
+    """Return the codecs of ascii, of the UTF family, and of binary."""
     return (
         python_codec("ascii", Layout.UTF8, "ascii"),
         _bmp_codec("utf8mb3", Layout.UTF8, "utf-8"),
@@ -30,7 +30,7 @@ def unicode_codecs() -> tuple[Codec, ...]:
 
 
 def _bmp_codec(charset: str, layout: Layout, python_name: str) -> Codec:
-    """Take Python's codec, but refuse the characters beyond the first 65,536."""
+    """Return one of Python's codecs without the characters beyond U+FFFF."""
 
     def decode(raw: bytes) -> str:
         text = raw.decode(python_name)

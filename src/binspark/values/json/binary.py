@@ -1,8 +1,8 @@
 """MySQL's binary JSON: the form in which JSON columns are stored and logged.
 
-A document is one byte of type and a value. An array or object begins with a header in which every element has an
-entry; small values stand in their entry, others anywhere behind the header, at an offset from the start of the array
-or object. Between them may be holes: partial updates leave them.
+A document is one byte of type and a value. An array or object begins with a header that has an entry for each element;
+small values are in their entry, others anywhere after the header, at an offset from the start of the array or object.
+There may be gaps between them: partial updates leave some.
 
 type        value
 0x00, 0x01  small, large object
@@ -15,7 +15,7 @@ type        value
 0x0c        length (see `read_length`), text in UTF-8
 0x0f        opaque: a value of an SQL type, see `binspark.values.json.opaque`
 
-A document of no bytes is null: servers store it where NULL was forced into a NOT NULL column.
+A document without bytes is null: servers store it when NULL is forced into a NOT NULL column.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _MAX_LENGTH_BYTES: Final = 5
 _MAX_LENGTH: Final = (1 << 32) - 1
 
 
-class _Shape(NamedTuple):
-    """How an array or object is laid out: what it is, how wide its numbers are, what stands in the entries."""
+class _Container(NamedTuple):
+    """The layout of an array or object: the width of its numbers, and the types whose values are in the entries."""
 
     is_object: bool
     width: int
@@ -55,11 +55,11 @@ class _Shape(NamedTuple):
 _INLINED_SMALL = frozenset((_LITERAL, _INT16, _UINT16))
 _INLINED_LARGE = _INLINED_SMALL | {_INT32, _UINT32}
 
-_SHAPES: dict[int, _Shape] = {
-    0x00: _Shape(True, 2, _INLINED_SMALL),
-    0x01: _Shape(True, 4, _INLINED_LARGE),
-    0x02: _Shape(False, 2, _INLINED_SMALL),
-    0x03: _Shape(False, 4, _INLINED_LARGE),
+_CONTAINERS: dict[int, _Container] = {
+    0x00: _Container(True, 2, _INLINED_SMALL),
+    0x01: _Container(True, 4, _INLINED_LARGE),
+    0x02: _Container(False, 2, _INLINED_SMALL),
+    0x03: _Container(False, 4, _INLINED_LARGE),
 }
 
 _LITERALS: dict[int, bool | None] = {0: None, 1: True, 2: False}
@@ -71,7 +71,7 @@ def json_text(document: bytes) -> str:
 
 
 def decode_json(document: bytes) -> JsonNode:
-    """Decode a whole document."""
+    """Decode a document."""
     if not document:
         return None
     cursor = Cursor(document)
@@ -82,10 +82,10 @@ def decode_json(document: bytes) -> JsonNode:
 
 
 class _Decoder:
-    """A document, and how many of its bytes no value has claimed yet.
+    """A document, and the number of its bytes that do not belong to a value yet.
 
-    Every byte belongs to one value at most. Offsets that make many values out of the same bytes are refused: the
-    decoded document is never larger than its bytes allow.
+    Every byte belongs to one value at most. Offsets that use the same bytes for many values are malformed: otherwise a
+    small document could decode to one that exhausts memory.
     """
 
     __slots__ = ("document", "unclaimed")
@@ -97,21 +97,21 @@ class _Decoder:
     def claim(self, offset: int, count: int) -> None:
         self.unclaimed -= count
         if self.unclaimed < 0:
-            raise Malformed("values of a JSON document lie on top of each other", Position(offset=offset))
+            raise Malformed("values of a JSON document overlap", Position(offset=offset))
 
     def value(self, kind: int, cursor: Cursor, depth: int) -> JsonNode:
         """Decode the value that begins at the cursor, inside `depth` arrays and objects."""
-        shape = _SHAPES.get(kind)
-        if shape is None:
+        container = _CONTAINERS.get(kind)
+        if container is None:
             start = cursor.offset
             scalar = _decode_scalar(kind, cursor)
             self.claim(start, cursor.offset - start)
             return scalar
         if depth >= MAX_DEPTH:
-            raise cursor.malformed(f"a JSON document of more than {MAX_DEPTH} levels")
-        return self._container(shape, cursor, depth + 1)
+            raise cursor.malformed(f"JSON document has more than {MAX_DEPTH} levels")
+        return self._container(container, cursor, depth + 1)
 
-    def _container(self, shape: _Shape, cursor: Cursor, depth: int) -> JsonNode:
+    def _container(self, layout: _Container, cursor: Cursor, depth: int) -> JsonNode:
         """Decode an array or object. Numbers take w = 2 bytes in the small format, 4 in the large one.
 
         bytes    field
@@ -122,60 +122,63 @@ class _Decoder:
                  keys and values
         """
         start = cursor.offset
-        count = cursor.uint("element_count", shape.width)
-        size = cursor.uint("size", shape.width)
+        count = cursor.uint("element_count", layout.width)
+        size = cursor.uint("size", layout.width)
         cursor.offset = start
         body = cursor.sub("container", size)
-        header = 2 * shape.width + count * (shape.key_entry + shape.value_entry)
+        header = 2 * layout.width + count * (layout.key_entry + layout.value_entry)
         if header > size:
-            raise body.malformed(f"{count} elements need {header} bytes of header, the whole has {size}")
+            raise body.malformed(f"{count} elements need a header of {header} bytes, but the size is {size}")
         self.claim(start, header)
-        first_value_entry = start + 2 * shape.width + count * shape.key_entry
+        first_value_entry = start + 2 * layout.width + count * layout.key_entry
         value_entries = Cursor(self.document, first_value_entry, start + header)
-        if not shape.is_object:
-            return [self._element(shape, value_entries, body, header, depth) for _ in range(count)]
-        key_entries = Cursor(self.document, start + 2 * shape.width, first_value_entry)
+        if not layout.is_object:
+            return [self._element(layout, value_entries, body, header, depth) for _ in range(count)]
+        key_entries = Cursor(self.document, start + 2 * layout.width, first_value_entry)
         return JsonObject(
             [
-                (self._key(shape, key_entries, body, header), self._element(shape, value_entries, body, header, depth))
+                (
+                    self._key(layout, key_entries, body, header),
+                    self._element(layout, value_entries, body, header, depth),
+                )
                 for _ in range(count)
             ]
         )
 
-    def _key(self, shape: _Shape, entries: Cursor, body: Cursor, header: int) -> str:
-        offset = entries.uint("key_offset", shape.width)
+    def _key(self, layout: _Container, entries: Cursor, body: Cursor, header: int) -> str:
+        offset = entries.uint("key_offset", layout.width)
         length = entries.uint("key_length", _KEY_LENGTH_BYTES)
         key = _read_text(_seek(body, offset, header), "key", length)
         self.claim(body.offset + offset, length)
         return key
 
-    def _element(self, shape: _Shape, entries: Cursor, body: Cursor, header: int, depth: int) -> JsonNode:
-        entry = entries.sub("value_entry", shape.value_entry)
+    def _element(self, layout: _Container, entries: Cursor, body: Cursor, header: int, depth: int) -> JsonNode:
+        entry = entries.sub("value_entry", layout.value_entry)
         kind = entry.u8("type")
-        if kind in shape.inlined:
+        if kind in layout.inlined:
             return _decode_scalar(kind, entry)
-        offset = entry.uint("value_offset", shape.width)
+        offset = entry.uint("value_offset", layout.width)
         return self.value(kind, _seek(body, offset, header), depth)
 
 
 def _seek(body: Cursor, offset: int, header: int) -> Cursor:
-    """Return a cursor from an offset inside an array or object to its end."""
+    """Return a cursor from an offset in an array or object to its end."""
     if not header <= offset <= body.remaining:
-        raise body.malformed(f"offset {offset} is not between the header ({header} bytes) and the end")
+        raise body.malformed(f"offset {offset} is not between the header of {header} bytes and the end")
     return Cursor(body.data, body.offset + offset, body.end)
 
 
 def _decode_scalar(kind: int, cursor: Cursor) -> JsonNode:
     reader = _SCALARS.get(kind)
     if reader is None:
-        raise cursor.malformed(f"0x{kind:02x} is not a type of JSON value")
+        raise cursor.malformed(f"unknown JSON type 0x{kind:02x}")
     return reader(cursor)
 
 
 def _read_literal(cursor: Cursor) -> bool | None:
     literal = cursor.u8("literal")
     if literal not in _LITERALS:
-        raise cursor.malformed(f"{literal} is none of the literals null, true and false")
+        raise cursor.malformed(f"unknown JSON literal {literal}, expected 0 (null), 1 (true) or 2 (false)")
     return _LITERALS[literal]
 
 
@@ -187,7 +190,7 @@ def _read_signed(cursor: Cursor, length: int) -> int:
 def _read_double(cursor: Cursor) -> float:
     value = cursor.f64("double")
     if not math.isfinite(value):
-        raise cursor.malformed("a JSON number is not finite")
+        raise cursor.malformed("JSON number is not finite")
     return value
 
 
@@ -208,7 +211,7 @@ def _read_opaque(cursor: Cursor) -> JsonNode:
 
 
 def read_length(cursor: Cursor) -> int:
-    """Read a length: seven bits a byte, the lowest first; the top bit says that another byte follows."""
+    """Read a length: seven bits per byte, the lowest first; the top bit is set if another byte follows."""
     length = 0
     for index in range(_MAX_LENGTH_BYTES):
         byte = cursor.u8("length")
@@ -216,9 +219,9 @@ def read_length(cursor: Cursor) -> int:
         if byte < 0x80:
             break
     else:
-        raise cursor.malformed(f"a length of more than {_MAX_LENGTH_BYTES} bytes")
+        raise cursor.malformed(f"length has more than {_MAX_LENGTH_BYTES} bytes")
     if length > _MAX_LENGTH:
-        raise cursor.malformed(f"a length of {length}, more than 32 bits hold")
+        raise cursor.malformed(f"length is {length}, expected at most {_MAX_LENGTH}")
     return length
 
 
@@ -226,7 +229,7 @@ def _read_text(cursor: Cursor, name: str, length: int) -> str:
     try:
         return cursor.raw(name, length).decode()
     except UnicodeDecodeError as error:
-        raise cursor.malformed(f"a JSON {name} is not UTF-8: {error.reason}") from None
+        raise cursor.malformed(f"JSON {name} is not valid UTF-8: {error.reason}") from None
 
 
 _SCALARS: dict[int, Callable[[Cursor], JsonNode]] = {

@@ -1,4 +1,4 @@
-"""JSON documents in MySQL's binary form."""
+"""Columns of type JSON: documents in MySQL's binary format."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def decode_json(cursor: Cursor, column: Column, _options: ValueOptions) -> str:
 
 
 def document_text(document: bytes, offset: int) -> str:
-    """Return the text of a document that stands at an offset. An error in it points there."""
+    """Return the text of a document at an offset. An error has that offset."""
     try:
         return json_text(document)
     except DecodeError as error:
@@ -31,7 +31,7 @@ def document_text(document: bytes, offset: int) -> str:
 
 
 def inside_document(error: DecodeError, offset: int) -> DecodeError:
-    """Return an error that counts bytes from a document's beginning as one that points to the document."""
+    """Return an error of a document with the offset of the document, and its own offset in the message."""
     inside = error.position.offset
-    place = "" if inside is None else f", at byte {inside} of a JSON document"
-    return type(error)(error.message + place, Position(offset=offset))
+    at = "" if inside is None else f", at byte {inside} of a JSON document"
+    return type(error)(error.message + at, Position(offset=offset))

@@ -1,7 +1,6 @@
 """Partial updates of JSON: PARTIAL_UPDATE_ROWS logs what changed in a document instead of the new document.
 
-A vector of diffs stands where the document would stand, its length in front of it as the document's would be. It is
-a run of diffs, to be applied in order:
+A vector of diffs replaces the document, with its length before it as a document has. The diffs are applied in order:
 
 bytes   field
 1       operation: 0 replace, 1 insert, 2 remove
@@ -10,7 +9,7 @@ packed  length of the path
 packed  length of the value    (replace, insert)
         value, binary JSON     (replace, insert)
 
-A vector without diffs leaves the document as it was.
+A vector without diffs does not change the document.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def decode_json_diffs(diff_vector: bytes) -> list[JsonDiff]:
 def _decode_diff(cursor: Cursor) -> JsonDiff:
     code = cursor.u8("operation")
     if code > JsonOperation.REMOVE:
-        raise cursor.malformed(f"{code} is not an operation on JSON")
+        raise cursor.malformed(f"unknown JSON operation {code}, expected 0 (replace), 1 (insert) or 2 (remove)")
     operation = JsonOperation(code)
     path = cursor.text("path", cursor.packed("path_length"))
     if operation is JsonOperation.REMOVE:
@@ -76,7 +75,7 @@ def _decode_diff(cursor: Cursor) -> JsonDiff:
 def _apply(document: JsonNode, diff: JsonDiff) -> None:
     legs = parse_path(diff.path)
     if not legs:
-        raise Malformed("a JSON diff changes the whole document")
+        raise Malformed("path of a JSON diff is the document itself")
     parent = document
     for leg in legs[:-1]:
         parent = _child(parent, leg, diff)
@@ -96,9 +95,9 @@ def _child(node: JsonNode, leg: Leg, diff: JsonDiff) -> JsonNode:
             if index >= 0:
                 return node.members[index][1]
         case list(), Cell():
-            place, inside = leg.place(len(node))
-            if inside:
-                return node[place]
+            index, exists = leg.index_in(len(node))
+            if exists:
+                return node[index]
     raise _does_not_fit(diff)
 
 
@@ -116,16 +115,16 @@ def _change_member(parent: JsonObject, member: Member, diff: JsonDiff) -> None:
 
 
 def _change_cell(parent: list[JsonNode], cell: Cell, diff: JsonDiff) -> None:
-    place, inside = cell.place(len(parent))
-    if diff.operation is not JsonOperation.INSERT and not inside:
+    index, exists = cell.index_in(len(parent))
+    if diff.operation is not JsonOperation.INSERT and not exists:
         raise _does_not_fit(diff)
     match diff.operation:
         case JsonOperation.REPLACE:
-            parent[place] = decode_json(diff.value or b"")
+            parent[index] = decode_json(diff.value or b"")
         case JsonOperation.INSERT:
-            parent.insert(place, decode_json(diff.value or b""))
+            parent.insert(index, decode_json(diff.value or b""))
         case JsonOperation.REMOVE:
-            del parent[place]
+            del parent[index]
 
 
 def _does_not_fit(diff: JsonDiff) -> Malformed:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from binspark.errors import Malformed
 
 MAX_DEPTH = 100
-"""Servers neither store nor print documents of more nested arrays and objects than this."""
+"""The maximum depth of nested arrays and objects that servers store and print."""
 
 
 @dataclass(slots=True)
@@ -20,18 +20,18 @@ class JsonObject:
     members: list[tuple[str, JsonNode]]
 
     def find(self, key: str) -> int:
-        """Return where a key stands among the members, or -1."""
+        """Return the index of a key among the members, or -1."""
         return next((index for index, (name, _) in enumerate(self.members) if name == key), -1)
 
     def add(self, key: str, value: JsonNode) -> None:
-        """Add a member at the place where a server keeps it."""
+        """Insert a member in the order of the server."""
         rank = _key_rank(key)
         greater = (index for index, (name, _) in enumerate(self.members) if _key_rank(name) > rank)
         self.members.insert(next(greater, len(self.members)), (key, value))
 
 
 JsonNode: TypeAlias = bool | int | float | Decimal | str | list["JsonNode"] | JsonObject | None
-"""Dates, times and other values that JSON does not know are the strings that servers print for them."""
+"""Dates, times and other values that JSON does not have are the strings that servers print for them."""
 
 
 def _key_rank(key: str) -> tuple[int, bytes]:
@@ -58,7 +58,7 @@ def _print(node: JsonNode, parts: list[str], depth: int) -> None:
         parts.append(_scalar_text(node))
         return
     if depth >= MAX_DEPTH:
-        raise Malformed(f"a JSON document of more than {MAX_DEPTH} levels")
+        raise Malformed(f"JSON document has more than {MAX_DEPTH} levels")
     if isinstance(node, list):
         _print_array(node, parts, depth + 1)
     else:
@@ -101,15 +101,15 @@ def _scalar_text(scalar: bool | int | float | Decimal | str | None) -> str:
 def double_text(value: float) -> str:
     """Return a double as the server prints it in JSON: the shortest digits that read back to the same number.
 
-    An exponent is used for 1e15 and more, unless there are digits after the point, and for less than 1e-15.
+    It has an exponent from 1e15 on, unless there are digits after the decimal point, and below 1e-15.
     """
     sign, digit_tuple, exponent = Decimal(repr(value)).as_tuple()
-    point = len(digit_tuple) + int(exponent)  # where the point stands, counted from the first digit
+    point = len(digit_tuple) + int(exponent)  # digits before the decimal point
     digits = "".join(map(str, digit_tuple)).rstrip("0") or "0"
-    return ("-" if sign else "") + _place_point(digits, point if value else 1)
+    return ("-" if sign else "") + _with_point(digits, point if value else 1)
 
 
-def _place_point(digits: str, point: int) -> str:
+def _with_point(digits: str, point: int) -> str:
     if _MIN_POINT_WITHOUT_EXPONENT <= point <= 0:
         return f"0.{'0' * -point}{digits}"
     if 0 < point < len(digits):

@@ -21,13 +21,13 @@ from binspark.wire import Cursor
 from binspark.wire.decimals import decode_packed_decimal, packed_decimal_length
 
 _MAX_PRECISION = 81
-"""Servers calculate with nine groups of nine digits; columns hold fewer."""
+"""Servers compute with nine groups of nine digits; columns have fewer."""
 
 _BASE64_LINE = 76
 
 
 def decode_opaque(type_code: int, data: Cursor) -> JsonNode:
-    """Decode an opaque value; the cursor holds its data and nothing else."""
+    """Decode an opaque value. The cursor is over its data only."""
     decode = _DECODERS.get(type_code)
     if decode is None:
         return _base64_text(type_code, data.rest("data"))
@@ -40,12 +40,12 @@ def _decode_decimal(data: Cursor) -> Decimal:
     precision = data.u8("precision")
     scale = data.u8("scale")
     if not 0 < precision <= _MAX_PRECISION or scale > precision:
-        raise data.malformed(f"no decimal has {precision} digits, {scale} of them after the point")
+        raise data.malformed(f"invalid precision {precision} and scale {scale} of a JSON decimal")
     return decode_packed_decimal(data.raw("decimal", packed_decimal_length(precision, scale)), precision, scale)
 
 
 def _decode_date(data: Cursor) -> str:
-    """Decode a date: a datetime, of which only the date counts."""
+    """Decode a date: a datetime without its time."""
     return _decode_datetime(data)[:10]
 
 
@@ -61,12 +61,12 @@ def _decode_datetime(data: Cursor) -> str:
     """
     packed = data.i64("datetime")
     if packed < 0:
-        raise data.malformed(f"a datetime is negative: {packed}")
+        raise data.malformed(f"JSON datetime is negative: {packed}")
     year, month = divmod(packed >> 46, 13)
     if year > 9999:
-        raise data.malformed(f"a datetime in the year {year}")
+        raise data.malformed(f"year of a JSON datetime is {year}, expected at most 9999")
     date = f"{year:04}-{month:02}-{packed >> 41 & 0x1F:02}"
-    return f"{date} {_time_of_day(data, packed, packed >> 36 & 0x1F, most_hours=23)}"
+    return f"{date} {_time_of_day(data, packed, packed >> 36 & 0x1F, max_hour=23)}"
 
 
 def _decode_time(data: Cursor) -> str:
@@ -79,16 +79,16 @@ def _decode_time(data: Cursor) -> str:
     packed = data.i64("time")
     absolute = abs(packed)
     sign = "-" if packed < 0 else ""
-    return sign + _time_of_day(data, absolute, absolute >> 36, most_hours=838)
+    return sign + _time_of_day(data, absolute, absolute >> 36, max_hour=838)
 
 
-def _time_of_day(data: Cursor, packed: int, hour: int, most_hours: int) -> str:
+def _time_of_day(data: Cursor, packed: int, hour: int, max_hour: int) -> str:
     minute = packed >> 30 & 0x3F
     second = packed >> 24 & 0x3F
     microsecond = packed & 0xFFFFFF
     time = f"{hour:02}:{minute:02}:{second:02}.{microsecond:06}"
-    if hour > most_hours or minute > 59 or second > 59 or microsecond > 999_999:
-        raise data.malformed(f"there is no time {time}")
+    if hour > max_hour or minute > 59 or second > 59 or microsecond > 999_999:
+        raise data.malformed(f"invalid time {time} in JSON")
     return time
 
 
@@ -96,7 +96,7 @@ def _decode_var_string(data: Cursor) -> str:
     try:
         return data.rest("text").decode()
     except UnicodeDecodeError as error:
-        raise data.malformed(f"an opaque JSON string is not UTF-8: {error.reason}") from None
+        raise data.malformed(f"opaque JSON string is not valid UTF-8: {error.reason}") from None
 
 
 def _base64_text(type_code: int, raw: bytes) -> str:

@@ -1,7 +1,7 @@
 r"""Paths into JSON documents, as servers log them: `$.name."two words"[3][last-1]`.
 
-A server quotes a name unless it is an identifier, with the escapes that it uses in JSON text. What it never logs is
-not read: wildcards, ranges, spaces between the parts.
+A server quotes a name unless it is an identifier, with the escapes of JSON text. Syntax that servers never log is not
+supported: wildcards, ranges, spaces between the parts.
 """
 
 from __future__ import annotations
@@ -28,22 +28,23 @@ _LEG = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """The member of an object with this name."""
+    """A step to the member of an object with this name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of an array: the index counts from the first cell, or from the last one backwards."""
+    """A step to a cell of an array: the index counts from the first cell, or backwards from the last one."""
 
     index: int
     from_end: bool = False
 
-    def place(self, length: int) -> tuple[int, bool]:
-        """Return the cell's place in an array of this length, the nearest one if it is outside, and whether it is in.
+    def index_in(self, length: int) -> tuple[int, bool]:
+        """Return the index of the cell in an array of this length, and whether the array has it.
 
-        The nearest place is the end of the array, or its beginning for an index that counts backwards.
+        If it has not, the index is the nearest one for an insert: the end of the array, or its beginning for a cell
+        that is counted backwards.
         """
         if self.index < length:
             return (length - 1 - self.index if self.from_end else self.index), True
@@ -54,15 +55,15 @@ Leg: TypeAlias = Member | Cell
 
 
 def parse_path(path: str) -> tuple[Leg, ...]:
-    """Parse a path into the steps that lead from the document to the place."""
+    """Parse a path into the steps from the document to the value."""
     if not path.startswith("$"):
-        raise Malformed(f"a JSON path does not begin with $: {path[:80]!r}")
+        raise Malformed(f"JSON path {path[:80]!r} does not begin with $")
     legs: list[Leg] = []
     offset = 1
     while offset < len(path):
         match = _LEG.match(path, offset)
         if match is None:
-            raise Malformed(f"a JSON path that no server logs: {path[:80]!r}, at character {offset}")
+            raise Malformed(f"unsupported JSON path {path[:80]!r} at character {offset}")
         legs.append(_leg(match))
         offset = match.end()
     return tuple(legs)
@@ -81,5 +82,5 @@ def _leg(match: re.Match[str]) -> Leg:
 def _checked_index(digits: str) -> int:
     index = int(digits)
     if index > _MAX_INDEX:
-        raise Malformed(f"a JSON path names cell {index}, more than 32 bits hold")
+        raise Malformed(f"index {index} in a JSON path, expected at most {_MAX_INDEX}")
     return index

@@ -1,1 +1,1 @@
-"""Dates and times, in every layout that servers have stored them in."""
+"""Dates and times, in every format in which servers have stored them."""

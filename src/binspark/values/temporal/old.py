@@ -1,7 +1,7 @@
 """TIME, DATETIME and TIMESTAMP as stored before 5.6.4: decimal digits in little-endian integers, without a fraction.
 
-MariaDB kept these type codes for its own form with a fraction (see `temporals_hires`). Nothing in the log tells them
-apart; a schema does, with a column's `scale`.
+MariaDB (with mysql56_temporal_format=OFF) uses the same type codes for a format of its own with fractional seconds. The
+log does not distinguish them; a table schema does, by the `scale` of the column.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _TIME_ZERO_SECONDS = 839 * 3600
 
 
 def decode_time_hires(cursor: Cursor, column: Column) -> Time:
-    """Decode TIME with a fraction."""
+    """Decode MariaDB's TIME with fractional seconds: units of its precision since -839:00:00, big-endian."""
     start = cursor.offset
     unit = 10 ** (6 - column.scale)
     zero = _TIME_ZERO_SECONDS * MICROSECONDS // unit
     units = cursor.uint_be("value", _TIME_BYTES[column.scale]) - zero
     if abs(units) >= zero:
-        raise Malformed("a TIME beyond 838:59:59", Position(offset=start))
+        raise Malformed("TIME is beyond 838:59:59", Position(offset=start))
     return Time(units * unit, column.scale)
 
 
 def decode_datetime_hires(cursor: Cursor, column: Column) -> DateTime:
-    """Decode DATETIME with a fraction."""
+    """Decode MariaDB's DATETIME with fractional seconds: mixed-radix digits from the year down, big-endian."""
     start = cursor.offset
     packed = cursor.uint_be("value", _DATETIME_BYTES[column.scale])
     seconds, fraction = divmod(packed, 10**column.scale)
@@ -46,12 +46,12 @@ def decode_datetime_hires(cursor: Cursor, column: Column) -> DateTime:
 
 
 def decode_timestamp_hires(cursor: Cursor, column: Column) -> Timestamp:
-    """Decode TIMESTAMP with a fraction."""
+    """Decode MariaDB's TIMESTAMP with fractional seconds: seconds, then decimal digits, big-endian."""
     start = cursor.offset
     seconds = cursor.uint_be("seconds", 4)
     fraction = cursor.uint_be("fraction", fraction_bytes(column.scale))
     if fraction >= 10**column.scale:
-        raise Malformed(f"{fraction} is not a fraction of {column.scale} digits", Position(offset=start))
+        raise Malformed(f"fractional seconds {fraction} have more than {column.scale} digits", Position(offset=start))
     return Timestamp(seconds, fraction * 10 ** (6 - column.scale), column.scale)
 
 
@@ -87,5 +87,5 @@ def decode_old_timestamp(cursor: Cursor, column: Column, _options: ValueOptions)
 
 
 def _clock_digits(digits: int) -> tuple[int, int, int]:
-    """Cut decimal digits into a number and two pairs: hhmmss, YYYYMMDD."""
+    """Split decimal digits into a number and two pairs: hhmmss, YYYYMMDD."""
     return digits // 10_000, digits // 100 % 100, digits % 100

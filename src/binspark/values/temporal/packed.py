@@ -1,12 +1,12 @@
-"""DATE, and TIME, DATETIME and TIMESTAMP as stored since 5.6.4: big-endian, with up to six digits of a fraction.
+"""DATE, and TIME, DATETIME and TIMESTAMP as stored since 5.6.4: big-endian, with up to six fractional digits.
 
-digits of the fraction   bytes   unit
+fractional digits        bytes   unit
 0                        0
 1, 2                     1       1/100 second
 3, 4                     2       1/10,000 second
 5, 6                     3       1/1,000,000 second
 
-An odd number of digits leaves the last one zero. A value with more digits than its column has is refused.
+For an odd number of digits the last one is zero. A value with more digits than its column is malformed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def decode_datetime2(cursor: Cursor, column: Column, _options: ValueOptions) -> 
     packed = cursor.uint_be("value", _DATETIME_BYTES) - _DATETIME_BIAS
     fraction = _read_fraction(cursor, column.scale)
     if packed < 0:
-        raise Malformed("a DATETIME before the year 0", Position(offset=start))
+        raise Malformed("DATETIME is before the year 0", Position(offset=start))
     year, month = divmod(packed >> 22, 13)
     day = checked_date(year, month, packed >> 17 & 31, start)
     hour, minute, second = packed >> 12 & 31, packed >> 6 & 63, packed & 63
@@ -64,7 +64,7 @@ def decode_datetime2(cursor: Cursor, column: Column, _options: ValueOptions) -> 
 def decode_timestamp2(cursor: Cursor, column: Column, _options: ValueOptions) -> Timestamp:
     """Decode TIMESTAMP: 4 bytes of seconds since 1970 in UTC, then the fraction.
 
-    The seconds are unsigned: MariaDB goes on after 2038, since 11.5.
+    The seconds are unsigned: MariaDB has timestamps after 2038, since 11.5.
     """
     start = cursor.offset
     seconds = cursor.uint_be("seconds", 4)
@@ -73,9 +73,11 @@ def decode_timestamp2(cursor: Cursor, column: Column, _options: ValueOptions) ->
 
 
 def decode_time2(cursor: Cursor, column: Column, _options: ValueOptions) -> Time:
-    """Decode TIME: 3 bytes and the fraction, read as one number, less the number whose top bit alone is set.
+    """Decode TIME: 3 bytes and the fraction as one number, minus the number that has only its top bit set.
 
-    What is left has the sign of the time; without its sign:
+    Servers add that number so that the order of the bytes is the order of the times, negative ones included.
+
+    The difference has the sign of the time. Its absolute value is:
 
     bits above the fraction   field
     0-5                       second
@@ -96,21 +98,21 @@ def decode_time2(cursor: Cursor, column: Column, _options: ValueOptions) -> Time
 
 
 def fraction_bytes(digits: int) -> int:
-    """Return how many bytes a fraction of so many digits takes."""
+    """Return the number of bytes of a fraction with this number of digits."""
     return (digits + 1) // 2
 
 
 def checked_date(year: int, month: int, day: int, offset: int) -> Date:
-    """Return a date; refuse one that a server could not have stored."""
+    """Return a date; raise `Malformed` for one that a server cannot store."""
     if year > 9999 or month > 12 or day > 31:
-        raise Malformed(f"{year:04d}-{month:02d}-{day:02d} is not a date", Position(offset=offset))
+        raise Malformed(f"invalid date {year:04d}-{month:02d}-{day:02d}", Position(offset=offset))
     return Date(year, month, day)
 
 
 def check_clock(hour: int, minute: int, second: int, max_hour: int, offset: int) -> None:
-    """Refuse a time of day, or a span, that a server could not have stored."""
+    """Raise `Malformed` for a time of day or a TIME that a server cannot store."""
     if hour > max_hour or minute > 59 or second > 59:
-        raise Malformed(f"{hour:02d}:{minute:02d}:{second:02d} is not a time", Position(offset=offset))
+        raise Malformed(f"invalid time {hour:02d}:{minute:02d}:{second:02d}", Position(offset=offset))
 
 
 def _read_fraction(cursor: Cursor, digits: int) -> int:
@@ -120,5 +122,5 @@ def _read_fraction(cursor: Cursor, digits: int) -> int:
 def _microsecond(stored: int, digits: int, offset: int) -> int:
     microsecond: int = stored * 10 ** (6 - 2 * fraction_bytes(digits))
     if microsecond >= MICROSECONDS or microsecond % 10 ** (6 - digits):
-        raise Malformed(f"{stored} is not a fraction of {digits} digits", Position(offset=offset))
+        raise Malformed(f"fractional seconds {stored} have more than {digits} digits", Position(offset=offset))
     return microsecond

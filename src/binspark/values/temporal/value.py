@@ -1,6 +1,6 @@
-"""Dates and times as values: what the server prints of them, and their numbers for columns.
+"""Dates and times as values: their text as the server prints it, and their numbers for Arrow columns.
 
-Zero dates, partial dates and dates that no calendar has are values like any other; they only have no number.
+Zero dates, partial dates and dates that are not in the calendar are values, too; only their number is None.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ _DAY_MICROSECONDS = 86_400 * MICROSECONDS
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """DATE. Each part may be 0, and the day may be one that its month does not have."""
+    """DATE. Each part may be 0, and the day may be one that does not exist in its month."""
 
     year: int
     month: int
     day: int
 
     def text(self) -> str:
+        """Return the date as SQL writes it: `YYYY-MM-DD`."""
         return f"{self.year:04d}-{self.month:02d}-{self.day:02d}"
 
     @property
@@ -36,12 +37,13 @@ class Date:
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """TIME: a signed span of time, `digits` of whose fraction are shown."""
+    """TIME: a signed duration; `digits` is the number of fractional digits that are shown."""
 
     microseconds: int
     digits: int = 0
 
     def text(self) -> str:
+        """Return the time as SQL writes it, with as many fractional digits as its column has."""
         seconds, fraction = divmod(abs(self.microseconds), MICROSECONDS)
         minutes, second = divmod(seconds, 60)
         hour, minute = divmod(minutes, 60)
@@ -61,12 +63,13 @@ class DateTime:
     digits: int = 0
 
     def text(self) -> str:
+        """Return date and time as SQL writes them, with as many fractional digits as the column has."""
         clock = f"{self.hour:02d}:{self.minute:02d}:{self.second:02d}"
         return f"{self.date.text()} {clock}{_fraction(self.microsecond, self.digits)}"
 
     @property
     def microseconds(self) -> int | None:
-        """Microseconds since 1970-01-01 00:00:00; None where the date has no number."""
+        """Microseconds since 1970-01-01 00:00:00; None if the date is not in the calendar."""
         days = self.date.days
         if days is None:
             return None
@@ -76,7 +79,7 @@ class DateTime:
 
 @dataclass(frozen=True, slots=True)
 class Timestamp:
-    """TIMESTAMP: a moment, as seconds since 1970 in UTC. All zero is the server's zero date."""
+    """TIMESTAMP: a point in time, as seconds since 1970 in UTC. 0 is the server's zero date."""
 
     seconds: int
     microsecond: int = 0

@@ -1,0 +1,171 @@
+"""Commands and their options, as click wants them, out of binspark's own tables of options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from binspark.cli.output import print_message
+from binspark.errors import BinlogError, OptionError
+from binspark.frames import EventCode
+from binspark.options.option import Option, Surface, given_twice, renamed, suggestion
+from binspark.options.values import listed, names
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+_CLI = Surface.COMMAND_LINE
+
+
+class RenamedOption(click.Option):
+    """An option with old names, which are still accepted. `old_names` maps each to what replaces it."""
+
+    def __init__(self, *arguments: Any, old_names: Mapping[str, str], **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.old_names = old_names
+
+
+class Command(click.Command):
+    """A command of binspark.
+
+    It accepts the old names of its options, with a warning on standard error. An error of binspark ends it with one
+    line on standard error and exit code 2 (wrong use) or 1, never with a traceback. An integer that it returns is the
+    exit code.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line, with old names replaced."""
+        new_names: dict[str, str] = {}
+        for param in self.params:
+            if isinstance(param, RenamedOption):
+                new_names |= param.old_names
+        with _errors_end(ctx):
+            return super().parse_args(ctx, _with_current_names(args, new_names))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, and exit with the code that it returns."""
+        with _errors_end(ctx):
+            result = super().invoke(ctx)
+        if isinstance(result, int):
+            ctx.exit(result)
+        return result
+
+
+@contextmanager
+def _errors_end(context: click.Context) -> Iterator[None]:
+    try:
+        yield
+    except OptionError as error:
+        print_message(_as_typed(error))
+        context.exit(2)
+    except BinlogError as error:
+        print_message(error)
+        context.exit(1)
+
+
+def _as_typed(error: OptionError) -> OptionError:
+    """Return an error with its option as the command line writes it; the library knows the name in Python."""
+    if error.option is None or error.option.startswith("--"):
+        return error
+    return error.spelled(_CLI.spell(error.option))
+
+
+def _with_current_names(words: list[str], new_names: Mapping[str, str]) -> list[str]:
+    """Return the words of a command line with old names, such as `--table` or `--table=…`, replaced.
+
+    After `--` all words are arguments. An old name beside its new one is an error: which of them counts is not clear.
+    """
+    end = words.index("--") if "--" in words else len(words)
+    given = {word.partition("=")[0] for word in words[:end]}
+    for old in given & new_names.keys():
+        new = new_names[old].partition("=")[0]
+        if new in given:
+            raise OptionError(given_twice(old, new))
+        print_message(renamed(old, new_names[old].replace("=", " ")))
+    return [_current_name(word, new_names) for word in words[:end]] + words[end:]
+
+
+def _current_name(word: str, new_names: Mapping[str, str]) -> str:
+    name, equals, value = word.partition("=")
+    return new_names.get(name, name) + equals + value
+
+
+def click_option(option: Option, *, parse: bool = True, **settings: Any) -> Decorator:
+    """Return the decorator that gives a command an option of one of binspark's tables.
+
+    The command receives the parsed value; with `parse=False`, what was typed. `settings` are click's, and win.
+    """
+    name = option.name_on(_CLI)
+    arguments: dict[str, Any] = {"help": _help(option, with_default="default" not in settings)}
+    if not option.metavar:
+        arguments["is_flag"] = True
+    elif option.choices:
+        arguments["type"] = click.Choice(option.choices, case_sensitive=False)
+    else:
+        arguments["metavar"] = option.metavar
+    if option.is_list:
+        arguments["multiple"] = True
+    if parse:
+        arguments["callback"] = _parser(option)
+    if _CLI in option.old_names:
+        arguments |= {"cls": RenamedOption, "old_names": {option.old_names[_CLI]: name}}
+    return click.option(name, option.name, **{**arguments, **settings})
+
+
+def _help(option: Option, *, with_default: bool) -> str:
+    text = option.help + (" May be repeated." if option.is_list else "")
+    if with_default and option.metavar and option.default not in ("", "all", "none", "no limit"):
+        text += f"  [default: {option.default}]"
+    return text
+
+
+def _parser(option: Option) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    def parse(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+        return None if value is None or value == () else option.read(value, _CLI)
+
+    return parse
+
+
+logs_argument = click.argument("files", nargs=-1, required=True, metavar="FILE…")
+
+_FORMATS = {
+    "text": "text for people",
+    "json": "json (one document)",
+    "jsonl": "jsonl (one JSON object per line)",
+}
+
+
+def format_option(*formats: str) -> Decorator:
+    """Return the decorator for `--format`; every command uses these names with these meanings."""
+    return click.option(
+        "--format",
+        "output_format",
+        type=click.Choice(formats),
+        default="text",
+        show_default=True,
+        help=f"The format of the output: {listed(_FORMATS[name] for name in formats)}.",
+    )
+
+
+types_option = click.option(
+    "--type", "types", multiple=True, metavar="NAME,…", help="Show only events of these types. May be repeated."
+)
+
+# A name that means the same type of event in MySQL and in MariaDB.
+_SAME_TYPES = {"GTID": (EventCode.GTID, EventCode.GTID_TAGGED, EventCode.MARIADB_GTID)}
+
+
+def type_codes(typed: Iterable[str]) -> frozenset[int]:
+    """Return the type codes for the values of `--type`."""
+    return frozenset(code for name in names(typed) for code in _codes(name))
+
+
+def _codes(name: str) -> tuple[int, ...]:
+    known = name.upper().removesuffix("_EVENT")
+    if known in _SAME_TYPES:
+        return _SAME_TYPES[known]
+    if known in EventCode.__members__:
+        return (EventCode[known],)
+    hint = suggestion(known, EventCode.__members__)
+    raise OptionError(f"must be the name of an event type, got {name!r}{hint}", option="--type")

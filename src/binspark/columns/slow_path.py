@@ -1,0 +1,347 @@
+"""Events that kernels leave to Python: new tables, statements, payloads, rows in unusual forms, and damage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from ctypes import string_at
+from typing import ClassVar
+
+import numpy as np
+
+from binspark.columns.arena import SLACK, Block, fill
+from binspark.columns.batches import OpenBatches, TableBatch
+from binspark.columns.rewrite import FragmentStore, rewritten
+from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
+from binspark.event import (
+    Event,
+    EventDecoder,
+    GtidEvent,
+    GtidTagged,
+    MariadbGtidEvent,
+    PartialRowData,
+    Query,
+    QueryCompressed,
+    Rows,
+    TableMap,
+    TransactionPayload,
+)
+from binspark.event.rows import ROWS_KINDS, unknown_table_id
+from binspark.frames import EventCode, Frame, Framer, HeaderFlag, LogFormat
+from binspark.frames.format import Family
+from binspark.frames.header import HEADER_LENGTH
+from binspark.frames.payload import Limits, PayloadReader, without_checksum
+from binspark.kernels.layout import Header, Operation, State
+from binspark.kernels.layout import Table as T
+from binspark.schema.history import SchemaHistory
+from binspark.schema.table import TableSchema
+from binspark.schema.table_map import from_table_map
+from binspark.transactions.grammar import Role, boundary_of
+from binspark.transactions.transaction import commit_of
+from binspark.values.options import ValueOptions
+from binspark.values.rows import RowChange, rows_of
+from binspark.values.value import JsonDiffs
+
+ScanBytes = Callable[[int, int, LogFormat], Iterator[TableBatch]]
+"""Lets kernels read the events between two addresses."""
+
+_WINDOW = 4 << 20
+_MAX_TABLE_MAPS = 1 << 16
+_INSIDE_PAYLOAD, _REWRITTEN = 1, 2
+_SAVED = (State.AT, State.END, State.CHECKSUM, State.INNER, State.OUTER_OFFSET, State.ROW_AT, State.ROW_NUMBER)
+_COMPRESSED_ROWS = range(EventCode.WRITE_ROWS_COMPRESSED_V1, EventCode.DELETE_ROWS_COMPRESSED + 1)
+
+
+class SlowPath:
+    """Reads one event at a time, and lets the scan continue after it."""
+
+    def __init__(self, batches: OpenBatches, history: SchemaHistory, scan_bytes: ScanBytes, limits: Limits) -> None:
+        self._batches = batches
+        self._state = batches.state
+        self._selection = batches.selection
+        self._history = history
+        self._scan_bytes = scan_bytes
+        self._limits = limits
+        self._decoder = EventDecoder("", limits)
+        self._framer = Framer()
+        self._fragments = FragmentStore()
+        self._window: Block = np.zeros(_WINDOW + SLACK, dtype=np.uint8)
+        self._table_maps: dict[int, tuple[TableMap, bytes]] = {}
+        self.disagreements = 0
+        """How often a kernel refused what the reference decodes: a mistake in a kernel, which costs only time."""
+
+    def begin_log(self, file: str, framer: Framer) -> None:
+        """Begin another log, whose events a framer checks."""
+        self._decoder = EventDecoder(file, self._limits)
+        self._framer = framer
+
+    def read_first_event(self, frame: Frame) -> None:
+        """Read the first event of a log. Only in relay logs a transaction continues from file to file."""
+        self._history.feed(self._decoder.decode(frame))
+        if not frame.header.flags & HeaderFlag.RELAY_LOG:
+            self.forget_transaction()
+
+    def forget_transaction(self) -> None:
+        """Forget the transaction in progress: the events that follow do not belong to it."""
+        state = self._state
+        state[State.TRANSACTION], state[State.TX_ROW] = -1, 0
+        state[State.SKIP_TRANSACTION] = not self._selection.wants_gtid(None)
+
+    def read_event(self, *, refused: bool) -> Iterator[TableBatch]:
+        """Read the event that the scan is at, and let it continue after it. Kernels may have `refused` it."""
+        event = self._decoder.decode(self._frame())
+        handler = self._HANDLERS.get(type(event.body))
+        if refused and isinstance(event.body, Rows):
+            yield from self._rows_by_reference(event, refused=True)
+        elif handler is not None:
+            yield from handler(self, event)
+        self.disagreements += refused  # the reference would have raised an error
+        self.skip_event()
+
+    def skip_event(self) -> None:
+        """Let the scan continue after the event that it is at."""
+        state = self._state
+        at = int(state[State.AT])
+        state[State.AT] = at + _event_size(at)
+        state[State.ROW_AT] = 0
+        state[State.EVENTS] += 1
+
+    def keep_image(self) -> Iterator[TableBatch]:
+        """Note which columns are in the images of the rows event that the scan is at."""
+        tables = self._batches.tables
+        body: Rows = self._decoder.decode(self._frame()).body
+        schema = tables.schema_of(body.table_id)
+        assert schema is not None
+        number = tables.slot(schema)
+        yield from self._make_room_for_image(number)
+        tables.slots[number].images.number(body)
+
+    @property
+    def _log_format(self) -> LogFormat:
+        log_format = self._framer.format
+        assert log_format is not None
+        return log_format
+
+    def _frame(self) -> Frame:
+        """Frame the event that the scan is at, with the checks and errors of the object API."""
+        state = self._state
+        at = int(state[State.AT])
+        data = string_at(at, max(_event_size(at), HEADER_LENGTH))
+        if state[State.INNER]:
+            framer = Framer(without_checksum(self._log_format), int(state[State.OUTER_OFFSET]))
+            return next(framer.feed(data))
+        self._framer.offset = int(state[State.FILE_OFFSET] + at - state[State.BUFFER])
+        frame = next(self._framer.feed(data))
+        state[State.CHECKSUM] = 1 if frame.format.checksum_length else 0
+        return frame
+
+    def _statement(self, event: Event) -> Iterator[TableBatch]:
+        """Take notice of DDL, after which a TABLE_MAP may mean another schema, and of a BEGIN in unusual words."""
+        if boundary_of(event).role is Role.BEGINS:
+            self._state[State.TX_ROW] = 0
+        before = len(self._history.entries)
+        self._history.feed(event)
+        if len(self._history.entries) != before:
+            self._batches.tables.forget_ids()
+        return iter(())
+
+    def _table_map(self, event: Event) -> Iterator[TableBatch]:
+        body: TableMap = event.body
+        raw = event.frame.body
+        if len(self._table_maps) >= _MAX_TABLE_MAPS:
+            self._table_maps.clear()
+        self._table_maps[body.table_id] = (body, raw)
+        yield from self._map(body, raw, event)
+
+    def _map(self, body: TableMap, raw: bytes, event: Event) -> Iterator[TableBatch]:
+        batches, tables, selection = self._batches, self._batches.tables, self._selection
+        if selection.wants(f"{body.schema}.{body.table}") or selection.tx_rows:
+            self._history.feed(event)
+            schema = self._history.table_schema(body, event.position)
+        elif self._state[State.INNER] == _INSIDE_PAYLOAD:  # its rows are numbered together, so all of them are counted
+            schema = from_table_map(body, mariadb=self._log_format.family is Family.MARIADB)
+        else:
+            if not tables.has_room_for_id:
+                tables.forget_ids()
+            tables.map_unwanted(body.table_id, raw)
+            return
+        if not tables.has_room(schema):
+            yield from batches.flush()
+            tables.forget_all()
+        for number in list(tables.other_versions_of(schema)):
+            yield from batches.flush_slot(number)
+        tables.map(body.table_id, schema, raw)
+
+    def _gtid(self, event: Event) -> Iterator[TableBatch]:
+        transactions = self._batches.transactions
+        if transactions.full:
+            yield from self._batches.flush()
+        gtid, commit_time = commit_of(event)
+        transactions.begin(str(gtid) if gtid else "", commit_time, event.header.server_id)
+        wanted = self._selection.wants_gtid(gtid) and self._selection.wants_commit(commit_time)
+        self._state[State.SKIP_TRANSACTION] = not wanted
+
+    def _rows(self, event: Event) -> Iterator[TableBatch]:
+        """Decode rows that kernels do not decode; those that only look different are rewritten for them."""
+        body: Rows = event.body
+        if self._batches.tables.schema_of(body.table_id) is None and body.table_id in self._table_maps:
+            table_map, raw = self._table_maps[body.table_id]
+            yield from self._map(table_map, raw, event._replace(body=table_map))
+        if event.type_code in _COMPRESSED_ROWS:
+            yield from self._scan_rewritten(rewritten(event), event)
+        else:
+            yield from self._rows_by_reference(event)
+
+    def _rows_by_reference(self, event: Event, *, refused: bool = False) -> Iterator[TableBatch]:
+        """Decode rows in Python. Of an event that kernels refused, those before the wrong one are decoded already."""
+        batches, selection = self._batches, self._selection
+        schema = self._schema_of_rows(event)
+        is_selected = self._selects(event)
+        is_counted = selection.tx_rows or self._state[State.INNER] == _INSIDE_PAYLOAD
+        if schema is None or not (is_selected or is_counted):
+            return
+        number = batches.tables.slot(schema)
+        slot = batches.tables.slots[number]
+        if slot.kernel is not None and slot.kernel.rows:
+            batches.cut_at_wrong_text(number)
+            yield from batches.flush_slot(number)
+        first = int(self._state[State.ROW_NUMBER]) if refused else 0
+        operation = ROWS_KINDS[event.type_code].operation
+        keep = is_selected and selection.wants(schema.name) and selection.wants_operation(operation)
+        image = 0
+        if keep and selection.images:
+            yield from self._make_room_for_image(number)
+            image = slot.images.number(event.body)
+        self._state[State.DECODED] += event.header.event_size
+        batches.tables.numbers[number, T.BYTES + Operation[operation.name]] += event.header.event_size
+        yield from self._decode_rows(event, number, first, image, keep=keep)
+        if slot.kernel is not None:
+            yield from batches.flush_slot(number)
+
+    def _schema_of_rows(self, event: Event) -> TableSchema | None:
+        """Return the schema of the table of a rows event; None if its rows are not selected, or there are none."""
+        body: Rows = event.body
+        schema = self._batches.tables.schema_of(body.table_id)
+        if schema is None and body.table_id not in self._table_maps and body.rows:
+            raise unknown_table_id(body, event.position)
+        return schema
+
+    def _decode_rows(self, event: Event, number: int, first: int, image: int, *, keep: bool) -> Iterator[TableBatch]:
+        """Decode the rows of an event from the `first` one on, and keep or only count them."""
+        slot, selection = self._batches.tables.slots[number], self._selection
+        operation = Operation[ROWS_KINDS[event.type_code].operation.name]
+        columns = slot.plan.reference_columns if keep else slot.plan.unread_columns
+        for row, change in enumerate(rows_of(event, columns, ValueOptions(undecodable=selection.options.undecodable))):
+            if row < first:
+                continue
+            metadata = self._row_metadata(event, row, operation, image)
+            if keep:
+                _refuse_diffs(change, event)
+                slot.reference.add(change, metadata, event.position)
+            if slot.reference.rows >= selection.max_rows:
+                yield from self._batches.flush_slot(number)
+
+    def _make_room_for_image(self, number: int) -> Iterator[TableBatch]:
+        images = self._batches.tables.slots[number].images
+        if images.full:
+            yield from self._batches.flush_slot(number)
+            images.forget()
+
+    def _selects(self, event: Event) -> bool:
+        is_known = self._state[State.TRANSACTION] >= 0
+        return self._selection.wants_event(event, committed=not is_known) and not self._state[State.SKIP_TRANSACTION]
+
+    def _row_metadata(self, event: Event, row: int, operation: int, image: int) -> dict[T, int]:
+        state = self._state
+        inside = state[State.INNER] == _INSIDE_PAYLOAD
+        numbers = {
+            T.META_EVENT: event.offset,
+            T.META_ROW: int(state[State.PAYLOAD_ROW]) if inside else row,
+            T.META_TRANSACTION: int(state[State.TRANSACTION]),
+            T.META_OP: operation,
+            T.META_SERVER: event.header.server_id,
+            T.META_TX_ROW: int(state[State.TX_ROW]),
+            T.META_IMAGE: image,
+        }
+        state[State.PAYLOAD_ROW] += 1
+        state[State.TX_ROW] += 1
+        return numbers
+
+    def _fragment(self, event: Event) -> Iterator[TableBatch]:
+        complete = self._fragments.add(event)
+        if complete is not None:
+            yield from self._scan_rewritten(complete, event)
+
+    def _payload(self, event: Event) -> Iterator[TableBatch]:
+        """Expand a payload window by window and let kernels read each."""
+        body: TransactionPayload = event.body
+        state = self._state
+        if state[State.INNER]:
+            raise Malformed("a transaction payload inside a transaction payload")
+        if state[State.SKIP_TRANSACTION] or not self._selection.may_want_inside(event):
+            return
+        state[State.PAYLOAD_ROW] = 0
+        try:
+            payload = PayloadReader(body.payload, body.compression_type, body.uncompressed_size, self._limits)
+            left = yield from self._scan_payload(payload, event)
+            if left:
+                raise Truncated(f"a transaction payload ends {left} bytes into an event")
+        except DecodeError as error:
+            raise error.at(event.position) from None
+
+    def _scan_payload(self, payload: PayloadReader, event: Event) -> Generator[TableBatch, None, int]:
+        """Fill the window again and again; return how many bytes of an incomplete event are left in the end."""
+        filled = 0
+        while True:
+            filled, more = fill(payload.read_into, self._window, filled)
+            done = yield from self._scan_memory(self._window, filled, event, _INSIDE_PAYLOAD)
+            self._window[: filled - done] = self._window[done:filled].copy()
+            filled -= done
+            if not more:
+                return filled
+            capacity = len(self._window) - SLACK
+            if 2 * filled >= capacity:
+                larger = np.zeros(2 * capacity + SLACK, dtype=np.uint8)
+                larger[:filled] = self._window[:filled]
+                self._window = larger
+
+    def _scan_rewritten(self, data: bytes, event: Event) -> Iterator[TableBatch]:
+        memory = np.frombuffer(data + bytes(SLACK), dtype=np.uint8)
+        done = yield from self._scan_memory(memory, len(data), event, _REWRITTEN)
+        if done != len(data):
+            message = f"a rewritten event of {len(data)} bytes has the size {done} in its header"
+            raise Malformed(message, event.position)
+
+    def _scan_memory(self, memory: Block, length: int, event: Event, inner: int) -> Generator[TableBatch, None, int]:
+        """Let kernels read events that are not in the file as such; return how many bytes they read."""
+        state = self._state
+        saved = {number: int(state[number]) for number in _SAVED}
+        base = int(memory.ctypes.data)
+        state[State.INNER], state[State.OUTER_OFFSET], state[State.ROW_AT] = inner, event.offset, 0
+        yield from self._scan_bytes(base, base + length, without_checksum(event.frame.format))
+        done = int(state[State.AT]) - base
+        for number, value in saved.items():
+            state[number] = value
+        return done
+
+    _HANDLERS: ClassVar[dict[type, Callable[[SlowPath, Event], Iterator[TableBatch]]]] = {
+        Query: _statement,
+        QueryCompressed: _statement,
+        TableMap: _table_map,
+        GtidEvent: _gtid,
+        GtidTagged: _gtid,
+        MariadbGtidEvent: _gtid,
+        Rows: _rows,
+        PartialRowData: _fragment,
+        TransactionPayload: _payload,
+    }
+
+
+def _event_size(at: int) -> int:
+    return int.from_bytes(string_at(at + Header.EVENT_SIZE, 4), "little")
+
+
+def _refuse_diffs(change: RowChange, event: Event) -> None:
+    """Refuse a document of which the row has only what changed."""
+    if any(isinstance(value, JsonDiffs) for value in change.after or ()):
+        message = "a partial update of a JSON document whose old value is not in the before image"
+        raise Unsupported(f"{message}; set binlog_row_image=FULL on the source to have it logged", event.position)

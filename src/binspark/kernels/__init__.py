@@ -1,0 +1,16 @@
+"""The hot loops: Python that Numba compiles, and the arrays of numbers that it shares with its callers.
+
+Callers use these modules; the others are for kernels alone, which an import contract checks.
+
+cache          the switch for keeping compiled kernels on disk
+compiler       how kernels are compiled and kept
+layout         the numbers that decoding rows shares with `columns`
+scan           events into columns
+table_maps     which table an id means
+text_writers   values that become text while rows are decoded
+starts, walk   where transactions begin; from header to header
+packets        packets of a replication stream into the bytes of a log, `packet_layout` the numbers for that
+crc32          checksums
+objects        rows of Arrow arrays as JSON text, and lines made of them
+variant        rows and documents as VARIANT
+"""

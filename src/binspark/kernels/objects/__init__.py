@@ -1,0 +1,1 @@
+"""Rows of Arrow arrays as JSON text."""

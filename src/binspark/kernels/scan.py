@@ -1,0 +1,122 @@
+"""Events into columns: framing, checksums, transactions and tables, in one pass over the bytes of a log.
+
+The scan reads what bulk logs consist of. Everything else (a new table, a statement that may be DDL, a compressed
+payload, damage) it leaves to Python, which reads the event and lets the scan continue after it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from binspark.frames.codes import EventCode as E
+from binspark.kernels.compiler import kernel
+from binspark.kernels.events import body_end, has_valid_checksum, offset_of
+from binspark.kernels.layout import CHECKSUM_LENGTH, Header, State, Stop
+from binspark.kernels.memory import load8, load32
+from binspark.kernels.roles import exact_role, statement_text
+from binspark.kernels.rows import decode_rows_event
+from binspark.kernels.table_maps import check_table_map
+from binspark.kernels.transactions import begin_transaction
+from binspark.transactions.byte_tables import IDENTIFYING_CODES
+from binspark.transactions.grammar import Role
+
+_QUERY, _TABLE_MAP, _GTID_TAGGED = int(E.QUERY), int(E.TABLE_MAP), int(E.GTID_TAGGED)
+_FORMAT_DESCRIPTION = int(E.FORMAT_DESCRIPTION)
+_ROWS_V1, _ROWS_V1_END = int(E.WRITE_ROWS_V1), int(E.DELETE_ROWS_V1)
+_ROWS_V2, _ROWS_V2_END = int(E.WRITE_ROWS), int(E.DELETE_ROWS)
+_SINGLE_FOR_PYTHON = tuple(
+    map(int, (E.START_V3, _FORMAT_DESCRIPTION, E.TRANSACTION_PAYLOAD, E.START_ENCRYPTION, E.PARTIAL_UPDATE_ROWS))
+)
+_PRE_GA_ROWS, _PRE_GA_ROWS_END = int(E.PRE_GA_WRITE_ROWS), int(E.PRE_GA_DELETE_ROWS)
+_MARIADB_ROWS, _MARIADB_ROWS_END = int(E.QUERY_COMPRESSED), int(E.PARTIAL_ROW_DATA)
+
+
+@kernel
+def scan(
+    state: np.ndarray,
+    tables: np.ndarray,
+    columns: int,
+    table_ids: np.ndarray,
+    transactions: np.ndarray,
+    text_offsets: int,
+    text: int,
+) -> int:
+    """Read events until Python is needed; return why."""
+    while True:
+        at = state[State.AT]
+        end = state[State.END]
+        if end - at < Header.LENGTH:
+            state[State.NEEDED] = Header.LENGTH
+            return Stop.MORE
+        size = load32(at + Header.EVENT_SIZE)
+        if size < Header.LENGTH + CHECKSUM_LENGTH * state[State.CHECKSUM]:
+            return Stop.REFUSED
+        if size > end - at:
+            state[State.NEEDED] = size
+            return Stop.MORE
+        if state[State.STOP_POSITION] and offset_of(state, at) >= state[State.STOP_POSITION]:
+            return Stop.END
+        kind = load8(at + Header.TYPE)
+        # An event of which some rows were decoded already was checked then; a format description is checked in Python.
+        if state[State.ROW_AT] == 0 and kind != _FORMAT_DESCRIPTION and not has_valid_checksum(state, at, size):
+            return Stop.REFUSED
+        if state[State.SPLIT_END] and may_end_split(state, kind, at, size):
+            return Stop.BOUNDARY
+        stop = 0
+        if state[State.ALL_FOR_PYTHON]:
+            stop = Stop.PYTHON
+        elif _ROWS_V1 <= kind <= _ROWS_V1_END or _ROWS_V2 <= kind <= _ROWS_V2_END:
+            stop = decode_rows_event(state, tables, columns, table_ids, kind, at, size)
+        elif kind == _TABLE_MAP:
+            stop = check_table_map(state, table_ids, at, size)
+        elif kind in IDENTIFYING_CODES:
+            if state[State.SELECT_BY_GTID] or kind == _GTID_TAGGED:
+                return Stop.PYTHON
+            stop = begin_transaction(state, transactions, text_offsets, text, kind, at, size)
+        elif kind == _QUERY:
+            stop = 0 if is_begin_or_commit(state, at, size) else Stop.PYTHON
+        elif is_for_python(kind):
+            stop = Stop.PYTHON
+        if stop:
+            return stop
+        state[State.EVENTS] += 1
+        state[State.AT] = at + size
+
+
+@kernel
+def may_end_split(state: np.ndarray, kind: int, at: int, size: int) -> bool:
+    """Return whether a transaction of the next split may begin here. `columns.starts` decides."""
+    if state[State.INNER] or state[State.ROW_AT]:
+        return False
+    offset = offset_of(state, at)
+    if offset < state[State.SPLIT_END] or load32(at + Header.END_POSITION) != (offset + size) & 0xFFFFFFFF:
+        return False
+    if kind in IDENTIFYING_CODES:
+        return True
+    return kind == _QUERY and statement_role(state, at, size) == Role.BEGINS
+
+
+@kernel
+def is_for_python(kind: int) -> bool:
+    """Return whether only Python reads events of a type: those that change how a log is read, and unusual rows."""
+    return (
+        kind in _SINGLE_FOR_PYTHON
+        or _PRE_GA_ROWS <= kind <= _PRE_GA_ROWS_END
+        or _MARIADB_ROWS <= kind <= _MARIADB_ROWS_END
+    )
+
+
+@kernel
+def is_begin_or_commit(state: np.ndarray, at: int, size: int) -> bool:
+    """Return whether a statement is BEGIN or COMMIT, as most are in a log of rows."""
+    role = statement_role(state, at, size)
+    if role == Role.BEGINS:
+        state[State.TX_ROW] = 0
+    return role != Role.BY_STATEMENT
+
+
+@kernel
+def statement_role(state: np.ndarray, at: int, size: int) -> int:
+    """Return the role of a statement that is exactly BEGIN or COMMIT, BY_STATEMENT of any other."""
+    text, length = statement_text(at, body_end(state, at, size))
+    return exact_role(text, length)

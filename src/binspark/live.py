@@ -1,0 +1,173 @@
+"""Servers: connect to one, follow its transactions, archive its logs. Each is one call with keyword arguments.
+
+The arguments of the connection are those of `binspark.options.server.ServerArguments`: `host`, `port`, `user`,
+`password`, `socket`, `defaults_file`, `ssl_mode`, `ssl_ca`, `ssl_cert`, `ssl_key`, `connect_timeout`. A connection that
+is configured already may be given instead.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+
+from binspark.errors import OptionError
+from binspark.options.option import Option, OptionTable, Surface, warn_renamed
+from binspark.options.server import (
+    ARCHIVE_OPTIONS,
+    SERVER_OPTIONS,
+    STREAM_OPTIONS,
+    ServerArguments,
+    ServerOption,
+    connection_arguments,
+)
+
+if TYPE_CHECKING:
+    from binspark.archive.archiver import Archiver
+    from binspark.archive.progress import Report
+    from binspark.files.storage import Storage
+    from binspark.replication.follow import Follower
+    from binspark.replication.position import BinlogPosition
+    from binspark.replication.settings import StreamSettings
+    from binspark.server.config import ConnectionConfig
+    from binspark.server.connection import Connection
+
+_OPTIONS: OptionTable[Option] = OptionTable(
+    (*STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVER_OPTIONS), Surface.PYTHON, warn_renamed
+)
+
+
+def connect(config: ConnectionConfig | None = None, /, **server: Unpack[ServerArguments]) -> Connection:
+    """Connect to a server; of several hosts, to the first that answers.
+
+    >>> with binspark.connect(host="db1", user="repl") as connection:  # doctest: +SKIP
+    ...     connection.rows("SELECT VERSION()")
+    """
+    from binspark.server.connection import connect
+
+    return connect(_config(config, server))
+
+
+def follow(
+    config: ConnectionConfig | None = None,
+    /,
+    *,
+    start: str | BinlogPosition = "latest",
+    until: str | None = None,
+    connection_server_id: int | None = None,
+    heartbeat_seconds: float | None = None,
+    **server: Unpack[ServerArguments],
+) -> Follower:
+    """Follow the transactions of a server, over lost connections, restarts and failovers.
+
+    start                 latest, earliest, `binlog.000003:154`, GTIDs, `timestamp:…`, or a stored position
+    until                 `end` (of what the server has written now), `binlog.000003:154`, GTIDs, or a time; without it,
+                          iteration does not end
+    connection_server_id  the server id to connect with; random if it is not given
+    heartbeat_seconds     how often an idle server sends a heartbeat, which is a chunk without events
+
+    >>> with binspark.follow(host="db1,db2", user="repl", start="latest") as follower:  # doctest: +SKIP
+    ...     for chunk in follower:
+    ...         for event in chunk.events():
+    ...             print(event.type, event.body)
+    ...         store(str(follower.position))
+    """
+    from binspark.replication.follow import follow
+    from binspark.replication.settings import FollowSettings
+
+    stream = stream_settings(connection_server_id=connection_server_id, heartbeat_seconds=heartbeat_seconds)
+    return follow(_config(config, server), start, FollowSettings(stream=stream), until=until)
+
+
+class ArchiveArguments(TypedDict, total=False):
+    """The options of an archive as keyword arguments; `STREAM_OPTIONS` and `ARCHIVE_OPTIONS` have their meanings."""
+
+    start: str | None
+    until: Literal["end"] | None
+    keep_days: float | None
+    keep_bytes: int | str | None
+    sync_seconds: float | None
+    upload_seconds: float | None
+    spool: str | os.PathLike[str] | None
+    progress_seconds: float | None
+    connection_server_id: int | None
+    heartbeat_seconds: float | None
+
+
+class _Archive(ArchiveArguments, ServerArguments, total=False):
+    """All keyword arguments of `open_archiver`."""
+
+
+def open_archiver(
+    target: str | os.PathLike[str],
+    config: ConnectionConfig | None = None,
+    /,
+    *,
+    on_progress: Callable[[Report], None] | None = None,
+    storage: Storage | None = None,
+    **options: Unpack[_Archive],
+) -> Archiver:
+    """Return an archiver of a server's logs, for a new archive or one that exists: `run` copies until `stop` is called.
+
+    target       a directory, or the URI of one in an object store
+    on_progress  is called with rate and lag, every `progress_seconds`
+    storage      how to reach the object store, if the URI and the environment do not say it
+
+    The other options are those of `ArchiveArguments` and of the connection.
+
+    >>> binspark.open_archiver("archive/", host="db1", user="repl", keep_days=30).run()  # doctest: +SKIP
+    """
+    from binspark.archive.archiver import open_archiver
+    from binspark.archive.retention import Retention
+    from binspark.archive.settings import ArchiveSettings
+
+    found = _OPTIONS.find_all(options)
+    given = {name: _value(*each) for name, each in found.items() if not isinstance(each[0], ServerOption)}
+    server = {name: value for name, (option, value) in found.items() if isinstance(option, ServerOption)}
+    settings = ArchiveSettings(
+        until_end=_until_end(given.get("until")),
+        stream=stream_settings(
+            connection_server_id=given.get("connection_server_id"), heartbeat_seconds=given.get("heartbeat_seconds")
+        ),
+        keep=Retention(given.get("keep_days"), given.get("keep_bytes")),
+        **{name: value for name, value in given.items() if name in _SETTINGS and value is not None},
+    )
+    return open_archiver(
+        _config(config, server), os.fspath(target), settings, on_progress, spool=given.get("spool"), storage=storage
+    )
+
+
+_SETTINGS = ("start", "sync_seconds", "upload_seconds", "progress_seconds")
+"""The options that `ArchiveSettings` has under the same names."""
+
+
+def _until_end(until: str | None) -> bool:
+    if until not in (None, "end"):
+        raise OptionError(f"must be 'end' for an archive, got {until!r}", option="until")
+    return until is not None
+
+
+def stream_settings(
+    *, connection_server_id: int | None = None, heartbeat_seconds: float | None = None
+) -> StreamSettings:
+    """Return how a stream is requested; None is the default."""
+    from binspark.replication.settings import StreamSettings
+
+    given = {"connection_server_id": connection_server_id, "heartbeat_seconds": heartbeat_seconds}
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return StreamSettings(**chosen)
+
+
+def _value(option: Option, value: Any) -> Any:
+    return None if value is None else option.read(value, Surface.PYTHON)
+
+
+def _config(config: ConnectionConfig | None, server: Any) -> ConnectionConfig:
+    from binspark.server.config import connection_config
+
+    arguments = connection_arguments(server)
+    if config is None:
+        return connection_config(**arguments)
+    if arguments:
+        raise OptionError("cannot be combined with a connection that is configured already", option=next(iter(server)))
+    return config

@@ -1,0 +1,177 @@
+"""Parsers of option values. Each accepts text, from the command line and Spark, or a value in Python."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import TypeVar
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SIZE = re.compile(r"(\d+)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
+_SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+_PATTERN = frozenset("*?[")
+_Chosen = TypeVar("_Chosen", bound=StrEnum)
+
+
+class InvalidValue(ValueError):
+    """A value is not valid: `must be positive, got -1`. Whoever knows the option puts its name before this text."""
+
+    def __init__(self, expected: str, found: object, reason: str = "") -> None:
+        super().__init__(f"must be {expected}, got {found!r}" + (f": {reason}" if reason else ""))
+
+
+def text(value: object) -> str:
+    """Return any text as it is."""
+    return str(value)
+
+
+def flag(value: bool | str) -> bool:
+    """Parse `true` or `false`."""
+    if isinstance(value, bool):
+        return value
+    known = {"true": True, "false": False}
+    if value.lower() not in known:
+        raise InvalidValue("true or false", value)
+    return known[value.lower()]
+
+
+def integer(value: int | str) -> int:
+    """Parse an integer."""
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise InvalidValue("an integer", value) from None
+
+
+def integer_in(low: int, high: int | None = None) -> Callable[[int | str], int]:
+    """Return the parser of an integer in a range, both ends included."""
+    expected = f"{low} or more" if high is None else f"from {low} to {high}"
+
+    def parse(value: int | str) -> int:
+        number = integer(value)
+        if number < low or (high is not None and number > high):
+            raise InvalidValue(expected, value)
+        return number
+
+    return parse
+
+
+positive = integer_in(1)
+offset = integer_in(0)
+port = integer_in(1, 65535)
+
+
+def _seconds(value: float | str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidValue("a number of seconds", value) from None
+
+
+def seconds(value: float | str) -> float:
+    """Parse a time span in seconds, which may have a fraction."""
+    number = _seconds(value)
+    if not 0 < number < math.inf:
+        raise InvalidValue("positive", value)
+    return number
+
+
+def seconds_or_zero(value: float | str) -> float:
+    """Parse a time span in seconds, which may be 0."""
+    number = _seconds(value)
+    if not 0 <= number < math.inf:
+        raise InvalidValue("0 or more", value)
+    return number
+
+
+def days(value: float | str) -> float:
+    """Parse a time span in days, which may have a fraction."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidValue("a number of days", value) from None
+    if not 0 < number < math.inf:
+        raise InvalidValue("positive", value)
+    return number
+
+
+def size(value: int | str) -> int:
+    """Parse a size in bytes: 500000, 500k, 64 MB, 2 GiB, 1T. Units are powers of 1024."""
+    match = _SIZE.fullmatch(str(value).strip())
+    if match is None:
+        raise InvalidValue("a size such as 500000, 64m or 2 GB", value)
+    number = int(match[1]) << _SHIFTS[match[2].lower()]
+    if number < 1:
+        raise InvalidValue("positive", value)
+    return number
+
+
+def names(value: str | Iterable[str]) -> tuple[str, ...]:
+    """Parse several names: a text with commas, or an iterable of such texts."""
+    texts = [value] if isinstance(value, str) else value
+    return tuple(part.strip() for one in texts for part in one.split(",") if part.strip())
+
+
+def is_pattern(table: str) -> bool:
+    """Return whether a table name is a pattern, which may match several tables."""
+    return not _PATTERN.isdisjoint(table)
+
+
+def tables(value: str | Iterable[str]) -> frozenset[str]:
+    """Parse names of tables and patterns."""
+    found = frozenset(names(value))
+    for name in found:
+        if "." not in name and not is_pattern(name):
+            raise InvalidValue("schema.table, or a pattern such as 'shop.*'", name)
+    return found
+
+
+def table(value: str) -> str:
+    """Parse the name of one table."""
+    schema, dot, name = value.partition(".")
+    if not dot or not schema or not name or is_pattern(value):
+        reason = "use tables for patterns" if is_pattern(value) else ""
+        raise InvalidValue("the name of one table, schema.table", value, reason)
+    return value
+
+
+def one_of(kind: type[_Chosen]) -> Callable[[str], _Chosen]:
+    """Return the parser of one of the values of an enumeration, in any case."""
+    known = {member.value.lower(): member for member in kind}
+
+    def parse(value: str) -> _Chosen:
+        if str(value).lower() not in known:
+            raise InvalidValue(listed(kind), value)
+        return known[str(value).lower()]
+
+    return parse
+
+
+def listed(choices: Iterable[str]) -> str:
+    """Return choices as `a, b or c`."""
+    *most, last = choices
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def time_seconds(value: datetime | str | int) -> int:
+    """Parse a time into seconds since 1970, as events have them; a fraction is rounded up."""
+    return value if isinstance(value, int) else max(0, math.ceil(_time(value).timestamp()))
+
+
+def time_microseconds(value: datetime | str | int) -> int:
+    """Parse a time into microseconds since 1970, as commits have them."""
+    if isinstance(value, int):
+        return value * 1_000_000
+    return max(0, (_time(value) - _EPOCH) // timedelta(microseconds=1))
+
+
+def _time(value: datetime | str) -> datetime:
+    """Parse a time; without a time zone it is in UTC."""
+    try:
+        time = datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        raise InvalidValue("a time such as 2026-11-15 09:30:00", value) from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,0 +1,137 @@
+"""The options of commands that talk to a server: where they lead, and that nobody sees the password."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from binspark.cli.command import Command
+from binspark.cli.server_options import server_options
+from binspark.server.config import Address, ConnectionConfig, Tls, TlsMode
+
+SECRET = "correct horse"
+
+
+@pytest.fixture(autouse=True)
+def no_password_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BINSPARK_PASSWORD", raising=False)
+    monkeypatch.delenv("MYSQL_PWD", raising=False)
+
+
+class Probe:
+    """A command that keeps what it is handed."""
+
+    def __init__(self) -> None:
+        self.connections: list[ConnectionConfig] = []
+
+    def run(self, *arguments: str, typed: str | None = None) -> Result:
+        @click.command(cls=Command)
+        @server_options
+        @click.option("--follow", is_flag=True)
+        @click.pass_context
+        def command(context: click.Context, connection: ConnectionConfig, follow: bool) -> None:
+            self.connections.append(connection)
+            context.exit(7 if follow else 0)
+
+        return CliRunner().invoke(command, arguments, input=typed)
+
+    def connection(self, *arguments: str, typed: str | None = None) -> ConnectionConfig:
+        result = self.run("--user", "me", *arguments, typed=typed)
+        assert result.exit_code == 0, result.output
+        return self.connections[-1]
+
+
+def test_without_options_it_is_this_machine() -> None:
+    assert Probe().connection() == ConnectionConfig((Address("localhost", 3306),), "me")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--host", "db1", "--host", "db2:3307"], ["--host", "db1,db2:3307"]],
+    ids=["repeated", "with commas"],
+)
+def test_several_hosts_are_given_in_two_ways(arguments: list[str]) -> None:
+    expected = (Address("db1", 4000), Address("db2", 3307))
+    assert Probe().connection("--port", "4000", *arguments).addresses == expected
+
+
+def test_a_socket_is_an_address() -> None:
+    assert Probe().connection("--socket", "/run/mysqld.sock").addresses[0].socket == "/run/mysqld.sock"
+
+
+def test_tls_is_configured_under_the_names_of_mysqls_clients() -> None:
+    arguments = ("--ssl-mode", "VERIFY_IDENTITY", "--ssl-ca", "/ca", "--ssl-cert", "/cert", "--ssl-key", "/key")
+    assert Probe().connection(*arguments).tls == Tls(TlsMode.VERIFY_IDENTITY, "/ca", "/cert", "/key")
+
+
+def test_the_option_file_fills_in_what_is_not_given(tmp_path: Path) -> None:
+    path = tmp_path / "my.cnf"
+    path.write_text(f"[client]\nhost=db1\nport=3307\npassword='{SECRET}'\n")
+    connection = Probe().connection("--defaults-file", str(path), "--port", "3308")
+    assert connection == ConnectionConfig((Address("db1", 3308),), "me", SECRET)
+
+
+@pytest.mark.parametrize("variable", ["BINSPARK_PASSWORD", "MYSQL_PWD"])
+def test_the_environment_has_a_password(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, SECRET)
+    assert Probe().connection().password == SECRET
+
+
+def test_a_password_is_prompted_for_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MYSQL_PWD", "of the environment")
+    probe = Probe()
+    result = probe.run("--user", "me", "--host", "db1", "--ask-password", typed=f"{SECRET}\n")
+    assert probe.connections[0].password == SECRET
+    assert "Password of me at db1:3306" in result.stderr
+    assert SECRET not in result.output
+
+
+def test_an_empty_password_can_be_typed() -> None:
+    assert Probe().connection("--ask-password", typed="\n").password == ""
+
+
+def test_no_option_takes_a_password() -> None:
+    result = Probe().run("--password", SECRET)
+    assert result.exit_code == 2
+    assert "No such option '--password'" in result.output
+    assert SECRET not in result.output
+
+
+def test_other_options_and_the_context_reach_the_command() -> None:
+    assert Probe().run("--follow").exit_code == 7
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--host", "not a host"],
+        ["--host", "db1", "--socket", "/s"],
+        ["--ssl-cert", "/only-half"],
+        ["--defaults-file", "/no/such/file"],
+    ],
+    ids=["no host", "host and socket", "certificate without key", "no option file"],
+)
+def test_what_cannot_be_is_wrong_use(arguments: list[str]) -> None:
+    result = Probe().run("--user", "me", *arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("binspark: ")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--port", "0"], "--port must be from 1 to 65535, got '0'"),
+        (["--port", "x"], "--port must be an integer, got 'x'"),
+        (["--ssl-mode", "maybe"], "Invalid value for '--ssl-mode': 'maybe' is not one of 'disabled', 'preferred'"),
+        (["--connect-timeout", "-1"], "--connect-timeout must be positive, got '-1'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_value_that_is_not_valid_is_refused_with_the_name_of_its_option(arguments: list[str], message: str) -> None:
+    result = Probe().run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -1,0 +1,271 @@
+"""Logs read the plain way: one event, one row, one value at a time. What the bulk reader must agree with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from binspark.columns.selection import Operations, Selection
+from binspark.columns.types import ZeroDates
+from binspark.errors import BinlogError, DecodeError, Malformed, Unsupported
+from binspark.event import (
+    Event,
+    EventDecoder,
+    GtidEvent,
+    GtidTagged,
+    MariadbGtidEvent,
+    PartialRowData,
+    Query,
+    Rows,
+    TableMap,
+    TransactionPayload,
+)
+from binspark.event.column_types import ColumnType as T
+from binspark.event.rows import ROWS_KINDS, unknown_table_id
+from binspark.frames import Framer, HeaderFlag
+from binspark.frames.format import Family
+from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.frames.payload import without_checksum
+from binspark.gtid import Gtid
+from binspark.position import Position
+from binspark.schema.history import SchemaHistory
+from binspark.schema.table import TableSchema
+from binspark.schema.table_map import from_table_map
+from binspark.transactions.grammar import Role, boundary_of
+from binspark.values.column import BINARY_COLLATION, Column
+from binspark.values.options import Undecodable, ValueOptions
+from binspark.values.rows import RowChange, rows_of
+from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
+from binspark.values.value import ABSENT, Geometry, JsonDiffs, Row
+from tests.support.columns.outcome import FoundRow, Outcome, float_bits, refusal_of
+
+_OPERATIONS = {"insert": Operations.INSERT, "update": Operations.UPDATE, "delete": Operations.DELETE}
+_MAYBE_TEXT = (T.TINY_BLOB, T.BLOB, T.MEDIUM_BLOB, T.LONG_BLOB)
+_TEXT = (T.STRING, T.VARCHAR, T.VAR_STRING, *_MAYBE_TEXT, T.BLOB_COMPRESSED, T.VARCHAR_COMPRESSED)
+_MAX_DIGITS = 38
+
+
+def log_events(log: bytes, file: str = "", expands: Callable[[Event], bool] = lambda _event: True) -> Iterator[Event]:
+    """Yield the events of a log in memory, those inside payloads and whole rows events of fragments too."""
+    framer, decoder = Framer(), EventDecoder(file)
+    fragments: list[bytes] = []
+    try:
+        for frame in framer.feed(log):
+            event = decoder.decode(frame)
+            yield event
+            if isinstance(event.body, TransactionPayload) and expands(event):
+                yield from decoder.inner_events(event)
+            if isinstance(event.body, PartialRowData):
+                fragments = [*(fragments if event.body.sequence_number > 1 else ()), event.body.fragment]
+                if event.body.sequence_number == event.body.total_fragments:
+                    inner = Framer(without_checksum(frame.format), frame.offset)
+                    yield decoder.decode(next(inner.feed(b"".join(fragments))))
+        framer.finish()
+    except DecodeError as error:
+        raise error.at(Position(file=file or None)) from None
+
+
+class ReferenceReader:
+    """Reads logs as `BatchReader` does, by nothing but the object API and the reference decoder."""
+
+    def __init__(self, selection: Selection, history: SchemaHistory | None = None) -> None:
+        self.selection = selection
+        self.history = history or SchemaHistory()
+        self._maps: dict[int, TableMap] = {}
+        self._begin_file()
+
+    def read(self, log: bytes, file: str = "") -> Outcome:
+        """Return the rows that are asked for."""
+        found: dict[str, list[FoundRow]] = {}
+        try:
+            for event in log_events(log, file, self._expands):
+                if self.selection.stop_position and event.offset >= self.selection.stop_position:
+                    break
+                for schema, row in self._feed(event):
+                    found.setdefault(schema.name, []).append(row)
+        except BinlogError as error:
+            return Outcome(found, refusal_of(error))
+        return Outcome(found, None)
+
+    def _expands(self, payload: Event) -> bool:
+        """Whether a payload is looked into: a transaction that is not asked for is not."""
+        selection, header = self.selection, payload.header
+        is_early = payload.offset < selection.start_position or header.timestamp < selection.start_time
+        return self._is_asked_for and not is_early and selection.server_id in (None, header.server_id)
+
+    def _begin_file(self) -> None:
+        self._in_transaction = False
+        self._gtid: str | None = None
+        self._commit_time: int | None = None
+        self._is_asked_for = self.selection.include_gtids is None
+        self._tx_row = 0
+        self._payload_row = 0
+
+    def _feed(self, event: Event) -> Iterator[tuple[TableSchema, FoundRow]]:
+        body = event.body
+        if event.offset == FIRST_EVENT_OFFSET and not event.header.flags & HeaderFlag.RELAY_LOG:
+            self._begin_file()  # only in relay logs a transaction goes on from file to file
+        if isinstance(body, TransactionPayload):
+            self._payload_row = 0
+        if isinstance(body, Query | TableMap) or event.type == "FORMAT_DESCRIPTION":
+            self.history.feed(event)
+        if boundary_of(event).role is Role.BEGINS:
+            self._tx_row = 0
+        if isinstance(body, TableMap):
+            self._maps[body.table_id] = body
+            self._schema_of(body, event)
+        if isinstance(body, GtidEvent | GtidTagged | MariadbGtidEvent):
+            self._begin_transaction(event)
+        if isinstance(body, Rows):
+            yield from self._rows(event)
+
+    def _schema_of(self, table_map: TableMap, event: Event) -> TableSchema | None:
+        name = f"{table_map.schema}.{table_map.table}"
+        if not self.selection.wants(name) and not self.selection.tx_rows:
+            if event.inner is None:
+                return None
+            return from_table_map(table_map, mariadb=event.frame.format.family is Family.MARIADB)
+        return self.history.table_schema(table_map, event.position)
+
+    def _begin_transaction(self, event: Event) -> None:
+        body, selection = event.body, self.selection
+        moment = event.header.timestamp * 1_000_000
+        gtid = None if isinstance(body, MariadbGtidEvent) else body.gtid
+        if isinstance(body, MariadbGtidEvent):
+            self._gtid = str(body.gtid(event.header.server_id))
+        else:
+            self._gtid = str(gtid) if gtid else None
+            moment = body.immediate_commit_timestamp or moment
+        self._commit_time = moment or None
+        self._tx_row = 0
+        self._in_transaction = True
+        included = selection.include_gtids is None or (isinstance(gtid, Gtid) and gtid in selection.include_gtids)
+        excluded = selection.exclude_gtids is not None and isinstance(gtid, Gtid) and gtid in selection.exclude_gtids
+        self._is_asked_for = included and not excluded and self._is_then(moment)
+
+    def _is_then(self, moment: int) -> bool:
+        first, last = self.selection.committed_from, self.selection.committed_before
+        return first <= moment and not (last and moment >= last)
+
+    def _is_selected(self, event: Event) -> bool:
+        selection, header = self.selection, event.header
+        return (
+            self._is_asked_for
+            and (self._in_transaction or self._is_then(header.timestamp * 1_000_000))
+            and event.offset >= selection.start_position
+            and header.timestamp >= selection.start_time
+            and not (selection.stop_time and header.timestamp >= selection.stop_time)
+            and selection.server_id in (None, header.server_id)
+        )
+
+    def _rows(self, event: Event) -> Iterator[tuple[TableSchema, FoundRow]]:
+        body, selection = event.body, self.selection
+        if body.table_id not in self._maps and not body.rows:
+            return  # only the end of a statement
+        if body.table_id not in self._maps:
+            raise unknown_table_id(body, event.position)
+        selected = self._is_selected(event)
+        schema = self._schema_of(self._maps[body.table_id], event)
+        if schema is None or not (selected or selection.tx_rows or event.inner is not None):
+            return
+        operation = ROWS_KINDS[event.type_code].operation.value
+        wanted = selected and selection.wants(schema.name) and bool(selection.operations & _OPERATIONS[operation])
+        options = ValueOptions(undecodable=selection.options.undecodable)
+        columns = tuple(map(self._asked_for if wanted else _unread, schema.columns))
+        for number, change in enumerate(rows_of(event, columns, options)):
+            if wanted:
+                yield schema, self._found(event, schema, operation, number, change)
+            self._tx_row += 1
+            self._payload_row += 1
+
+    def _found(self, event: Event, schema: TableSchema, operation: str, number: int, change: RowChange) -> FoundRow:
+        shown = change.before if change.after is None else change.after
+        old = change.before if change.after is not None else None
+        try:
+            before = None
+            if self.selection.before:
+                before = self._values(schema, old or (None,) * len(schema.columns))
+            values = self._values(schema, shown or ())
+        except BinlogError as error:
+            raise error.at(event.position) from None
+        row = number if event.inner is None else self._payload_row
+        place = (event.file, event.offset, row, self._tx_row, event.header.server_id)
+        return FoundRow(operation, self._gtid, self._commit_time, *place, values, before)
+
+    def _asked_for(self, column: Column) -> Column:
+        names = self.selection.columns
+        may_be_blob = column.collation is None and column.type in _MAYBE_TEXT
+        return _unread(column) if may_be_blob or (names is not None and column.name not in names) else column
+
+    def _values(self, schema: TableSchema, row: Row) -> dict[str, Any]:
+        names = schema.column_names if self.selection.columns is None else self.selection.columns
+        policy, undecodable = self.selection.options.zero_dates, self.selection.options.undecodable
+        return {
+            name: plain(value, column, policy, undecodable)
+            for name, column, value in zip(schema.column_names, schema.columns, row, strict=True)
+            if name in names
+        }
+
+
+def _unread(column: Column) -> Column:
+    """What is not asked for is stepped over: it need not be text, nor a member."""
+    return replace(column, collation=BINARY_COLLATION, members=None)
+
+
+def plain(value: Any, column: Column, policy: ZeroDates, undecodable: Undecodable) -> Any:
+    """Return what a value looks like in Python when it comes out of its Arrow column."""
+    if value is None or value is ABSENT:
+        return None
+    if column.type in _TEXT and column.notation is None:
+        return _text_or_bytes(value, column, undecodable)
+    converter = _PLAIN.get(type(value))
+    return value if converter is None else converter(value, column, policy)
+
+
+def _text_or_bytes(value: str | bytes, column: Column, undecodable: Undecodable) -> str | bytes:
+    as_bytes = column.collation == BINARY_COLLATION or undecodable is Undecodable.BINARY
+    as_bytes = as_bytes and column.notation is None
+    return value.encode() if as_bytes and isinstance(value, str) else value
+
+
+def _moment(number: int | None, text: str, policy: ZeroDates) -> int | str | None:
+    if policy is ZeroDates.STRING:
+        return text
+    if number is None and policy is ZeroDates.ERROR:
+        raise Malformed(f"{text} is not a date in the calendar")
+    return number
+
+
+def _float_bits(value: float, column: Column) -> bytes:
+    return float_bits(value, "<f" if column.type == T.FLOAT else "<d")
+
+
+def _decimal(value: Decimal, column: Column) -> Decimal | str:
+    as_text = column.type == T.DECIMAL or column.precision > _MAX_DIGITS
+    return f"{value:f}" if as_text else value
+
+
+def _refuse_diffs(_value: JsonDiffs, _column: Column, _policy: ZeroDates) -> Any:
+    message = "a partial update of a JSON document whose old value is not in the before image"
+    raise Unsupported(f"{message}; set binlog_row_image=FULL on the source to have it logged")
+
+
+_PLAIN: dict[type, Callable[[Any, Column, ZeroDates], Any]] = {
+    Date: lambda value, _column, policy: _moment(value.days, value.text(), policy),
+    DateTime: lambda value, _column, policy: _moment(value.microseconds, value.text(), policy),
+    Timestamp: lambda value, _column, policy: _moment(value.microseconds, value.text(), policy),
+    Time: lambda value, _column, _policy: value.microseconds,
+    Decimal: lambda value, column, _policy: _decimal(value, column),
+    float: lambda value, column, _policy: _float_bits(value, column),
+    tuple: lambda value, column, _policy: (
+        [float_bits(item, "<f") for item in value] if column.type == T.VECTOR else list(value)
+    ),
+    Geometry: lambda value, _column, _policy: {"srid": _signed(value.srid), "wkb": value.wkb},
+    JsonDiffs: _refuse_diffs,
+}
+
+
+def _signed(srid: int) -> int:
+    return srid - (1 << 32) if srid >> 31 else srid
