@@ -7,7 +7,7 @@
 logs       events, rows, batches
 servers    connect, follow, open_archiver
 Spark      register, tables, chunk_tables, expand, binlog_error
-values     GtidSet, MariadbPosition, BinlogPosition, Event, Change, …
+values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, …
 errors     BinlogError and its subclasses, see `binspark.errors`
 """
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.live import connect, follow, open_archiver
     from binspark.position import Position
+    from binspark.replication.chunk import LogChunk
     from binspark.replication.position import BinlogPosition
     from binspark.server.info import ServerInfo
     from binspark.spark.expand import chunk_tables, expand
@@ -62,6 +63,7 @@ __all__ = [
     "Event",
     "Gtid",
     "GtidSet",
+    "LogChunk",
     "Malformed",
     "MariadbGtid",
     "MariadbPosition",
@@ -96,6 +98,7 @@ _MODULES = {
     "Event": ("binspark.event", "Event"),
     "Gtid": ("binspark.gtid", "Gtid"),
     "GtidSet": ("binspark.gtid", "GtidSet"),
+    "LogChunk": ("binspark.replication.chunk", "LogChunk"),
     "MariadbGtid": ("binspark.gtid", "MariadbGtid"),
     "MariadbPosition": ("binspark.gtid", "MariadbPosition"),
     "Position": ("binspark.position", "Position"),

@@ -29,7 +29,7 @@ class SplitPartition(InputPartition):
 
 
 class BinlogReader(DataSourceReader):
-    """Reads what was planned. What is known of tables travels with the reader, once; partitions stay small."""
+    """Reads what was planned. Schemas travel with the reader, once; partitions stay small."""
 
     def __init__(
         self, options: SourceOptions, plan: ReadPlan, schema: StructType, version: SchemaVersion | None
@@ -41,7 +41,7 @@ class BinlogReader(DataSourceReader):
         self._version = version
 
     def __getstate__(self) -> dict[str, object]:
-        """An executor is told its split by its partition; it need not know the others."""
+        """Return the reader without the splits: an executor gets its own from its partition."""
         return {**self.__dict__, "_splits": ()}
 
     def partitions(self) -> list[InputPartition]:
@@ -49,7 +49,7 @@ class BinlogReader(DataSourceReader):
         return [SplitPartition(split) for split in self._splits]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition. Spark makes an empty one up where there are none."""
+        """Yield the rows of a partition. Spark creates an empty one if there are none."""
         if not isinstance(partition, SplitPartition):
             return iter(())
         cache.enable()
@@ -60,7 +60,7 @@ class BinlogReader(DataSourceReader):
 
 
 def make_view(options: SourceOptions, schema: StructType, version: SchemaVersion | None) -> ViewReader:
-    """Return what makes the rows that are asked for."""
+    """Return what makes the rows of a view or a table."""
     target = arrow_schema(schema)
     if version is not None:
         from binspark.spark.views.table import TableView
@@ -72,10 +72,10 @@ def make_view(options: SourceOptions, schema: StructType, version: SchemaVersion
 
 
 def _ignore(_damage: object) -> None:
-    """What cannot be read is told by the view `_corrupt`."""
+    """Do nothing: the view `_corrupt` shows what cannot be read."""
 
 
-# Where each view lives. It is loaded when it is read: an executor's Python starts often, and kernels take time to load.
+# The module of each view. It is loaded when it is read: an executor's Python starts often, and kernels load slowly.
 _VIEWS = {
     View.CHANGES: ("changes", "ChangesView"),
     View.EVENTS: ("events", "EventsView"),

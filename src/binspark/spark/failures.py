@@ -18,6 +18,9 @@ _POSITIONS = (
 )
 """How a text may begin with a position. Names of files may contain spaces if they are paths."""
 
+_MARIADB_DASHES = 2
+"""A GTID of MariaDB is domain-server-sequence."""
+
 
 def binlog_error(failure: BaseException) -> errors.BinlogError | None:
     """Return the binspark error that failed a query, with its position; None if the query failed for another reason.
@@ -55,4 +58,4 @@ def _position(parts: dict[str, str | None]) -> Position:
 
 
 def _is_gtid(detail: str) -> bool:
-    return ":" in detail or detail.count("-") == 2
+    return ":" in detail or detail.count("-") == _MARIADB_DASHES

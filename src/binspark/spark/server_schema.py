@@ -1,4 +1,4 @@
-"""The shapes of tables as a live server knows them."""
+"""The tables of a live server, and where it writes."""
 
 from __future__ import annotations
 

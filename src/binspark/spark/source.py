@@ -24,7 +24,7 @@ class BinlogDataSource(DataSource):
 
     >>> spark.read.format("binlog").option("table", "shop.orders").load("logs/")  # doctest: +SKIP
 
-    What is looked at for the schema is kept, and travels with the source to the readers.
+    What is read for the schema is kept, and travels with the source to the readers.
     """
 
     def __init__(self, options: dict[str, str]) -> None:
@@ -39,7 +39,7 @@ class BinlogDataSource(DataSource):
         return NAME
 
     def schema(self) -> StructType:
-        """Return the columns of the view or table that is asked for."""
+        """Return the columns of the requested view or table."""
         asked = self._asked
         cache.enable()
         if asked.table is not None:
@@ -58,7 +58,7 @@ class BinlogDataSource(DataSource):
         return BinlogReader(asked, self._planned(), schema, self._version)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
-        """Return a reader that follows a server, or an archive as it grows."""
+        """Return a reader that follows a server, or an archive that is still written to."""
         from binspark.spark.streaming.reader import BinlogStreamReader
 
         asked = replace(self._asked, streaming=True)
@@ -103,14 +103,14 @@ def view_schema(options: SourceOptions) -> StructType:
 
 
 def _check_batch(given: Mapping[str, str]) -> None:
-    """Refuse options that mean nothing for logs that are there already."""
+    """Refuse options that are only valid for streams."""
     for name in STREAM_ONLY:
         if name in given:
             raise OptionError("is only valid for a stream; use startPosition and stopPosition", option=name)
 
 
 def _check_stream(options: SourceOptions) -> None:
-    """Refuse what only a read of what is there already can do."""
+    """Refuse what is only valid for batch reads."""
     if options.view in (View.TABLES, View.CORRUPT):
         raise OptionError(f"{options.view} is not available for a stream", option="view")
     if options.start_position is not None or options.stop_position is not None:

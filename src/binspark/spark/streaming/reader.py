@@ -22,8 +22,10 @@ from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion
 
 if TYPE_CHECKING:
+    from binspark.files.splits import Split
     from binspark.spark.streaming.archive import ArchiveSource
     from binspark.spark.streaming.limit import Limit
+    from binspark.spark.streaming.range_reader import ServerRange
     from binspark.spark.streaming.server import ServerSource
     from binspark.spark.views.base import LogReader
 
@@ -44,9 +46,9 @@ def parse_offset(kept: dict[str, Any]) -> BinlogPosition | None:
 
 
 class RangePartition(InputPartition):
-    """A part of a range, with what is known of tables there: an executor sees nothing else of the driver's."""
+    """A part of a range, with the schemas of tables there: an executor sees nothing else of the driver."""
 
-    def __init__(self, part: Any, history: bytes) -> None:
+    def __init__(self, part: Split | ServerRange, history: bytes) -> None:
         super().__init__(part)
         self.part = part
         self.history = history
@@ -55,7 +57,7 @@ class RangePartition(InputPartition):
 class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Follows a server or an archive. The same range gives the same rows, wherever and whenever it is read.
 
-    Nothing rests on `commit` or `stop`: Spark may call neither.
+    Nothing depends on `commit` or `stop`: Spark may call neither.
     """
 
     def __init__(self, options: SourceOptions, schema: StructType, version: SchemaVersion | None) -> None:
