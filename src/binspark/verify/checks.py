@@ -77,7 +77,7 @@ class LogicalClock(Check):
         self._gap_expected = False
 
     def handlers(self) -> dict[int, Handler]:
-        """Return handlers of the events that begin a transaction of MySQL; relay logs have the clock of their source."""
+        """Return handlers of events that begin transactions of MySQL; relay logs have the clock of their source."""
         if self.kind.relay:
             return {}
         return route(self._tick, E.GTID, E.ANONYMOUS_GTID, E.GTID_TAGGED)
