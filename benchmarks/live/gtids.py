@@ -1,4 +1,4 @@
-"""How fast transactions come behind GTIDs: in bulk once a place in a file is enough, beside one by one."""
+"""How fast transactions after GTIDs are read: in bulk as soon as the file position is known, and event by event."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from binspark.testing.servers import Server
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """How many transactions came, and how many of them a second in each way."""
+    """How many transactions were read, and how many per second in each way."""
 
     transactions: int
     in_bulk: float
@@ -28,7 +28,7 @@ class Followed:
 
 
 def measure_gtids(server: Server) -> Followed:
-    """Follow a server from the oldest GTID to its end: the best of some runs, after one that loads kernels."""
+    """Follow a server from its oldest GTID to the end: the best of several repeats, after one that loads kernels."""
     rates: dict[bool, list[float]] = {}
     for in_bulk in (True, False):
         count, _ = _follow(server, in_bulk=in_bulk)
@@ -37,7 +37,7 @@ def measure_gtids(server: Server) -> Followed:
 
 
 def _follow(server: Server, *, in_bulk: bool) -> tuple[int, float]:
-    """Return how many transactions came, and in how many seconds."""
+    """Return how many transactions were read, and in how many seconds."""
     options = connection_options(hosts="127.0.0.1", port=server.port, user="root")
     with connect(options) as connection:
         start = resolve_start(connection, AtGtids(purged_gtids(connection)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from binspark.errors import OptionError
@@ -46,7 +46,7 @@ class BinlogDataSource(DataSource):
             return schemas.table_schema(self._find_version().table, asked)
         return view_schema(asked)
 
-    def reader(self, schema: StructType) -> DataSourceReader:
+    def reader(self, schema: StructType) -> BinlogReader:
         """Return a reader of these columns, which may be fewer than there are."""
         asked = self._asked
         cache.enable()
