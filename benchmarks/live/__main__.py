@@ -84,9 +84,7 @@ def print_lag(seconds: float) -> None:
     lag = measure_lag(seconds)
     rate = f"{lag.rows:,} rows at {lag.rows / lag.load_seconds:,.0f} per second"
     ages = f"{statistics.median(lag.ages):.2f} s (median of batches), {max(lag.ages):.2f} s at most"
-    print(
-        f"bulk load of {rate}: the stream lags by {ages}, and catches up {lag.catch_up_seconds:.2f} s after its end"
-    )
+    print(f"bulk load of {rate}: the stream lags by {ages}, and catches up {lag.catch_up_seconds:.2f} s after its end")
 
 
 def measure_copies(server: Server, log: Log) -> Comparison:
