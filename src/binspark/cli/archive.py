@@ -17,7 +17,7 @@ from binspark.cli.output import json_line, tell
 
 if TYPE_CHECKING:
     from binspark.archive.progress import Report
-    from binspark.client.options import ConnectionOptions
+    from binspark.server.config import ConnectionConfig
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -81,7 +81,7 @@ def bytes_of(_context: click.Context | None, _option: click.Parameter | None, te
     help="How: text for people, jsonl (one JSON object a line) for programs.",
 )
 def archive_command(
-    connection: ConnectionOptions, target: str, spool: str | None, output_format: str, **options: Any
+    connection: ConnectionConfig, target: str, spool: str | None, output_format: str, **options: Any
 ) -> int:
     """Copy the logs of a server as it writes them: byte for byte the same files, with an index that lists them.
 
@@ -105,13 +105,14 @@ def archive_command(
 def _settings(options: dict[str, Any]) -> Any:
     from binspark.archive.retention import Retention
     from binspark.archive.settings import ArchiveSettings
-    from binspark.client.settings import StreamSettings
+    from binspark.replication.settings import StreamSettings
 
-    stream = {"until_end": options["until_end"], "heartbeat_seconds": options["heartbeat_seconds"]}
+    stream = {"heartbeat_seconds": options["heartbeat_seconds"]}
     if options["server_id"] is not None:
         stream["server_id"] = options["server_id"]
     return ArchiveSettings(
         start=options["start"],
+        until_end=options["until_end"],
         stream=StreamSettings(**stream),
         keep=Retention(options["keep_days"], options["keep_bytes"]),
         sync_seconds=options["sync_seconds"],

@@ -1,4 +1,4 @@
-"""The options of every command that talks to a server, and what they mean: one frozen `ConnectionOptions`.
+"""The options of every command that talks to a server, and what they mean: one frozen `ConnectionConfig`.
 
 No option takes a password: everybody on the machine sees the arguments of a process.
 """
@@ -12,9 +12,8 @@ from typing import Any
 
 import click
 
-from binspark.client.gather import connection_options
-from binspark.client.options import ConnectionOptions, TlsMode
 from binspark.errors import OptionError, SourceError
+from binspark.server.config import ConnectionConfig, TlsMode, connection_config
 
 _Command = Callable[..., Any]
 
@@ -62,7 +61,7 @@ _PASSED_ON = ("port", "user", "socket", "defaults_file", "tls_mode", "tls_ca", "
 
 
 def connecting_options(command: _Command) -> _Command:
-    """Give a command the options that say how to reach a server. It gets `connection: ConnectionOptions` for them."""
+    """Give a command the options that say how to reach a server. It gets `connection: ConnectionConfig` for them."""
 
     @wraps(command)
     def connecting(*positional: Any, hosts: tuple[str, ...], ask_password: bool, **arguments: Any) -> Any:
@@ -76,14 +75,14 @@ def connecting_options(command: _Command) -> _Command:
     return decorated
 
 
-def _gathered(**given: Any) -> ConnectionOptions:
+def _gathered(**given: Any) -> ConnectionConfig:
     try:
-        return connection_options(**given)
+        return connection_config(**given)
     except SourceError as error:  # the option file cannot be read: as wrong as any other option
         raise OptionError(error.message, error.position) from None
 
 
-def _asked(connection: ConnectionOptions) -> ConnectionOptions:
+def _asked(connection: ConnectionConfig) -> ConnectionConfig:
     """Return the same options with the password that a person types."""
     question = f"Password of {connection.user} at {connection.addresses[0]}"
     password: str = click.prompt(question, default="", hide_input=True, show_default=False, err=True)

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from binspark.cli.connecting import connecting_options
 from binspark.cli.output import format_option, json_line, tell
-from binspark.client.options import ConnectionOptions
 from binspark.errors import SourceError
+from binspark.server.config import ConnectionConfig
 
 if TYPE_CHECKING:
     from binspark.doctor.facts import Facts
@@ -48,15 +48,15 @@ def _print_rules(context: click.Context, _option: click.Parameter, wanted: bool)
     callback=_print_rules,
     help="Ask no server: show everything that may hurt, as a page in Markdown.",
 )
-def doctor_command(connection: ConnectionOptions, output_format: str, tables: bool) -> int:
+def doctor_command(connection: ConnectionConfig, output_format: str, tables: bool) -> int:
     """Tell what on a server will hurt whoever reads its logs: what it is now, why it hurts, and the statements that
     mend it. Nothing is changed. Of several hosts the first that answers is asked.
 
     Exit 0: no error. 1: there is an error. 2: wrong use, or no connection.
     """
-    from binspark.client.connect import connect
     from binspark.doctor.ask import ask
     from binspark.doctor.examine import examine
+    from binspark.server.connection import connect
 
     try:
         with connect(connection) as server:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import click
 
+from binspark.background import BackgroundWorker
 from binspark.cli.archive import stopping, warnings_told
 from binspark.cli.connecting import connecting_options, heartbeat_option
 from binspark.cli.output import format_option, tell
@@ -19,8 +19,8 @@ from binspark.cli.selecting import history_from, selecting_options, selection_fr
 
 if TYPE_CHECKING:
     from binspark.changes import Change
-    from binspark.client.options import ConnectionOptions
     from binspark.columns.selection import Selection
+    from binspark.server.config import ConnectionConfig
     from binspark.tail.follow import Tail
 
 
@@ -37,8 +37,7 @@ class BackgroundOutput:
     def __init__(self, output: BinaryIO, on_failure: Callable[[], None]) -> None:
         self._output = output
         self._on_failure = on_failure
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="binspark-print")
-        self._running: Future[None] | None = None
+        self._worker: BackgroundWorker[None] = BackgroundWorker("print")
 
     def write(self, texts: Sequence[bytes | memoryview]) -> None:
         """Write texts, which must stay as they are until the next are to be written; raise what failed before."""
@@ -46,7 +45,7 @@ class BackgroundOutput:
         if sum(map(len, texts)) < _LARGE:
             self._print(texts)
         else:
-            self._running = self._pool.submit(self._print_or_tell, texts)
+            self._worker.start(lambda: self._print_or_tell(texts))
 
     def _print_or_tell(self, texts: Sequence[bytes | memoryview]) -> None:
         try:
@@ -63,15 +62,14 @@ class BackgroundOutput:
         self._output.flush()
 
     def _settle(self) -> None:
-        running, self._running = self._running, None
-        if running is not None:
-            running.result()
+        if self._worker.is_started:
+            self._worker.result()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _error: object, _trace: TracebackType | None) -> None:
-        self._pool.shutdown()
+        self._worker.close()
         if kind is None:
             self._settle()
 
@@ -94,7 +92,7 @@ class BackgroundOutput:
 @click.option("--reader-id", type=click.IntRange(1, 0xFFFFFFFF), help="The server id of this reader. [default: random]")
 @heartbeat_option
 def tail_command(
-    connection: ConnectionOptions,
+    connection: ConnectionConfig,
     start: str,
     until: str | None,
     output_format: str,
@@ -108,7 +106,7 @@ def tail_command(
     Whole transactions are shown, each once, over lost connections too. What a log does not tell of its tables, the
     server is asked for, or --schema tells.
     """
-    from binspark.client.settings import StreamSettings
+    from binspark.replication.settings import StreamSettings
     from binspark.tail.follow import Tail, TailSettings
 
     selection = selection_from(options)

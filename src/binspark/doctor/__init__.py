@@ -1,10 +1,10 @@
 """What on a server will hurt whoever reads its logs: each thing with its reason, and the statement that mends it.
 
->>> from binspark.client.connect import connect
->>> from binspark.client.gather import connection_options
+>>> from binspark.server.connection import connect
+>>> from binspark.server.config import connection_config
 >>> from binspark.doctor.ask import ask
 >>> from binspark.doctor.examine import examine
->>> with connect(connection_options(hosts="db1")) as connection:  # doctest: +SKIP
+>>> with connect(connection_config(hosts="db1")) as connection:  # doctest: +SKIP
 ...     findings = examine(ask(connection))
 
 module    what it holds

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from binspark.client.connect import Connection
-from binspark.client.facts import server_family, server_variables
 from binspark.doctor.facts import Facts, Grants, TableFacts, TableName, quoted_account, read_grants
 from binspark.errors import Authentication
 from binspark.frames.format import Family, version_numbers
+from binspark.server.connection import Connection
+from binspark.server.info import server_family, server_variables
 
 _OURS = "table_schema NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys')"
 
