@@ -51,7 +51,8 @@ def test_anonymous_transactions_have_no_identifier_in_parquet_either() -> None:
 def test_anonymous_transactions_need_nothing_else_of_arrow() -> None:
     code = (
         "import io; from binspark.columns.reader import BatchReader; from binspark.columns.selection import Selection;"
-        "from binspark.kernels import cache; cache.enable(); from binspark.testing.builder import *; log = BinlogBuilder(MYSQL_9_7);"
+        "from binspark.kernels import cache; cache.enable();"
+        "from binspark.testing.builder import *; log = BinlogBuilder(MYSQL_9_7);"
         "log.transaction(insert(table('shop.t', integer('id')), (1,)), gtid='anonymous');"
         "print(sum(b.batch.num_rows for b in BatchReader(Selection()).read(io.BytesIO(log.content).readinto)))"
     )
