@@ -50,6 +50,7 @@ def decode_heartbeat(body: Cursor, _context: Context) -> Heartbeat:
     """
     if not body.remaining:
         raise body.malformed("log_file is empty")
+    # No flag announces the position. Its highest byte is 0 for all logs below 2^56 bytes, and a name contains no 0.
     is_far = body.remaining > _LONG_POSITION and not body.data[body.offset + _LONG_POSITION - 1]
     log_position = body.u64("log_position") if is_far else None
     return Heartbeat(body.rest_text("log_file"), log_position)

@@ -214,7 +214,7 @@ def _read_one_info(block: Cursor, kind: RowsKind) -> ExtraInfo:
             partition = block.u16("partition_id")
             source = block.u16("source_partition_id") if kind.operation is RowOperation.UPDATE else None
             return PartitionInfo(partition, source)
-    block.rest("unknown")
+    block.rest("unknown")  # only known types have a known length: nothing after an unknown one can be read
     return UnknownInfo(block.data[start : block.offset])
 
 

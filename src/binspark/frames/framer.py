@@ -22,7 +22,11 @@ from binspark.position import Position
 
 
 class Pending:
-    """A queue of bytes. A large event that comes in many chunks is joined once, when it is complete."""
+    """A queue of bytes. A large event that comes in many chunks is joined once, when it is complete.
+
+    Joining at every chunk would copy an event of n chunks n times. The size in the header only decides when to join:
+    memory is used for the bytes that came, whatever the size claims.
+    """
 
     __slots__ = ("_chunks", "_total", "_wanted", "buffer", "offset")
 
@@ -179,7 +183,7 @@ class Framer:
         if header.type_code == EventCode.FORMAT_DESCRIPTION:
             return self._description(header, data)
         if header.type_code == EventCode.START_ENCRYPTION:
-            self._encrypted = True
+            self._encrypted = True  # the event itself is readable, all that follow are not, not even their sizes
         elif log_format.version < 4:  # a relay log of version 4 may contain the START_V3 of an old source
             server_version = data[log_format.header_length + 2 :][:50].partition(b"\0")[0].decode("latin-1")
             log_format = LogFormat.before_v4(log_format.version, server_version)
@@ -193,6 +197,7 @@ class Framer:
         return Frame(self.offset, after, header, header.type_code, data, start, end, checksum, log_format)
 
     def _description(self, header: Header, data: bytes) -> Frame:
+        # The new format applies to this event, too: whether it has a checksum depends on what is inside it.
         self.format = LogFormat.from_description(read_description(data))
         end, checksum = description_end(data), ChecksumState.NONE
         if end < len(data):

@@ -39,6 +39,6 @@ def log_version(first_event: bytes) -> int:
     if type_code == EventCode.START_V3 and size in (_SIZE_OF_V1_START, _SIZE_OF_V3_START):
         return 1 if size == _SIZE_OF_V1_START else 3
     if type_code == EventCode.ROTATE:
-        return 3  # the relay logs of MySQL 4.0 and 4.1 begin with the source's ROTATE
+        return 3  # relay logs of MySQL 4.0 and 4.1 begin with the ROTATE of their source
     found = f"the first event is a {size}-byte {type_name(type_code)}"
     raise Malformed(f"unknown log version: {found}, expected FORMAT_DESCRIPTION, START_V3 or ROTATE")

@@ -122,6 +122,7 @@ class Cursor:
 
     def signed_varlen(self, name: str, meaning: Meaning = None) -> int:
         """Read a signed varlen integer."""
+        # Not self.varlen: a recording cursor overrides both and would record the field twice. So below.
         return unsigned_to_signed(Cursor.varlen(self, name))
 
     def raw(self, name: str, length: int, meaning: Meaning = None) -> bytes:

@@ -75,6 +75,8 @@ def decode_timestamp2(cursor: Cursor, column: Column, _options: ValueOptions) ->
 def decode_time2(cursor: Cursor, column: Column, _options: ValueOptions) -> Time:
     """Decode TIME: 3 bytes and the fraction as one number, minus the number that has only its top bit set.
 
+    Servers add that number so that the order of the bytes is the order of the times, negative ones included.
+
     The difference has the sign of the time. Its absolute value is:
 
     bits above the fraction   field
