@@ -83,7 +83,7 @@ def print_results(results: list[Result]) -> None:
 
 
 def say(line: str) -> None:
-    """Tell how far we are, apart from the figures."""
+    """Print progress, apart from the figures."""
     print(line, file=sys.stderr, flush=True)
 
 

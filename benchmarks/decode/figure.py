@@ -13,7 +13,7 @@ class PeerUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """So many rows of so many bytes of a log, in so many seconds."""
+    """Rows and bytes of a log, and the seconds that reading them took."""
 
     seconds: float
     log_bytes: int

@@ -1,7 +1,7 @@
 """`python -m benchmarks.decode.memory LOG…`: decode logs, print how many rows, and the most memory that it took.
 
 A process of its own, because the most is measured since a process began. On Linux that is `VmHWM`: `getrusage` would
-also count what the parent held when it made this process.
+also count the memory of the parent when it created this process.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def reader_for(log: Log) -> BatchReader:
 
 
 def count_rows(reader: BatchReader, path: Path) -> int:
-    """Decode a whole log and look at nothing but how many rows each batch has."""
+    """Decode a log and use nothing but the number of rows of each batch."""
     with path.open("rb", buffering=0) as file:
         return sum(item.batch.num_rows for item in reader.read(file.readinto, path.name))
 
