@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import DataFrame
 
 import binspark
 from binspark import OptionError
@@ -59,7 +60,7 @@ def logs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return log.save(tmp_path_factory.mktemp("choices"))
 
 
-def spark_rows(frame: Any) -> set[Row]:
+def spark_rows(frame: DataFrame) -> set[Row]:
     return {(row._file, row._pos, row._row) for row in frame.collect()}
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
+from pyspark.sql import DataFrame
 
 import binspark
 from binspark.render.records import event_record, transaction_record
 from binspark.transactions import Assembler
 from tests.corpus.cases import case_logs, corpus_logs, log_id
-from tests.support.spark.spark_reading import ReadLogs, Record, records
+from tests.support.spark.spark_reading import Paths, ReadLogs, Record, records
 
 FEW_CASES = (
     "mysql/compressed",
@@ -34,7 +34,7 @@ def since_1970(moment: datetime | None, unit: timedelta) -> int | None:
     return None if moment is None else (moment - EPOCH) // unit
 
 
-def events_of(frame: Any) -> list[Record]:
+def events_of(frame: DataFrame) -> list[Record]:
     """Return events as the records of the command; what is not inside a payload has no number there."""
     found = []
     for row in records(frame.selectExpr("* EXCEPT (body)", "to_json(body) AS body")):
@@ -44,7 +44,7 @@ def events_of(frame: Any) -> list[Record]:
     return found
 
 
-def transactions_of(frame: Any) -> list[Record]:
+def transactions_of(frame: DataFrame) -> list[Record]:
     """Return transactions as the records of the command."""
     found = records(frame)
     for row in found:
@@ -54,11 +54,11 @@ def transactions_of(frame: Any) -> list[Record]:
     return found
 
 
-def event_lines(logs: object) -> list[Record]:
+def event_lines(logs: Paths) -> list[Record]:
     return [json.loads(json.dumps(event_record(event))) for event in binspark.events(logs)]
 
 
-def transaction_lines(logs: object) -> list[Record]:
+def transaction_lines(logs: Paths) -> list[Record]:
     assembler = Assembler()
     found = [transaction for event in binspark.events(logs) for transaction in assembler.feed(event)]
     return [transaction_record(transaction) for transaction in (*found, *assembler.finish())]

@@ -166,7 +166,7 @@ def test_a_dump_names_what_the_log_does_not(save: SaveLog, read: ReadLogs, tmp_p
     dump.write_text(
         "USE `shop`;\nCREATE TABLE `items` (`id` int unsigned, `price` decimal(5,2), `name` varchar(10));\n"
     )
-    frame = read(log, table="shop.items", schemaFile=dump)
+    frame = read(log, table="shop.items", schemaFile=str(dump))
     assert column_types(frame) == "id bigint, price decimal(5,2), name string"
     assert values(records(frame)) == [{"id": 1, "price": Decimal("9.99"), "name": "old"}]
 

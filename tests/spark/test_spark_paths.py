@@ -13,7 +13,7 @@ import binspark
 from binspark import OptionError, SourceError
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from tests.corpus.cases import CORPUS, case_logs
-from tests.support.spark.spark_reading import ReadLogs, failure, ordered, read_logs, records
+from tests.support.spark.spark_reading import Paths, ReadLogs, failure, ordered, read_logs, records
 
 CHAIN = CORPUS / "mysql" / "rotation"
 ITEMS = table("shop.items", integer("id"))
@@ -21,7 +21,7 @@ PLACE = "_file string, _pos bigint, _row int"
 BUCKET = "logs"
 
 
-def places(logs: object) -> list[dict[str, object]]:
+def places(logs: list[Path]) -> list[dict[str, object]]:
     """Return where the rows of logs are."""
     return [{"_file": Path(row.file).name, "_pos": row.pos, "_row": row.row} for row in binspark.rows(logs)]
 
@@ -31,7 +31,7 @@ def places(logs: object) -> list[dict[str, object]]:
     [CHAIN, CHAIN / "binlog.00000[1-9]", CHAIN / "binlog.index", CHAIN.as_uri(), case_logs("mysql/rotation")],
     ids=["directory", "glob", "index", "file URI", "list"],
 )
-def test_a_path_may_be_any_of_these(path: object, read: ReadLogs) -> None:
+def test_a_path_may_be_any_of_these(path: Paths, read: ReadLogs) -> None:
     assert ordered(records(read(path, PLACE))) == places(case_logs("mysql/rotation"))
 
 

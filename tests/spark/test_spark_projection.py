@@ -24,7 +24,9 @@ DOCUMENTS = case_logs("mysql/types")
 def selection(schema: str, **options: str) -> Selection:
     """Return what is decoded for a schema."""
     source = BinlogDataSource({"path": str(LOGS), **options})
-    reader: Any = source.reader(StructType.fromDDL(schema))
+    columns = StructType.fromDDL(schema)
+    assert isinstance(columns, StructType)
+    reader: Any = source.reader(columns)
     view: Any = make_view(reader._options, reader._schema, reader._version)
     found: Selection = view.selection
     return found

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from pyspark.sql import DataFrame
 
 from binspark.cli.demo import SHOP
 from tests.corpus.cases import case_logs
@@ -27,7 +26,7 @@ VIEWS = {
 }
 
 
-def contents(frame: Any) -> list[str]:
+def contents(frame: DataFrame) -> list[str]:
     """Return the rows of a DataFrame as texts, in an order of their own."""
     texts = frame.selectExpr("to_json(struct(*)) AS row").collect()
     return sorted(row.row for row in texts)

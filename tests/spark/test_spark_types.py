@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.sql.types import StructType
 
 from tests.corpus.cases import case_logs
 from tests.support.spark.spark_reading import ReadLogs, batch_records, column_types, records
@@ -77,4 +78,6 @@ def test_what_nothing_tells_of_types_stays_a_number(read: ReadLogs) -> None:
 def test_every_column_may_be_null(read: ReadLogs) -> None:
     frame = read(case_logs("mysql/types"), table="shop.integers", before=True)
     assert all(field.nullable for field in frame.schema)
-    assert frame.schema["_before"].dataType.names == [name for name in frame.columns if not name.startswith("_")]
+    before = frame.schema["_before"].dataType
+    assert isinstance(before, StructType)
+    assert before.names == [name for name in frame.columns if not name.startswith("_")]

@@ -41,7 +41,7 @@ class BinlogReader(DataSourceReader):
         self._version = version
 
     def __getstate__(self) -> dict[str, object]:
-        """An executor is told its split by its partition; it need not know the others."""
+        """Omit the splits: an executor receives its own in its partition, and does not need the others."""
         return {**self.__dict__, "_splits": ()}
 
     def partitions(self) -> list[InputPartition]:
@@ -49,7 +49,7 @@ class BinlogReader(DataSourceReader):
         return [SplitPartition(split) for split in self._splits]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition. Spark makes an empty one up where there are none."""
+        """Yield the rows of a partition. Where there are none, Spark creates one that is not ours."""
         if not isinstance(partition, SplitPartition):
             return iter(())
         cache.enable()
@@ -60,7 +60,7 @@ class BinlogReader(DataSourceReader):
 
 
 def make_view(options: SourceOptions, schema: StructType, version: SchemaVersion | None) -> ViewReader:
-    """Return what makes the rows that are asked for."""
+    """Return the reader of the view, or of the table, that the options select."""
     target = arrow_schema(schema)
     if version is not None:
         from binspark.spark.views.table import TableView
@@ -72,10 +72,11 @@ def make_view(options: SourceOptions, schema: StructType, version: SchemaVersion
 
 
 def _ignore(_damage: object) -> None:
-    """What cannot be read is told by the view `_corrupt`."""
+    """Skip what cannot be read: the view `_corrupt` reports it."""
 
 
-# Where each view lives. It is loaded when it is read: an executor's Python starts often, and kernels take time to load.
+# The module and class of each view, loaded when it is read: an executor's Python starts often, and loading kernels
+# takes time.
 _VIEWS = {
     View.CHANGES: ("changes", "ChangesView"),
     View.EVENTS: ("events", "EventsView"),

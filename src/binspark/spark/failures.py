@@ -9,6 +9,7 @@ from binspark.position import Position
 
 _RAISED = re.compile(r"binspark\.errors\.(\w+): (.*)")
 _OFFSET = r"(?P<offset>\d+)(?: \((?P<details>[^)]*)\))?: (?P<message>.*)"
+_MARIADB_GTID = re.compile(r"\d+-\d+-\d+")
 _POSITIONS = (
     re.compile(rf"offset {_OFFSET}"),
     re.compile(rf"(?P<file>\S+?):{_OFFSET}"),
@@ -55,4 +56,4 @@ def _position(parts: dict[str, str | None]) -> Position:
 
 
 def _is_gtid(detail: str) -> bool:
-    return ":" in detail or detail.count("-") == 2
+    return ":" in detail or _MARIADB_GTID.fullmatch(detail) is not None
