@@ -29,6 +29,7 @@ from benchmarks.live.latency import measure_latency
 from benchmarks.live.peer import peer_rate
 from benchmarks.live.timing import Timing, best, timed
 from benchmarks.workloads import BULK, OLTP, Workload
+from binspark.kernels import cache
 from binspark.testing.servers import MySQL, Server
 from binspark.testing.servers.programs import find_programs
 
@@ -40,6 +41,7 @@ GTIDS_MEGABYTES = 40.0
 @click.option("--seconds", type=float, default=20.0)
 @click.option("--only", type=click.Choice(["copies", "gtids", "spark"]))
 def main(megabytes: float, seconds: float, only: str | None) -> None:
+    cache.enable()
     bench_folder().mkdir(parents=True, exist_ok=True)
     if only in (None, "copies"):
         for workload in (BULK, OLTP):

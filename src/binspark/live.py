@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from binspark.errors import OptionError
+from binspark.kernels import cache
 from binspark.options.option import Option, OptionTable, Surface, warn_renamed
 from binspark.options.server import (
     ARCHIVE_OPTIONS,
@@ -78,6 +79,7 @@ def follow(
     from binspark.replication.stop import END, parse_stop
     from binspark.server.connection import connect
 
+    cache.enable()
     settings = FollowSettings(stream=stream_settings(connection_server_id, heartbeat_seconds))
     chosen = _config(config, server)
     if until is None:
@@ -133,6 +135,7 @@ def open_archiver(
     from binspark.archive.retention import Retention
     from binspark.archive.settings import ArchiveSettings
 
+    cache.enable()
     found = _OPTIONS.find_all(options)
     given = {name: _value(*each) for name, each in found.items() if not isinstance(each[0], ServerOption)}
     server = {name: value for name, (option, value) in found.items() if isinstance(option, ServerOption)}
