@@ -1,20 +1,17 @@
-"""How fast transactions after GTIDs are read: in bulk as soon as the file position is known, and event by event."""
+"""How fast transactions after GTIDs are read: in bulk as soon as the file position is known, and one per chunk."""
 
 from __future__ import annotations
 
 import time
-from contextlib import closing
 from dataclasses import dataclass
 
 from benchmarks.live.timing import REPEATS
-from binspark.client.bulk.follow_pieces import PieceFollower
-from binspark.client.bulk.pieces import BytesPiece, Piece
-from binspark.client.connect import connect
-from binspark.client.facts import purged_gtids
-from binspark.client.gather import connection_options
-from binspark.client.resolve import resolve_start
-from binspark.client.settings import FollowSettings, StreamSettings
-from binspark.client.start import AtGtids
+from binspark.replication.follow import Follower
+from binspark.replication.position import BinlogPosition
+from binspark.replication.stop import StopCondition
+from binspark.server.config import connection_config
+from binspark.server.connection import connect
+from binspark.server.info import purged_gtids
 from binspark.testing.servers import Server
 
 
@@ -38,15 +35,11 @@ def measure_gtids(server: Server) -> Followed:
 
 def _follow(server: Server, *, in_bulk: bool) -> tuple[int, float]:
     """Return how many transactions were read, and in how many seconds."""
-    options = connection_options(hosts="127.0.0.1", port=server.port, user="root")
-    with connect(options) as connection:
-        start = resolve_start(connection, AtGtids(purged_gtids(connection)))
+    config = connection_config(hosts="127.0.0.1", port=server.port, user="root")
+    with connect(config) as connection:
+        start = BinlogPosition.after_gtids(purged_gtids(connection))
     began = time.perf_counter()
-    settings = FollowSettings(stream=StreamSettings(until_end=True))
-    with closing(PieceFollower(options, start, settings, in_bulk=in_bulk)) as follower:
-        count = sum(_transactions(piece) for piece in follower)
+    stop = StopCondition(end_of_log=True)
+    with Follower(config, start, stop=stop, one_per_chunk=not in_bulk) as follower:
+        count = sum(len(chunk.transactions) for chunk in follower if chunk.data)
     return count, time.perf_counter() - began
-
-
-def _transactions(piece: Piece) -> int:
-    return len(piece.places) if isinstance(piece, BytesPiece) else piece.group.transaction is not None

@@ -20,8 +20,6 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from binspark.changes.change import Change
-    from binspark.client.identity import ServerIdentity as ServerInfo
-    from binspark.client.resume import ResumePoint as BinlogPosition
     from binspark.errors import (
         Authentication,
         BinlogError,
@@ -46,6 +44,9 @@ if TYPE_CHECKING:
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.live import connect, follow, open_archiver
     from binspark.position import Position
+    from binspark.replication.chunk import LogChunk
+    from binspark.replication.position import BinlogPosition
+    from binspark.server.info import ServerInfo
     from binspark.spark.expand import chunk_tables, expand
     from binspark.spark.failures import binlog_error
     from binspark.spark.tables import register, tables
@@ -62,6 +63,7 @@ __all__ = [
     "Event",
     "Gtid",
     "GtidSet",
+    "LogChunk",
     "Malformed",
     "MariadbGtid",
     "MariadbPosition",
@@ -91,16 +93,17 @@ __all__ = [
 # The module of each public name; errors are in binspark.errors. They are imported when they are first used, so that
 # `import binspark` is fast.
 _MODULES = {
-    "BinlogPosition": ("binspark.client.resume", "ResumePoint"),
+    "BinlogPosition": ("binspark.replication.position", "BinlogPosition"),
     "Change": ("binspark.changes.change", "Change"),
     "Event": ("binspark.event", "Event"),
     "Gtid": ("binspark.gtid", "Gtid"),
     "GtidSet": ("binspark.gtid", "GtidSet"),
+    "LogChunk": ("binspark.replication.chunk", "LogChunk"),
     "MariadbGtid": ("binspark.gtid", "MariadbGtid"),
     "MariadbPosition": ("binspark.gtid", "MariadbPosition"),
     "Position": ("binspark.position", "Position"),
     "ReadOptions": ("binspark.files.read", "ReadOptions"),
-    "ServerInfo": ("binspark.client.identity", "ServerIdentity"),
+    "ServerInfo": ("binspark.server.info", "ServerInfo"),
     "batches": ("binspark.files.batches", "read_batches"),
     "binlog_error": ("binspark.spark.failures", "binlog_error"),
     "chunk_tables": ("binspark.spark.expand", "chunk_tables"),

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from binspark.errors import OptionError
+from binspark.kernels import cache
 from binspark.options.option import Option, OptionTable, Surface, warn_renamed
 from binspark.options.server import (
     ARCHIVE_OPTIONS,
@@ -25,60 +27,70 @@ from binspark.options.server import (
 if TYPE_CHECKING:
     from binspark.archive.archiver import Archiver
     from binspark.archive.progress import Report
-    from binspark.client.connect import Connection
-    from binspark.client.follow import Follower
-    from binspark.client.options import ConnectionOptions
-    from binspark.client.resume import ResumePoint
-    from binspark.client.settings import StreamSettings
-    from binspark.client.stream import OnHeartbeat
     from binspark.files.storage import Storage
+    from binspark.replication.follow import Follower
+    from binspark.replication.position import BinlogPosition
+    from binspark.replication.settings import StreamSettings
+    from binspark.server.config import ConnectionConfig
+    from binspark.server.connection import Connection
 
 _OPTIONS: OptionTable[Option] = OptionTable(
     (*STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVER_OPTIONS), Surface.PYTHON, warn_renamed
 )
 
 
-def connect(config: ConnectionOptions | None = None, /, **server: Unpack[ServerArguments]) -> Connection:
+def connect(config: ConnectionConfig | None = None, /, **server: Unpack[ServerArguments]) -> Connection:
     """Connect to a server; of several hosts, to the first that answers.
 
     >>> with binspark.connect(host="db1", user="repl") as connection:  # doctest: +SKIP
     ...     connection.rows("SELECT VERSION()")
     """
-    from binspark.client.connect import connect
+    from binspark.server.connection import connect
 
     return connect(_config(config, server))
 
 
 def follow(
-    config: ConnectionOptions | None = None,
+    config: ConnectionConfig | None = None,
     /,
     *,
-    start: str | ResumePoint = "latest",
-    until: Literal["end"] | None = None,
+    start: str | BinlogPosition = "latest",
+    until: str | None = None,
     connection_server_id: int | None = None,
     heartbeat_seconds: float | None = None,
-    on_heartbeat: OnHeartbeat | None = None,
     **server: Unpack[ServerArguments],
 ) -> Follower:
     """Follow the transactions of a server, over lost connections, restarts and failovers.
 
     start                 latest, earliest, `binlog.000003:154`, GTIDs, `timestamp:…`, or a stored position
-    until                 `end` stops after what the server has written now; without it, iteration does not end
+    until                 `end` (what the server has written now), `binlog.000003:154`, GTIDs, or a time; without it,
+                          iteration does not end
     connection_server_id  the server id to connect with; random if it is not given
     heartbeat_seconds     how often an idle server sends a heartbeat
-    on_heartbeat          is called for each heartbeat
 
-    >>> for group in binspark.follow(host="db1,db2", user="repl", start="latest"):  # doctest: +SKIP
-    ...     for event in group.events():
+    >>> for chunk in binspark.follow(host="db1,db2", user="repl", start="latest"):  # doctest: +SKIP
+    ...     for event in chunk.events():
     ...         print(event.type, event.body)
+    ...     store(str(chunk.end_position))
     """
-    from binspark.client.follow import follow
-    from binspark.client.settings import FollowSettings
+    from binspark.replication.find import find_stop
+    from binspark.replication.follow import follow
+    from binspark.replication.settings import FollowSettings
+    from binspark.replication.stop import END, parse_stop
+    from binspark.server.connection import connect
 
-    stream = stream_settings(
-        until=until, connection_server_id=connection_server_id, heartbeat_seconds=heartbeat_seconds
-    )
-    return follow(_config(config, server), start, FollowSettings(stream=stream), on_heartbeat)
+    cache.enable()
+    settings = FollowSettings(stream=stream_settings(connection_server_id, heartbeat_seconds))
+    chosen = _config(config, server)
+    if until is None:
+        return follow(chosen, start, settings)
+    if until != END:
+        parse_stop(until)  # a wrong one is an error before a connection is made
+    with ExitStack() as failing:
+        connection = failing.enter_context(connect(chosen))
+        stop = find_stop(connection, until)
+        failing.pop_all()
+    return follow(connection, start, settings, stop=stop)
 
 
 class ArchiveArguments(TypedDict, total=False):
@@ -102,7 +114,7 @@ class _Archive(ArchiveArguments, ServerArguments, total=False):
 
 def open_archiver(
     target: str | os.PathLike[str],
-    config: ConnectionOptions | None = None,
+    config: ConnectionConfig | None = None,
     /,
     *,
     on_progress: Callable[[Report], None] | None = None,
@@ -123,15 +135,13 @@ def open_archiver(
     from binspark.archive.retention import Retention
     from binspark.archive.settings import ArchiveSettings
 
+    cache.enable()
     found = _OPTIONS.find_all(options)
     given = {name: _value(*each) for name, each in found.items() if not isinstance(each[0], ServerOption)}
     server = {name: value for name, (option, value) in found.items() if isinstance(option, ServerOption)}
     settings = ArchiveSettings(
-        stream=stream_settings(
-            until=given.get("until"),
-            connection_server_id=given.get("connection_server_id"),
-            heartbeat_seconds=given.get("heartbeat_seconds"),
-        ),
+        until_end=_is_end(given.get("until")),
+        stream=stream_settings(given.get("connection_server_id"), given.get("heartbeat_seconds")),
         keep=Retention(given.get("keep_days"), given.get("keep_bytes")),
         **{_SETTINGS[name]: value for name, value in given.items() if name in _SETTINGS and value is not None},
     )
@@ -149,29 +159,31 @@ _SETTINGS = {
 """What `ArchiveSettings` calls its options."""
 
 
-def stream_settings(
-    *, until: str | None = None, connection_server_id: int | None = None, heartbeat_seconds: float | None = None
-) -> StreamSettings:
+def stream_settings(connection_server_id: int | None = None, heartbeat_seconds: float | None = None) -> StreamSettings:
     """Return how a stream is requested; None is the default."""
-    from binspark.client.settings import StreamSettings
+    from binspark.replication.settings import StreamSettings
 
-    if until not in (None, "end"):
-        raise OptionError(f"must be 'end', got {until!r}", option="until")
     given = {"server_id": connection_server_id, "heartbeat_seconds": heartbeat_seconds}
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return StreamSettings(until_end=until is not None, **chosen)
+    return StreamSettings(**chosen)
+
+
+def _is_end(until: str | None) -> bool:
+    if until not in (None, "end"):
+        raise OptionError(f"must be 'end', got {until!r}", option="until")
+    return until is not None
 
 
 def _value(option: Option, value: Any) -> Any:
     return None if value is None else option.read(value, Surface.PYTHON)
 
 
-def _config(config: ConnectionOptions | None, server: Any) -> ConnectionOptions:
-    from binspark.client.gather import connection_options
+def _config(config: ConnectionConfig | None, server: Any) -> ConnectionConfig:
+    from binspark.server.config import connection_config
 
     arguments = connection_arguments(server)
     if config is None:
-        return connection_options(**arguments)
+        return connection_config(**arguments)
     if arguments:
         raise OptionError("cannot be combined with a connection that is configured already", option=next(iter(server)))
     return config

@@ -9,12 +9,10 @@ import pytest
 from binspark.files import read_events
 from binspark.testing.servers import Family
 from binspark.verify import verify_logs
-from tests.support.archive.archive_help import (
-    StartServer,
+from tests.support.archive.archiving import (
     archive,
     archiving,
     big_options,
-    every_family,
     files_in,
     files_of_server,
     insert,
@@ -23,6 +21,7 @@ from tests.support.archive.archive_help import (
     settle,
     wait_until,
 )
+from tests.support.servers import StartServer, every_family
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -1,4 +1,4 @@
-"""Folders of logs: names, locks, indexes, logs that grow, and which of them go."""
+"""Folders of logs: names, locks, indexes, active logs, and which of them are removed."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from binspark.archive.directory import (
     ArchiveFolder,
     FolderLock,
-    base_of,
+    base_name,
     checked_name,
     is_log_name,
     next_name,
     replace_file,
 )
-from binspark.archive.recovery import look_at
+from binspark.archive.recovery import recover_log
 from binspark.archive.retention import KeptLog, Retention
-from binspark.archive.writer import GrowingLog
+from binspark.archive.writer import ActiveLog
 from binspark.errors import Malformed, OptionError, Purged, SourceError
 from binspark.files import find_logs
 from binspark.frames import Family, Framer
@@ -68,7 +68,7 @@ def test_names_of_logs_are_taken(name: str) -> None:
     ],
 )
 def test_names_that_lead_elsewhere_are_refused(name: str) -> None:
-    with pytest.raises(Malformed, match="no name to write to"):
+    with pytest.raises(Malformed, match="expected a base name, a dot and a number"):
         checked_name(name)
 
 
@@ -81,10 +81,10 @@ def test_a_name_that_is_taken_stays_in_its_folder(name: str) -> None:
 def test_the_next_log_has_the_next_number() -> None:
     assert next_name("binlog.000009") == "binlog.000010"
     assert next_name("binlog.999999") == "binlog.1000000"
-    assert base_of("my.log.000001") == "my.log"
+    assert base_name("my.log.000001") == "my.log"
 
 
-def test_a_locked_folder_is_refused_with_who_holds_it(tmp_path: Path) -> None:
+def test_a_locked_folder_is_refused_with_who_has_locked_it(tmp_path: Path) -> None:
     with (
         FolderLock(tmp_path),
         pytest.raises(OptionError, match=f"process {os.getpid()} on ") as error,
@@ -106,7 +106,7 @@ def test_a_lock_does_not_outlive_its_process(tmp_path: Path) -> None:
 def test_a_lock_of_which_nothing_is_known_is_a_lock(tmp_path: Path) -> None:
     with FolderLock(tmp_path):
         (tmp_path / "archive.lock").write_text("?")
-        with pytest.raises(OptionError, match="did not say who it is"), FolderLock(tmp_path):
+        with pytest.raises(OptionError, match="an unknown process"), FolderLock(tmp_path):
             pass
 
 
@@ -138,10 +138,10 @@ def test_an_index_no_longer_lists_what_is_removed(tmp_path: Path) -> None:
     assert (tmp_path / "binlog.index").read_text() == "binlog.000003\n"
 
 
-def test_a_folder_holds_logs_of_one_name(tmp_path: Path) -> None:
+def test_a_folder_contains_logs_of_one_base_name(tmp_path: Path) -> None:
     (tmp_path / "binlog.000001").touch()
     (tmp_path / "other.000001").touch()
-    with pytest.raises(OptionError, match="several names"):
+    with pytest.raises(OptionError, match="several base names"):
         ArchiveFolder(tmp_path).logs()
 
 
@@ -176,10 +176,10 @@ def test_a_file_is_replaced_at_once(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["index"]
 
 
-def test_a_log_that_grows_says_that_it_is_in_use(tmp_path: Path) -> None:
+def test_an_active_log_says_that_it_is_in_use(tmp_path: Path) -> None:
     content = built().files[0].content
     events = events_of(content)
-    log = GrowingLog.create(tmp_path / "binlog.000001", memoryview(events[0]))
+    log = ActiveLog.create(tmp_path / "binlog.000001", memoryview(events[0]))
     log.append(log.size, memoryview(b"".join(events[1:])))
     on_disk = log.path.read_bytes()
     assert on_disk[IN_USE] == 1
@@ -193,18 +193,18 @@ def test_a_log_that_grows_says_that_it_is_in_use(tmp_path: Path) -> None:
 def test_a_log_is_never_begun_over_another(tmp_path: Path) -> None:
     (tmp_path / "binlog.000001").write_bytes(b"precious")
     with pytest.raises(SourceError, match="exists"):
-        GrowingLog.create(tmp_path / "binlog.000001", memoryview(events_of(built().files[0].content)[0]))
+        ActiveLog.create(tmp_path / "binlog.000001", memoryview(events_of(built().files[0].content)[0]))
     assert (tmp_path / "binlog.000001").read_bytes() == b"precious"
 
 
-def reopened(path: Path, content: bytes) -> GrowingLog:
+def reopened(path: Path, content: bytes) -> ActiveLog:
     path.write_bytes(content)
-    found = look_at(path)
+    found = recover_log(path)
     assert found is not None
-    return GrowingLog.reopen(found)
+    return ActiveLog.reopen(found)
 
 
-def test_a_log_goes_on_behind_its_last_sound_event(tmp_path: Path) -> None:
+def test_a_log_is_continued_after_its_last_valid_event(tmp_path: Path) -> None:
     content = built().files[0].content
     events = events_of(content)
     cut = len(content) - len(events[-1])
@@ -222,7 +222,7 @@ def test_what_the_server_sends_again_must_be_the_same(tmp_path: Path) -> None:
     events = events_of(content)
     log = reopened(tmp_path / "binlog.000001", content)
     other = events[-1][:-1] + b"?"
-    with pytest.raises(Purged, match="not the one that was copied"):
+    with pytest.raises(Purged, match="differs from its copy"):
         log.append(len(content) - len(other), memoryview(other))
     log.append(4, memoryview(b"".join(events)))
     log.close()
@@ -246,7 +246,7 @@ def test_a_log_is_read_up_to_its_first_wrong_byte(tmp_path: Path) -> None:
         damaged = bytearray(content)
         damaged[at] ^= 0x10
         path.write_bytes(damaged)
-        found = look_at(path)
+        found = recover_log(path)
         assert found is not None
         assert (found.end, found.size) == (max(start for start in starts if start <= at), len(content))
         assert found.last == max(start for start in starts if start < found.end)
@@ -255,10 +255,10 @@ def test_a_log_is_read_up_to_its_first_wrong_byte(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [0, 3, 4, 22, 100])
 def test_a_log_without_its_first_event_is_none(size: int, tmp_path: Path) -> None:
     (tmp_path / "binlog.000001").write_bytes(built().files[0].content[:size])
-    assert look_at(tmp_path / "binlog.000001") is None
+    assert recover_log(tmp_path / "binlog.000001") is None
 
 
-def test_a_log_tells_what_follows_it(tmp_path: Path) -> None:
+def test_a_log_says_what_follows_it(tmp_path: Path) -> None:
     log = built(server=MARIADB_10_11)
     log.rotate()
     log.stop()
@@ -266,9 +266,9 @@ def test_a_log_tells_what_follows_it(tmp_path: Path) -> None:
     found = []
     for file in log.files:
         (tmp_path / file.name).write_bytes(file.content)
-        found.append(look_at(tmp_path / file.name))
+        found.append(recover_log(tmp_path / file.name))
     assert [log.following for log in found if log] == ["binlog.000002", "binlog.000003", None]
-    assert [log.is_ended for log in found if log] == [True, True, False]
+    assert [log.is_finished for log in found if log] == [True, True, False]
     assert {log.family for log in found if log} == {Family.MARIADB}
 
 
@@ -289,7 +289,7 @@ LOGS = [KeptLog(f"binlog.00000{number}", 100, 86_400 * number) for number in ran
         (Retention(days=3, bytes=150), 4),
     ],
 )
-def test_the_oldest_logs_go(keep: Retention, gone: int) -> None:
+def test_the_oldest_logs_are_removed(keep: Retention, gone: int) -> None:
     now = 86_400 * 6.5
     assert keep.outdated(LOGS, now) == [log.name for log in LOGS[:gone]]
 

@@ -15,18 +15,16 @@ import pytest
 from binspark.archive.archiver import open_archiver
 from binspark.testing.servers import Family, Server
 from binspark.verify import verify_logs
-from tests.support.archive.archive_help import (
-    StartServer,
+from tests.support.archive.archiving import (
     archive,
     big_options,
-    every_family,
     files_in,
     files_of_server,
     make_table,
-    options_of,
     quick,
     wait_until,
 )
+from tests.support.servers import StartServer, config_of, every_family
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -35,7 +33,7 @@ PADS = (5, 500, 50_000, 3_000_000)
 
 
 def copy_for_good(port: int, folder: str) -> None:
-    open_archiver(options_of(port), folder, quick(sync_seconds=0.05)).run()
+    open_archiver(config_of(port), folder, quick(sync_seconds=0.05)).run()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Archives that go on, and servers that are no longer the ones that they were."""
+"""Archives that are continued, and servers that are no longer the ones that they were."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ from pathlib import Path
 import pytest
 
 from binspark import rows
-from binspark.archive.archiver import Archiver, open_archiver
+from binspark.archive.archiver import open_archiver
+from binspark.archive.directory import ArchiveFolder
+from binspark.archive.progress import ProgressMeter
 from binspark.archive.retention import Retention
-from binspark.client.bulk.runs import EventRuns
+from binspark.archive.target import LocalTarget
+from binspark.archive.writer import ArchiveWriter
 from binspark.errors import ConnectionLost, Malformed, OptionError, Purged
+from binspark.replication.sources import BulkSource
 from binspark.testing.builder import BinlogBuilder
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
-from tests.support.archive.archive_help import (
-    StartServer,
+from tests.support.archive.archiving import (
     archive,
     archiving,
-    every_family,
     files_in,
     files_of_server,
     insert,
     is_same,
     logs_in,
     make_table,
-    options_of,
     quick,
     settle,
     wait_until,
 )
-from tests.support.archive.stream_script import FILE, event_packets, events_of, rotate, streamed
+from tests.support.replication.scripted_channel import rotation
+from tests.support.replication.scripted_server import FILE, event_packets, events_of, streamed
+from tests.support.servers import StartServer, config_of, every_family
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -54,9 +57,16 @@ def rotated(server: Server, logs: int = 1) -> None:
     settle(server)
 
 
-def take_all(archiver: Archiver, runs: EventRuns) -> None:
-    for run in runs:
-        archiver._take(run)
+def write_all(folder: Path, chunks: BulkSource) -> None:
+    """Write what a server sends to a folder."""
+    archive_folder, settings = ArchiveFolder(folder), quick()
+    meter = ProgressMeter(config_of(1), 0)
+    writer = ArchiveWriter(archive_folder, LocalTarget(archive_folder, settings.keep), meter, settings)
+    try:
+        for chunk in chunks:
+            writer.take(chunk)
+    finally:
+        writer.close()
 
 
 @every_family
@@ -78,7 +88,7 @@ def test_logs_that_are_purged_while_they_are_followed_stay(
 
 
 @every_family
-def test_a_log_that_is_complete_may_be_purged_before_the_copy_goes_on(
+def test_a_log_that_is_complete_may_be_purged_before_the_copy_is_continued(
     family: Family, start_server: StartServer, tmp_path: Path
 ) -> None:
     server = start_server(family)
@@ -101,7 +111,7 @@ def test_a_log_that_is_not_complete_must_still_be_there(
     archive(server, tmp_path)
     rotated(server, 2)
     purge_to(server, "binlog.000002")
-    with pytest.raises(Purged, match=r"binlog\.000001.*the copy is not complete"):
+    with pytest.raises(Purged, match=r"binlog\.000001.*its copy is not complete"):
         archive(server, tmp_path)
 
 
@@ -122,8 +132,28 @@ def test_logs_that_were_purged_between_are_missed(family: Family, start_server: 
 def test_an_archive_is_of_one_server(family: Family, start_server: StartServer, tmp_path: Path) -> None:
     first, other = start_server(family), start_server(family)
     archive(first, tmp_path)
-    with pytest.raises(OptionError, match="the folder holds logs of server"):
+    with pytest.raises(OptionError, match="the folder contains logs of server"):
         archive(other, tmp_path)
+
+
+@pytest.mark.mysql
+def test_a_folder_of_an_earlier_version_is_continued(start_server: StartServer, tmp_path: Path) -> None:
+    """Beside the logs and their index, a folder contains the state and the lock as they were written then."""
+    server = start_server(MySQL)
+    make_table(server)
+    archive(server, tmp_path)
+    uuid = server.query("SELECT @@server_uuid")[0][0]
+    assert (tmp_path / "archive.json").read_text() == f'{{"server": "{uuid}"}}\n'
+    (tmp_path / "archive.json").write_text(f'{{"server": "{uuid}"}}\n')
+    (tmp_path / "archive.lock").write_text('{"pid": 1, "host": "db1", "since": "2026-01-01T00:00:00Z"}\n')
+    last = tmp_path / "binlog.000001"
+    last.write_bytes(last.read_bytes()[:-30])
+    insert(server, 3)
+    archive(server, tmp_path)
+    assert files_in(tmp_path) == files_of_server(server)
+    (tmp_path / "archive.json").write_text('{"server": "another"}\n')
+    with pytest.raises(OptionError, match="the folder contains logs of server another"):
+        archive(server, tmp_path)
 
 
 @every_family
@@ -166,7 +196,7 @@ def test_a_server_that_lost_what_it_had_sent_is_refused(
 @pytest.mark.parametrize(
     ("start", "first"), [("earliest", 1), ("latest", 4), ("binlog.000002", 2), ("binlog.000003:300", 3)]
 )
-def test_a_copy_begins_with_the_whole_log_of_a_place(
+def test_a_copy_begins_with_the_complete_log_of_a_position(
     family: Family, start: str, first: int, start_server: StartServer, tmp_path: Path
 ) -> None:
     server = start_server(family)
@@ -189,7 +219,7 @@ def test_a_copy_begins_with_the_log_of_a_time(family: Family, start_server: Star
     assert logs_in(tmp_path) == ["binlog.000002", "binlog.000003"]
 
 
-def test_gtids_are_no_place_of_a_log(mysql: Server, tmp_path: Path) -> None:
+def test_gtids_are_no_start_of_a_copy(mysql: Server, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="GTIDs"):
         archive(mysql, tmp_path, start="gtid:")
 
@@ -244,22 +274,20 @@ def test_an_encrypted_log_is_copied_in_clear(start_server: StartServer, tmp_path
 
 @pytest.mark.parametrize("name", ["../evil.000001", "/tmp/evil.000001", "evil", ".evil.1", "binlog.index"])
 def test_a_server_does_not_choose_where_to_write(name: str, tmp_path: Path) -> None:
-    archiver = open_archiver(options_of(1), tmp_path / "archive", quick())
-    sent = event_packets([rotate(name), *events_of(BinlogBuilder().files[0].content)])
-    with streamed(sent) as runs, pytest.raises(Malformed, match="the server names a log"):
-        take_all(archiver, runs)
+    sent = event_packets([rotation(name), *events_of(BinlogBuilder().files[0].content)])
+    with streamed(sent) as chunks, pytest.raises(Malformed, match="the server names a log"):
+        write_all(tmp_path / "archive", chunks)
     assert list(tmp_path.rglob("*")) == [tmp_path / "archive"]
 
 
 def test_the_middle_of_a_log_is_no_beginning(tmp_path: Path) -> None:
-    archiver = open_archiver(options_of(1), tmp_path, quick())
     first, *events = events_of(BinlogBuilder().files[0].content)
-    sent = event_packets([rotate(FILE, 4 + len(first)), first, *events])
-    with streamed(sent) as runs, pytest.raises(Malformed, match="before its beginning"):
-        take_all(archiver, runs)
+    sent = event_packets([rotation(FILE, 4 + len(first)), first, *events])
+    with streamed(sent) as chunks, pytest.raises(Malformed, match="expected its format description first"):
+        write_all(tmp_path, chunks)
 
 
-def test_a_server_that_does_not_answer_is_told_at_once(tmp_path: Path) -> None:
-    archiver = open_archiver(options_of(1), tmp_path, quick())
+def test_a_server_that_does_not_answer_is_reported_at_once(tmp_path: Path) -> None:
+    archiver = open_archiver(config_of(1), tmp_path, quick())
     with pytest.raises(ConnectionLost, match="no server listens there"):
         archiver.run()

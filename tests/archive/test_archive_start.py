@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from binspark.testing.servers import MySQL, Server
-from tests.support.archive.archive_help import StartServer, files_in, files_of_server, insert, make_table
+from tests.support.archive.archiving import files_in, files_of_server, insert, make_table
+from tests.support.servers import StartServer
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(120)]
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from binspark.cli.command import Command
 from binspark.cli.server_options import server_options
-from binspark.client.options import Address, ConnectionOptions, Tls, TlsMode
+from binspark.server.config import Address, ConnectionConfig, Tls, TlsMode
 
 SECRET = "correct horse"
 
@@ -25,27 +25,27 @@ class Probe:
     """A command that keeps what it is handed."""
 
     def __init__(self) -> None:
-        self.connections: list[ConnectionOptions] = []
+        self.connections: list[ConnectionConfig] = []
 
     def run(self, *arguments: str, typed: str | None = None) -> Result:
         @click.command(cls=Command)
         @server_options
         @click.option("--follow", is_flag=True)
         @click.pass_context
-        def command(context: click.Context, connection: ConnectionOptions, follow: bool) -> None:
+        def command(context: click.Context, connection: ConnectionConfig, follow: bool) -> None:
             self.connections.append(connection)
             context.exit(7 if follow else 0)
 
         return CliRunner().invoke(command, arguments, input=typed)
 
-    def connection(self, *arguments: str, typed: str | None = None) -> ConnectionOptions:
+    def connection(self, *arguments: str, typed: str | None = None) -> ConnectionConfig:
         result = self.run("--user", "me", *arguments, typed=typed)
         assert result.exit_code == 0, result.output
         return self.connections[-1]
 
 
 def test_without_options_it_is_this_machine() -> None:
-    assert Probe().connection() == ConnectionOptions((Address("localhost", 3306),), "me")
+    assert Probe().connection() == ConnectionConfig((Address("localhost", 3306),), "me")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_the_option_file_fills_in_what_is_not_given(tmp_path: Path) -> None:
     path = tmp_path / "my.cnf"
     path.write_text(f"[client]\nhost=db1\nport=3307\npassword='{SECRET}'\n")
     connection = Probe().connection("--defaults-file", str(path), "--port", "3308")
-    assert connection == ConnectionOptions((Address("db1", 3308),), "me", SECRET)
+    assert connection == ConnectionConfig((Address("db1", 3308),), "me", SECRET)
 
 
 @pytest.mark.parametrize("variable", ["BINSPARK_PASSWORD", "MYSQL_PWD"])

@@ -96,8 +96,8 @@ def expected_images(log: RandomLog) -> Images:
 
 @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(logs(damage=False), st.integers(1, 5), st.sampled_from((1, 2, 4096)))
-def test_images_of_random_rows_are_what_their_bitmaps_say(log: RandomLog, max_rows: int, most_images: int) -> None:
-    with patch.object(image_table, "_MAX_IMAGES", most_images):
+def test_images_of_random_rows_are_what_their_bitmaps_say(log: RandomLog, max_rows: int, max_images: int) -> None:
+    with patch.object(image_table, "_MAX_IMAGES", max_images):
         found = images_in(read(log.content, Selection(images=True, max_rows=max_rows), log.history()))
     assert found == expected_images(log)
 
@@ -155,7 +155,7 @@ def test_rows_before_one_that_is_refused_keep_their_images() -> None:
     assert images_in(batches) == {"shop.t": [((True, True), (True, True)), ((True, False), (True, False))]}
 
 
-def test_bits_behind_the_last_column_mean_nothing() -> None:
+def test_bits_after_the_last_column_mean_nothing() -> None:
     schema = TableSchema("shop", "t", (Column(T.TINY, name="a"),))
     log = BinlogBuilder(MYSQL_9_7)
     log.gtid(None)

@@ -1,4 +1,4 @@
-"""Transactions that are chosen, or left out, as a whole: by commit time and by name."""
+"""Transactions that are selected or excluded as units: by commit time and by GTID."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_where_a_gtid_has_no_commit_time_its_own_time_counts(server: ServerKind)
     assert ids(log, committed_before=(NOON + 10) * SECOND + 1) == [0, 100, 1, 101]
 
 
-def test_mariadb_transactions_stay_whole_when_statements_are_older_than_the_commit() -> None:
+def test_mariadb_transactions_stay_complete_when_statements_are_older_than_the_commit() -> None:
     log = BinlogBuilder(MARIADB_10_11)
     log.timestamp = NOON
     log.mariadb_gtid("0-1-1")
@@ -157,7 +157,7 @@ def test_transactions_are_chosen_by_name_and_time_together(compress: bool) -> No
 
 
 def test_what_comes_before_the_first_name_is_not_left_out_with_what_was_read_before() -> None:
-    """A transaction that is left out says nothing of the log that is read next."""
+    """A transaction that is excluded says nothing about the log that is read next."""
     first, second = BinlogBuilder(MYSQL_9_7), BinlogBuilder(MYSQL_5_5)
     commit(first, 1, NOON * SECOND)
     second.timestamp = NOON + 60

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from binspark import rows
-from binspark.client.dump import open_stream
-from binspark.client.settings import StreamSettings
-from binspark.client.start import AtFile
 from binspark.errors import Server as ServerError
+from binspark.replication.dump import open_stream
+from binspark.replication.position import BinlogPosition
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.support.doctor.servers import apply_fixes, connected, findings
 
@@ -147,7 +146,7 @@ def test_a_server_without_an_id_refuses_to_send_its_logs(start_server: StartServ
     server = start_server(MySQL, {})
     server.run_sql("SET GLOBAL server_id = 0")
     with connected(server) as connection, pytest.raises(ServerError, match="no server id"):
-        next(open_stream(connection, AtFile("binlog.000001"), StreamSettings(until_end=True)))
+        next(open_stream(connection, BinlogPosition("binlog.000001", 4), until_end=True))
     assert "server-id" in findings(server)
 
 

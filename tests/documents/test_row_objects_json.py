@@ -60,8 +60,8 @@ def test_random_rows_are_written_as_the_reference_writes_them(log: RandomLog) ->
 @given(logs(damage=False), st.integers(0, 4))
 def test_slices_of_arrays_are_rows_too(log: RandomLog, first: int) -> None:
     for images in images_of_log(log.content, ZeroDates.STRING, log.history(), log.history()):
-        whole = json_rows(images.table.columns, images.arrays).to_pylist()
-        assert json_rows(images.table.columns, sliced(images.arrays, first)).to_pylist() == whole[first:]
+        complete = json_rows(images.table.columns, images.arrays).to_pylist()
+        assert json_rows(images.table.columns, sliced(images.arrays, first)).to_pylist() == complete[first:]
 
 
 @patiently

@@ -11,7 +11,7 @@ import pytest
 
 import binspark
 from binspark import errors
-from binspark.client.options import Address, ConnectionOptions, Tls, TlsMode
+from binspark.server.config import Address, ConnectionConfig, Tls, TlsMode
 
 SERVERS = ["connect", "follow", "open_archiver", "BinlogPosition", "ServerInfo"]
 
@@ -48,17 +48,17 @@ def test_every_public_name_is_listed_and_documented_once() -> None:
 
 
 def test_one_call_connects(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[ConnectionOptions] = []
-    monkeypatch.setattr("binspark.client.connect.connect", seen.append)
+    seen: list[ConnectionConfig] = []
+    monkeypatch.setattr("binspark.server.connection.connect", seen.append)
     binspark.connect(host=["db1", "db2:3307"], port=4000, user="me", password="x", ssl_mode="required", ssl_ca="/ca")
     addresses = (Address("db1", 4000), Address("db2", 3307))
-    assert seen == [ConnectionOptions(addresses, "me", "x", Tls(TlsMode.REQUIRED, "/ca"))]
+    assert seen == [ConnectionConfig(addresses, "me", "x", Tls(TlsMode.REQUIRED, "/ca"))]
 
 
 def test_a_configured_connection_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[ConnectionOptions] = []
-    monkeypatch.setattr("binspark.client.connect.connect", seen.append)
-    config = ConnectionOptions((Address("db1"),), "me")
+    seen: list[ConnectionConfig] = []
+    monkeypatch.setattr("binspark.server.connection.connect", seen.append)
+    config = ConnectionConfig((Address("db1"),), "me")
     binspark.connect(config)
     assert seen == [config]
     with pytest.raises(binspark.OptionError, match=r"^user cannot be combined with a connection that is configured"):
@@ -67,11 +67,11 @@ def test_a_configured_connection_is_taken_as_it_is(monkeypatch: pytest.MonkeyPat
 
 def test_one_call_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[Any, ...]] = []
-    monkeypatch.setattr("binspark.client.follow.follow", lambda *arguments: seen.append(arguments))
-    binspark.follow(host="db1", user="me", start="earliest", until="end", connection_server_id=7, heartbeat_seconds=2.5)
-    ((config, start, settings, on_heartbeat),) = seen
-    assert (config.addresses, start, on_heartbeat) == ((Address("db1"),), "earliest", None)
-    assert (settings.stream.server_id, settings.stream.heartbeat_seconds, settings.stream.until_end) == (7, 2.5, True)
+    monkeypatch.setattr("binspark.replication.follow.follow", lambda *arguments: seen.append(arguments))
+    binspark.follow(host="db1", user="me", start="earliest", connection_server_id=7, heartbeat_seconds=2.5)
+    ((config, start, settings),) = seen
+    assert (config.addresses, start) == ((Address("db1"),), "earliest")
+    assert (settings.stream.server_id, settings.stream.heartbeat_seconds) == (7, 2.5)
 
 
 def test_one_call_opens_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +86,7 @@ def test_one_call_opens_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
     config, target, settings, on_progress = seen.arguments
     assert (config.addresses, target, on_progress) == ((Address("db1"),), str(tmp_path), None)
-    assert (settings.start, settings.report_seconds, settings.stream.until_end) == ("latest", 0.0, False)
+    assert (settings.start, settings.report_seconds, settings.until_end) == ("latest", 0.0, False)
     assert (settings.keep.days, settings.keep.bytes) == (3.0, 2 << 30)
     assert seen.options == {"spool": "s", "storage": None}
 
@@ -96,7 +96,10 @@ def test_one_call_opens_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     [
         (lambda: binspark.connect(hots="db1"), r"^there is no option hots; did you mean host\?$"),  # type: ignore[call-arg]
         (lambda: binspark.connect(connect_timeout=-1), "^connect_timeout must be positive, got -1$"),
-        (lambda: binspark.follow(until="tomorrow"), "^until must be 'end', got 'tomorrow'$"),  # type: ignore[arg-type]
+        (
+            lambda: binspark.follow(until="tomorrow"),
+            "^until must be end, .* or a time .*, got 'tomorrow'$",
+        ),
         (lambda: binspark.open_archiver("a", keep_days=0), "^keep_days must be positive, got 0$"),
         (lambda: binspark.open_archiver("a", keepdays=1), r"^there is no option keepdays; did you mean keep_days\?$"),  # type: ignore[call-arg]
     ],

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from binspark.changes.selection_options import SELECTION_OPTIONS, BatchOptions, make_selection
-from binspark.client.options import TlsMode
 from binspark.columns.selection import Operations, Selection
 from binspark.columns.types import ColumnOptions, ZeroDates
 from binspark.errors import OptionError
@@ -20,6 +19,7 @@ from binspark.options import values
 from binspark.options.option import Surface
 from binspark.options.server import SERVER_OPTIONS, ServerArguments, connection_arguments
 from binspark.options.values import InvalidValue
+from binspark.server.config import TlsMode
 from binspark.values.options import Undecodable
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)

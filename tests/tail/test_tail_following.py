@@ -15,26 +15,23 @@ import pytest
 
 from binspark.changes import ChangeReader, change_json
 from binspark.changes.selection_options import make_selection
-from binspark.client.connect import connect
-from binspark.client.facts import log_end
-from binspark.client.resume import ResumePoint
-from binspark.client.settings import Retry, StreamSettings
-from binspark.client.start import AtFile, AtGtids, AtTime
-from binspark.client.until import Until, parse_until
 from binspark.columns.selection import Selection
 from binspark.errors import ConnectionLost, OptionError
 from binspark.files import read_events
-from binspark.gtid import GtidSet, MariadbPosition
+from binspark.replication.settings import StreamSettings
+from binspark.server.retry import Retry
 from binspark.tail.follow import Tail, TailSettings
 from binspark.testing.servers import Family, MySQL, Server
-from tests.support.archive.archive_help import LONGEST_WAIT, StartServer, every_family, options_of, wait_until
+from tests.support.archive.archiving import MAX_WAIT, wait_until
+from tests.support.replication.streams import end_of
+from tests.support.servers import StartServer, config_of, every_family
 
 pytestmark = pytest.mark.timeout(180)
 
 
 def settings(**changes: Any) -> TailSettings:
     stream = StreamSettings(heartbeat_seconds=0.2, missed_heartbeats=10, first_seconds=20)
-    retry = Retry(limit=300, first_seconds=0.05, longest_seconds=0.2)
+    retry = Retry(limit=300, first_seconds=0.05, max_seconds=0.2)
     return TailSettings(**{"start": "earliest", "stream": stream, "retry": retry, **changes})
 
 
@@ -60,21 +57,21 @@ def follow_to(tail: Tail, seen: Seen, selection: Selection = Selection()) -> Non
 def shown(server: Server, selection: Selection = Selection(), **changes: Any) -> Seen:  # noqa: B008
     """Follow a server up to an end."""
     seen = Seen()
-    follow_to(Tail(options_of(server.port), settings(**changes)), seen, selection)
+    follow_to(Tail(config_of(server.port), settings(**changes)), seen, selection)
     return seen
 
 
 @contextmanager
 def following(server: Server, **changes: Any) -> Iterator[Seen]:
     """Follow a server in the background; a failure is the test's failure."""
-    seen, tail = Seen(), Tail(options_of(server.port), settings(**changes))
+    seen, tail = Seen(), Tail(config_of(server.port), settings(**changes))
     with ThreadPoolExecutor(1) as pool:
         work = pool.submit(follow_to, tail, seen)
         try:
             yield seen
         finally:
             tail.stop()
-        work.result(LONGEST_WAIT)
+        work.result(MAX_WAIT)
 
 
 def make_table(server: Server) -> None:
@@ -104,7 +101,7 @@ def test_changes_are_shown_as_they_happen(family: Family, start_server: StartSer
 
 
 @every_family
-def test_only_whole_transactions_are_shown(family: Family, start_server: StartServer) -> None:
+def test_only_complete_transactions_are_shown(family: Family, start_server: StartServer) -> None:
     server = start_server(family)
     make_table(server)
     with following(server, start="latest") as seen, server.connect(autocommit=False) as connection:
@@ -119,7 +116,7 @@ def test_only_whole_transactions_are_shown(family: Family, start_server: StartSe
 
 
 @every_family
-def test_what_is_shown_is_what_the_log_holds(family: Family, start_server: StartServer) -> None:
+def test_what_is_shown_is_what_the_log_contains(family: Family, start_server: StartServer) -> None:
     server = start_server(family, {"binlog-row-metadata": "FULL"})
     make_table(server)
     insert(server, *range(200), pad=1000)
@@ -169,7 +166,7 @@ def test_the_server_names_columns_that_the_log_does_not(family: Family, start_se
 
 
 @every_family
-def test_what_a_table_is_today_is_not_said_of_what_it_was(family: Family, start_server: StartServer) -> None:
+def test_the_current_schema_is_not_used_for_the_past(family: Family, start_server: StartServer) -> None:
     """Of a table that was changed since, the server does not know what it was: the log's own word is all there is."""
     server = start_server(family, {"binlog-row-metadata": "MINIMAL"})
     make_table(server)
@@ -198,12 +195,11 @@ def test_a_restart_of_the_server_loses_and_repeats_nothing(family: Family, start
 
 
 @every_family
-def test_a_place_is_an_end(family: Family, start_server: StartServer) -> None:
+def test_a_position_is_a_stop(family: Family, start_server: StartServer) -> None:
     server = start_server(family)
     make_table(server)
     insert(server, 1, 2)
-    with connect(options_of(server.port)) as connection:
-        end = log_end(connection)
+    end = end_of(server)
     insert(server, 3)
     server.query("FLUSH BINARY LOGS")
     insert(server, 4)
@@ -216,18 +212,18 @@ def test_a_place_is_an_end(family: Family, start_server: StartServer) -> None:
 
 
 @every_family
-def test_what_comes_later_is_behind_the_end(family: Family, start_server: StartServer) -> None:
+def test_what_comes_later_is_after_the_end(family: Family, start_server: StartServer) -> None:
     server = start_server(family)
     make_table(server)
     insert(server, 1)
-    tail, seen = Tail(options_of(server.port), settings(until="end")), Seen()
+    tail, seen = Tail(config_of(server.port), settings(until="end")), Seen()
     insert(server, 2)
     follow_to(tail, seen)
     assert seen.ids == [1]
 
 
 @every_family
-def test_gtids_are_a_start_and_an_end(family: Family, start_server: StartServer) -> None:
+def test_gtids_are_a_start_and_a_stop(family: Family, start_server: StartServer) -> None:
     server = start_server(family)
     make_table(server)
     insert(server, 1, 2, 3, 4)
@@ -240,7 +236,29 @@ def test_gtids_are_a_start_and_an_end(family: Family, start_server: StartServer)
 
 
 @every_family
-def test_a_time_is_an_end(family: Family, start_server: StartServer) -> None:
+def test_a_time_that_is_over_is_a_stop_after_gtids_too(family: Family, start_server: StartServer) -> None:
+    server = start_server(family)
+    make_table(server)
+    insert(server, 1, 2)
+    first = shown(server, until="end").records[0]["gtid"]
+    time.sleep(1.1)
+    moment = datetime.now(UTC)
+    time.sleep(1.1)
+    insert(server, 3)
+    before = {MySQL: first.replace(":", ":1-")}.get(family, first)
+    assert shown(server, start=before, until=moment.isoformat()).ids == [2]
+
+
+@every_family
+def test_gtids_of_another_family_are_no_stop(family: Family, start_server: StartServer) -> None:
+    server = start_server(family)
+    other = "0-1-5" if family is MySQL else "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5"
+    with pytest.raises(OptionError, match=r"until: .* but the server is"):
+        Tail(config_of(server.port), settings(until=other))
+
+
+@every_family
+def test_a_time_is_a_stop(family: Family, start_server: StartServer) -> None:
     server = start_server(family)
     make_table(server)
     insert(server, 1, 2)
@@ -260,7 +278,7 @@ def test_several_servers_take_turns(family: Family, start_server: StartServer) -
     server = start_server(family)
     make_table(server)
     insert(server, 1)
-    seen, options = Seen(), options_of(server.port, hosts=["127.0.0.1:1", f"127.0.0.1:{server.port}"])
+    seen, options = Seen(), config_of(server.port, hosts=["127.0.0.1:1", f"127.0.0.1:{server.port}"])
     follow_to(Tail(options, settings(until="end")), seen)
     assert seen.ids == [1]
 
@@ -283,49 +301,17 @@ def test_a_dump_names_columns_too(start_server: StartServer, tmp_path: Path) -> 
     insert(server, 1)
     (tmp_path / "dump.sql").write_text("USE d; CREATE TABLE t (number INT PRIMARY KEY, filling LONGTEXT);")
     seen, history = Seen(), history_of(tmp_path / "dump.sql")
-    follow_to(Tail(options_of(server.port), settings(start="binlog.000002", until="end"), history), seen)
+    follow_to(Tail(config_of(server.port), settings(start="binlog.000002", until="end"), history), seen)
     assert seen.records[0]["key"] == {"number": 1}
 
 
-def test_a_server_that_does_not_answer_is_told_at_once() -> None:
+def test_a_server_that_does_not_answer_is_reported_at_once() -> None:
     with pytest.raises(ConnectionLost, match="no server listens there"):
-        Tail(options_of(1), settings())
-
-
-UUID = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
-
-
-@pytest.mark.parametrize(
-    ("text", "parsed"),
-    [
-        ("binlog.000003:154", AtFile("binlog.000003", 154)),
-        (f"{UUID}:1-5", AtGtids(GtidSet(f"{UUID}:1-5"))),
-        ("0-1-270", AtGtids(MariadbPosition("0-1-270"))),
-        ("2026-11-15T09:30:00Z", AtTime(datetime(2026, 11, 15, 9, 30, tzinfo=UTC))),
-        ("timestamp:2026-11-15T09:30:00+00:00", AtTime(datetime(2026, 11, 15, 9, 30, tzinfo=UTC))),
-    ],
-)
-def test_ends_have_texts(text: str, parsed: object) -> None:
-    assert parse_until(text) == parsed
-
-
-@pytest.mark.parametrize("text", ["latest", "earliest", "tomorrow", "2026-11-15T09:30:00", ""])
-def test_other_texts_are_no_ends(text: str) -> None:
-    with pytest.raises(OptionError, match="until: "):
-        parse_until(text)
-
-
-def test_a_place_is_behind_an_end_by_gtids_or_by_file() -> None:
-    by_file, both = Until("binlog.000002", 100), Until("binlog.000002", 100, GtidSet(f"{UUID}:1-5"))
-    assert not by_file.is_behind(ResumePoint("binlog.000001", 500))
-    assert by_file.is_behind(ResumePoint("binlog.000002", 100))
-    assert both.is_behind(ResumePoint("binlog.000001", 4, GtidSet(f"{UUID}:1-9")))
-    assert not both.is_behind(ResumePoint("binlog.000009", 4, GtidSet(f"{UUID}:1-4")))
-    assert not Until().is_behind(ResumePoint("binlog.000009", 4))
+        Tail(config_of(1), settings())
 
 
 @pytest.mark.mysql
-def test_transactions_without_names_are_shown(start_server: StartServer) -> None:
+def test_transactions_without_gtids_are_shown(start_server: StartServer) -> None:
     server = start_server(MySQL, {"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"})
     make_table(server)
     with following(server) as seen:

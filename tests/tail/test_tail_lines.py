@@ -1,26 +1,25 @@
-"""Pieces of logs as lines: kernels write what `change_json` writes, in the same order, under every filter."""
+"""Chunks of logs as lines: kernels write what `change_json` writes, in the same order, under every filter."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from binspark.changes import ChangeReader, change_json
 from binspark.changes.selection_options import make_selection
-from binspark.client.bulk.pieces import BytesPiece
-from binspark.client.resume import ResumePoint
 from binspark.columns.selection import Selection
 from binspark.documents.json_lines import lines_of
 from binspark.errors import DecodeError, Malformed
 from binspark.files import read_events
 from binspark.frames import Framer
 from binspark.kernels.packet_layout import ODD_CODES
+from binspark.replication.chunk import LogChunk
 from binspark.schema.history import SchemaHistory
 from binspark.tail import printer as change_printer
 from binspark.tail.printer import ChangePrinter
@@ -34,21 +33,20 @@ ORDERS = table("shop.orders", integer("id"), integer("item"))
 
 @pytest.fixture
 def in_bulk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every piece be read in bulk, however small it is."""
+    """Let every chunk be read in bulk, however small it is."""
     monkeypatch.setattr(change_printer, "BULK_BYTES", 0)
 
 
-def piece_of(content: bytes, name: str = "binlog.000001", start: int = 4, end: int | None = None) -> BytesPiece:
+def chunk_of(content: bytes, name: str = "binlog.000001", start: int = 4, end: int | None = None) -> LogChunk:
     frames = list(Framer().feed(content))
     inside = [frame for frame in frames if start <= frame.offset < (end or len(content))]
-    is_odd = any(frame.type_code in ODD_CODES for frame in inside)
-    data = np.frombuffer(content, dtype=np.uint8)[start:end]
-    return BytesPiece(name, start, inside[0].format, data, is_odd, ResumePoint(name, start + len(data)))
+    indirect_rows = any(frame.type_code in ODD_CODES for frame in inside)
+    return LogChunk(name, start, inside[0].format, memoryview(content)[start:end], indirect_rows=indirect_rows)
 
 
-def printed(pieces: Iterable[BytesPiece], selection: Selection, history: SchemaHistory | None = None) -> list[str]:
+def printed(chunks: Iterable[LogChunk], selection: Selection, history: SchemaHistory | None = None) -> list[str]:
     printer = ChangePrinter(selection, history or SchemaHistory(), change_json, is_json=True)
-    return b"".join(bytes(text) for piece in pieces for text in printer.lines(piece)).decode().splitlines()
+    return b"".join(bytes(text) for chunk in chunks for text in printer.lines(chunk)).decode().splitlines()
 
 
 def expected(paths: Iterable[Path], selection: Selection) -> list[str]:
@@ -59,7 +57,7 @@ def expected(paths: Iterable[Path], selection: Selection) -> list[str]:
 @pytest.mark.usefixtures("in_bulk")
 @pytest.mark.parametrize("log", LOGS, ids=log_id)
 def test_lines_in_bulk_are_the_lines_of_single_rows(log: Path) -> None:
-    assert printed([piece_of(log.read_bytes(), log.name)], Selection()) == expected([log], Selection())
+    assert printed([chunk_of(log.read_bytes(), log.name)], Selection()) == expected([log], Selection())
 
 
 SHOP = case_logs("mysql/multi-table")
@@ -86,7 +84,7 @@ def test_filters_choose_the_same_rows_in_bulk(choice: dict[str, Any]) -> None:
         reader = ChangeReader(selection)
         events = [event for event in read_events(log) if event.offset < (selection.stop_position or 1 << 40)]
         wanted = [change_json(change) for event in events for change in reader.feed(event)]
-        assert printed([piece_of(log.read_bytes(), log.name)], selection) == wanted
+        assert printed([chunk_of(log.read_bytes(), log.name)], selection) == wanted
 
 
 @pytest.mark.usefixtures("in_bulk")
@@ -100,7 +98,7 @@ def test_rows_of_several_tables_come_in_the_order_of_the_log() -> None:
             delete(ITEMS, (number, "new")),
         )
     content = log.files[0].content
-    places = [(line["pos"], line["row"]) for line in map(_parsed, printed([piece_of(content)], Selection()))]
+    places = [(line["pos"], line["row"]) for line in map(_parsed, printed([chunk_of(content)], Selection()))]
     assert len(places) == 150
     assert places == sorted(places)
 
@@ -131,7 +129,7 @@ def test_readers_in_bulk_and_by_row_share_what_they_learn(bulk: Sequence[int], m
     lines: list[str] = []
     for number, (start, end) in enumerate(pairwise(cuts)):
         monkeypatch.setattr(change_printer, "BULK_BYTES", 0 if number in bulk else 1 << 30)
-        for text in printer.lines(piece_of(content, start=start, end=end)):
+        for text in printer.lines(chunk_of(content, start=start, end=end)):
             lines += bytes(text).decode().splitlines()
     assert [list(_parsed(line)["after"])[1] for line in lines] == ["item", "item1", "item2", "item3"]
 
@@ -143,8 +141,7 @@ def test_what_came_before_damage_is_shown_before_the_error() -> None:
         log.transaction(insert(ORDERS, (number, 1)))
     content = bytearray(log.files[0].content)
     content[-40] ^= 1
-    piece = piece_of(log.files[0].content)
-    damaged = BytesPiece(piece.file, 4, piece.format, np.frombuffer(bytes(content), np.uint8)[4:], False, piece.resume)
+    damaged = replace(chunk_of(log.files[0].content), data=memoryview(bytes(content))[4:])
     printer = ChangePrinter(Selection(), SchemaHistory(), change_json, is_json=True)
     shown: list[str] = []
     with pytest.raises(DecodeError):
@@ -157,18 +154,18 @@ def test_names_are_written_as_json() -> None:
     odd = table('shop."orders"', integer("id"), blob("n", 2))
     log = BinlogBuilder()
     log.transaction(insert(odd, (1, b"x")))
-    assert _parsed(printed([piece_of(log.files[0].content)], Selection())[0])["table"] == '"orders"'
+    assert _parsed(printed([chunk_of(log.files[0].content)], Selection())[0])["table"] == '"orders"'
 
 
 def test_other_forms_are_written_row_by_row() -> None:
     log = BinlogBuilder()
     log.transaction(insert(ORDERS, (1, 2), (3, 4)))
     printer = ChangePrinter(Selection(), SchemaHistory(), lambda change: f"{change.row}", is_json=False)
-    assert b"".join(map(bytes, printer.lines(piece_of(log.files[0].content)))) == b"0\n1\n"
+    assert b"".join(map(bytes, printer.lines(chunk_of(log.files[0].content)))) == b"0\n1\n"
 
 
 @pytest.mark.usefixtures("in_bulk")
-def test_a_piece_that_kernels_refuse_is_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chunk_that_kernels_refuse_is_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """Statements that the first reading took notice of are not taken for others when they are read again."""
     content, starts = renamed_log()
 
@@ -179,6 +176,6 @@ def test_a_piece_that_kernels_refuse_is_read_once_more(monkeypatch: pytest.Monke
     lines: list[str] = []
     for start, end in pairwise((4, starts[0], starts[4], len(content))):
         monkeypatch.setattr(change_printer, "lines_of", refuse if start == starts[0] else lines_of)
-        for text in printer.lines(piece_of(content, start=start, end=end)):
+        for text in printer.lines(chunk_of(content, start=start, end=end)):
             lines += bytes(text).decode().splitlines()
     assert [list(_parsed(line)["after"])[1] for line in lines] == ["item", "item1", "item2", "item3"]

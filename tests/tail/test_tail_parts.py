@@ -1,4 +1,4 @@
-"""The parts of a tail by themselves: reading ahead, memory that is used again, output in the background."""
+"""The parts of a tail by themselves: memory that is used again, output in the background."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 import pytest
 
 from binspark.cli.tail import BackgroundOutput
-from binspark.tail.follow import read_ahead
-from binspark.tail.printer import Rooms
+from binspark.tail.printer import MemoryPool
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -22,61 +21,17 @@ def never() -> None:
     raise AssertionError("nobody asked to stop")
 
 
-def test_what_is_read_ahead_comes_in_order() -> None:
-    assert list(read_ahead(range(100), never)) == list(range(100))
-
-
-def test_the_next_item_is_read_while_one_is_dealt_with() -> None:
-    second_was_read = threading.Event()
-
-    def items() -> Iterator[int]:
-        yield 1
-        second_was_read.set()
-        yield 2
-
-    ahead = read_ahead(items(), never)
-    assert next(ahead) == 1
-    assert second_was_read.wait(10)
-    assert list(ahead) == [2]
-
-
-def test_an_error_comes_behind_what_was_read_before_it() -> None:
-    def items() -> Iterator[int]:
-        yield 1
-        raise ValueError("broken")
-
-    ahead = read_ahead(items(), never)
-    assert next(ahead) == 1
-    with pytest.raises(ValueError, match="broken"):
-        next(ahead)
-
-
-def test_whoever_has_enough_ends_the_reading() -> None:
-    stopped, threads = threading.Event(), threading.active_count()
-
-    def items() -> Iterator[int]:
-        number = 0
-        while not stopped.is_set():
-            number += 1
-            yield number
-
-    ahead = read_ahead(items(), stopped.set)
-    assert next(ahead) == 1
-    ahead.close()
-    assert threading.active_count() == threads
-
-
-def test_memory_is_used_again_for_the_next_piece_but_one() -> None:
-    rooms = Rooms()
-    pieces = []
+def test_memory_is_used_again_for_the_next_chunk_but_one() -> None:
+    pool = MemoryPool()
+    chunks = []
     for sizes in ((10, 20), (10,), (5, 20), (10, 10)):
-        rooms.turn()
-        taken = [rooms.take(size) for size in sizes]
-        assert all(len(room) >= size for room, size in zip(taken, sizes, strict=True))
-        pieces.append([room.ctypes.data for room in taken])
-    assert pieces[2] == pieces[0]
-    assert pieces[3][0] == pieces[1][0]
-    assert len({*pieces[0], *pieces[3]}) == 4
+        pool.begin_chunk()
+        taken = [pool.take(size) for size in sizes]
+        assert all(len(area) >= size for area, size in zip(taken, sizes, strict=True))
+        chunks.append([area.ctypes.data for area in taken])
+    assert chunks[2] == chunks[0]
+    assert chunks[3][0] == chunks[1][0]
+    assert len({*chunks[0], *chunks[3]}) == 4
 
 
 @pytest.mark.parametrize("size", [1, 1 << 20])

@@ -5,23 +5,17 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from binspark.changes.reader import ChangeReader
-from binspark.client.bulk.area import Area
-from binspark.client.bulk.kernel_unpack import KernelUnpacker
-from binspark.client.bulk.outline import Chunk, outline, statements
-from binspark.client.bulk.plain_unpack import unpack_plainly
-from binspark.client.bulk.unpacking import Unpacking
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from binspark.columns.starts import LogBytes
@@ -32,6 +26,9 @@ from binspark.frames import EventCode, Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET, MAGIC
 from binspark.gtid import GtidSet
 from binspark.kernels.packet_layout import Outcome
+from binspark.replication.channel import Memory, UnreadPackets
+from binspark.replication.chunk import LogChunk
+from binspark.replication.unpack import KernelUnpacker, Unpacked, UnpackFunction, unpack_plainly
 from binspark.spark.options import SourceOptions
 from binspark.spark.views.events import TransactionsView, WantedEvents
 from binspark.testing.builder import ServerKind
@@ -66,8 +63,8 @@ from binspark.verify.checks import LogKind
 from binspark.verify.file_check import Checks
 from binspark.verify.findings import Findings
 from tests.corpus.cases import corpus_logs, log_id
-from tests.support.archive.stream_script import packets
 from tests.support.columns.random_logs import RandomLog, logs
+from tests.support.replication.scripted_server import packets
 from tests.support.transactions.grammar_logs import SERVERS, STATEMENTS, event_soups, every_pair_of_stories, stories
 
 BY_BODY = (Role.BY_STATEMENT, Role.BY_ROWS_FLAGS, Role.BY_GTID_FLAGS, Role.UNDECIDED)
@@ -227,10 +224,7 @@ def check_byte_tables(log: Known) -> None:
         assert (progress is not Progress.NONE) == (in_progress is not None), event
 
 
-Unpack = Callable[[Unpacking], Outcome]
-
-
-def check_unpacker(log: Known, unpack: Unpack) -> None:
+def check_unpacker(log: Known, unpack: UnpackFunction) -> None:
     """An unpacker of packets knows what is in progress; events that it leaves to the stream are decoded."""
     progress = Progress.NONE
     for event, in_progress in zip(log.events, log.in_progress, strict=True):
@@ -242,22 +236,22 @@ def check_unpacker(log: Known, unpack: Unpack) -> None:
         assert (progress is not Progress.NONE) == (in_progress is not None), event
 
 
-def unpacked_progress(unpack: Unpack, event: Event, before: Progress) -> tuple[Outcome, Progress]:
+def unpacked_progress(unpack: UnpackFunction, event: Event, before: Progress) -> tuple[Outcome, Progress]:
     """Unpack one event; return why that ended, and what is in progress then."""
     sent = packets([b"\0" + event.frame.data])
-    state = Unpacking(Area(len(sent)), Area(len(sent)), end=len(sent), sequence=1, offset=event.offset)
-    state.source.view[: len(sent)] = sent
-    state.checksum, state.opened = bool(event.frame.format.checksum_length), before
-    return unpack(state), Progress(state.opened)
+    unread = UnreadPackets(Memory(len(sent)), end=len(sent), sequence=1)
+    unread.memory.view[: len(sent)] = sent
+    checksum = bool(event.frame.format.checksum_length)
+    unpacked = Unpacked(Memory(len(sent)), offset=event.offset, checksum=checksum, progress=before)
+    return unpack(unread, unpacked), Progress(unpacked.progress)
 
 
-def check_outline(log: Known) -> None:
+def check_transaction_index(log: Known) -> None:
     """The transaction index has every transaction that a GTID begins; statements are all but BEGIN and COMMIT."""
     first = log.events[0].frame
-    data = np.frombuffer(log.content, dtype=np.uint8)[FIRST_EVENT_OFFSET:]
-    chunk = Chunk(FILE, FIRST_EVENT_OFFSET, first.format, data)
+    chunk = LogChunk(FILE, FIRST_EVENT_OFFSET, first.format, memoryview(log.content)[FIRST_EVENT_OFFSET:])
     named = [each.start for each in log.transactions if log.first_event(each).type_code in IDENTIFYING_CODES]
-    assert outline(chunk).starts.tolist() == named
+    assert chunk.transactions.starts.tolist() == named
     plain = [
         event.offset
         for event in log.events
@@ -265,7 +259,7 @@ def check_outline(log: Known) -> None:
         and event.type_code in (EventCode.QUERY, EventCode.QUERY_COMPRESSED)
         and (event.body.query not in EXACT_STATEMENTS or event.type_code == EventCode.QUERY_COMPRESSED)
     ]
-    assert [event.offset for event in statements(chunk)] == plain
+    assert [event.offset for event in chunk.statements()] == plain
 
 
 def check_starts(log: Known) -> None:
@@ -377,7 +371,7 @@ def test_the_kernel_unpacker_finds_the_boundaries(log: Path) -> None:
 
 @every_own_log
 def test_the_transaction_index_finds_the_boundaries(log: Path) -> None:
-    check_outline(known_log(log))
+    check_transaction_index(known_log(log))
 
 
 @every_own_log
@@ -420,7 +414,7 @@ def test_readers_agree_on_events_in_any_order(content: bytes) -> None:
     check_byte_tables(log)
     check_unpacker(log, unpack_plainly)
     check_unpacker(log, KernelUnpacker())
-    check_outline(log)
+    check_transaction_index(log)
     check_starts(log)
     check_verify(log)
     check_transactions_view(log, expand=False)
@@ -442,7 +436,7 @@ def check_every_reader(log: Known) -> None:
     check_byte_tables(log)
     check_unpacker(log, unpack_plainly)
     check_unpacker(log, KernelUnpacker())
-    check_outline(log)
+    check_transaction_index(log)
     check_starts(log)
     check_verify(log)
     check_transactions_view(log)

@@ -1,4 +1,7 @@
-"""One archiver for one folder: the system keeps the lock for as long as its process lives, and not longer."""
+"""The folder of an archive: logs, the index that lists them, the server they are from, and a lock.
+
+One archiver writes to a folder. The operating system keeps the lock for as long as its process lives, and not longer.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,7 @@ import json
 import os
 import re
 import socket
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -18,16 +20,44 @@ from binspark.files.sources import log_order
 from binspark.os_errors import source_errors
 from binspark.position import Position
 
+LOCK_NAME = "archive.lock"
+STATE_NAME = "archive.json"
 
-@contextmanager
-def disk_errors(path: Path) -> Iterator[None]:
-    """Turn what a file system raises into the error that names the path."""
-    with source_errors(path):
-        yield
+_LOG_NAME = re.compile(r"(?!\.)([^\0-\x1f\x7f/\\]+)\.(\d{1,18})")
+_MAX_NAME_LENGTH = 255
+
+
+# --- Names ------------------------------------------------------------------------------------------------------------
+
+
+def is_log_name(name: str) -> bool:
+    """Return whether a name is that of a log: a base, a dot, a number."""
+    return _LOG_NAME.fullmatch(name) is not None and len(name.encode("utf-8", "surrogatepass")) <= _MAX_NAME_LENGTH
+
+
+def checked_name(name: str) -> str:
+    """Return a name that a server gives to a log; one that could lead elsewhere is refused."""
+    if not is_log_name(name):
+        raise Malformed(f"the server names a log {name!r}, expected a base name, a dot and a number")
+    return name
+
+
+def base_name(name: str) -> str:
+    """Return what the names of all logs of a server begin with."""
+    return name.rpartition(".")[0]
+
+
+def next_name(name: str) -> str:
+    """Return how a server names the log after this one."""
+    base, _, number = name.rpartition(".")
+    return f"{base}.{int(number) + 1:0{len(number)}}"
+
+
+# --- Files ------------------------------------------------------------------------------------------------------------
 
 
 def write_all(file: int, data: bytes | bytearray | memoryview) -> None:
-    """Write all of some bytes where a file stands."""
+    """Write all of some bytes at the current offset of a file."""
     left = memoryview(data)
     while left:
         left = left[os.write(file, left) :]
@@ -45,7 +75,7 @@ def sync_folder(folder: Path) -> None:
 def replace_file(path: Path, content: bytes) -> None:
     """Replace a file at once: whoever reads it sees the old content or the new, also after a crash."""
     unfinished = path.with_name(f"{path.name}.new")
-    with disk_errors(path):
+    with source_errors(path):
         with unfinished.open("wb") as file:
             file.write(content)
             file.flush()
@@ -54,132 +84,108 @@ def replace_file(path: Path, content: bytes) -> None:
         sync_folder(path.parent)
 
 
-_LOG = re.compile(r"(?!\.)([^\0-\x1f\x7f/\\]+)\.(\d{1,18})")
-_LONGEST = 255
-
-
-def checked_name(name: str) -> str:
-    """Return a name that is one of a log and nothing else; whatever could lead elsewhere is refused."""
-    if not is_log_name(name):
-        raise Malformed(f"the server names a log {name!r}: that is no name to write to")
-    return name
-
-
-def is_log_name(name: str) -> bool:
-    """Tell whether a name is that of a log: a base, a point, a number."""
-    return _LOG.fullmatch(name) is not None and len(name.encode("utf-8", "surrogatepass")) <= _LONGEST
-
-
-def base_of(name: str) -> str:
-    """Return what the names of all logs of a server begin with."""
-    return name.rpartition(".")[0]
-
-
-def next_name(name: str) -> str:
-    """Return how a server names the log behind this one."""
-    base, _, number = name.rpartition(".")
-    return f"{base}.{int(number) + 1:0{len(number)}}"
-
-
-STATE_NAME = "archive.json"
-
-
 class ArchiveFolder:
-    """The logs of one server, oldest first, beside an index file that lists them by their names."""
+    """The logs of one server, oldest first, and an index file that lists them by their names."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with disk_errors(path):
+        with source_errors(path):
             path.mkdir(parents=True, exist_ok=True)
 
     def logs(self) -> list[str]:
-        """Return the names of the logs that are there."""
-        with disk_errors(self.path):
+        """Return the names of the logs in the folder."""
+        with source_errors(self.path):
             names = [entry.name for entry in self.path.iterdir() if is_log_name(entry.name) and entry.is_file()]
-        bases = {base_of(name) for name in names}
+        bases = {base_name(name) for name in names}
         if len(bases) > 1:
-            message = f"the folder holds logs of several names ({', '.join(sorted(bases))}): use one folder for each"
+            found = ", ".join(sorted(bases))
+            message = f"the folder contains logs of several base names ({found}), expected one: use a folder for each"
             raise OptionError(message, Position(file=str(self.path)))
         return sorted(names, key=log_order)
 
     def size(self, name: str) -> int:
         """Return how many bytes a log has."""
-        with disk_errors(self.path / name):
+        with source_errors(self.path / name):
             return (self.path / name).stat().st_size
 
     def write_index(self, names: Sequence[str]) -> None:
-        """List logs in the index file, at once. A folder without logs has none."""
+        """List logs in the index file. A folder without logs has none."""
         if not names:
             return
-        index = self.path / f"{base_of(names[0])}.index"
-        content = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
-        with disk_errors(index):
-            is_right = index.is_file() and index.read_bytes() == content
-        if not is_right:
+        index = self.path / f"{base_name(names[0])}.index"
+        content = index_content(names)
+        with source_errors(index):
+            is_current = index.is_file() and index.read_bytes() == content
+        if not is_current:
             replace_file(index, content)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove logs. The index no longer lists them before the first is gone."""
-        gone = set(names)
-        if not gone:
+        """Remove logs. The index no longer lists them before the first is removed."""
+        removed = set(names)
+        if not removed:
             return
-        self.write_index([name for name in self.logs() if name not in gone])
-        with disk_errors(self.path):
-            for name in sorted(gone, key=log_order):
+        self.write_index([name for name in self.logs() if name not in removed])
+        with source_errors(self.path):
+            for name in sorted(removed, key=log_order):
                 (self.path / name).unlink(missing_ok=True)
             sync_folder(self.path)
 
     @property
     def server(self) -> str:
-        """The server whose logs these are; empty if that was not noted."""
+        """The server that the logs are from; empty if that was not noted."""
         try:
             return str(json.loads((self.path / STATE_NAME).read_bytes())["server"])
         except (OSError, ValueError, KeyError, TypeError):
             return ""
 
     def note_server(self, server: str) -> None:
-        """Note whose logs these are."""
+        """Note which server the logs are from."""
         if server != self.server:
             replace_file(self.path / STATE_NAME, json.dumps({"server": server}).encode() + b"\n")
 
 
-LOCK_NAME = "archive.lock"
+def index_content(names: Iterable[str]) -> bytes:
+    """Return the content of an index file."""
+    return "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
 
 
-def who_i_am() -> dict[str, Any]:
-    """Return what a lock says of who holds it."""
+# --- Locks ------------------------------------------------------------------------------------------------------------
+
+
+def lock_holder() -> dict[str, Any]:
+    """Return what a lock file contains about this process."""
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return {"pid": os.getpid(), "host": socket.gethostname(), "since": now}
 
 
-def told_holder(content: bytes) -> str:
-    """Say who holds a lock, as far as its file tells."""
+def describe_holder(content: bytes) -> str:
+    """Return who holds a lock, as far as its file says."""
     try:
         holder = json.loads(content)
         return f"process {holder['pid']} on {holder['host']}, since {holder['since']}"
     except (ValueError, KeyError, TypeError):
-        return "a process that did not say who it is"
+        return "an unknown process"
 
 
 class FolderLock:
-    """Held as a context: entering it is refused while somebody else does."""
+    """Held as a context: entering it is refused while another process holds it."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOCK_NAME
         self._file = -1
 
     def __enter__(self) -> Self:
-        with disk_errors(self._path):
+        with source_errors(self._path):
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = told_holder(os.pread(self._file, 1 << 12, 0))
+            holder = describe_holder(os.pread(self._file, 1 << 12, 0))
             self._release()
-            message = f"another archiver writes to this folder: {holder}"
+            message = f"another archiver writes to this folder: {holder}. Stop it first, or use another folder"
             raise OptionError(message, Position(file=str(self._path.parent))) from None
         os.ftruncate(self._file, 0)
-        os.pwrite(self._file, json.dumps(who_i_am()).encode() + b"\n", 0)
+        os.pwrite(self._file, json.dumps(lock_holder()).encode() + b"\n", 0)
         return self
 
     def __exit__(self, *_: object) -> None:

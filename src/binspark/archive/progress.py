@@ -1,26 +1,26 @@
-"""How fast a copy is, and how far behind the server."""
+"""How fast a copy is, and how far it lags behind the server."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
 
-from binspark.client.connect import connect
-from binspark.client.facts import ServerLog, server_logs
-from binspark.client.options import ConnectionOptions
 from binspark.errors import SourceError
 from binspark.files.sources import log_order
+from binspark.server.config import ConnectionConfig
+from binspark.server.connection import connect
+from binspark.server.info import ServerLog, server_logs
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How a copy is getting on.
+    """The progress of a copy.
 
-    file, offset  where it is
+    file, offset  how far it has come
     bytes         what was copied since it was started
-    rate          bytes a second, since the last report or as a whole
-    lag_bytes     what the server has and the copy has not; None if the server does not tell
-    lag_seconds   how old the last event is, 0 if there is none behind it; None if nothing is known
+    rate          bytes a second, since the last report or in all
+    lag_bytes     what the server has and the copy has not; None if the server does not say
+    lag_seconds   how old the last event is, 0 if it is the server's last; None if nothing is known
     """
 
     file: str
@@ -31,43 +31,45 @@ class Report:
     lag_seconds: float | None
 
 
-class Meter:
-    """Counts what is copied, and reports every so many seconds."""
+class ProgressMeter:
+    """Counts what is copied, and reports it regularly."""
 
-    def __init__(self, connection: ConnectionOptions, every_seconds: float) -> None:
-        self._connection = connection
+    def __init__(self, config: ConnectionConfig, every_seconds: float) -> None:
+        self._config = config
         self._every_seconds = every_seconds
         self._bytes = self._reported_bytes = 0
         self._began = self._reported = time.monotonic()
-        self._place = ("", 0)
+        self._copied_to = ("", 0)
         self._event_time = 0
 
     def copied(self, file: str, end: int, count: int, event_time: int) -> None:
         """Count bytes that were copied."""
         self._bytes += count
-        self._place = (file, end)
+        self._copied_to = (file, end)
         self._event_time = event_time or self._event_time
 
     @property
     def is_due(self) -> bool:
+        """Whether it is time for a report."""
         return self._every_seconds > 0 and time.monotonic() - self._reported >= self._every_seconds
 
     def report(self) -> Report:
-        """Return how the copy is getting on, and begin to measure anew."""
+        """Return the progress since the last report. The server is asked for its logs."""
         now = time.monotonic()
         rate = (self._bytes - self._reported_bytes) / max(now - self._reported, 1e-6)
         self._reported, self._reported_bytes = now, self._bytes
         lag_bytes = self._lag_bytes()
-        return Report(*self._place, self._bytes, rate, lag_bytes, self._lag_seconds(lag_bytes))
+        return Report(*self._copied_to, self._bytes, rate, lag_bytes, self._lag_seconds(lag_bytes))
 
     def summary(self) -> Report:
-        """Return how the copy went as a whole. Nobody is asked for anything."""
-        return Report(*self._place, self._bytes, self._bytes / max(time.monotonic() - self._began, 1e-6), None, None)
+        """Return the progress since the beginning. The server is not asked for anything."""
+        rate = self._bytes / max(time.monotonic() - self._began, 1e-6)
+        return Report(*self._copied_to, self._bytes, rate, None, None)
 
     def _lag_bytes(self) -> int | None:
         try:
-            with connect(self._connection) as connection:
-                return bytes_behind(server_logs(connection), *self._place)
+            with connect(self._config) as connection:
+                return bytes_after(server_logs(connection), *self._copied_to)
         except SourceError:
             return None
 
@@ -77,8 +79,8 @@ class Meter:
         return max(0.0, time.time() - self._event_time) if self._event_time else None
 
 
-def bytes_behind(logs: tuple[ServerLog, ...], file: str, offset: int) -> int:
-    """Return how many bytes of a server's logs are behind a place."""
+def bytes_after(logs: tuple[ServerLog, ...], file: str, offset: int) -> int:
+    """Return how many bytes of a server's logs come after a position."""
     later = [log for log in logs if log_order(log.name) >= log_order(file)]
     here = offset if later and later[0].name == file else 0
     return max(0, sum(log.size for log in later) - here)

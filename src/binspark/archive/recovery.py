@@ -1,42 +1,43 @@
-"""Where a copy begins, and where it goes on: places in a server's logs, found with the server."""
+"""Where a copy begins, and where it continues after an interruption: found on disk and with the server."""
 
 from __future__ import annotations
 
 import mmap
-from bisect import bisect_left
 from dataclasses import dataclass
 from pathlib import Path
 
-from binspark.archive.directory import checked_name, disk_errors, next_name
-from binspark.client.connect import Connection
-from binspark.client.facts import ServerLog, server_logs
-from binspark.client.identity import identify
-from binspark.client.probe import file_created
-from binspark.client.resolve import resolve_start
-from binspark.client.resume import ResumePoint
-from binspark.client.start import AtTime, StartFrom
-from binspark.errors import Authentication, DecodeError, OptionError, Purged, Server, Truncated
+from binspark.archive.directory import checked_name, next_name
+from binspark.errors import Authentication, DecodeError, OptionError, Purged, Truncated
 from binspark.event import EventDecoder
 from binspark.files.log_head import LogHead, read_head
 from binspark.files.storage.local import LocalFile
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Family, Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.os_errors import source_errors
 from binspark.position import Position
+from binspark.replication.find import find_start, log_of_time
+from binspark.replication.position import BinlogPosition
+from binspark.replication.start import AtTime, Start
+from binspark.server.connection import Connection
+from binspark.server.info import ServerLog, server_info, server_logs
 
-_ENDS = frozenset({EventCode.ROTATE, EventCode.STOP})
+_LAST_EVENTS = frozenset({EventCode.ROTATE, EventCode.STOP})
+_NEW_FOLDER = (
+    "Begin another folder, from earliest, and let the server keep its logs longer (binlog_expire_logs_seconds)"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class FoundLog:
-    """A log as far as it is sound.
+class RecoveredLog:
+    """A log on disk, as far as it is valid.
 
     size       how many bytes the file has
-    end        the offset behind the last event that is whole and sound
-    last       the offset of that event, and
+    end        the offset after the last event that is complete and valid
+    last       the offset of that event
     last_type  its type
-    created    when the server made the log, in seconds since 1970
-    following  the name of the log behind it, if the log says that it is finished
+    created    when the server created the log, in seconds since 1970
+    following  the name of the next log, if this one says that it is finished
     """
 
     path: Path
@@ -50,29 +51,30 @@ class FoundLog:
 
     @property
     def name(self) -> str:
+        """The name of the log."""
         return self.path.name
 
     @property
-    def is_ended(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether the server has finished the log in order."""
-        return self.last_type in _ENDS
+        return self.last_type in _LAST_EVENTS
 
 
-def look_at(path: Path) -> FoundLog | None:
-    """Read a log through to the first byte that is wrong or missing; None if not even its first event is there."""
-    with disk_errors(path), LogFile(LocalFile(str(path))) as file:
+def recover_log(path: Path) -> RecoveredLog | None:
+    """Read a log up to the first byte that is wrong or missing; None if not even its first event is there."""
+    with source_errors(path), LogFile(LocalFile(str(path))) as file:
         try:
             head = read_head(file, path.name)
         except Truncated:
             return None
-        last, end = _sound_part(file, head)
+        last, end = _valid_part(file, head)
         last_type, following = _last_event(file, head, last, end, path.name)
         size, created = file.size, head.frame.header.timestamp
-    return FoundLog(path, size, end, last, last_type, created, head.format.family, following)
+    return RecoveredLog(path, size, end, last, last_type, created, head.format.family, following)
 
 
-def _sound_part(file: LogFile, head: LogHead) -> tuple[int, int]:
-    """Return where the last sound event begins and ends. Whoever begins a new archive needs no kernel for it."""
+def _valid_part(file: LogFile, head: LogHead) -> tuple[int, int]:
+    """Return where the last valid event begins and ends. A new archive does not load the kernel for it."""
     import numpy as np
 
     from binspark.kernels.crc32 import crc32_address
@@ -90,7 +92,7 @@ def _sound_part(file: LogFile, head: LogHead) -> tuple[int, int]:
 
 
 def _last_event(file: LogFile, head: LogHead, last: int, end: int, name: str) -> tuple[int, str | None]:
-    """Return the type of the last event, and which log it says to go on with."""
+    """Return the type of the last event, and which log it says comes next."""
     if last == head.frame.offset:
         return head.frame.type_code, None
     frame = next(Framer(head.format, last).feed(file.read_at(last, end - last)))
@@ -104,60 +106,52 @@ def _last_event(file: LogFile, head: LogHead, last: int, end: int, name: str) ->
         raise error.at(Position(name, last)) from None
 
 
-def first_place(connection: Connection, start: StartFrom) -> ResumePoint:
-    """Return where to begin: at the beginning of the log that a place is in, for logs are copied whole."""
-    file = _log_of_time(connection, start) if isinstance(start, AtTime) else resolve_start(connection, start).file
-    return ResumePoint(checked_name(file), FIRST_EVENT_OFFSET, None, identify(connection).uuid)
+def first_position(connection: Connection, start: Start) -> BinlogPosition:
+    """Return where a new copy begins: at the beginning of the log that a start is in, for logs are copied complete."""
+    file = log_of_time(connection, start) if isinstance(start, AtTime) else find_start(connection, start).file
+    return BinlogPosition(checked_name(file), FIRST_EVENT_OFFSET, None, server_info(connection).uuid)
 
 
-def next_place(connection: Connection, found: FoundLog, server: str) -> ResumePoint:
-    """Return where to go on: at the last event that is there, which the server is to send once more.
+def resume_position(connection: Connection, found: RecoveredLog, server: str) -> BinlogPosition:
+    """Return where a copy continues: at the last event that is there, which the server is to send once more.
 
-    A log that is finished here and purged there goes on with the one behind it.
+    A log that is finished here and purged there continues with the next one.
     """
-    _refuse_other_server(connection, server)
-    logs = {log.name: log for log in _known_logs(connection)}
+    server = _same_server(connection, server)
+    logs = {log.name: log for log in _listed_logs(connection)}
     if logs and found.name not in logs:
         if found.following in logs:
-            return ResumePoint(found.following, FIRST_EVENT_OFFSET, None, server)
-        raise Purged(_gone(found), Position(found.name, found.end, source=str(connection.address)))
+            return BinlogPosition(found.following, FIRST_EVENT_OFFSET, None, server)
+        raise Purged(_purged(found), Position(found.name, found.end, source=str(connection.address)))
     if logs and logs[found.name].size < found.end:
         message = (
             f"the server's log ends at {logs[found.name].size}, its copy at {found.end}: the server has lost "
             "transactions that it had sent, or its logs were reset. Keep this folder, and begin another one"
         )
         raise Purged(message, Position(found.name, source=str(connection.address)))
-    return ResumePoint(found.name, found.last, None, server, found.created)
+    return BinlogPosition(found.name, found.last, None, server, found.created)
 
 
-def _gone(found: FoundLog) -> str:
-    if found.is_ended:
-        return f"the server has neither this log nor {found.following} behind it: logs are missing between. {_ADVICE}"
-    return f"the server no longer has this log, of which the copy is not complete. {_ADVICE}"
+def _purged(found: RecoveredLog) -> str:
+    if found.is_finished:
+        problem = f"the server has neither this log nor {found.following} after it: logs in between are missing"
+    else:
+        problem = "the server no longer has this log, and its copy is not complete"
+    return f"{problem}. {_NEW_FOLDER}"
 
 
-_ADVICE = "Begin another folder, from earliest, and let the server keep its logs longer (binlog_expire_logs_seconds)"
-
-
-def _refuse_other_server(connection: Connection, server: str) -> None:
-    identity = identify(connection)
-    if server and server != identity.uuid:
-        message = f"the folder holds logs of server {server}, this is server {identity.uuid}: use another folder"
+def _same_server(connection: Connection, server: str) -> str:
+    """Return which server this is; refuse one whose logs the folder does not contain."""
+    found = server_info(connection).uuid
+    if server and server != found:
+        message = f"the folder contains logs of server {server}, but this is server {found}: use another folder"
         raise OptionError(message, connection.position)
+    return found
 
 
-def _known_logs(connection: Connection) -> tuple[ServerLog, ...]:
-    """List the server's logs; who may not ask finds out from the dump."""
+def _listed_logs(connection: Connection) -> tuple[ServerLog, ...]:
+    """List the server's logs; a user without the privilege finds out from the dump."""
     try:
         return server_logs(connection)
     except Authentication:
         return ()
-
-
-def _log_of_time(connection: Connection, start: AtTime) -> str:
-    """Return the last log that was made before a time; times are whole seconds, of which one may be in two logs."""
-    logs = server_logs(connection)
-    if not logs:
-        raise Server("the server writes no binary log: start it with log_bin", connection.position)
-    older = bisect_left(logs, start.seconds, key=lambda log: file_created(connection.options, log.name))
-    return logs[max(older - 1, 0)].name

@@ -13,7 +13,7 @@ _DAY = 86_400
 
 
 class KeptLog(NamedTuple):
-    """A log of an archive: how large it is, and when the server had made it."""
+    """A log of an archive: its size, and when the server created it."""
 
     name: str
     size: int
@@ -22,33 +22,34 @@ class KeptLog(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What is kept: logs that ended within so many days, so many bytes of all. None is no limit."""
+    """What is kept: logs that ended within this number of days, this number of bytes in all. None is no limit."""
 
     days: float | None = None
     bytes: int | None = None
 
     def __post_init__(self) -> None:
         if self.days is not None and not self.days > 0:
-            raise OptionError(f"keep_days: {self.days} is not a time to keep logs")
+            raise OptionError(f"must be positive, got {self.days}", option="keep_days")
         if self.bytes is not None and not self.bytes > 0:
-            raise OptionError(f"keep_bytes: {self.bytes} is not a size")
+            raise OptionError(f"must be positive, got {self.bytes}", option="keep_bytes")
 
     @property
-    def limits(self) -> bool:
+    def has_limits(self) -> bool:
+        """Whether anything is ever removed."""
         return self.days is not None or self.bytes is not None
 
     def outdated(self, logs: Sequence[KeptLog], now: float) -> list[str]:
-        """Return which logs go, the oldest first. The last one stays: it is being written.
+        """Return which logs are to be removed, the oldest first. The last one stays: it is being written.
 
-        A log has ended when the one behind it was made.
+        A log ended when the next one was created.
         """
-        gone: list[str] = []
-        left = sum(log.size for log in logs)
+        removed: list[str] = []
+        size = sum(log.size for log in logs)
         for log, following in pairwise(logs):
-            too_old = self.days is not None and now - following.created > self.days * _DAY
-            too_much = self.bytes is not None and left > self.bytes
-            if not too_old and not too_much:
+            is_too_old = self.days is not None and now - following.created > self.days * _DAY
+            is_too_much = self.bytes is not None and size > self.bytes
+            if not is_too_old and not is_too_much:
                 break
-            gone.append(log.name)
-            left -= log.size
-        return gone
+            removed.append(log.name)
+            size -= log.size
+        return removed

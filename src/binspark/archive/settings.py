@@ -5,26 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from binspark.archive.retention import Retention
-from binspark.client.settings import Retry, StreamSettings
-from binspark.client.start import AtGtids, StartFrom, parse_start
 from binspark.errors import OptionError
+from binspark.replication.position import BinlogPosition
+from binspark.replication.settings import StreamSettings
+from binspark.replication.start import Start, parse_start
+from binspark.server.retry import Retry
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSettings:
     """How a server is archived.
 
-    start           where a new archive begins: earliest, latest, a file, timestamp:…; one that is there goes on
-    stream          how the stream is asked for; `until_end` copies what is there, and ends
+    start           where a new archive begins: earliest, latest, a file, timestamp:…; one that exists is continued
+    until_end       copy what is there, and end
+    stream          how the stream is requested
     retry           how often to connect again once a connection was lost
     keep            how much is kept
     sync_seconds    how long what was copied may not be on disk yet
     sync_bytes      how much of it
     report_seconds  how often `on_report` is called; 0 for never
-    upload_seconds  how often the log that grows is uploaded to a store
+    upload_seconds  how often the active log is uploaded to a remote store
     """
 
     start: str = "earliest"
+    until_end: bool = False
     stream: StreamSettings = field(default_factory=StreamSettings)
     retry: Retry = field(default_factory=lambda: Retry(limit=None))
     keep: Retention = field(default_factory=Retention)
@@ -34,18 +38,19 @@ class ArchiveSettings:
     upload_seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.start_from, AtGtids):
-            message = "logs are copied from earliest, latest, a file or a time on; GTIDs are none of these"
-            raise OptionError(f"start: {message}")
+        start = self.start_from
+        if isinstance(start, BinlogPosition) and not start.by_file:
+            problem = "must be earliest, latest, a file or a time: files are copied from their beginning, got GTIDs"
+            raise OptionError(problem, option="start")
         if self.sync_seconds < 0:
-            raise OptionError(f"sync_seconds: {self.sync_seconds} is not a time to wait")
+            raise OptionError(f"must be 0 or more, got {self.sync_seconds}", option="sync_seconds")
         if self.report_seconds < 0:
-            raise OptionError(f"report_seconds: {self.report_seconds} is not a time to wait")
+            raise OptionError(f"must be 0 or more, got {self.report_seconds}", option="progress_seconds")
         if not self.upload_seconds > 0:
-            raise OptionError(f"upload_seconds: {self.upload_seconds} is not a time to wait")
+            raise OptionError(f"must be positive, got {self.upload_seconds}", option="upload_seconds")
 
     @property
-    def start_from(self) -> StartFrom:
+    def start_from(self) -> Start:
         """Where a new archive begins, as a value."""
         return parse_start(self.start)
 

@@ -15,7 +15,7 @@ from binspark.live import open_archiver
 
 if TYPE_CHECKING:
     from binspark.archive.progress import Report
-    from binspark.client.options import ConnectionOptions
+    from binspark.server.config import ConnectionConfig
 
 
 @click.command("archive", cls=Command)
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @live_option("heartbeat_seconds")
 @live_option("progress_seconds")
 @format_option("text", "jsonl")
-def archive_command(connection: ConnectionOptions, target: str, output_format: str, **options: Any) -> int:
+def archive_command(connection: ConnectionConfig, target: str, output_format: str, **options: Any) -> int:
     """Copy the logs of a server as it writes them.
 
     The archive has the same files, byte for byte, and an index file. Copying may be interrupted or killed at any time:

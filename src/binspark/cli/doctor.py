@@ -14,9 +14,9 @@ from rich.text import Text
 from binspark.cli.command import Command, RenamedOption, format_option
 from binspark.cli.output import counted, json_line, print_message, printable
 from binspark.cli.server_options import server_options
-from binspark.client.options import ConnectionOptions
 from binspark.errors import SourceError
 from binspark.live import connect
+from binspark.server.config import ConnectionConfig
 
 if TYPE_CHECKING:
     from binspark.doctor.rule import Finding
@@ -52,7 +52,7 @@ def _print_rules(context: click.Context, _option: click.Parameter, wanted: bool)
     callback=_print_rules,
     help="Show all rules as a page in Markdown, without connecting to a server.",
 )
-def doctor_command(connection: ConnectionOptions, output_format: str, check_tables: bool) -> int:
+def doctor_command(connection: ConnectionConfig, output_format: str, check_tables: bool) -> int:
     """Find problems in the settings of a server.
 
     Its settings, its tables and the privileges of the user are checked for problems that readers of its logs will have.

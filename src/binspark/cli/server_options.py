@@ -1,4 +1,4 @@
-"""The options of every command that connects to a server, read into one frozen `ConnectionOptions`.
+"""The options of every command that connects to a server, read into one frozen `ConnectionConfig`.
 
 There is no option for the password: every user of the machine can see the arguments of a process.
 """
@@ -13,11 +13,10 @@ from typing import Any
 import click
 
 from binspark.cli.command import click_option
-from binspark.client.gather import connection_options
-from binspark.client.options import ConnectionOptions
 from binspark.errors import OptionError, SourceError
 from binspark.options.option import Surface
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS, connection_arguments
+from binspark.server.config import ConnectionConfig, connection_config
 
 _Command = Callable[..., Any]
 
@@ -52,14 +51,14 @@ def server_options(command: _Command) -> _Command:
     return decorated
 
 
-def _connection(given: dict[str, Any]) -> ConnectionOptions:
+def _connection(given: dict[str, Any]) -> ConnectionConfig:
     try:
-        return connection_options(**connection_arguments(given, Surface.COMMAND_LINE))
+        return connection_config(**connection_arguments(given, Surface.COMMAND_LINE))
     except SourceError as error:  # the option file cannot be read: as wrong as any other option
         raise OptionError(error.message, error.position) from None
 
 
-def _with_password(connection: ConnectionOptions) -> ConnectionOptions:
+def _with_password(connection: ConnectionConfig) -> ConnectionConfig:
     """Return the same options with the password that a person types."""
     question = f"Password of {connection.user} at {connection.addresses[0]}"
     password: str = click.prompt(question, default="", hide_input=True, show_default=False, err=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import click
 
+from binspark.background import BackgroundWorker
 from binspark.cli.command import Command, RenamedOption, format_option
 from binspark.cli.live import stop_on_signal, warnings_to
 from binspark.cli.output import print_message
@@ -19,8 +19,8 @@ from binspark.live import stream_settings
 
 if TYPE_CHECKING:
     from binspark.changes import Change
-    from binspark.client.options import ConnectionOptions
     from binspark.columns.selection import Selection
+    from binspark.server.config import ConnectionConfig
     from binspark.tail.follow import Tail
 
 
@@ -37,8 +37,7 @@ class BackgroundOutput:
     def __init__(self, output: BinaryIO, on_failure: Callable[[], None]) -> None:
         self._output = output
         self._on_failure = on_failure
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="binspark-print")
-        self._running: Future[None] | None = None
+        self._worker: BackgroundWorker[None] = BackgroundWorker("print")
 
     def write(self, texts: Sequence[bytes | memoryview]) -> None:
         """Write texts, whose memory must stay unchanged until the next call; raise the error of the previous write."""
@@ -46,7 +45,7 @@ class BackgroundOutput:
         if sum(map(len, texts)) < _LARGE_BYTES:
             self._print(texts)
         else:
-            self._running = self._pool.submit(self._print_or_report, texts)
+            self._worker.start(lambda: self._print_or_report(texts))
 
     def _print_or_report(self, texts: Sequence[bytes | memoryview]) -> None:
         try:
@@ -63,15 +62,14 @@ class BackgroundOutput:
         self._output.flush()
 
     def _settle(self) -> None:
-        running, self._running = self._running, None
-        if running is not None:
-            running.result()
+        if self._worker.is_started:
+            self._worker.result()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _error: object, _trace: TracebackType | None) -> None:
-        self._pool.shutdown()
+        self._worker.close()
         if kind is None:
             self._settle()
 
@@ -85,7 +83,7 @@ class BackgroundOutput:
 @live_option("connection_server_id", cls=RenamedOption, old_names={"--reader-id": "--connection-server-id"})
 @live_option("heartbeat_seconds")
 def tail_command(
-    connection: ConnectionOptions,
+    connection: ConnectionConfig,
     start: str,
     until: str | None,
     output_format: str,

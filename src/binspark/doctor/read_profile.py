@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from binspark.client.connect import Connection
-from binspark.client.facts import server_family, server_variables
 from binspark.doctor.server_profile import (
     Grants,
     ServerProfile,
@@ -17,6 +15,8 @@ from binspark.doctor.server_profile import (
 from binspark.errors import Authentication
 from binspark.frames.format import Family, version_numbers
 from binspark.schema.table import TableName
+from binspark.server.connection import Connection
+from binspark.server.info import server_family, server_variables
 
 _USER_SCHEMAS = "table_schema NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys')"
 

@@ -19,7 +19,7 @@ _MAX_SERVER_ID = (1 << 32) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOption(Option):
-    """An option of a connection. `argument` is what `binspark.client.gather.connection_options` calls it."""
+    """An option of a connection. `argument` is what `binspark.server.config.connection_config` calls it."""
 
     argument: str
 

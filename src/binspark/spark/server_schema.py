@@ -13,19 +13,18 @@ from binspark.schema.server import from_server
 
 def server_position(server: Mapping[str, Any]) -> Position:
     """Ask a server where it writes."""
-    from binspark.client.connect import connect
-    from binspark.client.facts import log_end
-    from binspark.client.gather import connection_options
+    from binspark.replication.find import end_of_log
+    from binspark.server.config import connection_config
+    from binspark.server.connection import connect
 
-    with connect(connection_options(**connection_arguments(server))) as connection:
-        end = log_end(connection)
-    return Position(file=end.file, offset=end.offset)
+    with connect(connection_config(**connection_arguments(server))) as connection:
+        return end_of_log(connection).error_position
 
 
 def server_catalog(server: Mapping[str, Any]) -> Catalog:
     """Ask a server for its tables."""
-    from binspark.client.connect import connect
-    from binspark.client.gather import connection_options
+    from binspark.server.config import connection_config
+    from binspark.server.connection import connect
 
-    with connect(connection_options(**connection_arguments(server))) as connection:
+    with connect(connection_config(**connection_arguments(server))) as connection:
         return from_server(connection.rows)

@@ -1,1 +1,1 @@
-"""A server's changes as they happen, as lines of text or JSON."""
+"""A server's changes as they happen, as lines."""

@@ -1,4 +1,4 @@
-"""Pieces of a log as lines: in bulk where there is much, row by row where there is little or something unusual."""
+"""Chunks of a log as lines: in bulk if there is much, row by row if there is little or something unusual."""
 
 from __future__ import annotations
 
@@ -8,48 +8,47 @@ import numpy as np
 import numpy.typing as npt
 
 from binspark.changes import Change, ChangeReader
-from binspark.client.bulk.chunk_reader import ChunkReader
-from binspark.client.bulk.pieces import BytesPiece, Piece
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from binspark.documents.json_lines import in_order, lines_of, selection_of_lines
 from binspark.errors import BinlogError, SchemaError
+from binspark.replication.chunk import LogChunk, read_chunks
 from binspark.schema.history import SchemaHistory
 
 Bytes = npt.NDArray[np.uint8]
 
 
-class Rooms:
-    """Memory for one piece after the other. What was taken for a piece is taken again for the next but one."""
+class MemoryPool:
+    """Memory for the lines of one chunk after the other. That of a chunk is used again for the next but one."""
 
     def __init__(self) -> None:
-        self._rooms: list[Bytes] = []
-        self._others: list[Bytes] = []
+        self._areas: list[Bytes] = []
+        self._other_areas: list[Bytes] = []
         self._taken = 0
 
-    def turn(self) -> None:
-        """Begin another piece."""
-        self._rooms, self._others = self._others, self._rooms
+    def begin_chunk(self) -> None:
+        """Begin another chunk."""
+        self._areas, self._other_areas = self._other_areas, self._areas
         self._taken = 0
 
     def take(self, size: int) -> Bytes:
-        """Return at least so many bytes, of any content."""
-        if self._taken == len(self._rooms):
-            self._rooms.append(np.empty(size, dtype=np.uint8))
-        elif len(self._rooms[self._taken]) < size:
-            self._rooms[self._taken] = np.empty(size, dtype=np.uint8)
+        """Return at least this number of bytes, of any content."""
+        if self._taken == len(self._areas):
+            self._areas.append(np.empty(size, dtype=np.uint8))
+        elif len(self._areas[self._taken]) < size:
+            self._areas[self._taken] = np.empty(size, dtype=np.uint8)
         self._taken += 1
-        return self._rooms[self._taken - 1]
+        return self._areas[self._taken - 1]
 
 
 BULK_BYTES = 1 << 16
-"""From this size on a piece is read in bulk."""
+"""From this size on a chunk is read in bulk."""
 
 Text = bytes | memoryview
 
 
 class ChangePrinter:
-    """Writes the changes of one piece after the other as lines; `form` writes one change.
+    """Writes the changes of one chunk after the other as lines; `form` writes one change.
 
     With `is_json` what `form` writes is the JSON of `change_json`, which kernels write too.
     """
@@ -63,39 +62,37 @@ class ChangePrinter:
         self._rows = ChangeReader(selection, history)
         self._batches: BatchReader | None = None
         self._known_changes = 0
-        self._rooms = Rooms()
+        self._memory = MemoryPool()
 
-    def lines(self, piece: Piece) -> Iterator[Text]:
-        """Yield the lines of a piece, some at a time. What comes before damage comes before the error is raised.
+    def lines(self, chunk: LogChunk) -> Iterator[Text]:
+        """Yield the lines of a chunk, some at a time. What comes before damage is yielded before the error is raised.
 
-        They stay as they are until those of the next piece but one are asked for.
+        They stay as they are until those of the next chunk but one are requested.
         """
-        if self._is_json and isinstance(piece, BytesPiece) and not piece.is_odd and len(piece.data) >= BULK_BYTES:
-            found = self._in_bulk(piece)
+        if self._is_json and not chunk.indirect_rows and len(chunk.data) >= BULK_BYTES:
+            found = self._in_bulk(chunk)
             if found is not None:
                 yield from found
                 return
-        yield from self._by_row(piece)
+        yield from self._by_row(chunk)
 
-    def _in_bulk(self, piece: BytesPiece) -> list[Text] | None:
-        """Return all lines of a piece; None if there is something that only the reader of single rows can tell."""
-        reader, take = self._reader(), self._rooms.take
-        self._rooms.turn()
-        chunks = ChunkReader(iter([piece]))
+    def _in_bulk(self, chunk: LogChunk) -> list[Text] | None:
+        """Return all lines of a chunk; None if something in it needs the reader of single rows."""
+        reader, take = self._reader(), self._memory.take
+        self._memory.begin_chunk()
         try:
             found = [
-                lines_of(batch, piece.file, piece.data, piece.offset, take)
-                for batch in reader.read(chunks.read_into, piece.file, chunks.next_span())
+                lines_of(batch, chunk.file, chunk.array, chunk.offset, take) for batch in read_chunks(reader, [chunk])
             ]
         except BinlogError:
-            self._go_back(piece)
+            self._go_back(chunk)
             return None
         self._known_changes = len(self._rows.history.entries)
         return list(in_order(found, take))
 
-    def _by_row(self, piece: Piece) -> Iterator[Text]:
+    def _by_row(self, chunk: LogChunk) -> Iterator[Text]:
         stop = self._selection.stop_position
-        for event in piece.events():
+        for event in chunk.events():
             if stop is not None and event.offset >= stop:
                 return
             lines = [self._form(change) for change in self._rows.feed(event)]
@@ -103,16 +100,16 @@ class ChangePrinter:
                 yield ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
 
     def _reader(self) -> BatchReader:
-        """Return the reader of batches. It knows nothing of tables that others were told about meanwhile."""
+        """Return the reader of batches. It does not know what the reader of rows has learned of tables meanwhile."""
         history = self._rows.history
         if self._batches is None or self._batches.history is not history or len(history.entries) != self._known_changes:
             self._batches = BatchReader(selection_of_lines(self._selection), history)
         return self._batches
 
-    def _go_back(self, piece: BytesPiece) -> None:
-        """Forget what was learned from a piece, which is read once more."""
+    def _go_back(self, chunk: LogChunk) -> None:
+        """Forget what was learned from a chunk, which is read once more."""
         self._batches = None
         try:
-            self._rows.history = self._rows.history.until(piece.file, piece.offset)
+            self._rows.history = self._rows.history.until(chunk.file, chunk.offset)
         except SchemaError:
             return  # nothing of this file was seen

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from binspark.client.connect import Connection, connect
-from binspark.client.gather import connection_options
 from binspark.doctor.read_profile import read_profile
 from binspark.doctor.rule import Finding
 from binspark.doctor.rules import find_problems
+from binspark.server.config import connection_config
+from binspark.server.connection import Connection, connect
 from binspark.testing.servers import Server
 
 
 @contextmanager
 def connected(server: Server, user: str = "root", password: str = "") -> Iterator[Connection]:
-    options = connection_options(hosts=f"127.0.0.1:{server.port}", user=user, password=password)
+    options = connection_config(hosts=f"127.0.0.1:{server.port}", user=user, password=password)
     with connect(options) as connection:
         yield connection
 

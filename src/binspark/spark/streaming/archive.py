@@ -12,25 +12,25 @@ from binspark.files.schema_scan import read_history
 from binspark.files.sources import LogSource, find_logs
 from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.replication.position import BinlogPosition
 from binspark.schema.history import SchemaHistory
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import history_over, reads_ddl
 from binspark.spark.streaming.limit import Limit
-from binspark.spark.streaming.offset import StreamOffset
 
 
 @dataclass
-class Archive:
+class ArchiveSource:
     """Logs in a folder, which somebody adds to. What is whole is read, in the order of the logs."""
 
     options: SourceOptions
-    _known: tuple[StreamOffset, SchemaHistory] | None = field(default=None, repr=False)
+    _known: tuple[BinlogPosition, SchemaHistory] | None = field(default=None, repr=False)
 
-    def start(self, text: str) -> StreamOffset:
-        """Return the place that `startingOffsets` means."""
+    def start(self, text: str) -> BinlogPosition:
+        """Return the position that `startingOffsets` means."""
         sources = self._sources()
         if text == "earliest":
-            return StreamOffset(_base(sources[0]), FIRST_EVENT_OFFSET)
+            return BinlogPosition(_base(sources[0]), FIRST_EVENT_OFFSET)
         if text == "latest":
             return self.head()
         file, colon, offset = text.rpartition(":")
@@ -38,46 +38,46 @@ class Archive:
             message = f"startingOffsets: {text!r} is none of earliest, latest, file:position"
             raise OptionError(f"{message}; in an archive, excludeGtids and committedFrom narrow what is read")
         self._number(sources, file)
-        return StreamOffset(file, int(offset))
+        return BinlogPosition(file, int(offset))
 
-    def head(self) -> StreamOffset:
+    def head(self) -> BinlogPosition:
         """Return where the archive ends for now, behind its last whole transaction."""
         sources = self._sources()
-        return StreamOffset(_base(sources[-1]), _end(sources[-1], FIRST_EVENT_OFFSET, last=True))
+        return BinlogPosition(_base(sources[-1]), _end(sources[-1], FIRST_EVENT_OFFSET, last=True))
 
-    def latest(self, start: StreamOffset, limit: Limit, target: StreamOffset | None = None) -> StreamOffset:
+    def latest(self, start: BinlogPosition, limit: Limit, target: BinlogPosition | None = None) -> BinlogPosition:
         """Return how far the next batch goes: as far as the limit lets it, always to where a transaction begins."""
         sources = self._sources()
         first = self._first(sources, start)
-        place = (
-            start if _base(sources[first]) == start.file else StreamOffset(_base(sources[first]), FIRST_EVENT_OFFSET)
+        position = (
+            start if _base(sources[first]) == start.file else BinlogPosition(_base(sources[first]), FIRST_EVENT_OFFSET)
         )
         for number in range(first, len(sources)):
-            begin = place.pos if number == first else FIRST_EVENT_OFFSET
+            begin = position.offset if number == first else FIRST_EVENT_OFFSET
             end = _end(sources[number], begin, last=number == len(sources) - 1)
             if target is not None and _base(sources[number]) == target.file:
-                end = min(end, target.pos)
+                end = min(end, target.offset)
             stop = limit.take(sources[number], begin, end)
-            place = StreamOffset(_base(sources[number]), stop)
-            if stop < end or limit.used_up or (target is not None and place.file == target.file):
+            position = BinlogPosition(_base(sources[number]), stop)
+            if stop < end or limit.used_up or (target is not None and position.file == target.file):
                 break
-        return place
+        return position
 
-    def reported(self) -> StreamOffset:
+    def reported(self) -> BinlogPosition:
         """Return where the archive ends."""
         return self.head()
 
     def stop(self) -> None:
         """There is nothing to end: nobody waits for an archive."""
 
-    def parts(self, start: StreamOffset, end: StreamOffset) -> list[tuple[Split, SchemaHistory]]:
+    def parts(self, start: BinlogPosition, end: BinlogPosition) -> list[tuple[Split, SchemaHistory]]:
         """Return the splits of a range, each with what is known of tables where it begins."""
         sources = self._sources()
         first, last = self._first(sources, start), self._number(sources, end.file)
         logs: list[PlannedLog] = []
         for number in range(first, last + 1):
-            begin = start.pos if _base(sources[number]) == start.file else 0
-            log = _planned(sources[number], end.pos if number == last else None)
+            begin = start.offset if _base(sources[number]) == start.file else 0
+            log = _planned(sources[number], end.offset if number == last else None)
             if log.size > max(begin, FIRST_EVENT_OFFSET):
                 logs.append(log.narrowed(0 if begin <= FIRST_EVENT_OFFSET else begin, None))
         history = self._history(sources, start, end, logs)
@@ -92,7 +92,7 @@ class Archive:
                 return number
         raise Purged(f"{file} is not in the archive any more: what it held was not read yet. {_ADVICE}")
 
-    def _first(self, sources: Sequence[LogSource], start: StreamOffset) -> int:
+    def _first(self, sources: Sequence[LogSource], start: BinlogPosition) -> int:
         """Return the log to go on with; one that is gone is data loss, which may be allowed."""
         try:
             return self._number(sources, start.file)
@@ -102,7 +102,7 @@ class Archive:
             return 0
 
     def _history(
-        self, sources: Sequence[LogSource], start: StreamOffset, end: StreamOffset, logs: Sequence[PlannedLog]
+        self, sources: Sequence[LogSource], start: BinlogPosition, end: BinlogPosition, logs: Sequence[PlannedLog]
     ) -> SchemaHistory:
         """Return what is known of tables at the start, and the statements of the range, which readers cut off."""
         history = SchemaHistory(self._known_at(sources, start).catalog)
@@ -111,12 +111,12 @@ class Archive:
         self._known = (end, history)
         return history
 
-    def _known_at(self, sources: Sequence[LogSource], start: StreamOffset) -> SchemaHistory:
+    def _known_at(self, sources: Sequence[LogSource], start: BinlogPosition) -> SchemaHistory:
         """Return the history at the start of a range: kept from the range before, or read from the whole archive."""
         if self._known is not None and self._known[0] == start:
             return self._known[1]
         source = sources[self._first(sources, start)]
-        offset = start.pos if _base(source) == start.file else FIRST_EVENT_OFFSET
+        offset = start.offset if _base(source) == start.file else FIRST_EVENT_OFFSET
         return history_over(self.options, plan_logs(sources)).at(source.name, offset)
 
 

@@ -1,188 +1,180 @@
-"""What a follower has brought of a server's log and no batch has gone behind yet."""
+"""What a follower has delivered of a server's logs and no batch has passed yet."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
-from binspark.client.bulk.outline import Chunk
-from binspark.client.bulk.pieces import BytesPiece, GroupPiece, Piece
-from binspark.client.facts import Gtids
-from binspark.client.group import Group, GroupKind
-from binspark.client.resume import ResumePoint
 from binspark.errors import BinlogError
-from binspark.files.sources import log_order
-from binspark.frames import LogFormat
+from binspark.replication.chunk import ChunkPositions, LogChunk
+from binspark.replication.gtids import includes
+from binspark.replication.position import BinlogPosition
 from binspark.spark.streaming.limit import Limit
-from binspark.spark.streaming.offset import StreamOffset
 
 Offsets = npt.NDArray[np.int64]
 
-MOST_CARRIED = 1 << 20
-"""A range of at most so many bytes travels to its executor with its partition, which then need not ask the server."""
+MAX_CARRIED_BYTES = 1 << 20
+"""A range of at most this size travels to its executor with its partition, which then need not ask the server."""
 
-
-@dataclass(frozen=True, eq=False)
-class _Bytes:
-    """The bytes of a stretch. Behind the first event they may have another format."""
-
-    chunk: Chunk
-    format_within: LogFormat
-
-    def between(self, begin: int, end: int) -> Chunk:
-        """Return the events between two offsets."""
-        chunk = self.chunk
-        begin, end = max(begin, chunk.offset), min(end, chunk.end)
-        log_format = chunk.format if begin == chunk.offset else self.format_within
-        return Chunk(chunk.file, begin, log_format, chunk.data[begin - chunk.offset : end - chunk.offset])
+_MAX_AHEAD_BYTES = 256 << 20
+_MAX_BUFFERED_BYTES = 16 << 20
+_MAX_ENTRIES = 1 << 12
 
 
 @dataclass(slots=True, eq=False)
-class Stretch:
-    """A piece of a log, as far as batches must know it.
+class BacklogEntry:
+    """A chunk, as far as batches must know it.
 
     begin         the offset of its first byte
-    cuts          the offsets where a batch may end: behind each of its transactions
-    behind        gives the place behind so many of the cuts
-    end           the place behind all of them
-    has_bytes     whether there is anything in it to read
-    transactions  whether each cut ends a transaction
+    boundaries    the offsets where a batch may end: after each of its transactions
+    end           the position after all of them
+    positions     gives the position after each of them
+    transactions  whether each boundary is the end of a transaction
+    has_rows      whether there is anything in it to read: by GTIDs, only transactions are read
+    chunk         the bytes; None if they are too many to be kept
     """
 
     begin: int
-    cuts: Offsets
-    behind: Callable[[int], ResumePoint]
-    end: ResumePoint
+    boundaries: Offsets
+    end: BinlogPosition
+    positions: ChunkPositions | None
     transactions: bool
-    has_bytes: bool
-    _bytes: _Bytes | None
+    has_rows: bool
+    chunk: LogChunk | None
 
     @classmethod
-    def of(cls, piece: Piece, *, by_file: bool = True) -> Stretch:
-        """Return the stretch of a piece. Bytes are kept if they are few. `by_file` says that the place before it is one
-        in the files of the same server.
-        """
-        return _of_group(piece.group, by_file=by_file) if isinstance(piece, GroupPiece) else _of_bytes(piece)
+    def of(cls, chunk: LogChunk, *, by_file: bool = True) -> BacklogEntry:
+        """Return the entry of a chunk. `by_file`: the position before it is one in the files of the same server."""
+        end = chunk.end_position
+        if not chunk.data or not (chunk.event is None or (by_file and end.by_file)):
+            return cls(chunk.end, np.array([chunk.end], dtype=np.int64), end, None, False, False, None)
+        index = chunk.transactions
+        kept = chunk if len(chunk.data) <= MAX_CARRIED_BYTES else None
+        boundaries = np.append(index.starts[1:], chunk.end)
+        return cls(chunk.offset, boundaries, end, chunk.positions, len(index) > 0, True, kept)
 
     @property
     def way(self) -> tuple[str, bool]:
-        """How whoever reads the stretch again finds it: on which server, and whether by its file."""
+        """How whoever reads the entry again finds it: on which server, and whether by its file."""
         return self.end.server, self.end.by_file
 
     @property
     def size(self) -> int:
-        return int(self.cuts[-1]) - self.begin
+        return int(self.boundaries[-1]) - self.begin
 
     @property
     def carried(self) -> int:
-        """How many bytes are held here."""
-        return 0 if self._bytes is None else len(self._bytes.chunk.data)
+        """How many bytes are kept here."""
+        return 0 if self.chunk is None else len(self.chunk.data)
 
-    def forget_bytes(self) -> None:
-        """Hold no bytes: whoever wants them reads them from the server."""
-        self._bytes = None
+    def drop_bytes(self) -> None:
+        """Keep no bytes: whoever wants them reads them from the server."""
+        self.chunk = None
 
-    def bytes_between(self, begin: StreamOffset, end: StreamOffset) -> list[Chunk] | None:
-        """Return the bytes of the part that lies between two places; None if they are not here."""
-        if not self.has_bytes:
+    def position_after(self, count: int) -> BinlogPosition:
+        """Return the position after the first `count` boundaries."""
+        if count == len(self.boundaries) or self.positions is None:
+            return self.end
+        return self.positions.after(count)
+
+    def chunks_between(self, begin: BinlogPosition, end: BinlogPosition) -> list[LogChunk] | None:
+        """Return the part between two positions; None if its bytes are not here."""
+        if not self.has_rows:
             return []
-        if self._bytes is None:
+        if self.chunk is None:
             return None
-        first = begin.pos if self.is_in_file(begin) else self.begin
-        last = end.pos if self.is_in_file(end) else int(self.cuts[-1])
-        return [self._bytes.between(first, last)]
+        first = begin.offset if self.is_in_file(begin) else self.begin
+        last = end.offset if self.is_in_file(end) else int(self.boundaries[-1])
+        return [self.chunk.between(first, last)]
 
-    def is_in_file(self, place: StreamOffset) -> bool:
-        """Tell whether a place is in the same file."""
-        return (place.server, place.file) == (self.end.server, self.end.file)
+    def is_in_file(self, position: BinlogPosition) -> bool:
+        """Return whether a position is in the same file."""
+        return (position.server, position.file) == (self.end.server, self.end.file)
 
-    def ends_at(self, place: StreamOffset) -> bool:
-        """Tell whether a place is the one behind the stretch."""
-        return self.is_in_file(place) and place.pos == self.cuts[-1]
+    def ends_at(self, position: BinlogPosition) -> bool:
+        """Return whether a position is the one after the entry."""
+        return self.is_in_file(position) and position.offset == self.boundaries[-1]
 
-    def holds(self, place: StreamOffset) -> bool:
-        """Tell whether a place is in the stretch or right behind it."""
-        return self.ends_at(place) or (self.is_in_file(place) and self.begin < place.pos < self.cuts[-1])
+    def contains(self, position: BinlogPosition) -> bool:
+        """Return whether a position is in the entry or right after it."""
+        is_inside = self.is_in_file(position) and self.begin < position.offset < self.boundaries[-1]
+        return self.ends_at(position) or is_inside
 
-    def is_before(self, place: StreamOffset, gtids: Gtids | None) -> bool:
-        """Tell whether all of it lies before a place: by their files, or by the GTIDs before the place.
+    def is_before(self, position: BinlogPosition) -> bool:
+        """Return whether all of it comes before a position: by their files, or by the GTIDs before the position.
 
-        One that only says that places in files are enough from here on lies behind a place that does not know it.
+        An entry that only says that files are enough from here on comes after a position that does not know it.
         """
-        if self._is_news_for(place) and self.end.gtids == gtids:
+        if self._is_news_for(position) and self.end.gtids == position.gtids:
             return False
-        if self.ends_at(place):
+        if self.ends_at(position):
             return True
-        if self.is_beside(place):
-            return (log_order(self.end.file), self.cuts[-1]) <= (log_order(place.file), place.pos)
-        own = self.end.gtids
-        return own is not None and gtids is not None and type(own) is type(gtids) and bool(own <= gtids)  # type: ignore[operator]
+        if self.end.server == position.server and self.end.by_file and position.by_file:
+            return self.end.order <= position.order
+        own, gtids = self.end.gtids, position.gtids
+        return own is not None and gtids is not None and includes(gtids, own)
 
-    def _is_news_for(self, place: StreamOffset) -> bool:
-        is_passed = self.is_in_file(place) and self.cuts[-1] < place.pos
-        return self.end.by_file and not (self.has_bytes or place.by_file or is_passed)
+    def _is_news_for(self, position: BinlogPosition) -> bool:
+        is_passed = self.is_in_file(position) and self.boundaries[-1] < position.offset
+        return self.end.by_file and not (self.has_rows or position.by_file or is_passed)
 
-    def shows(self, place: StreamOffset) -> bool:
-        """Tell whether a place is one in a file that this stretch was read from by file, with all that is before it."""
-        return self.has_bytes and self.end.by_file and self.holds(place)
+    def shows(self, position: BinlogPosition) -> bool:
+        """Return whether a position is one in a file that was read by file here, with all that comes before it."""
+        return self.has_rows and self.end.by_file and self.contains(position)
 
-    def is_beside(self, place: StreamOffset) -> bool:
-        """Tell whether places of the stretch can be compared with another by their files."""
-        return self.end.server == place.server and self.end.by_file and place.by_file
-
-    def cuts_behind(self, place: StreamOffset) -> Cuts:
-        """Return where a batch may end that begins at a place."""
-        if self.is_in_file(place) and place.pos > self.begin:
-            return Cuts(self, int(np.searchsorted(self.cuts, place.pos, side="right")), place.pos)
-        return Cuts(self, 0, self.begin)
+    def boundaries_after(self, position: BinlogPosition) -> BatchBoundaries:
+        """Return where a batch may end that begins at a position."""
+        if self.is_in_file(position) and position.offset > self.begin:
+            first = int(np.searchsorted(self.boundaries, position.offset, side="right"))
+            return BatchBoundaries(self, first, position.offset)
+        return BatchBoundaries(self, 0, self.begin)
 
 
 @dataclass(frozen=True, slots=True)
-class Cuts:
-    """The cuts of a stretch from one of them on, for a batch that begins at an offset."""
+class BatchBoundaries:
+    """The boundaries of an entry from one of them on, for a batch that begins at an offset."""
 
-    stretch: Stretch
+    entry: BacklogEntry
     first: int
     begin: int
 
     def __len__(self) -> int:
-        return len(self.stretch.cuts) - self.first
+        return len(self.entry.boundaries) - self.first
 
     @property
     def size(self) -> int:
-        return int(self.stretch.cuts[-1]) - self.begin
+        return int(self.entry.boundaries[-1]) - self.begin
 
     @property
     def transactions(self) -> int:
-        return len(self) if self.stretch.transactions else 0
+        return len(self) if self.entry.transactions else 0
 
-    def behind(self, count: int) -> ResumePoint:
-        """Return the place behind the first so many."""
-        return self.stretch.end if count == len(self) else self.stretch.behind(self.first + count)
+    def position_after(self, count: int) -> BinlogPosition:
+        """Return the position after the first `count` of them."""
+        return self.entry.position_after(self.first + count)
 
     def allowed(self, limit: Limit, size: int, count: int) -> int:
-        """Return how many a batch may go behind which has so many bytes and transactions already."""
+        """Return how many fit into a batch that has this size and this number of transactions already."""
         fits = np.ones(len(self), dtype=bool)
         if limit.bytes is not None:
-            fits &= size + self.stretch.cuts[self.first :] - self.begin <= limit.bytes
-        if limit.transactions is not None and self.stretch.transactions:
+            fits &= size + self.entry.boundaries[self.first :] - self.begin <= limit.bytes
+        if limit.transactions is not None and self.entry.transactions:
             fits &= count + np.arange(1, len(self) + 1) <= limit.transactions
         return _leading(fits)
 
-    def before(self, target: StreamOffset | None) -> int:
-        """Return how many do not lie behind a target."""
-        if target is None or not self.stretch.is_beside(target):
+    def up_to(self, target: BinlogPosition | None) -> int:
+        """Return how many do not come after a target."""
+        if target is None or not self.entry.end.is_ordered_with(target):
             return len(self)
-        file, target_file = log_order(self.stretch.end.file), log_order(target.file)
+        file, target_file = self.entry.end.order[0], target.order[0]
         if file != target_file:
             return len(self) if file < target_file else 0
-        return _leading(self.stretch.cuts[self.first :] <= target.pos)
+        return _leading(self.entry.boundaries[self.first :] <= target.offset)
 
 
 def _leading(fits: npt.NDArray[np.bool_]) -> int:
@@ -190,87 +182,46 @@ def _leading(fits: npt.NDArray[np.bool_]) -> int:
     return len(fits) if fits.all() else int(np.argmin(fits))
 
 
-def _of_bytes(piece: BytesPiece) -> Stretch:
-    places = piece.places
-    cuts = np.append(places.outline.starts[1:], piece.end)
-    is_small = len(piece.data) <= MOST_CARRIED
-    chunk = Chunk(piece.file, piece.offset, piece.format, piece.data)
-    held = _Bytes(chunk, places.outline.format) if is_small else None
-    return Stretch(piece.offset, cuts, places.behind, piece.resume, len(places) > 0, True, held)
+class Backlog:
+    """Takes chunks from a thread that follows a server, and decides how far the next batch goes.
 
-
-def _of_group(group: Group, *, by_file: bool) -> Stretch:
-    """A transaction that was read by GTIDs is all that there is to read; by files, other events count too."""
-    resume, transaction = group.resume, group.transaction
-    is_read = group.kind is GroupKind.TRANSACTION or (by_file and resume.by_file and group.kind is GroupKind.LOG)
-    held = _group_bytes(group) if is_read else None
-    begin = resume.offset - (0 if transaction is None else transaction.length)
-    if held is not None:
-        begin = held.chunk.offset
-    cuts = np.array([resume.offset], dtype=np.int64)
-    has_bytes = is_read and (transaction is not None or held is not None)
-    return Stretch(begin, cuts, lambda _count: resume, resume, transaction is not None, has_bytes, held)
-
-
-def _group_bytes(group: Group) -> _Bytes | None:
-    """Return the bytes of a group, if they are few and stand in a file."""
-    if group.held.spilled:
-        return None
-    frames = [event.frame for event in group.events(expand_payloads=False)]
-    data = b"".join(frame.data for frame in frames if frame.end_offset > frame.offset)
-    if not data or len(data) > MOST_CARRIED:
-        return None
-    first = frames[0]
-    file = next(iter(group.held)).file
-    chunk = Chunk(file, first.offset, first.format, np.frombuffer(data, dtype=np.uint8))
-    return _Bytes(chunk, first.format)
-
-
-_MOST_AHEAD = 256 << 20
-_MOST_HELD = 16 << 20
-_MOST_STRETCHES = 1 << 12
-
-
-class LiveLog:
-    """Takes pieces from a thread that follows a server, and tells another how far the next batch goes.
-
-    The follower waits when it is far ahead of the batches. Of what it brought, the bytes are kept while they are few.
+    The follower waits when it is far ahead of the batches. The bytes of what it delivered are kept while they are few.
     """
 
-    def __init__(self, start: StreamOffset) -> None:
+    def __init__(self, start: BinlogPosition) -> None:
         self._changed = threading.Condition()
-        self._stretches: deque[Stretch] = deque()
-        self._dropped: Stretch | None = None
+        self._entries: deque[BacklogEntry] = deque()
+        self._last_dropped: BacklogEntry | None = None
         self._failure: BinlogError | None = None
         self._is_closed = False
         self._ahead = self._carried = 0
-        self._at, self._at_point = start, start.point
+        self.begin = start
+        """The position after which everything is here, or still to come."""
         self.end = start
+        """The position after everything that is here."""
 
-    @property
-    def begin(self) -> StreamOffset:
-        """The place behind which everything is here, or still to come."""
-        return self._at
-
-    def add(self, piece: Piece) -> None:
-        """Take what came; wait while it is too much."""
-        stretch = Stretch.of(piece, by_file=self.end.by_file and self.end.server == piece.resume.server)
-        end = StreamOffset.of_point(stretch.end, self.end.lost)
+    def add(self, chunk: LogChunk) -> None:
+        """Take what was delivered; wait while it is too much."""
+        is_by_file = self.end.by_file and self.end.server == chunk.origin.server
+        if not chunk.data and is_by_file and self.begin.by_file:
+            return  # an artificial event is of interest only if it says that files are enough
+        entry = BacklogEntry.of(chunk, by_file=is_by_file)
+        end = entry.end
         with self._changed:
-            is_news = end.place != self.end.place or end.by_file > self.end.by_file
-            if not (is_news and (stretch.has_bytes or end.by_file)):
+            is_news = end.coordinates != self.end.coordinates or end.by_file > self.end.by_file
+            if not (is_news and (entry.has_rows or end.by_file)):
                 return
             self._changed.wait_for(lambda: self._is_closed or self._has_room)
-            if self._carried + stretch.carried > _MOST_HELD:
-                stretch.forget_bytes()
-            self._ahead += stretch.size
-            self._carried += stretch.carried
-            self._stretches.append(stretch)
+            if self._carried + entry.carried > _MAX_BUFFERED_BYTES:
+                entry.drop_bytes()
+            self._ahead += entry.size
+            self._carried += entry.carried
+            self._entries.append(entry)
             self.end = end
             self._changed.notify_all()
 
     def fail(self, error: BinlogError) -> None:
-        """Say why nothing more comes."""
+        """Note why nothing more comes."""
         with self._changed:
             self._failure = error
             self._changed.notify_all()
@@ -281,88 +232,89 @@ class LiveLog:
             self._is_closed = True
             self._changed.notify_all()
 
-    def wait(self, start: StreamOffset, seconds: float, target: StreamOffset | None) -> None:
-        """Wait for something behind a place, or that there is nothing more to wait for."""
+    def wait(self, start: BinlogPosition, seconds: float, target: BinlogPosition | None) -> None:
+        """Wait for something after a position, or until there is nothing more to wait for."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_ready(start, target), seconds)
 
-    def next_end(self, start: StreamOffset, limit: Limit, target: StreamOffset | None) -> StreamOffset:
-        """Return how far a batch goes that begins at a place: as far as the limit allows, and one transaction at least.
+    def next_end(self, start: BinlogPosition, limit: Limit, target: BinlogPosition | None) -> BinlogPosition:
+        """Return how far a batch goes that begins at a position: as far as the limit allows, but at least one
+        transaction.
 
         What made the follower fail is raised when everything before it was taken.
         """
         with self._changed:
-            self._go_to(start)
-            if self._is_enough(start):
+            self._drop_before(start)
+            if self._is_known_in_file(start):
                 return replace(start, by_file=True)
-            if self._failure is not None and not self._stretches:
+            if self._failure is not None and not self._entries:
                 raise self._failure
-            return self._cut(start, limit, target)
+            return self._end_of_batch(start, limit, target)
 
-    def carried(self, start: StreamOffset, end: StreamOffset) -> tuple[Chunk, ...] | None:
+    def carried(self, start: BinlogPosition, end: BinlogPosition) -> tuple[LogChunk, ...] | None:
         """Return the bytes of a range, if they are few and still here."""
-        if start.place == end.place:
+        if start.coordinates == end.coordinates:
             return ()
         with self._changed:
-            self._go_to(start)
-            chunks: list[Chunk] = []
-            for stretch in self._stretches:
-                found = stretch.bytes_between(start, end)
+            self._drop_before(start)
+            chunks: list[LogChunk] = []
+            for entry in self._entries:
+                found = entry.chunks_between(start, end)
                 if found is None:
                     return None
                 chunks += found
-                if sum(len(chunk.data) for chunk in chunks) > MOST_CARRIED:
+                if sum(len(chunk.data) for chunk in chunks) > MAX_CARRIED_BYTES:
                     return None
-                if stretch.holds(end):
+                if entry.contains(end):
                     return tuple(chunks)
             return None
 
-    def _is_ready(self, start: StreamOffset, target: StreamOffset | None) -> bool:
-        self._go_to(start)
+    def _is_ready(self, start: BinlogPosition, target: BinlogPosition | None) -> bool:
+        self._drop_before(start)
         is_there = target is not None and self.end.reaches(target)
-        return self._failure is not None or bool(self._stretches) or is_there
+        return self._failure is not None or bool(self._entries) or is_there
 
     @property
     def _has_room(self) -> bool:
-        return len(self._stretches) < _MOST_STRETCHES and self._ahead < _MOST_AHEAD
+        return len(self._entries) < _MAX_ENTRIES and self._ahead < _MAX_AHEAD_BYTES
 
-    def _go_to(self, start: StreamOffset) -> None:
-        """Forget what lies before a place, also what has come only since the last time."""
-        if start.place != self._at.place:
-            self._at, self._at_point = start, start.point
-        while self._stretches and self._stretches[0].is_before(start, self._at_point.gtids):
-            self._drop()
+    def _drop_before(self, start: BinlogPosition) -> None:
+        """Drop what comes before a position, also what has come only since the last time."""
+        if start.coordinates != self.begin.coordinates:
+            self.begin = start
+        while self._entries and self._entries[0].is_before(start):
+            self._drop_first()
 
-    def _is_enough(self, start: StreamOffset) -> bool:
-        """Tell whether a place that GTIDs told is known by now as one in a file."""
-        found = (self._dropped, *islice(self._stretches, 1))
-        return not start.by_file and any(stretch is not None and stretch.shows(start) for stretch in found)
+    def _is_known_in_file(self, start: BinlogPosition) -> bool:
+        """Return whether a position by GTIDs is known by now as one in a file."""
+        found = (self._last_dropped, *islice(self._entries, 1))
+        return not start.by_file and any(entry is not None and entry.shows(start) for entry in found)
 
-    def _drop(self) -> None:
-        dropped = self._dropped = self._stretches.popleft()
+    def _drop_first(self) -> None:
+        dropped = self._last_dropped = self._entries.popleft()
         self._ahead -= dropped.size
         self._carried -= dropped.carried
-        dropped.forget_bytes()
+        dropped.drop_bytes()
         self._changed.notify_all()
 
-    def _cut(self, start: StreamOffset, limit: Limit, target: StreamOffset | None) -> StreamOffset:
+    def _end_of_batch(self, start: BinlogPosition, limit: Limit, target: BinlogPosition | None) -> BinlogPosition:
         """Find the end of a batch. It is read again in one way: where another begins, on another server or by file
         instead of by GTIDs, a batch ends, and so does the one that takes the first step there.
         """
-        found: tuple[Cuts, int] | None = None
+        found: tuple[BatchBoundaries, int] | None = None
         size = count = 0
-        for stretch in self._stretches:
-            is_other_way = stretch.way != (start.server, start.by_file)
+        for entry in self._entries:
+            is_other_way = entry.way != (start.server, start.by_file)
             if is_other_way and found is not None:
                 break
-            cuts = stretch.cuts_behind(start)
-            before = cuts.before(target)
-            taken = min(before, cuts.allowed(limit, size, count))
-            if found is None and before and not taken:
+            boundaries = entry.boundaries_after(start)
+            wanted = boundaries.up_to(target)
+            taken = min(wanted, boundaries.allowed(limit, size, count))
+            if found is None and wanted and not taken:
                 taken = 1
             if taken:
-                found = cuts, taken
-            if taken < len(cuts) or is_other_way:
+                found = boundaries, taken
+            if taken < len(boundaries) or is_other_way:
                 break
-            size, count = size + cuts.size, count + cuts.transactions
-        return start if found is None else StreamOffset.of_point(found[0].behind(found[1]), start.lost)
+            size, count = size + boundaries.size, count + boundaries.transactions
+        return start if found is None else found[0].position_after(found[1])

@@ -1,108 +1,94 @@
-"""A range of a server's log, read by an executor: from what the driver sent along, or over a connection of its own."""
+"""A range of a server's logs, read by an executor: from what the driver sent along, or over its own connection."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from binspark.client.bulk.chunk_reader import ChunkReader
-from binspark.client.bulk.follow_runs import RunFollower
-from binspark.client.bulk.outline import Chunk
-from binspark.client.bulk.runs import Stop
-from binspark.client.connect import connect
-from binspark.client.follow import follow
-from binspark.client.identity import identify
-from binspark.client.options import ConnectionOptions
-from binspark.client.resume import ResumePoint
-from binspark.client.settings import FollowSettings, StreamSettings
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.errors import Purged
 from binspark.event import Event
-from binspark.files.sources import log_order
+from binspark.replication.chunk import LogChunk, read_chunks
+from binspark.replication.follow import Follower
+from binspark.replication.gtids import includes
+from binspark.replication.position import BinlogPosition
+from binspark.replication.stop import StopCondition
 from binspark.schema.history import SchemaHistory
+from binspark.server.config import ConnectionConfig
+from binspark.server.connection import connect
+from binspark.server.info import server_info
 
 MakeReader = Callable[[SchemaHistory], BatchReader]
 
-_TO_THE_END = FollowSettings(stream=StreamSettings(until_end=True))
+
+@dataclass(frozen=True)
+class ServerRange:
+    """The transactions between two positions of a server's logs; `carried` are their bytes, if they are few."""
+
+    config: ConnectionConfig
+    start: BinlogPosition
+    end: BinlogPosition
+    carried: tuple[LogChunk, ...] | None = None
 
 
 @dataclass(frozen=True)
-class LiveRange:
-    """The transactions between two places of a server's log; `carried` are their bytes, where they were few."""
-
-    connection: ConnectionOptions
-    start: ResumePoint
-    end: ResumePoint
-    carried: tuple[Chunk, ...] | None = None
-
-
-@dataclass(frozen=True)
-class LiveReader:
-    """Reads ranges as `SplitReader` reads splits. A connection that is lost is made again, behind the last event."""
+class RangeReader:
+    """Reads ranges as `SplitReader` reads splits. A lost connection is made again, after the last event."""
 
     history: SchemaHistory
 
-    def batches(self, part: LiveRange, make_reader: MakeReader) -> Iterator[TableBatch]:
+    def batches(self, part: ServerRange, make_reader: MakeReader) -> Iterator[TableBatch]:
         """Yield the rows of a range."""
-        reader = make_reader(self.history)
-        chunks = ChunkReader(range_chunks(part))
-        while (span := chunks.next_span()) is not None:
-            yield from reader.read(chunks.read_into, chunks.file, span)
+        yield from read_chunks(make_reader(self.history), range_chunks(part))
 
-    def events(self, part: LiveRange, *, expand: bool = True) -> Iterator[Event]:
+    def events(self, part: ServerRange, *, expand: bool = True) -> Iterator[Event]:
         """Yield the events of a range."""
         for chunk in range_chunks(part):
-            yield from chunk.events(expand=expand)
+            yield from chunk.events(expand_payloads=expand)
 
 
-def range_chunks(part: LiveRange) -> Iterator[Chunk]:
-    """Yield the events of a range that are in the server's files. A chunk is good until the next is asked for."""
+def range_chunks(part: ServerRange) -> Iterator[LogChunk]:
+    """Yield the events of a range that are in the server's files. A chunk is valid until the next is requested."""
     if part.carried is not None:
         return iter(part.carried)
-    if part.start.server == part.end.server and part.start.by_file and part.end.by_file and _is_there(part):
+    if part.start.server == part.end.server and part.start.by_file and part.end.by_file and _is_reached(part):
         return _chunks_by_file(part)
-    return _chunks_by_gtid(part)
+    return _chunks_by_gtids(part)
 
 
-def _is_there(part: LiveRange) -> bool:
-    with connect(part.connection) as connection:
-        return identify(connection).uuid == part.start.server
+def _is_reached(part: ServerRange) -> bool:
+    """Whether the server that answers is the one of the range."""
+    with connect(part.config) as connection:
+        return server_info(connection).uuid == part.start.server
 
 
-def _chunks_by_file(part: LiveRange) -> Iterator[Chunk]:
-    end = (log_order(part.end.file), part.end.offset)
-    start = ResumePoint(part.start.file, part.start.offset, None, part.start.server, part.start.created)
-    if (log_order(start.file), start.offset) >= end:
+def _chunks_by_file(part: ServerRange) -> Iterator[LogChunk]:
+    if part.start.order >= part.end.order:
         return
-    follower = RunFollower(part.connection, start, _TO_THE_END, stop=Stop(part.end.file, part.end.offset))
-    try:
-        for run in follower:
-            if run.data:
-                yield run.chunk
-            if (log_order(run.file), run.end) >= end:
+    # Without GTIDs, no other server continues it by GTIDs: the bytes would not be those of the range.
+    start = replace(part.start, gtids=None)
+    stop = StopCondition(part.end, end_of_log=True)
+    with Follower(part.config, start, stop=stop, complete_transactions=False) as follower:
+        for chunk in follower:
+            if chunk.data:
+                yield chunk
+            if chunk.end_position.order >= part.end.order:
                 return
-    finally:
-        follower.close()
-    raise Purged(f"the server's log ends before {part.end.file}:{part.end.offset}, which was there before")
+    raise Purged(f"the server's log ends before {part.end.describe()}, which was there before", part.end.error_position)
 
 
-def _chunks_by_gtid(part: LiveRange) -> Iterator[Chunk]:
+def _chunks_by_gtids(part: ServerRange) -> Iterator[LogChunk]:
     """Yield the transactions of a range from another server of the same topology, by their GTIDs."""
     wanted = part.end.gtids
     if wanted is None:
-        message = f"the server of {part.end.file}:{part.end.offset} is gone, and the GTIDs up to there are not known"
-        raise Purged(message, part.end.position)
-    follower = follow(part.connection, part.start, _TO_THE_END)
-    try:
-        for group in follower:
-            gtid = None if group.transaction is None else group.transaction.gtid
+        message = f"the server of {part.end.describe()} is gone, and the GTIDs up to there are not known"
+        raise Purged(message, part.end.error_position)
+    stop = StopCondition(end_of_log=True)
+    with Follower(part.config, part.start, stop=stop, one_per_chunk=True) as follower:
+        for chunk in follower:
+            gtid = chunk.transactions.gtid(0) if chunk.is_transaction else None
             if gtid is not None and gtid in wanted:
-                for event in group.events(expand_payloads=False):
-                    data = np.frombuffer(event.frame.data, dtype=np.uint8)
-                    yield Chunk(event.file, event.offset, event.frame.format, data)
-            if group.resume.gtids is not None and wanted <= group.resume.gtids:  # type: ignore[operator]
+                yield chunk
+            delivered = chunk.end_position.gtids
+            if delivered is not None and includes(delivered, wanted):
                 return
-    finally:
-        follower.close()

@@ -15,21 +15,32 @@ from pyspark.sql.types import StructType
 
 from binspark.errors import SourceError
 from binspark.kernels import cache
+from binspark.replication.position import BinlogPosition
 from binspark.schema.history import SchemaHistory
 from binspark.spark.batch import make_view
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion
-from binspark.spark.streaming.offset import UNRESOLVED, StreamOffset
 
 if TYPE_CHECKING:
-    from binspark.spark.streaming.archive import Archive
+    from binspark.spark.streaming.archive import ArchiveSource
     from binspark.spark.streaming.limit import Limit
-    from binspark.spark.streaming.server import LiveServer
+    from binspark.spark.streaming.server import ServerSource
     from binspark.spark.views.base import LogReader
 
 
 _NO_BYTES_LIMIT = 1 << 62
 _HISTORIES = 4
+
+UNRESOLVED: dict[str, Any] = {**dict.fromkeys(BinlogPosition("", 0).to_json()), "v": 1}
+"""The offset at which every stream begins: a constant, because Spark asks for it several times. What it means is
+decided once, by the first offset that is asked for, which Spark keeps before it is used.
+"""
+
+
+def parse_offset(kept: dict[str, Any]) -> BinlogPosition | None:
+    """Return the position of an offset that Spark has kept, None for where every stream begins."""
+    is_unresolved = kept.get("v") == UNRESOLVED["v"] and kept.get("file") is None
+    return None if is_unresolved else BinlogPosition.from_json(kept)
 
 
 class RangePartition(InputPartition):
@@ -51,8 +62,8 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._options = options
         self._schema = schema
         self._version = version
-        self._follows: Archive | LiveServer | None = None
-        self._target: StreamOffset | None = None
+        self._follows: ArchiveSource | ServerSource | None = None
+        self._target: BinlogPosition | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_follows": None, "_target": None}
@@ -74,12 +85,12 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """Return how far the next batch goes. The first time, that is where the stream begins."""
-        begun = StreamOffset.parse(start)
+        begun = parse_offset(start)
         if begun is None:
-            return self._followed.start(self._options.starting_offsets).json()
+            return self._followed.start(self._options.starting_offsets).to_json()
         found = self._followed.latest(begun, self._limit(limit), self._target)
         self._check_order(begun, found)
-        return found.json()
+        return found.to_json()
 
     def _limit(self, limit: ReadLimit) -> Limit:
         from binspark.spark.streaming.limit import Limit
@@ -92,11 +103,11 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
         """Return where the source is, for the query's progress."""
         reported = self._followed.reported()
-        return None if reported is None else reported.json()
+        return None if reported is None else reported.to_json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """Return the parts of a range."""
-        begin, stop = StreamOffset.parse(start), StreamOffset.parse(end)
+        begin, stop = parse_offset(start), parse_offset(end)
         if begin is None or stop is None or begin == stop:
             return []
         self._check_order(begin, stop)
@@ -116,28 +127,30 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._follows.stop()
 
     @property
-    def _followed(self) -> Archive | LiveServer:
+    def _followed(self) -> ArchiveSource | ServerSource:
         if self._follows is None:
             self._follows = _follow(self._options)
         return self._follows
 
-    def _check_order(self, start: StreamOffset, end: StreamOffset) -> None:
+    def _check_order(self, start: BinlogPosition, end: BinlogPosition) -> None:
         if end.is_before(start):
-            message = f"the stream stands at {start.position}, and its source only at {end.position}"
-            raise SourceError(f"{message}: was it reset? A new checkpoint starts anew", end.position)
+            message = f"the stream is at {start.describe()}, but its source only at {end.describe()}: was it reset?"
+            raise SourceError(f"{message} Use a new checkpoint to start again", end.error_position)
 
 
-def _follow(options: SourceOptions) -> Archive | LiveServer:
+def _follow(options: SourceOptions) -> ArchiveSource | ServerSource:
     if options.is_live:
-        from binspark.spark.streaming.server import LiveServer
+        from binspark.spark.streaming.server import ServerSource
 
-        return LiveServer(options)
-    from binspark.spark.streaming.archive import Archive
+        return ServerSource(options)
+    from binspark.spark.streaming.archive import ArchiveSource
 
-    return Archive(options)
+    return ArchiveSource(options)
 
 
-def _partitions(followed: Archive | LiveServer, start: StreamOffset, end: StreamOffset) -> list[InputPartition]:
+def _partitions(
+    followed: ArchiveSource | ServerSource, start: BinlogPosition, end: BinlogPosition
+) -> list[InputPartition]:
     return [RangePartition(part, _packed(history)) for part, history in followed.parts(start, end)]
 
 
@@ -161,6 +174,6 @@ def _reader(partition: RangePartition) -> LogReader:
         from binspark.files.split_reader import SplitReader
 
         return SplitReader(history)
-    from binspark.spark.streaming.range_reader import LiveReader
+    from binspark.spark.streaming.range_reader import RangeReader
 
-    return LiveReader(SchemaHistory(history.catalog))
+    return RangeReader(SchemaHistory(history.catalog))

@@ -1,4 +1,4 @@
-"""A live server as a source: a thread on the driver follows it, and tells how far batches may go."""
+"""A live server as a source: a thread on the driver follows it, and decides how far batches may go."""
 
 from __future__ import annotations
 
@@ -8,245 +8,240 @@ import time
 from collections import deque
 from dataclasses import replace
 
-from binspark.client.asking import Asking
-from binspark.client.bulk.follow_pieces import PieceFollower
-from binspark.client.bulk.outline import statements
-from binspark.client.bulk.pieces import BytesPiece, Piece
-from binspark.client.connect import Connection
-from binspark.client.facts import log_end, purged_gtids, server_family, server_logs
-from binspark.client.gather import connection_options
-from binspark.client.identity import identify
-from binspark.client.probe import file_created
-from binspark.client.resolve import resolve_start
-from binspark.client.resume import ResumePoint
-from binspark.client.schema_at import history_at
-from binspark.client.settings import FollowSettings, Retry, StreamSettings
-from binspark.client.start import Earliest, parse_start
 from binspark.columns.starts import names_every_transaction
 from binspark.errors import BinlogError, ConnectionLost, Purged
 from binspark.event import Event
 from binspark.files.sources import log_order
 from binspark.gtid import GtidSet
 from binspark.options.server import connection_arguments
+from binspark.replication.chunk import LogChunk
+from binspark.replication.dump import file_created
+from binspark.replication.find import end_of_log, find_start
+from binspark.replication.follow import Follower
+from binspark.replication.position import BinlogPosition
+from binspark.replication.schema_at import history_at
+from binspark.replication.settings import FollowSettings, StreamSettings
+from binspark.replication.start import Earliest, parse_start
 from binspark.schema.history import SchemaHistory, may_define_tables
+from binspark.server.config import connection_config
+from binspark.server.connection import Connection
+from binspark.server.info import purged_gtids, server_info, server_logs
+from binspark.server.retry import Retry, RetryingConnection
 from binspark.spark.options import SourceOptions
-from binspark.spark.streaming.backlog import LiveLog
+from binspark.spark.streaming.backlog import Backlog
 from binspark.spark.streaming.limit import Limit
-from binspark.spark.streaming.offset import StreamOffset
-from binspark.spark.streaming.range_reader import LiveRange
+from binspark.spark.streaming.range_reader import ServerRange
 
 log = logging.getLogger("binspark.spark")
-
-
-def surviving(connection: Connection, place: StreamOffset) -> StreamOffset:
-    """Return a place of a server's log, or where to go on if what follows it is gone.
-
-    Where logs were purged, that is behind them. Where they were reset, it is the beginning of the new ones, and `lost`
-    says that no order holds across it. A place of another server is left to that server.
-    """
-    if not place.by_file:
-        return _behind_purged(connection, place)
-    if identify(connection).uuid != place.server:
-        return place
-    if _is_there(connection, place):
-        return place
-    oldest = StreamOffset.of_point(resolve_start(connection, Earliest()), place.lost)
-    if log_order(oldest.file) > log_order(place.file):
-        log.warning("%s is gone before it was read; going on with %s", place.file, oldest.file)
-        return oldest
-    log.warning("the logs were reset behind %s; going on with the new ones, from %s", place.position, oldest.file)
-    return replace(oldest, lost=place.lost + 1)
-
-
-def _is_there(connection: Connection, place: StreamOffset) -> bool:
-    """Tell whether a log is the one that was read, and as long as that."""
-    sizes = {listed.name: listed.size for listed in server_logs(connection)}
-    if sizes.get(place.file, 0) < place.pos:
-        return False
-    return not place.created or file_created(connection.options, place.file) == place.created
-
-
-def _behind_purged(connection: Connection, place: StreamOffset) -> StreamOffset:
-    """Return a place that GTIDs tell, behind those that were purged too."""
-    gtids, purged = place.point.gtids, purged_gtids(connection)
-    if not isinstance(gtids, GtidSet) or purged <= gtids:
-        return place
-    log.warning("transactions are gone before they were read: %s", purged - gtids)
-    return replace(place, gtid=str(gtids | purged))
-
 
 _HEARTBEAT_SECONDS = 1.0
 _POLL_SECONDS = 0.25
 _REPORT_SECONDS = 1.0
 _TARGET_SECONDS = 120.0
 
+Definition = tuple[BinlogPosition, Event]
+"""A statement that may define tables, and the position after it."""
 
-class LiveServer:
+
+class ServerSource:
     """Follows a server from where the stream is, in a thread. A batch ends where a transaction did."""
 
     def __init__(self, options: SourceOptions) -> None:
-        self._connection = connection_options(**connection_arguments(options.server))
+        self._config = connection_config(**connection_arguments(options.server))
         self._may_lose = not options.fail_on_data_loss
-        self._asking = Asking(self._connection)
-        self._glancing = Asking(self._connection, Retry(limit=0))
-        self._log: LiveLog | None = None
-        self._follower: PieceFollower | None = None
+        self._connection = RetryingConnection(self._config)
+        self._status_connection = RetryingConnection(self._config, Retry(limit=0))
+        self._backlog: Backlog | None = None
+        self._follower: Follower | None = None
         self._known = SchemaHistory()
-        self._told: SchemaHistory | None = None
-        self._statements: deque[tuple[StreamOffset, Event]] = deque()
-        self._reported: tuple[float, StreamOffset | None] = (0.0, None)
+        self._shared: SchemaHistory | None = None
+        self._definitions: deque[Definition] = deque()
+        self._reported: tuple[float, BinlogPosition | None] = (0.0, None)
 
-    def start(self, text: str) -> StreamOffset:
-        """Return the place that `startingOffsets` means."""
+    def start(self, text: str) -> BinlogPosition:
+        """Return the position that `startingOffsets` means."""
         start = parse_start(text)
-        return StreamOffset.of_point(self._asking.ask(lambda connection: resolve_start(connection, start)))
+        return self._connection.run(lambda connection: find_start(connection, start))
 
-    def reported(self) -> StreamOffset | None:
-        """Return where the server writes, as it was a moment ago at most; where it was last, if it does not answer."""
+    def reported(self) -> BinlogPosition | None:
+        """Return where the server writes, as of a moment ago at most; where it was last, if it does not answer."""
         if time.monotonic() - self._reported[0] > _REPORT_SECONDS:
-            self._reported = (time.monotonic(), self._glance())
-        head, seen = self._reported[1], None if self._log is None else self._log.end
+            self._reported = (time.monotonic(), self._status())
+        head, seen = self._reported[1], None if self._backlog is None else self._backlog.end
         return seen if head is None or (seen is not None and head.is_before(seen)) else head
 
-    def _glance(self) -> StreamOffset | None:
-        """Ask where the server writes. If that is before what it has sent, its logs were reset: a dump never tells."""
-        live = self._log
-        seen = None if live is None else live.end
+    def _status(self) -> BinlogPosition | None:
+        """Ask where the server writes. If that is before what it has sent, its logs were reset: a dump does not say."""
+        backlog = self._backlog
+        seen = None if backlog is None else backlog.end
         try:
-            head = self._glancing.ask(_head)
+            head = self._status_connection.run(end_of_log)
         except ConnectionLost:
             return None
-        if live is None or seen is None:
+        if backlog is None or seen is None:
             return head
-        head = replace(head, lost=seen.lost)
+        head = replace(head, resets=seen.resets)
         if head.is_before(seen):
-            live.fail(_reset(head, seen))
+            backlog.fail(_reset(head, seen))
         return head
 
-    def head(self) -> StreamOffset:
+    def head(self) -> BinlogPosition:
         """Return where the server writes now."""
-        return self._asking.ask(_head)
+        return self._connection.run(end_of_log)
 
-    def latest(self, start: StreamOffset, limit: Limit, target: StreamOffset | None = None) -> StreamOffset:
+    def latest(self, start: BinlogPosition, limit: Limit, target: BinlogPosition | None = None) -> BinlogPosition:
         """Return how far the next batch goes, as far as the follower has come."""
         try:
-            return self._next_end(start, limit, target and replace(target, lost=start.lost))
+            return self._next_end(start, limit, target and replace(target, resets=start.resets))
         except Purged:
-            place = self._surviving(start)
-            if place == start:
+            position = self._surviving(start)
+            if position == start:
                 raise
-            return start if place.lost == start.lost else place
+            return start if position.resets == start.resets else position
 
-    def _next_end(self, start: StreamOffset, limit: Limit, target: StreamOffset | None) -> StreamOffset:
+    def _next_end(self, start: BinlogPosition, limit: Limit, target: BinlogPosition | None) -> BinlogPosition:
         if target is not None and target.is_before(start):
             raise _reset(target, start)
-        live = self._follow(start)
-        live.wait(start, _POLL_SECONDS if target is None else _TARGET_SECONDS, target)
+        backlog = self._follow(start)
+        backlog.wait(start, _POLL_SECONDS if target is None else _TARGET_SECONDS, target)
         try:
-            end = live.next_end(start, limit, target)
+            end = backlog.next_end(start, limit, target)
         except BinlogError:
-            self._log = None
-            live.close()
+            self._backlog = None
+            backlog.close()
             raise
-        if target is not None and end == start and not live.end.reaches(target):
-            message = f"the server had written up to {target.position}, and has sent nothing more"
-            raise ConnectionLost(f"{message} for {_TARGET_SECONDS:.0f} s", start.position)
+        if target is not None and end == start and not backlog.end.reaches(target):
+            message = f"the server had written up to {target.describe()}, but has sent nothing more"
+            raise ConnectionLost(f"{message} for {_TARGET_SECONDS:.0f} s", start.error_position)
         return end
 
-    def history(self, start: StreamOffset) -> SchemaHistory:
-        """Return what is known of tables at a place: what the server says, if no statement has changed it since."""
+    def history(self, start: BinlogPosition) -> SchemaHistory:
+        """Return what is known of tables at a position: what the server reports, if no statement changed it since."""
         self._follow(start)
-        while self._statements and not start.is_before(self._statements[0][0]):
-            self._known.feed(self._statements.popleft()[1])
-            self._told = None
-        if self._told is None:
-            self._told = SchemaHistory(self._known.catalog)
-        return self._told
+        while self._definitions and not start.is_before(self._definitions[0][0]):
+            self._known.feed(self._definitions.popleft()[1])
+            self._shared = None
+        if self._shared is None:
+            self._shared = SchemaHistory(self._known.catalog)
+        return self._shared
 
-    def parts(self, start: StreamOffset, end: StreamOffset) -> list[tuple[LiveRange, SchemaHistory]]:
+    def parts(self, start: BinlogPosition, end: BinlogPosition) -> list[tuple[ServerRange, SchemaHistory]]:
         """Return a range as one part: transactions come over a connection one after the other. None, if it is lost."""
-        live = self._followed_from(start)
-        carried = None if live is None else live.carried(start, end)
-        if start.lost != end.lost or (carried is None and self._surviving(end) != end):
+        backlog = self._followed_from(start)
+        carried = None if backlog is None else backlog.carried(start, end)
+        if start.resets != end.resets or (carried is None and self._surviving(end) != end):
             return []
         begin = start if carried is not None else self._surviving(start)
-        return [(LiveRange(self._connection, begin.point, end.point, carried), self.history(start))]
+        return [(ServerRange(self._config, begin, end, carried), self.history(start))]
 
     def stop(self) -> None:
         """End the thread."""
-        if self._log is not None:
-            self._log.close()
+        if self._backlog is not None:
+            self._backlog.close()
         if self._follower is not None:
             self._follower.stop()
-        self._asking.close()
-        self._glancing.close()
+        self._connection.close()
+        self._status_connection.close()
 
-    def _follow(self, start: StreamOffset) -> LiveLog:
-        """Follow from a place on, unless that is what is being done."""
-        live = self._followed_from(start)
-        if live is not None:
-            return live
+    def _follow(self, start: BinlogPosition) -> Backlog:
+        """Follow from a position on, unless that is what is being done."""
+        backlog = self._followed_from(start)
+        if backlog is not None:
+            return backlog
         self.stop()
-        begin = self._begin(start).point
-        self._known = self._asking.ask(lambda connection: history_at(connection, begin))
-        in_bulk = self._asking.ask(lambda asked: names_every_transaction(server_family(asked), asked.server_version))
-        self._statements, self._told = deque(), None
-        self._log = LiveLog(start)
+        begin = self._begin(start)
+        self._known = self._connection.run(lambda connection: history_at(connection, begin))
+        server = self._connection.run(server_info)
+        self._definitions, self._shared = deque(), None
+        self._backlog = Backlog(start)
         settings = FollowSettings(stream=StreamSettings(heartbeat_seconds=_HEARTBEAT_SECONDS))
-        self._follower = PieceFollower(self._connection, begin, settings, in_bulk=in_bulk)
-        arguments = (self._follower, self._log, self._statements)
+        one_per_chunk = not names_every_transaction(server.family, server.version)
+        self._follower = Follower(self._config, begin, settings, one_per_chunk=one_per_chunk)
+        arguments = (self._follower, self._backlog, self._definitions)
         threading.Thread(target=_run, args=arguments, daemon=True, name="binspark-follower").start()
-        return self._log
+        return self._backlog
 
-    def _followed_from(self, start: StreamOffset) -> LiveLog | None:
-        live = self._log
-        return None if live is None or live.begin.lost != start.lost or start.is_before(live.begin) else live
+    def _followed_from(self, start: BinlogPosition) -> Backlog | None:
+        backlog = self._backlog
+        if backlog is None or backlog.begin.resets != start.resets or start.is_before(backlog.begin):
+            return None
+        return backlog
 
-    def _begin(self, start: StreamOffset) -> StreamOffset:
-        """Return where to follow from for what comes behind a place."""
-        place = self._surviving(start)
-        if place.lost != start.lost:
-            raise Purged("what follows this place is gone: the logs were reset", start.position)
-        return place
+    def _begin(self, start: BinlogPosition) -> BinlogPosition:
+        """Return where to follow from for what comes after a position."""
+        position = self._surviving(start)
+        if position.resets != start.resets:
+            raise Purged("what follows this position is gone: the logs were reset", start.error_position)
+        return position
 
-    def _surviving(self, place: StreamOffset) -> StreamOffset:
-        """Return a place, or where to go on if its log is gone and data may be lost."""
+    def _surviving(self, position: BinlogPosition) -> BinlogPosition:
+        """Return a position, or where to continue if its log is gone and data may be lost."""
         if not self._may_lose:
-            return place
-        return self._asking.ask(lambda connection: surviving(connection, place))
+            return position
+        return self._connection.run(lambda connection: surviving_position(connection, position))
 
 
-def _run(follower: PieceFollower, live: LiveLog, found: deque[tuple[StreamOffset, Event]]) -> None:
-    """Bring what a follower reads. Statements are there before the place behind them is."""
+def _run(follower: Follower, backlog: Backlog, definitions: deque[Definition]) -> None:
+    """Bring what a follower reads. Statements are there before the position after them is."""
     try:
-        for piece in follower:
-            found.extend((_behind(event, piece.resume), event) for event in _definitions(piece))
-            live.add(piece)
+        for chunk in follower:
+            definitions.extend(_definitions(chunk))
+            backlog.add(chunk)
     except BinlogError as error:
-        live.fail(error)
+        backlog.fail(error)
 
 
-def _behind(event: Event, resume: ResumePoint) -> StreamOffset:
-    return StreamOffset(event.file, event.end_offset, None, resume.server, resume.created, resume.by_file)
-
-
-def _reset(head: StreamOffset, seen: StreamOffset) -> Purged:
-    """Return what to say where a server writes before a place that it has sent."""
-    return Purged(f"the server writes at {head.position} now: its logs were reset", seen.position)
-
-
-def _head(connection: Connection) -> StreamOffset:
-    """Ask where a server writes."""
-    end, identity = log_end(connection), identify(connection)
-    gtids = end.gtids if identity.gtids_enabled else None
-    return StreamOffset.of_point(ResumePoint(end.file, end.offset, gtids, identity.uuid))
-
-
-def _definitions(piece: Piece) -> list[Event]:
-    """Return the statements of a piece that may define tables."""
-    if isinstance(piece, BytesPiece):
-        return [event for event in statements(piece) if may_define_tables(event.body)]
-    transaction = piece.group.transaction
-    if transaction is None or transaction.ddl is None:
+def _definitions(chunk: LogChunk) -> list[Definition]:
+    """Return the statements of a chunk that may define tables."""
+    if not chunk.data:
         return []
-    return [event for event in piece.group.events(expand_payloads=False) if may_define_tables(event.body)]
+    return [
+        (chunk.origin.position(event.file, event.end_offset, None), event)
+        for event in chunk.statements()
+        if may_define_tables(event.body)
+    ]
+
+
+def _reset(head: BinlogPosition, seen: BinlogPosition) -> Purged:
+    """Return the error of a server that writes before a position that it has sent."""
+    return Purged(f"the server writes at {head.describe()} now: its logs were reset", seen.error_position)
+
+
+# --- Data that was lost -----------------------------------------------------------------------------------------------
+
+
+def surviving_position(connection: Connection, position: BinlogPosition) -> BinlogPosition:
+    """Return a position of a server's logs, or where to continue if what follows it is gone.
+
+    If logs were purged, that is after them. If they were reset, it is the beginning of the new ones, and `resets` says
+    that there is no order across it. A position of another server is left to that server.
+    """
+    if not position.by_file:
+        return _after_purged(connection, position)
+    if server_info(connection).uuid != position.server:
+        return position
+    if _is_there(connection, position):
+        return position
+    oldest = replace(find_start(connection, Earliest()), resets=position.resets)
+    if log_order(oldest.file) > log_order(position.file):
+        log.warning("%s is gone before it was read; continuing with %s", position.file, oldest.file)
+        return oldest
+    log.warning("the logs were reset after %s; continuing with the new ones, %s", position.describe(), oldest.file)
+    return replace(oldest, resets=position.resets + 1)
+
+
+def _is_there(connection: Connection, position: BinlogPosition) -> bool:
+    """Return whether a log is the one that was read, and as long as that."""
+    sizes = {listed.name: listed.size for listed in server_logs(connection)}
+    if sizes.get(position.file, 0) < position.offset:
+        return False
+    return not position.created or file_created(connection.config, position.file) == position.created
+
+
+def _after_purged(connection: Connection, position: BinlogPosition) -> BinlogPosition:
+    """Return a position by GTIDs, after those that were purged too."""
+    gtids, purged = position.gtids, purged_gtids(connection)
+    if not isinstance(gtids, GtidSet) or purged <= gtids:
+        return position
+    log.warning("transactions are gone before they were read: %s", purged - gtids)
+    return replace(position, gtids=gtids | purged)

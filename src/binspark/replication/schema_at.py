@@ -1,0 +1,43 @@
+"""What a server reports of its tables, as far as it can be true at a position of its logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from binspark.event import Event
+from binspark.replication.follow import Follower
+from binspark.replication.position import BinlogPosition
+from binspark.replication.stop import StopCondition
+from binspark.schema.history import SchemaHistory, UnreadableDdl
+from binspark.schema.server import as_uncertain, from_server, unaffected_tables
+from binspark.server.connection import Connection
+from binspark.server.info import server_variables
+
+
+def history_at(
+    connection: Connection, position: BinlogPosition, on_unreadable: Callable[[UnreadableDdl], None] | None = None
+) -> SchemaHistory:
+    """Ask a server for its tables, for reading its log from a position on.
+
+    If the log has the names of columns, that is a hint and no more. If not, the statements from the position to now are
+    read, and the tables that they change are omitted: the server only knows what has become of those.
+    """
+    variables = server_variables(connection)
+    lower_case = variables.get("lower_case_table_names") == "1"
+    current = from_server(connection.rows)
+    if variables.get("binlog_row_metadata") == "FULL":
+        return SchemaHistory(as_uncertain(current), on_unreadable, lower_case_names=lower_case)
+    since = SchemaHistory(lower_case_names=lower_case)
+    for event in _statements(connection, position):
+        since.feed(event)
+    earlier = unaffected_tables(current, (entry.change for entry in since.entries))
+    return SchemaHistory(earlier, on_unreadable, lower_case_names=lower_case)
+
+
+def _statements(connection: Connection, position: BinlogPosition) -> Iterator[Event]:
+    """Yield the statements from a position on that are not only the begin or the end of a transaction."""
+    stop = StopCondition(end_of_log=True)
+    with Follower(connection.config, position, stop=stop, complete_transactions=not position.by_file) as follower:
+        for chunk in follower:
+            if chunk.data:
+                yield from chunk.statements()

@@ -1,0 +1,358 @@
+"""Where a server is and who connects: from arguments, an option file, the environment, a prompt, in this order.
+
+MySQL's option files are read as MySQL reads them:
+
+    [group]              what follows belongs to this group
+    name                 an option without a value
+    name = value         spaces around both do not count; - and _ in a name are the same
+    name = "value"       quotes around a value are removed
+    # … or ; …           a comment line; a # outside quotes also ends a line
+    !include file        the content of another file
+    !includedir folder   the content of every *.cnf in it
+
+In values \\b \\t \\n \\r \\s \\\\ \\" \\' are escapes of one character; any other backslash stays. If an option is
+given twice, the last one counts. Errors name file and line, never the content of the line: it may be a password.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from binspark.errors import OptionError
+from binspark.options.option import suggestion
+from binspark.os_errors import source_errors
+from binspark.position import Position
+
+DEFAULT_PORT = 3306
+DEFAULT_CONNECT_SECONDS = 10.0
+
+_ADDRESS = re.compile(r"(?:\[([0-9a-fA-F:.%a-z]+)\]|([^\[\]:/\s,]+))(?::(\d{1,5}))?")
+
+
+# --- Values -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A server's host and port, or its socket. `str` is how people write it."""
+
+    host: str
+    port: int = DEFAULT_PORT
+    socket: str | None = None
+
+    @classmethod
+    def parse(cls, text: str, default_port: int = DEFAULT_PORT) -> Address:
+        """Parse `host`, `host:port` or `[IPv6]:port`."""
+        match = _ADDRESS.fullmatch(text.strip())
+        if not match:
+            raise OptionError(f"must be host, host:port or [IPv6 address]:port, got {text!r}", option="host")
+        bracketed, plain, port = match.groups()
+        return cls(bracketed or plain, _checked_port(port) if port else default_port)
+
+    def __str__(self) -> str:
+        if self.socket is not None:
+            return self.socket
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+class TlsMode(StrEnum):
+    """How a connection is protected, under the names of MySQL's clients.
+
+    DISABLED         never encrypted
+    PREFERRED        encrypted if the server can; nothing is verified
+    REQUIRED         encrypted, or no connection; nothing is verified
+    VERIFY_CA        encrypted, and a known authority has signed the server's certificate
+    VERIFY_IDENTITY  the same, and the certificate names the host
+    """
+
+    DISABLED = "disabled"
+    PREFERRED = "preferred"
+    REQUIRED = "required"
+    VERIFY_CA = "verify_ca"
+    VERIFY_IDENTITY = "verify_identity"
+
+    @property
+    def verifies(self) -> bool:
+        """Whether the server must prove who it is."""
+        return self in (TlsMode.VERIFY_CA, TlsMode.VERIFY_IDENTITY)
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """How a connection is protected: the mode, the authorities, and a certificate for the client, all in PEM files.
+
+    Without `ca` the authorities are those that this machine trusts.
+    """
+
+    mode: TlsMode = TlsMode.PREFERRED
+    ca: str | None = None
+    cert: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionConfig:
+    """How to reach a server, or one of several that have the same data.
+
+    The password is never shown. It is pickled with the rest, because the process that unpickles it is to connect.
+    """
+
+    addresses: tuple[Address, ...]
+    user: str
+    password: str = field(default="", repr=False)
+    tls: Tls = Tls()
+    connect_seconds: float = DEFAULT_CONNECT_SECONDS
+
+    def __post_init__(self) -> None:
+        if not self.addresses:
+            raise OptionError("must be given", option="host")
+        if not self.connect_seconds > 0:
+            raise OptionError(f"must be positive, got {self.connect_seconds}", option="connect_timeout")
+
+    def only(self, address: Address) -> ConnectionConfig:
+        """Return the same for one of the servers."""
+        return replace(self, addresses=(address,))
+
+
+# --- Sources of values ------------------------------------------------------------------------------------------------
+
+GROUPS = ("client", "binspark")
+"""The groups of an option file that are read; the later one wins."""
+
+PASSWORD_VARIABLES = ("BINSPARK_PASSWORD", "MYSQL_PWD")
+
+KNOWN_OPTIONS = frozenset(
+    {"host", "port", "user", "password", "socket", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key", "connect-timeout"}
+)
+
+Prompt = Callable[[str], str]
+"""Asks a person for a password; the argument is the question."""
+
+
+def connection_config(
+    *,
+    hosts: str | Iterable[str] | None = None,
+    port: int | None = None,
+    user: str | None = None,
+    password: str | None = None,
+    socket: str | None = None,
+    tls_mode: TlsMode | str | None = None,
+    tls_ca: str | None = None,
+    tls_cert: str | None = None,
+    tls_key: str | None = None,
+    connect_seconds: float | None = None,
+    defaults_file: str | os.PathLike[str] | None = None,
+    environ: Mapping[str, str] = os.environ,
+    prompt: Prompt | None = None,
+) -> ConnectionConfig:
+    """Return how to reach a server.
+
+    `hosts` is `host[:port]`, several of them with commas or in a list. What is not given comes from the groups [client]
+    and [binspark] of `defaults_file`, under the names that MySQL's clients use. A password that is not there either
+    comes from BINSPARK_PASSWORD or MYSQL_PWD, then from `prompt`.
+    """
+    file = _file_options(defaults_file)
+    addresses = _addresses(hosts, port, socket, file)
+    chosen_user = user or file.get("user") or _login_name()
+    return ConnectionConfig(
+        addresses,
+        chosen_user,
+        _password(password, file, environ, prompt, f"Password of {chosen_user} at {addresses[0]}: "),
+        _tls(
+            tls_mode or file.get("ssl-mode"),
+            tls_ca or file.get("ssl-ca"),
+            tls_cert or file.get("ssl-cert"),
+            tls_key or file.get("ssl-key"),
+        ),
+        connect_seconds or _seconds(file.get("connect-timeout")),
+    )
+
+
+def _addresses(
+    hosts: str | Iterable[str] | None, port: int | None, socket: str | None, file: Options
+) -> tuple[Address, ...]:
+    if hosts and socket:
+        raise OptionError("cannot be combined with a socket", option="host")
+    default_port = _checked_port(port or file.get("port") or DEFAULT_PORT)
+    listed = _listed(hosts)
+    if not listed and not socket:
+        socket, listed = file.get("socket"), _listed(file.get("host"))
+        if socket and listed and listed != ["localhost"]:
+            socket = None  # as for MySQL's clients: a socket is for this machine
+    if socket:
+        return (Address("localhost", socket=os.path.expanduser(socket)),)
+    return tuple(Address.parse(host, default_port) for host in listed or ["localhost"])
+
+
+def _checked_port(text: str | int) -> int:
+    port = int(text) if str(text).isdecimal() else 0
+    if not 1 <= port <= 65535:
+        raise OptionError(f"must be a number from 1 to 65535, got {text!r}", option="port")
+    return port
+
+
+def _listed(hosts: str | Iterable[str] | None) -> list[str]:
+    texts = hosts.split(",") if isinstance(hosts, str) else list(hosts or ())
+    return [text.strip() for text in texts if text.strip()]
+
+
+def _password(
+    given: str | None, file: Options, environ: Mapping[str, str], prompt: Prompt | None, question: str
+) -> str:
+    if given is not None:
+        return given
+    in_file = file.get("password")
+    if in_file is not None:
+        return in_file
+    in_environment = next((environ[name] for name in PASSWORD_VARIABLES if name in environ), None)
+    if in_environment is not None:
+        return in_environment
+    return "" if prompt is None else prompt(question)
+
+
+def _tls(mode: TlsMode | str | None, ca: str | None, cert: str | None, key: str | None) -> Tls:
+    if (cert is None) != (key is None):
+        raise OptionError("and its key are given together, or neither", option="ssl_cert")
+    default = TlsMode.VERIFY_CA if ca else TlsMode.PREFERRED
+    chosen = default if mode is None else _mode(str(mode))
+    return Tls(chosen, *(os.path.expanduser(path) if path else None for path in (ca, cert, key)))
+
+
+def _mode(text: str) -> TlsMode:
+    try:
+        return TlsMode(text.lower())
+    except ValueError:
+        raise OptionError(f"must be one of {', '.join(TlsMode)}, got {text!r}", option="ssl_mode") from None
+
+
+def _seconds(text: str | None) -> float:
+    if not text:
+        return DEFAULT_CONNECT_SECONDS
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"must be a number of seconds, got {text!r}", option="connect_timeout") from None
+
+
+def _login_name() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        raise OptionError("must be given: this process has no login name", option="user") from None
+
+
+# --- Option files -----------------------------------------------------------------------------------------------------
+
+Options = dict[str, str | None]
+"""Values by name, names with dashes; None for an option without a value."""
+
+_MAX_DEPTH = 10
+_ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}
+
+
+def _file_options(path: str | os.PathLike[str] | None) -> Options:
+    if path is None:
+        return {}
+    groups = read_option_file(path, GROUPS)
+    for name in groups["binspark"]:
+        if name not in KNOWN_OPTIONS:
+            message = f"[binspark] has no option {name}{suggestion(name, KNOWN_OPTIONS)}"
+            raise OptionError(message, Position(file=str(path)))
+    return groups["client"] | groups["binspark"]
+
+
+def read_option_file(path: str | os.PathLike[str], groups: Sequence[str]) -> dict[str, Options]:
+    """Return the options of each of these groups; a group that the file does not have is empty."""
+    found: dict[str, Options] = {group: {} for group in groups}
+    for group, name, value in _options(Path(path).expanduser(), 0):
+        if group in found:
+            found[group][name] = value
+    return found
+
+
+def _options(path: Path, depth: int) -> Iterator[tuple[str, str, str | None]]:
+    if depth > _MAX_DEPTH:
+        raise OptionError("option files include each other without end", Position(file=str(path)))
+    group = ""
+    for number, line in enumerate(_lines(path), 1):
+        text = line.strip()
+        if not text or text[0] in "#;":
+            continue
+        if text[0] == "!":
+            yield from _included(text, path, number, depth)
+        elif text[0] == "[":
+            group = _group(text, path, number)
+        elif not group:
+            raise _wrong("an option before the first [group]", path, number)
+        else:
+            yield group, *_option(text)
+
+
+def _lines(path: Path) -> list[str]:
+    with source_errors(path):
+        if path.stat().st_mode & stat.S_IWOTH:
+            raise OptionError("the option file is world-writable: run chmod o-w on it first", Position(file=str(path)))
+        content = path.read_bytes()
+    try:
+        return content.decode("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise OptionError("the option file is not UTF-8 text", Position(file=str(path))) from None
+
+
+def _included(text: str, path: Path, number: int, depth: int) -> Iterator[tuple[str, str, str | None]]:
+    directive, _, argument = text[1:].strip().partition(" ")
+    target = path.parent / Path(argument.strip()).expanduser()
+    if directive == "include" and argument:
+        yield from _options(target, depth + 1)
+    elif directive == "includedir" and argument:
+        for file in sorted(target.glob("*.cnf")):
+            yield from _options(file, depth + 1)
+    else:
+        raise _wrong("after ! comes include or includedir, and a path", path, number)
+
+
+def _group(text: str, path: Path, number: int) -> str:
+    name, bracket, _ = text[1:].partition("]")
+    if not bracket:
+        raise _wrong("a [group] without its ]", path, number)
+    return name.strip()
+
+
+def _option(text: str) -> tuple[str, str | None]:
+    name, equals, value = _without_comment(text).partition("=")
+    name = name.strip().lower().replace("_", "-").removeprefix("loose-")
+    return name, _unquoted(value.strip()) if equals else None
+
+
+def _without_comment(text: str) -> str:
+    quote, escaped = "", False
+    for index, character in enumerate(text):
+        if character in "'\"" and not escaped and quote in ("", character):
+            quote = "" if quote else character
+        if character == "#" and not quote:
+            return text[:index]
+        escaped = bool(quote) and character == "\\" and not escaped
+    return text
+
+
+def _unquoted(value: str) -> str:
+    if len(value) >= 2 and value[0] in "'\"" and value[0] == value[-1]:
+        value = value[1:-1]
+    read: list[str] = []
+    characters = iter(value)
+    for character in characters:
+        following = next(characters, None) if character == "\\" else None
+        read.append(character if following is None else _ESCAPES.get(following, "\\" + following))
+    return "".join(read)
+
+
+def _wrong(what: str, path: Path, number: int) -> OptionError:
+    return OptionError(f"line {number}: {what}", Position(file=str(path)))

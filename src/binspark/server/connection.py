@@ -1,0 +1,210 @@
+"""A connection to a server. PyMySQL speaks the protocol; its errors become binspark's.
+
+This is the only module that uses what PyMySQL does not offer publicly: the limit for reading (`_read_timeout`), at
+login whether others can read the connection (`_secure`) and the server's answer (`_read_packet`), and the socket
+(`_sock`), which a replication stream takes over once PyMySQL has nothing more to read from it.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Self
+
+from binspark.errors import Authentication, ConnectionLost, OptionError, Server, SourceError
+from binspark.position import Position
+from binspark.server.config import Address, ConnectionConfig, Tls, TlsMode
+from binspark.server.errors import explain_error
+
+Row = tuple[Any, ...]
+
+_QUERY_SECONDS = 60.0
+_CONNECTION_ENDED = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
+
+
+class Connection:
+    """A session with one server; made by `connect`.
+
+    `config` is for this server alone: with it, one more connection reaches the same server.
+    """
+
+    def __init__(self, session: Any, config: ConnectionConfig) -> None:
+        self._session = session
+        self.config = config
+        self.address = config.addresses[0]
+
+    @property
+    def server_version(self) -> str:
+        """The version that the server reported at login, such as `9.7.4` or `10.11.18-MariaDB-log`."""
+        version: str = self._session.get_server_info()
+        return version.removeprefix("5.5.5-") if "MariaDB" in version else version
+
+    @property
+    def id(self) -> int:
+        """The number of this connection on the server, as SHOW PROCESSLIST lists it."""
+        number: int = self._session.thread_id()
+        return number
+
+    @property
+    def position(self) -> Position:
+        """The position of errors of this connection: its server."""
+        return Position(source=str(self.address))
+
+    @property
+    def socket(self) -> socket.socket:
+        """The socket of the session, for a `PacketChannel` that takes it over: statements can no longer be run then."""
+        connected: socket.socket | None = self._session._sock
+        if connected is None:
+            raise ConnectionLost("the connection is closed", self.position)
+        return connected
+
+    def rows(self, sql: str, arguments: Sequence[Any] | None = None) -> list[Row]:
+        """Run one statement and return its rows; `arguments` replace each %s."""
+        with _explained_errors(self.address), self._session.cursor() as cursor:
+            cursor.execute(sql, arguments)
+            return list(cursor.fetchall())
+
+    def records(self, sql: str, arguments: Sequence[Any] | None = None) -> list[dict[str, Any]]:
+        """Run one statement and return its rows by the names of their columns."""
+        with _explained_errors(self.address), self._session.cursor() as cursor:
+            cursor.execute(sql, arguments)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def close(self) -> None:
+        """End the session; ending it twice does nothing."""
+        if self._session.open:
+            self._session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def connect(config: ConnectionConfig) -> Connection:
+    """Connect to the first of the servers that answers.
+
+    `ConnectionLost` when none does, `Authentication` when one refuses the user or cannot prove who it is.
+    """
+    failures: list[ConnectionLost] = []
+    for address in config.addresses:
+        try:
+            return _connect(config, address)
+        except ConnectionLost as error:
+            failures.append(error)
+    raise failures[0] if len(failures) == 1 else ConnectionLost("; ".join(map(str, failures)))
+
+
+class SecureCleartext:
+    """Answers a server that requests the password in clear text: only where nobody else can read it.
+
+    PyMySQL would send it over any connection, to any server that requests it.
+    """
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def authenticate(self, _request: Any) -> Any:
+        """Send the password over TLS or a socket; refuse otherwise."""
+        if not self._session._secure:
+            message = "the server requests the password in clear text, and the connection is not encrypted"
+            raise RuntimeError(message)
+        self._session.write_packet(self._session.password + b"\0")
+        return self._session._read_packet()
+
+
+def _connect(config: ConnectionConfig, address: Address) -> Connection:
+    pymysql = import_module("pymysql")
+    with _explained_errors(address):
+        session = pymysql.connect(
+            host=address.host,
+            port=address.port,
+            unix_socket=address.socket,
+            user=config.user,
+            password=config.password.encode(),
+            charset="utf8mb4",
+            autocommit=True,
+            local_infile=False,
+            connect_timeout=config.connect_seconds,
+            read_timeout=config.connect_seconds,
+            program_name="binspark",
+            auth_plugin_map={"mysql_clear_password": SecureCleartext},
+            **_tls_arguments(config.tls),
+        )
+    session._read_timeout = max(config.connect_seconds, _QUERY_SECONDS)
+    return Connection(session, config.only(address))
+
+
+def _tls_arguments(tls: Tls) -> dict[str, Any]:
+    if tls.mode is TlsMode.DISABLED:
+        return {"ssl_disabled": True}
+    if tls.mode is TlsMode.PREFERRED and tls.cert is None:
+        return {}
+    return {"ssl": _tls_context(tls)}
+
+
+def _tls_context(tls: Tls) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=tls.ca)
+        # The certificates that MySQL creates for itself lack what this flag, on since Python 3.13, requires.
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+        context.check_hostname = tls.mode is TlsMode.VERIFY_IDENTITY
+        context.verify_mode = ssl.CERT_REQUIRED if tls.mode.verifies else ssl.CERT_NONE
+        if tls.cert is not None:
+            context.load_cert_chain(tls.cert, tls.key)
+    except (OSError, ValueError) as error:
+        files = ", ".join(file for file in (tls.ca, tls.cert, tls.key) if file)
+        raise OptionError(f"the files for TLS cannot be used ({files}): {error}") from None
+    return context
+
+
+@contextmanager
+def _explained_errors(address: Address) -> Iterator[None]:
+    """Turn PyMySQL's errors into binspark's."""
+    errors = import_module("pymysql").err
+    position = Position(source=str(address))
+    try:
+        yield
+    except errors.MySQLError as error:
+        # PyMySQL reports a failed handshake like a server that cannot be reached, and keeps the reason.
+        reason = getattr(error, "original_exception", None)
+        if isinstance(reason, ssl.SSLError):
+            raise _tls_failure(reason, position) from None
+        code, message = _code_and_message(error)
+        raise explain_error(code, message, position) from None
+    except (ssl.SSLError, ssl.CertificateError) as error:
+        raise _tls_failure(error, position) from None
+    except OSError as error:
+        raise ConnectionLost(f"the connection failed: {error}", position) from None
+    except RuntimeError as error:
+        raise _pymysql_refusal(error, position) from None
+
+
+def _pymysql_refusal(error: RuntimeError, position: Position) -> SourceError:
+    """PyMySQL has two reasons: a server that requests a file, and a library that a login needs and does not find."""
+    if "LOAD_LOCAL" in str(error):
+        message = "the server requests a file of this machine, and never gets one; do not trust it"
+        return Server(message, position)
+    return Authentication(f"PyMySQL cannot log in: {error}", position)
+
+
+def _code_and_message(error: Exception) -> tuple[int, str]:
+    match error.args:
+        case (int(code), message, *_):
+            return code, str(message)
+    return 0, str(error)
+
+
+def _tls_failure(error: Exception, position: Position) -> SourceError:
+    if isinstance(error, _CONNECTION_ENDED):
+        return ConnectionLost(f"the connection ended during the TLS handshake: {error}", position)
+    message = (
+        f"TLS with this server failed: {error}. Check tls_ca (the authority that signed the server's certificate) "
+        "and, with verify_identity, that the certificate names the host that you connect to"
+    )
+    return Authentication(message, position)

@@ -1,0 +1,182 @@
+"""What a server refuses, and what the reader learns then: why, and what to do."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from binspark.errors import Authentication, ConnectionLost, OptionError, Purged, Server, SourceError
+from binspark.replication.dump import open_stream
+from binspark.replication.follow import follow
+from binspark.replication.settings import FollowSettings, StreamSettings
+from binspark.server.connection import connect
+from binspark.server.info import server_logs
+from binspark.server.retry import Retry
+from binspark.testing.servers import Family, MariaDB, MySQL
+from binspark.testing.servers import Server as RunningServer
+from tests.support.replication.following import END_OF_LOG, insert, make_table, purge_to, quick, quick_stream
+from tests.support.replication.streams import in_file
+from tests.support.servers import StartServer, config_of, every_family
+
+pytestmark = pytest.mark.timeout(120)
+
+ALL = "REPLICATION SLAVE, REPLICATION CLIENT"
+
+
+def read(port: int, start: Any, *, stream: StreamSettings | None = None, user: str = "root", **changes: Any) -> None:
+    """Read to the end, or up to the refusal."""
+    settings = quick(stream=stream or quick_stream(), retry=Retry(limit=0), **changes)
+    with follow(config_of(port, user=user), start, settings, stop=END_OF_LOG) as follower:
+        list(follower)
+
+
+def uuid_of(server: RunningServer) -> str:
+    return str(server.query("SELECT @@server_uuid")[0][0])
+
+
+@every_family
+@pytest.mark.parametrize("granted", ["REPLICATION CLIENT", "REPLICATION SLAVE"])
+def test_a_privilege_that_is_missing_is_named(
+    family: Family, granted: str, shared: RunningServer, database: str
+) -> None:
+    shared.run_sql(f"CREATE USER {database}; GRANT {granted} ON *.* TO {database}")
+    with pytest.raises(Authentication, match="GRANT REPLICATION SLAVE, REPLICATION CLIENT"):
+        read(shared.port, "latest", user=database)
+
+
+@every_family
+def test_both_privileges_are_enough(family: Family, shared: RunningServer, database: str) -> None:
+    shared.run_sql(f"CREATE USER {database}; GRANT {ALL} ON *.* TO {database}")
+    for start in ("earliest", "latest", "gtid:", "binlog.000001:4"):
+        read(shared.port, start, user=database)
+
+
+@every_family
+def test_a_server_without_a_log_is_named(family: Family, start_server: StartServer) -> None:
+    server = start_server(family, {"skip-log-bin": None})
+    for start in ("earliest", "latest", "binlog.000001:4"):
+        with pytest.raises(Server, match="log_bin"):
+            read(server.port, start)
+
+
+@every_family
+@pytest.mark.parametrize("binlog_format", ["STATEMENT", "MIXED"])
+def test_a_server_that_logs_statements_is_refused_where_rows_are_wanted(
+    family: Family, binlog_format: str, start_server: StartServer
+) -> None:
+    server = start_server(family, {"binlog-format": binlog_format})
+    with pytest.raises(Server, match=f"binlog_format is {binlog_format}.*SET GLOBAL binlog_format = ROW"):
+        read(server.port, "earliest", require_rows=True)
+    read(server.port, "earliest")
+
+
+@every_family
+def test_a_server_that_logs_rows_is_read_where_rows_are_wanted(family: Family, shared: RunningServer) -> None:
+    read(shared.port, "latest", require_rows=True)
+
+
+@pytest.mark.mysql
+def test_gtids_are_refused_where_the_server_has_none(start_server: StartServer) -> None:
+    server = start_server(MySQL, {"gtid-mode": "OFF"})
+    with pytest.raises(Server, match="set gtid_mode=ON"):
+        read(server.port, "gtid:")
+
+
+@every_family
+def test_a_log_that_was_purged_is_named(family: Family, start_server: StartServer) -> None:
+    server = start_server(family)
+    server.query("FLUSH LOGS")
+    purge_to(server, "binlog.000002")
+    with pytest.raises(Purged, match=r"binlog\.000001:4: .*earliest") as caught:
+        read(server.port, "binlog.000001:4")
+    assert caught.value.position.file == "binlog.000001"
+
+
+@pytest.mark.mysql
+def test_gtids_that_were_purged_are_named(start_server: StartServer) -> None:
+    server = start_server(MySQL)
+    make_table(server, "d")
+    insert(server, "d", 1)
+    server.query("FLUSH LOGS")
+    purge_to(server, "binlog.000002")
+    uuid = uuid_of(server)
+    with pytest.raises(Purged, match=f"missing transactions are '{uuid}:2-3'"):
+        read(server.port, f"{uuid}:1")
+
+
+@pytest.mark.mariadb
+def test_gtids_that_were_purged_are_named_by_mariadb(start_server: StartServer) -> None:
+    server = start_server(MariaDB)
+    make_table(server, "d")
+    insert(server, "d", 1, 2)
+    server.query("FLUSH LOGS")
+    purge_to(server, "binlog.000002")
+    with pytest.raises(Purged, match="no longer in the server's logs"):
+        read(server.port, "0-1-1")
+
+
+@every_family
+def test_gtids_that_the_server_never_had_are_refused(family: Family, start_server: StartServer) -> None:
+    server = start_server(family)
+    make_table(server, "d")
+    start = f"{uuid_of(server)}:1-100" if family is MySQL else "0-1-100"
+    with pytest.raises(Purged, match=r"compare the data|never there"):
+        read(server.port, start)
+
+
+@every_family
+def test_an_offset_at_which_no_event_begins_is_refused(family: Family, shared: RunningServer) -> None:
+    with pytest.raises(Server, match="no event begins"):
+        read(shared.port, "binlog.000001:100")
+
+
+@every_family
+def test_the_servers_own_id_is_refused(family: Family, shared: RunningServer) -> None:
+    with pytest.raises(OptionError, match="server_id: 1 is that of the server itself"):
+        read(shared.port, "latest", stream=quick_stream(server_id=1))
+
+
+@every_family
+def test_a_second_reader_of_the_same_name_ends_the_first(family: Family, shared: RunningServer) -> None:
+    stream = quick_stream(server_id=3_000_000_000, uuid="b8ae2fd2-3005-11f0-8be8-0242ac150002")
+    settings = FollowSettings(stream=stream)
+    first = follow(config_of(shared.port), "latest", settings)
+    second = follow(config_of(shared.port), "latest", settings)
+    next(first)
+    next(second)
+    with pytest.raises(Server, match="give each reader a server_id of its own"):
+        list(first)
+    second.close()
+
+
+@every_family
+def test_an_error_says_which_server(family: Family, shared: RunningServer) -> None:
+    with pytest.raises(SourceError) as caught:
+        read(shared.port, "binlog.999999:4")
+    assert caught.value.position.source == f"127.0.0.1:{shared.port}"
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@pytest.mark.mysql
+def test_a_statement_that_fails_is_the_servers_error(mysql: RunningServer) -> None:
+    with connect(config_of(mysql.port)) as connection:
+        with pytest.raises(Server, match=r"syntax.*\(error 1064\)"):
+            connection.rows("SELEKT 1")
+        assert connection.records("SELECT 1 AS one, %s AS two", ("x",)) == [{"one": 1, "two": "x"}]
+
+
+@every_family
+def test_a_connection_that_was_killed_is_a_lost_one(family: Family, shared: RunningServer) -> None:
+    with connect(config_of(shared.port)) as connection:
+        stream = open_stream(connection, in_file(server_logs_of(shared)[-1]), quick_stream())
+        next(stream)
+        shared.query(f"KILL {connection.id}")
+        with pytest.raises(ConnectionLost):
+            list(stream)
+
+
+def server_logs_of(server: RunningServer) -> list[str]:
+    with connect(config_of(server.port)) as connection:
+        return [log.name for log in server_logs(connection)]

@@ -1,0 +1,160 @@
+"""How to reach a server: where it comes from, and that nobody sees the password."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from binspark.errors import OptionError
+from binspark.server.config import Address, ConnectionConfig, Tls, TlsMode, connection_config
+
+SECRET = "correct horse"
+
+
+def config_of(**arguments: Any) -> ConnectionConfig:
+    return connection_config(**{"user": "me", "environ": {}, **arguments})
+
+
+def option_file(folder: Path, text: str) -> Path:
+    path = folder / "my.cnf"
+    path.write_text(text)
+    path.chmod(0o600)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("db1", Address("db1", 3306)),
+        ("db1:3307", Address("db1", 3307)),
+        ("10.0.0.1:3307", Address("10.0.0.1", 3307)),
+        ("[::1]:3307", Address("::1", 3307)),
+        ("[fe80::1]", Address("fe80::1", 3306)),
+    ],
+)
+def test_an_address_is_read_and_written(text: str, address: Address) -> None:
+    assert Address.parse(text) == address
+    assert Address.parse(str(address)) == address
+
+
+@pytest.mark.parametrize("text", ["", "a:b", "a:0", "a:65536", "::1", "a b", "mysql://a"])
+def test_a_text_that_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(OptionError):
+        Address.parse(text)
+
+
+@pytest.mark.parametrize("hosts", ["db1, db2:3307", ["db1", "db2:3307"]])
+def test_several_hosts_are_given_as_a_text_or_a_list(hosts: Any) -> None:
+    assert config_of(hosts=hosts, port=4000).addresses == (Address("db1", 4000), Address("db2", 3307))
+
+
+def test_without_a_host_it_is_this_machine() -> None:
+    assert config_of().addresses == (Address("localhost", 3306),)
+
+
+def test_a_socket_is_an_address_of_this_machine() -> None:
+    assert str(config_of(socket="/run/mysqld.sock").addresses[0]) == "/run/mysqld.sock"
+
+
+def test_hosts_and_a_socket_exclude_each_other() -> None:
+    with pytest.raises(OptionError, match="not both"):
+        config_of(hosts="db1", socket="/run/mysqld.sock")
+
+
+def test_the_option_file_fills_in_what_is_not_given(tmp_path: Path) -> None:
+    text = "[client]\nhost=db1\nport=3307\nuser=a\npassword=b\nssl-ca=/ca.pem\nconnect-timeout=3\n[binspark]\nuser=c\n"
+    options = connection_config(defaults_file=option_file(tmp_path, text), port=3308, environ={})
+    expected = ConnectionConfig(
+        (Address("db1", 3308),), "c", "b", Tls(TlsMode.VERIFY_CA, "/ca.pem"), connect_seconds=3.0
+    )
+    assert options == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("host=localhost\nsocket=/s", "/s"),
+        ("socket=/s", "/s"),
+        ("host=db1\nsocket=/s", "db1:3306"),
+    ],
+)
+def test_a_socket_of_the_option_file_is_for_this_machine_only(tmp_path: Path, text: str, address: str) -> None:
+    assert str(config_of(defaults_file=option_file(tmp_path, "[client]\n" + text)).addresses[0]) == address
+
+
+def test_a_given_host_puts_the_socket_of_the_option_file_aside(tmp_path: Path) -> None:
+    path = option_file(tmp_path, "[client]\nsocket=/s\n")
+    assert config_of(defaults_file=path, hosts="db1").addresses == (Address("db1"),)
+
+
+def test_a_misspelt_option_of_the_own_group_is_named_with_the_nearest_one(tmp_path: Path) -> None:
+    path = option_file(tmp_path, "[client]\nanything=1\n[binspark]\npasword=x\n")
+    with pytest.raises(OptionError, match="pasword; did you mean password"):
+        config_of(defaults_file=path)
+
+
+ENVIRONMENT = {"BINSPARK_PASSWORD": "ours", "MYSQL_PWD": "theirs"}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"password": "given"}, "given"),
+        ({"password": ""}, ""),
+        ({"environ": ENVIRONMENT}, "ours"),
+        ({"environ": {"MYSQL_PWD": "theirs"}}, "theirs"),
+        ({}, "typed for me at db1:3306"),
+        ({"prompt": None}, ""),
+    ],
+)
+def test_the_password_comes_from_the_first_place_that_has_one(given: dict[str, Any], expected: str) -> None:
+    def prompt(question: str) -> str:
+        return question.replace("Password of", "typed for").removesuffix(": ")
+
+    assert config_of(**{"hosts": "db1", "prompt": prompt, **given}).password == expected
+
+
+def test_the_option_file_counts_more_than_the_environment(tmp_path: Path) -> None:
+    path = option_file(tmp_path, "[client]\npassword=filed\n")
+    assert config_of(defaults_file=path, environ=ENVIRONMENT).password == "filed"
+
+
+def test_a_password_option_without_value_asks_for_it(tmp_path: Path) -> None:
+    path = option_file(tmp_path, "[client]\npassword\n")
+    assert config_of(defaults_file=path, prompt=lambda _: "typed").password == "typed"
+
+
+@pytest.mark.parametrize("show", [repr, str, "{}".format])
+def test_the_password_is_not_shown(show: Any) -> None:
+    assert SECRET not in show(config_of(password=SECRET))
+
+
+def test_options_travel_with_their_password() -> None:
+    options = config_of(hosts="db1,db2", password=SECRET)
+    assert pickle.loads(pickle.dumps(options)) == options
+
+
+@pytest.mark.parametrize(
+    ("arguments", "tls"),
+    [
+        ({}, Tls(TlsMode.PREFERRED)),
+        ({"tls_ca": "/ca"}, Tls(TlsMode.VERIFY_CA, "/ca")),
+        ({"tls_mode": "REQUIRED", "tls_ca": "/ca"}, Tls(TlsMode.REQUIRED, "/ca")),
+        ({"tls_mode": "verify_identity", "tls_cert": "/c", "tls_key": "/k"},
+         Tls(TlsMode.VERIFY_IDENTITY, None, "/c", "/k")),
+    ],
+)  # fmt: skip
+def test_tls_is_chosen_as_mysqls_clients_choose_it(arguments: dict[str, Any], tls: Tls) -> None:
+    assert config_of(**arguments).tls == tls
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"tls_mode": "maybe"}, {"tls_cert": "/c"}, {"tls_key": "/k"}, {"connect_seconds": -1.0}, {"port": 70000}],
+)
+def test_what_cannot_be_is_refused(arguments: dict[str, Any]) -> None:
+    with pytest.raises(OptionError):
+        config_of(**arguments)
