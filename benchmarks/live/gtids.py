@@ -33,9 +33,9 @@ def measure_gtids(server: Server) -> Followed:
     return Followed(count, max(rates[True]), max(rates[False]))
 
 
-def _follow(server: Server, *, in_bulk: bool) -> tuple[int, float]:
-    """Return how many transactions were delivered, and in how many seconds."""
-    config = connection_config(hosts="127.0.0.1", port=server.port, user="root")
+def _follow(server: Server, *, one_per_chunk: bool) -> tuple[int, float]:
+    """Return how many transactions came, and in how many seconds."""
+    config = connection_config(host="127.0.0.1", port=server.port, user="root")
     with connect(config) as connection:
         start = BinlogPosition.after_gtids(purged_gtids(connection))
     began = time.perf_counter()
