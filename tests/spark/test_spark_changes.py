@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 import binspark
 from binspark.changes import change_json
 from tests.corpus.cases import case_logs, corpus_logs, log_id
-from tests.support.spark.spark_reading import LogPaths, ReadLogs, Record, parsed
+from tests.support.spark.spark_reading import Paths, ReadLogs, Record, parsed
 
 FEW_CASES = (
     "mysql/format-row",
@@ -34,7 +34,7 @@ TRAILING_ZEROS = re.compile(r"(?<=\d)\.0*$|(?<=\.\d)0+$|(?<=\.\d\d)0+$")
 COLUMNS = "_schema _table _op _gtid _commit_time _file _pos _row _tx_row _server_id _key _before _after"
 
 
-def lines(logs: LogPaths, **options: Any) -> list[Record]:
+def lines(logs: Paths, **options: Any) -> list[Record]:
     """Return the JSON lines of logs, parsed."""
     return [parsed(change_json(change)) for change in binspark.rows(logs, **options)]
 

@@ -90,10 +90,9 @@ def test_executors_with_an_archive_of_the_sources_read_logs_and_compile_kernels_
 ) -> None:
     archive = processes.make_archive(folder / "sources.zip")
     python, cache = processes.make_python(folder / "without", None), folder / "cache-of-archive"
-    told = processes.environment(python, cache)
-    program = str(processes.SPARK_HOME / "bin" / "spark-submit")
-    submit: list[str | Path] = [program, "--master", master, "--py-files", archive, DRIVER]
-    first = processes.run_driver([*submit, master, LOGS, damaged[0]], told, folder)
+    variables = processes.environment(python, cache)
+    submit = [processes.SPARK_SUBMIT, "--master", master, "--py-files", str(archive), str(DRIVER)]
+    first = processes.run_driver([*submit, master, LOGS, damaged[0]], variables, folder)
     kept = compiled(cache)
     second = processes.run_driver([*submit, master, LOGS, damaged[0]], variables, folder)
     for found in (first, second):

@@ -13,7 +13,7 @@ import binspark
 from binspark.render.records import event_record, transaction_record
 from binspark.transactions import Assembler
 from tests.corpus.cases import case_logs, corpus_logs, log_id
-from tests.support.spark.spark_reading import LogPaths, ReadLogs, Record, records
+from tests.support.spark.spark_reading import Paths, ReadLogs, Record, records
 
 FEW_CASES = (
     "mysql/compressed",
@@ -54,11 +54,11 @@ def transactions_of(frame: DataFrame) -> list[Record]:
     return found
 
 
-def event_lines(logs: LogPaths) -> list[Record]:
+def event_lines(logs: Paths) -> list[Record]:
     return [json.loads(json.dumps(event_record(event))) for event in binspark.events(logs)]
 
 
-def transaction_lines(logs: LogPaths) -> list[Record]:
+def transaction_lines(logs: Paths) -> list[Record]:
     assembler = Assembler()
     found = [transaction for event in binspark.events(logs) for transaction in assembler.feed(event)]
     return [transaction_record(transaction) for transaction in (*found, *assembler.finish())]

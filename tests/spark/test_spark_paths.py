@@ -13,7 +13,7 @@ import binspark
 from binspark import OptionError, SourceError
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from tests.corpus.cases import CORPUS, case_logs
-from tests.support.spark.spark_reading import LogPaths, ReadLogs, failure, ordered, read_logs, records
+from tests.support.spark.spark_reading import Paths, ReadLogs, failure, ordered, read_logs, records
 
 CHAIN = CORPUS / "mysql" / "rotation"
 ITEMS = table("shop.items", integer("id"))
@@ -21,7 +21,7 @@ PLACE = "_file string, _pos bigint, _row int"
 BUCKET = "logs"
 
 
-def places(logs: LogPaths) -> list[dict[str, object]]:
+def places(logs: list[Path]) -> list[dict[str, object]]:
     """Return where the rows of logs are."""
     return [{"_file": Path(row.file).name, "_pos": row.pos, "_row": row.row} for row in binspark.rows(logs)]
 

@@ -66,8 +66,8 @@ def read(spark: SparkSession, path: str, **options: str) -> DataFrame:
     return spark.read.format("binlog").options(**options).load(path)
 
 
-def whereabouts(rows: Iterable[Any]) -> Iterator[list[str]]:
-    """Tell where the rows of a partition were read, and by which binspark."""
+def executor_and_sources(rows: Iterable[Row]) -> Iterator[list[str]]:
+    """Yield where the rows of a partition were read, and by which binspark."""
     for _ in rows:
         pass
     yield [os.getcwd(), binspark.__file__]

@@ -34,18 +34,8 @@ CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 def build_wheel(folder: Path) -> Path:
     """Build the package as it is released."""
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--wheel-dir",
-        str(folder),
-        str(SOURCES.parent),
-    ]
-    subprocess.run(command, check=True)
+    options = ["--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(SOURCES.parent)], check=True)
     (wheel,) = folder.glob("*.whl")
     return wheel
 
@@ -75,8 +65,8 @@ def make_python(folder: Path, wheel: Path | None) -> Path:
     site = folder / "lib" / version / "site-packages"
     (site / "dependencies.pth").write_text(f"{SPARK_HOME.parent}\n")  # what .pth files there name is not among them
     if wheel is not None:
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(site), str(wheel)]
-        subprocess.run(command, check=True)
+        options = ["--quiet", "--no-deps", "--target", str(site)]
+        subprocess.run([sys.executable, "-m", "pip", "install", *options, str(wheel)], check=True)
     return folder / "bin" / "python"
 
 
@@ -102,13 +92,12 @@ def start_cluster(folder: Path) -> Iterator[str]:
     address = f"spark://{LOOPBACK}:{port}"
     with ExitStack() as running:
         here = ["--host", LOOPBACK, "--webui-port", "0"]
-        master = [str(SPARK_HOME / "bin" / "spark-class"), MASTER, *here, "--port", str(port)]
-        wait_for(port, running.enter_context(running_process(master, folder / "master.txt", told)))
+        master = [SPARK_CLASS, MASTER, *here, "--port", str(port)]
+        wait_for(port, running.enter_context(running_process(master, folder / "master.txt", variables)))
         for number in range(2):
-            work = folder / f"worker{number}"
-            size = ["--cores", "1", "--memory", "1g", "--work-dir", str(work)]
-            worker = [str(SPARK_HOME / "bin" / "spark-class"), WORKER, *here, *size, address]
-            running.enter_context(running_process(worker, folder / f"worker{number}.txt", told))
+            size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"worker{number}")]
+            worker = [SPARK_CLASS, WORKER, *here, *size, address]
+            running.enter_context(running_process(worker, folder / f"worker{number}.txt", variables))
         yield address
 
 
@@ -126,17 +115,9 @@ def start_connect_server(folder: Path, variables: Mapping[str, str]) -> Iterator
         "spark.ui.enabled": "false",
     }
     chosen = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
-    command = [
-        str(SPARK_HOME / "bin" / "spark-submit"),
-        "--class",
-        CONNECT,
-        "--master",
-        "local[2]",
-        "--driver-memory",
-        "1g",
-        *chosen,
-    ]
-    with running_process(command, folder / "connect.txt", told) as process:
+    where = ["--master", "local[2]", "--driver-memory", "1g"]
+    command = [SPARK_SUBMIT, "--class", CONNECT, *where, *chosen]
+    with running_process(command, folder / "connect.txt", variables) as process:
         wait_for(port, process)
         yield f"sc://{LOOPBACK}:{port}"
 
