@@ -174,4 +174,4 @@ def test_a_dump_names_what_the_log_does_not(save: SaveLog, read: ReadLogs, tmp_p
 def test_a_table_that_is_not_in_the_logs_is_named(save: SaveLog, read: ReadLogs) -> None:
     error = failure(lambda: read(save((OLD, (1, "1", "a"))), table="shop.orders"))
     assert isinstance(error, SchemaError)
-    assert error.message.startswith("the logs hold no rows of shop.orders")
+    assert error.message.startswith("the logs contain no rows of shop.orders")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql.types import StructType
@@ -11,8 +10,9 @@ from pyspark.sql.types import StructType
 from binspark import OptionError, SchemaError
 from binspark.cli.demo import SHOP
 from binspark.columns.selection import Selection
-from binspark.spark.batch import make_view
 from binspark.spark.source import BinlogDataSource
+from binspark.spark.views.changes import ChangesView
+from binspark.spark.views.table import TableView
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, varchar
 from tests.corpus.cases import case_logs
 from tests.support.spark.spark_reading import ReadLogs, batch_records, failure, records
@@ -26,10 +26,9 @@ def selection(schema: str, **options: str) -> Selection:
     source = BinlogDataSource({"path": str(LOGS), **options})
     columns = StructType.fromDDL(schema)
     assert isinstance(columns, StructType)
-    reader: Any = source.reader(columns)
-    view: Any = make_view(reader._options, reader._schema, reader._version)
-    found: Selection = view.selection
-    return found
+    view = source.reader(columns).view()
+    assert isinstance(view, TableView | ChangesView)
+    return view.selection
 
 
 @pytest.mark.usefixtures("spark")

@@ -56,7 +56,11 @@ class BinlogReader(DataSourceReader):
         from binspark.files.split_reader import SplitReader  # loads kernels, which planning need not wait for
 
         reader = SplitReader(self._history, _ignore if self._options.mode is ParseMode.PERMISSIVE else None)
-        return make_view(self._options, self._schema, self._version).read(partition.split, reader)
+        return self.view().read(partition.split, reader)
+
+    def view(self) -> ViewReader:
+        """Return what makes rows of a split."""
+        return make_view(self._options, self._schema, self._version)
 
 
 def make_view(options: SourceOptions, schema: StructType, version: SchemaVersion | None) -> ViewReader:

@@ -1,4 +1,4 @@
-"""The shapes of tables as a live server knows them."""
+"""The current schemas of a server's tables."""
 
 from __future__ import annotations
 
