@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.live import connect, follow, open_archiver
     from binspark.position import Position
-    from binspark.replication.chunk import LogChunk
     from binspark.replication.position import BinlogPosition
     from binspark.server.info import ServerInfo
     from binspark.spark.expand import chunk_tables, expand

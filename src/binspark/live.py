@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from binspark.errors import OptionError
@@ -63,34 +62,22 @@ def follow(
     """Follow the transactions of a server, over lost connections, restarts and failovers.
 
     start                 latest, earliest, `binlog.000003:154`, GTIDs, `timestamp:…`, or a stored position
-    until                 `end` (what the server has written now), `binlog.000003:154`, GTIDs, or a time; without it,
+    until                 `end` (of what the server has written now), `binlog.000003:154`, GTIDs, or a time; without it,
                           iteration does not end
     connection_server_id  the server id to connect with; random if it is not given
-    heartbeat_seconds     how often an idle server sends a heartbeat
+    heartbeat_seconds     how often an idle server sends a heartbeat, which is a chunk without events
 
-    >>> for chunk in binspark.follow(host="db1,db2", user="repl", start="latest"):  # doctest: +SKIP
-    ...     for event in chunk.events():
-    ...         print(event.type, event.body)
-    ...     store(str(chunk.end_position))
+    >>> with binspark.follow(host="db1,db2", user="repl", start="latest") as follower:  # doctest: +SKIP
+    ...     for chunk in follower:
+    ...         for event in chunk.events():
+    ...             print(event.type, event.body)
+    ...         store(str(follower.position))
     """
-    from binspark.replication.find import find_stop
     from binspark.replication.follow import follow
     from binspark.replication.settings import FollowSettings
-    from binspark.replication.stop import END, parse_stop
-    from binspark.server.connection import connect
 
-    cache.enable()
-    settings = FollowSettings(stream=stream_settings(connection_server_id, heartbeat_seconds))
-    chosen = _config(config, server)
-    if until is None:
-        return follow(chosen, start, settings)
-    if until != END:
-        parse_stop(until)  # a wrong one is an error before a connection is made
-    with ExitStack() as failing:
-        connection = failing.enter_context(connect(chosen))
-        stop = find_stop(connection, until)
-        failing.pop_all()
-    return follow(connection, start, settings, stop=stop)
+    stream = stream_settings(connection_server_id=connection_server_id, heartbeat_seconds=heartbeat_seconds)
+    return follow(_config(config, server), start, FollowSettings(stream=stream), until=until)
 
 
 class ArchiveArguments(TypedDict, total=False):
@@ -140,38 +127,37 @@ def open_archiver(
     given = {name: _value(*each) for name, each in found.items() if not isinstance(each[0], ServerOption)}
     server = {name: value for name, (option, value) in found.items() if isinstance(option, ServerOption)}
     settings = ArchiveSettings(
-        until_end=_is_end(given.get("until")),
-        stream=stream_settings(given.get("connection_server_id"), given.get("heartbeat_seconds")),
+        until_end=_until_end(given.get("until")),
+        stream=stream_settings(
+            connection_server_id=given.get("connection_server_id"), heartbeat_seconds=given.get("heartbeat_seconds")
+        ),
         keep=Retention(given.get("keep_days"), given.get("keep_bytes")),
-        **{_SETTINGS[name]: value for name, value in given.items() if name in _SETTINGS and value is not None},
+        **{name: value for name, value in given.items() if name in _SETTINGS and value is not None},
     )
     return open_archiver(
         _config(config, server), os.fspath(target), settings, on_progress, spool=given.get("spool"), storage=storage
     )
 
 
-_SETTINGS = {
-    "start": "start",
-    "sync_seconds": "sync_seconds",
-    "upload_seconds": "upload_seconds",
-    "progress_seconds": "report_seconds",
-}
-"""What `ArchiveSettings` calls its options."""
+_SETTINGS = ("start", "sync_seconds", "upload_seconds", "progress_seconds")
+"""The options that `ArchiveSettings` has under the same names."""
 
 
-def stream_settings(connection_server_id: int | None = None, heartbeat_seconds: float | None = None) -> StreamSettings:
+def _until_end(until: str | None) -> bool:
+    if until not in (None, "end"):
+        raise OptionError(f"must be 'end' for an archive, got {until!r}", option="until")
+    return until is not None
+
+
+def stream_settings(
+    *, connection_server_id: int | None = None, heartbeat_seconds: float | None = None
+) -> StreamSettings:
     """Return how a stream is requested; None is the default."""
     from binspark.replication.settings import StreamSettings
 
-    given = {"server_id": connection_server_id, "heartbeat_seconds": heartbeat_seconds}
+    given = {"connection_server_id": connection_server_id, "heartbeat_seconds": heartbeat_seconds}
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     return StreamSettings(**chosen)
-
-
-def _is_end(until: str | None) -> bool:
-    if until not in (None, "end"):
-        raise OptionError(f"must be 'end', got {until!r}", option="until")
-    return until is not None
 
 
 def _value(option: Option, value: Any) -> Any:

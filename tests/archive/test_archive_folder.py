@@ -297,4 +297,4 @@ def test_the_oldest_logs_are_removed(keep: Retention, gone: int) -> None:
 def test_nothing_is_no_limit() -> None:
     for wrong in ({"days": 0.0}, {"bytes": 0}, {"days": -1.0}):
         with pytest.raises(OptionError):
-            Retention(**wrong)  # type: ignore[arg-type]
+            Retention(**wrong)

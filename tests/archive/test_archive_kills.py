@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,10 @@ def busy(server: Server) -> Iterator[None]:
         thread.join()
 
 
+def has_grown(folder: Path, before: int) -> bool:
+    return bytes_in(folder) > before
+
+
 def bytes_in(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.iterdir() if path.suffix[1:].isdecimal())
 
@@ -79,7 +84,7 @@ def test_a_copy_that_is_killed_again_and_again_is_the_servers_files(
             before = bytes_in(tmp_path)
             copying = processes.Process(target=copy_for_good, args=(server.port, str(tmp_path)))
             copying.start()
-            wait_until(lambda before=before: bytes_in(tmp_path) > before)
+            wait_until(partial(has_grown, tmp_path, before))
             time.sleep(moments.uniform(0, 0.4))
             copying.kill()
             copying.join()

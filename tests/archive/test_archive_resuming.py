@@ -44,7 +44,7 @@ def purge_to(server: Server, file: str) -> None:
 
     def purged() -> bool:
         server.query(f"PURGE BINARY LOGS TO '{file}'")
-        return server.query("SHOW BINARY LOGS")[0][0] == file
+        return bool(server.query("SHOW BINARY LOGS")[0][0] == file)
 
     wait_until(purged)
 

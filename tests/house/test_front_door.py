@@ -67,11 +67,13 @@ def test_a_configured_connection_is_taken_as_it_is(monkeypatch: pytest.MonkeyPat
 
 def test_one_call_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[Any, ...]] = []
-    monkeypatch.setattr("binspark.replication.follow.follow", lambda *arguments: seen.append(arguments))
-    binspark.follow(host="db1", user="me", start="earliest", connection_server_id=7, heartbeat_seconds=2.5)
-    ((config, start, settings),) = seen
-    assert (config.addresses, start) == ((Address("db1"),), "earliest")
-    assert (settings.stream.server_id, settings.stream.heartbeat_seconds) == (7, 2.5)
+    monkeypatch.setattr(
+        "binspark.replication.follow.follow", lambda *arguments, until: seen.append((*arguments, until))
+    )
+    binspark.follow(host="db1", user="me", start="earliest", until="end", connection_server_id=7, heartbeat_seconds=2.5)
+    ((config, start, settings, until),) = seen
+    assert (config.addresses, start, until) == ((Address("db1"),), "earliest", "end")
+    assert (settings.stream.connection_server_id, settings.stream.heartbeat_seconds) == (7, 2.5)
 
 
 def test_one_call_opens_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +88,7 @@ def test_one_call_opens_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
     config, target, settings, on_progress = seen.arguments
     assert (config.addresses, target, on_progress) == ((Address("db1"),), str(tmp_path), None)
-    assert (settings.start, settings.report_seconds, settings.until_end) == ("latest", 0.0, False)
+    assert (settings.start, settings.progress_seconds, settings.until_end) == ("latest", 0.0, False)
     assert (settings.keep.days, settings.keep.bytes) == (3.0, 2 << 30)
     assert seen.options == {"spool": "s", "storage": None}
 
@@ -96,10 +98,7 @@ def test_one_call_opens_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     [
         (lambda: binspark.connect(hots="db1"), r"^there is no option hots; did you mean host\?$"),  # type: ignore[call-arg]
         (lambda: binspark.connect(connect_timeout=-1), "^connect_timeout must be positive, got -1$"),
-        (
-            lambda: binspark.follow(until="tomorrow"),
-            "^until must be end, .* or a time .*, got 'tomorrow'$",
-        ),
+        (lambda: binspark.follow(until="tomorrow"), "^until must be end, file:position, .* got 'tomorrow'$"),
         (lambda: binspark.open_archiver("a", keep_days=0), "^keep_days must be positive, got 0$"),
         (lambda: binspark.open_archiver("a", keepdays=1), r"^there is no option keepdays; did you mean keep_days\?$"),  # type: ignore[call-arg]
     ],

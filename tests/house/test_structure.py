@@ -19,8 +19,7 @@ PUBLIC_UNDERSCORES = frozenset({"_asdict", "_exit", "_fields", "_getframe", "_ma
 
 FOREIGN_PRIVATE_NAMES = {
     "src/binspark/kernels/compiler.py": {"_CacheLocator"},  # the class that Numba's documentation says to derive from
-    # PyMySQL offers neither its socket nor a limit for reading, nor a safe answer to a request for the password.
-    "src/binspark/server/connection.py": {"_read_packet", "_read_timeout", "_secure", "_sock"},
+    "src/binspark/server/connection.py": {"_read_timeout", "_secure", "_read_packet", "_sock"},  # of PyMySQL's login
     "src/binspark/spark/session.py": {"_active_spark_context", "_gateway"},  # only there a running Spark can be found
 }
 """Private names of libraries that offer no public way."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from binspark.replication.position import BinlogPosition
 from binspark.replication.settings import StreamSettings
 from binspark.replication.sources import BulkSource, CompleteSource
 from binspark.replication.stop import StopCondition
-from binspark.replication.unpack import KernelUnpacker, Unpacked, unpack_plainly
+from binspark.replication.unpack import KernelUnpacker, Unpacked, UnpackFunction, unpack_plainly
 from binspark.testing.builder import MYSQL_5_5, BinlogBuilder, blob, insert, integer, table
 from binspark.transactions import Assembler
 from binspark.transactions.grammar import Progress, boundary_of, progress_after
@@ -36,7 +36,7 @@ LOGS = [log for log in corpus_logs() if not log.name.startswith("relay")]
 """What a server sends: its own logs, not those that it keeps of another one's."""
 
 ORDERS = table("shop.orders", integer("id"), blob("note", 4))
-WAYS = {"plainly": lambda: unpack_plainly, "by-kernel": KernelUnpacker}
+WAYS: dict[str, Callable[[], UnpackFunction]] = {"plainly": lambda: unpack_plainly, "by-kernel": KernelUnpacker}
 
 
 @pytest.fixture(scope="module", params=WAYS, autouse=True)

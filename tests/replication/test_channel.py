@@ -47,7 +47,11 @@ def split(payload: bytes) -> list[bytes]:
 
 
 def send(ends: Ends, *chunks: bytes) -> threading.Thread:
-    thread = threading.Thread(target=lambda: [ends.server.sendall(chunk) for chunk in chunks])
+    def send_all() -> None:
+        for chunk in chunks:
+            ends.server.sendall(chunk)
+
+    thread = threading.Thread(target=send_all)
     thread.start()
     return thread
 

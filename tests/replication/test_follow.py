@@ -19,7 +19,6 @@ from binspark.server.connection import connect
 from binspark.server.retry import Retry
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.support.replication.following import (
-    END_OF_LOG,
     chunks_until,
     following,
     ids_of,
@@ -165,7 +164,7 @@ def test_a_connection_that_falls_silent_is_noticed_by_its_missing_heartbeats(
 ) -> None:
     make_table(shared, database)
     with proxied(shared.port) as proxy:
-        config = config_of(proxy.port, connect_seconds=0.5)
+        config = config_of(proxy.port, connect_timeout=0.5)
         with following(config, "latest", one_per_chunk=one_per_chunk) as follower:
             until_heartbeat(follower)
             proxy.stall()
@@ -298,7 +297,7 @@ def test_a_connection_that_is_given_is_used_for_the_first_stream(mysql: Server, 
     insert(mysql, database, 1, 2, 3)
     with proxied(mysql.port) as proxy:
         connection = connect(config_of(proxy.port))
-        with follow(connection, "earliest", quick(), stop=END_OF_LOG) as follower:
+        with follow(connection, "earliest", quick(), until="end") as follower:
             chunks = [chunk for chunk in follower if chunk.data]
         assert proxy.accepted == 1
     position = position_after_id(chunks, database, 2)
@@ -306,5 +305,5 @@ def test_a_connection_that_is_given_is_used_for_the_first_stream(mysql: Server, 
 
 
 def test_settings_travel() -> None:
-    settings = FollowSettings(stream=StreamSettings(server_id=7), retry=Retry(3))
+    settings = FollowSettings(stream=StreamSettings(connection_server_id=7), retry=Retry(3))
     assert pickle.loads(pickle.dumps(settings)) == settings

@@ -9,7 +9,7 @@ import pytest
 
 from binspark.errors import Authentication, ConnectionLost, OptionError, Purged, Server, SourceError
 from binspark.replication.dump import open_stream
-from binspark.replication.follow import follow
+from binspark.replication.follow import Follower, follow
 from binspark.replication.settings import FollowSettings, StreamSettings
 from binspark.server.connection import connect
 from binspark.server.info import server_logs
@@ -28,7 +28,7 @@ ALL = "REPLICATION SLAVE, REPLICATION CLIENT"
 def read(port: int, start: Any, *, stream: StreamSettings | None = None, user: str = "root", **changes: Any) -> None:
     """Read to the end, or up to the refusal."""
     settings = quick(stream=stream or quick_stream(), retry=Retry(limit=0), **changes)
-    with follow(config_of(port, user=user), start, settings, stop=END_OF_LOG) as follower:
+    with Follower(config_of(port, user=user), start, settings, stop=END_OF_LOG) as follower:
         list(follower)
 
 
@@ -134,13 +134,13 @@ def test_an_offset_at_which_no_event_begins_is_refused(family: Family, shared: R
 
 @every_family
 def test_the_servers_own_id_is_refused(family: Family, shared: RunningServer) -> None:
-    with pytest.raises(OptionError, match="server_id: 1 is that of the server itself"):
-        read(shared.port, "latest", stream=quick_stream(server_id=1))
+    with pytest.raises(OptionError, match="connection_server_id must differ from the server's own id, got 1"):
+        read(shared.port, "latest", stream=quick_stream(connection_server_id=1))
 
 
 @every_family
 def test_a_second_reader_of_the_same_name_ends_the_first(family: Family, shared: RunningServer) -> None:
-    stream = quick_stream(server_id=3_000_000_000, uuid="b8ae2fd2-3005-11f0-8be8-0242ac150002")
+    stream = quick_stream(connection_server_id=3_000_000_000, uuid="b8ae2fd2-3005-11f0-8be8-0242ac150002")
     settings = FollowSettings(stream=stream)
     first = follow(config_of(shared.port), "latest", settings)
     second = follow(config_of(shared.port), "latest", settings)

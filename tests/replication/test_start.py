@@ -90,6 +90,7 @@ def test_a_fraction_of_a_second_is_rounded_up() -> None:
 @pytest.mark.parametrize(
     ("text", "parsed"),
     [
+        (" end", Latest()),
         ("binlog.000003:154", BinlogPosition("binlog.000003", 154)),
         (f"{UUID}:1-5", after(GtidSet(f"{UUID}:1-5"))),
         ("0-1-270", after(MariadbPosition("0-1-270"))),
@@ -103,7 +104,7 @@ def test_stops_have_texts(text: str, parsed: object) -> None:
 
 @pytest.mark.parametrize("text", ["latest", "earliest", "tomorrow", "2026-11-15T09:30:00", "", "gtid:"])
 def test_other_texts_are_no_stops(text: str) -> None:
-    with pytest.raises(OptionError, match="until: "):
+    with pytest.raises(OptionError, match="until must be end, file:position"):
         parse_stop(text)
 
 

@@ -104,13 +104,19 @@ def test_a_server_that_never_waits_is_named(mysql: Server) -> None:
 
 
 def test_a_server_id_is_chosen_where_servers_have_none() -> None:
-    assert all(StreamSettings().server_id >= 1 << 31 for _ in range(20))
-    assert StreamSettings().server_id != StreamSettings().server_id
+    assert all(StreamSettings().connection_server_id >= 1 << 31 for _ in range(20))
+    assert StreamSettings().connection_server_id != StreamSettings().connection_server_id
     assert StreamSettings().uuid != StreamSettings().uuid
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"server_id": 0}, {"server_id": 1 << 32}, {"heartbeat_seconds": 0}, {"missed_heartbeats": 0}]
+    "wrong",
+    [
+        {"connection_server_id": 0},
+        {"connection_server_id": 1 << 32},
+        {"heartbeat_seconds": 0},
+        {"missed_heartbeats": 0},
+    ],
 )
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=next(iter(wrong))):

@@ -16,6 +16,7 @@ from binspark.files import read_events
 from binspark.frames import EventCode
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.replication.find import find_start
+from binspark.replication.gtids import Gtids
 from binspark.replication.position import BinlogPosition
 from binspark.replication.start import AtTime, Earliest, Latest
 from binspark.server.connection import connect
@@ -197,7 +198,8 @@ def test_a_time_before_the_oldest_log_is_refused_if_older_ones_were_purged(
 
 @every_family
 def test_gtids_of_the_other_family_are_refused(family: Family, shared: Server) -> None:
-    gtids = {MySQL: MariadbPosition("0-1-1"), MariaDB: GtidSet("b8ae2fd2-3005-11f0-8be8-0242ac150002:1")}[family]
+    others = GtidSet("b8ae2fd2-3005-11f0-8be8-0242ac150002:1")
+    gtids: Gtids = MariadbPosition("0-1-1") if family is MySQL else others
     with pytest.raises(OptionError, match="but the server is"):
         found_start(shared, after(gtids))
     with pytest.raises(OptionError, match="but the server is"):

@@ -45,12 +45,12 @@ def tls_version(**arguments: Any) -> str:
 
 
 @pytest.mark.mysql
-@pytest.mark.parametrize("tls_mode", ["preferred", "disabled"])
-def test_a_password_of_mysqls_own_kind_opens(mysql: RunningServer, tls_mode: str) -> None:
-    user = f"sha2_{tls_mode}"
+@pytest.mark.parametrize("ssl_mode", ["preferred", "disabled"])
+def test_a_password_of_mysqls_own_kind_opens(mysql: RunningServer, ssl_mode: str) -> None:
+    user = f"sha2_{ssl_mode}"
     mysql.query(f"CREATE USER {user} IDENTIFIED WITH caching_sha2_password BY '{SECRET}'")
     for _ in range(2):  # the first login takes the long way, the second the server's cache
-        assert current_user(port=mysql.port, user=user, password=SECRET, tls_mode=tls_mode) == f"{user}@%"
+        assert current_user(port=mysql.port, user=user, password=SECRET, ssl_mode=ssl_mode) == f"{user}@%"
 
 
 @pytest.mark.mariadb
@@ -78,27 +78,27 @@ def test_a_wrong_password_is_refused_and_not_repeated(family: Family, shared: Ru
 @every_family
 def test_the_socket_of_this_machine_is_an_address(family: Family, start_server: StartServer) -> None:
     server = start_server(family)
-    with connect(config_of(hosts=None, socket=str(server.socket))) as connection:
+    with connect(config_of(host=None, socket=str(server.socket))) as connection:
         assert connection.rows("SELECT 1") == [(1,)]
         assert str(connection.address) == str(server.socket)
 
 
 @pytest.mark.mysql
-@pytest.mark.parametrize(("tls_mode", "encrypted"), [("disabled", False), ("preferred", True), ("required", True)])
-def test_a_connection_is_encrypted_as_asked_for(mysql: RunningServer, tls_mode: str, encrypted: bool) -> None:
-    assert bool(tls_version(port=mysql.port, tls_mode=tls_mode)) is encrypted
+@pytest.mark.parametrize(("ssl_mode", "encrypted"), [("disabled", False), ("preferred", True), ("required", True)])
+def test_a_connection_is_encrypted_as_asked_for(mysql: RunningServer, ssl_mode: str, encrypted: bool) -> None:
+    assert bool(tls_version(port=mysql.port, ssl_mode=ssl_mode)) is encrypted
 
 
 @pytest.mark.mysql
 def test_a_certificate_of_the_known_authority_is_accepted(mysql: RunningServer) -> None:
-    assert tls_version(port=mysql.port, tls_ca=str(mysql.datadir / "ca.pem"))
+    assert tls_version(port=mysql.port, ssl_ca=str(mysql.datadir / "ca.pem"))
 
 
 @pytest.mark.mysql
-@pytest.mark.parametrize("arguments", [{"tls_mode": "verify_ca"}, {"tls_mode": "verify_identity", "tls_ca": "ca.pem"}])
+@pytest.mark.parametrize("arguments", [{"ssl_mode": "verify_ca"}, {"ssl_mode": "verify_identity", "ssl_ca": "ca.pem"}])
 def test_a_certificate_that_proves_nothing_is_refused(mysql: RunningServer, arguments: dict[str, str]) -> None:
     """MySQL's own certificate names no host, and no authority that this machine knows has signed it."""
-    paths = {name: str(mysql.datadir / value) for name, value in arguments.items() if name == "tls_ca"}
+    paths = {name: str(mysql.datadir / value) for name, value in arguments.items() if name == "ssl_ca"}
     with pytest.raises(Authentication, match="TLS with this server failed"):
         connect(config_of(mysql.port, **{**arguments, **paths}))
 
@@ -123,10 +123,10 @@ def test_a_certificate_that_names_the_host_proves_who_the_server_is(
 ) -> None:
     files = {"ssl-ca": "ca.pem", "ssl-cert": "cert.pem", "ssl-key": "key.pem"}
     server = start_server(family, {name: str(certificates / file) for name, file in files.items()})
-    verified = {"tls_mode": "verify_identity", "tls_ca": str(certificates / "ca.pem")}
+    verified = {"ssl_mode": "verify_identity", "ssl_ca": str(certificates / "ca.pem")}
     assert tls_version(port=server.port, **verified)
     with pytest.raises(Authentication, match="TLS with this server failed"):
-        connect(config_of(hosts=f"localhost:{server.port}", **verified))
+        connect(config_of(host=f"localhost:{server.port}", **verified))
 
 
 @every_family
@@ -134,7 +134,7 @@ def test_a_user_may_have_to_show_a_certificate(family: Family, start_server: Sta
     files = {"ssl-ca": "ca.pem", "ssl-cert": "cert.pem", "ssl-key": "key.pem"}
     server = start_server(family, {name: str(certificates / file) for name, file in files.items()})
     server.query("CREATE USER shown REQUIRE X509")
-    own = {"tls_cert": str(certificates / "cert.pem"), "tls_key": str(certificates / "key.pem")}
+    own = {"ssl_cert": str(certificates / "cert.pem"), "ssl_key": str(certificates / "key.pem")}
     assert current_user(port=server.port, user="shown", **own) == "shown@%"
     with pytest.raises(Authentication):
         connect(config_of(server.port, user="shown"))
@@ -144,12 +144,12 @@ def test_a_user_may_have_to_show_a_certificate(family: Family, start_server: Sta
 def test_a_server_without_tls_is_refused_where_it_is_required(start_server: StartServer) -> None:
     server = start_server(MariaDB, {"skip-ssl": None})
     with pytest.raises(Authentication, match="does not support TLS"):
-        connect(config_of(server.port, tls_mode="required"))
+        connect(config_of(server.port, ssl_mode="required"))
 
 
 def test_a_missing_file_for_tls_is_an_option_that_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"nothing\.pem"):
-        connect(config_of(1, tls_ca=str(tmp_path / "nothing.pem")))
+        connect(config_of(1, ssl_ca=str(tmp_path / "nothing.pem")))
 
 
 @pytest.mark.mysql
@@ -168,7 +168,7 @@ def test_a_server_that_accepts_and_says_nothing_is_given_up(mysql: RunningServer
     with proxied(mysql.port) as proxy:
         proxy.stall()
         with pytest.raises(ConnectionLost):
-            connect(config_of(proxy.port, connect_seconds=0.3))
+            connect(config_of(proxy.port, connect_timeout=0.3))
 
 
 @pytest.mark.mysql
@@ -176,7 +176,7 @@ def test_a_server_that_asks_for_a_file_does_not_get_it(mysql: RunningServer, tmp
     private = tmp_path / "private"
     private.write_text("nobody's business")
     request = b"\xfb" + str(private).encode()
-    with proxied(mysql.port) as proxy, connect(config_of(proxy.port, tls_mode="disabled")) as connection:
+    with proxied(mysql.port) as proxy, connect(config_of(proxy.port, ssl_mode="disabled")) as connection:
         proxy.replies.append(len(request).to_bytes(3, "little") + b"\x01" + request)
         with pytest.raises(Server, match="requests a file"):
             connection.rows("SELECT 1")
@@ -189,7 +189,7 @@ def test_a_server_that_asks_for_the_password_in_clear_text_does_not_get_it(mysql
     with proxied(mysql.port) as proxy:
         proxy.replies += [None, len(request).to_bytes(3, "little") + b"\x02" + request]
         with pytest.raises(Authentication, match="in clear text, and the connection is not encrypted"):
-            connect(config_of(proxy.port, tls_mode="disabled", password="open-sesame"))
+            connect(config_of(proxy.port, ssl_mode="disabled", password="open-sesame"))
     assert b"sesame" not in bytes(proxy.sent)
 
 

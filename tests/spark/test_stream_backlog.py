@@ -54,6 +54,11 @@ def filled(offsets: list[int]) -> Backlog:
     return log
 
 
+def add_all(log: Backlog, chunks: list[LogChunk]) -> None:
+    for chunk in chunks:
+        log.add(chunk)
+
+
 limits = st.builds(Limit, st.none() | st.integers(1, 20_000), st.none() | st.integers(1, 10))
 
 
@@ -120,7 +125,7 @@ def test_few_bytes_are_buffered(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_follower_waits_when_it_is_far_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backlog_module, "_MAX_ENTRIES", 2)
     log = Backlog(START)
-    follower = threading.Thread(target=lambda: [log.add(chunk) for chunk in chunks_of(STARTS[1:])], daemon=True)
+    follower = threading.Thread(target=add_all, args=(log, chunks_of(STARTS[1:])), daemon=True)
     follower.start()
     position = START
     while position.offset < COMPLETE.end:
@@ -135,7 +140,7 @@ def test_the_follower_waits_when_it_is_far_ahead(monkeypatch: pytest.MonkeyPatch
 def test_a_follower_that_waits_can_be_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backlog_module, "_MAX_ENTRIES", 1)
     log = Backlog(START)
-    follower = threading.Thread(target=lambda: [log.add(chunk) for chunk in chunks_of(STARTS[1:])], daemon=True)
+    follower = threading.Thread(target=add_all, args=(log, chunks_of(STARTS[1:])), daemon=True)
     follower.start()
     log.wait(START, 10, None)
     log.close()

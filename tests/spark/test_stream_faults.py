@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from binspark.testing.servers import MariaDB, MySQL, Server
 from tests.support.replicas import catch_up, promote, replicate
+from tests.support.servers import StartServer
 from tests.support.spark.stream_queries import Stream, live_options, running, wait_for_rows
 from tests.support.tcp_proxy import proxied
 
@@ -33,7 +34,7 @@ def numbers(stream: Stream) -> list[int]:
 
 
 @pytest.mark.mysql
-def test_a_network_that_is_cut_or_silent(spark: SparkSession, start_server, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_network_that_is_cut_or_silent(spark: SparkSession, start_server: StartServer, tmp_path: Path) -> None:
     server = start_server(MySQL, GTIDS)
     make_table(server)
     with proxied(server.port) as proxy:
@@ -58,7 +59,7 @@ def test_a_network_that_is_cut_or_silent(spark: SparkSession, start_server, tmp_
 
 
 @pytest.mark.mariadb
-def test_a_server_that_restarts_and_rotates(spark: SparkSession, start_server, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_server_that_restarts_and_rotates(spark: SparkSession, start_server: StartServer, tmp_path: Path) -> None:
     server = start_server(MariaDB)
     make_table(server)
     stream = Stream(spark, tmp_path, live_options(server, table="shop.stock"))
@@ -75,7 +76,7 @@ def test_a_server_that_restarts_and_rotates(spark: SparkSession, start_server, t
 
 
 @pytest.mark.mysql
-def test_a_replica_that_is_promoted(spark: SparkSession, start_server, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_replica_that_is_promoted(spark: SparkSession, start_server: StartServer, tmp_path: Path) -> None:
     source = start_server(MySQL, {"server-id": 1, **GTIDS})
     replica = start_server(MySQL, {"server-id": 2, "log-bin": "other", **GTIDS})
     replicate(replica, source)

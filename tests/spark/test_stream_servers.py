@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 import binspark
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.support.replicas import reset_logs
+from tests.support.servers import StartServer
 from tests.support.spark.stream_queries import Stream, live_options, running, wait_for_rows
 
 FAMILIES = [
@@ -33,7 +34,7 @@ def insert(server: Server, *items: str) -> None:
 
 
 @pytest.fixture(params=FAMILIES)
-def server(request: pytest.FixtureRequest, start_server) -> Server:  # type: ignore[no-untyped-def]
+def server(request: pytest.FixtureRequest, start_server: StartServer) -> Server:
     family: Family = request.param
     return start_server(family, {"binlog-row-metadata": "FULL", **(GTIDS if family is MySQL else {})})
 
@@ -114,7 +115,7 @@ def test_a_change_of_the_table_stops_the_stream_and_a_restart_picks_it_up(
 
 @pytest.mark.mysql
 @pytest.mark.timeout(300)
-def test_views_follow_a_server_too(spark: SparkSession, start_server, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_views_follow_a_server_too(spark: SparkSession, start_server: StartServer, tmp_path: Path) -> None:
     server = start_server(MySQL, GTIDS)
     make_table(server)
     insert(server, "a", "b")
@@ -135,7 +136,7 @@ def test_views_follow_a_server_too(spark: SparkSession, start_server, tmp_path: 
 @pytest.mark.parametrize("start", ["latest", "gtid", "file"])
 def test_a_stream_starts_where_it_is_told(
     spark: SparkSession,
-    start_server,  # type: ignore[no-untyped-def]
+    start_server: StartServer,
     tmp_path: Path,
     start: str,
 ) -> None:
@@ -155,7 +156,9 @@ def test_a_stream_starts_where_it_is_told(
 
 @pytest.mark.mysql
 @pytest.mark.timeout(300)
-def test_purged_logs_stop_the_stream_with_advice(spark: SparkSession, start_server, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_purged_logs_stop_the_stream_with_advice(
+    spark: SparkSession, start_server: StartServer, tmp_path: Path
+) -> None:
     server = start_server(MySQL, {"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"})
     make_table(server)
     insert(server, "a")
@@ -179,7 +182,7 @@ def test_purged_logs_stop_the_stream_with_advice(spark: SparkSession, start_serv
 @pytest.mark.parametrize("family", FAMILIES)
 def test_statements_between_batches_are_known_to_the_next(
     spark: SparkSession,
-    start_server,  # type: ignore[no-untyped-def]
+    start_server: StartServer,
     family: Family,
     tmp_path: Path,
 ) -> None:
@@ -240,7 +243,7 @@ def test_a_reset_under_a_running_stream_is_noticed(spark: SparkSession, server: 
 @pytest.mark.timeout(300)
 def test_purged_transactions_are_left_out_where_gtids_lead_the_way(
     spark: SparkSession,
-    start_server,  # type: ignore[no-untyped-def]
+    start_server: StartServer,
     tmp_path: Path,
 ) -> None:
     server = start_server(MySQL, GTIDS)

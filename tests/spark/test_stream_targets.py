@@ -15,13 +15,14 @@ from binspark.spark.streaming.reader import UNRESOLVED, parse_offset
 from binspark.spark.streaming.server import ServerSource
 from binspark.testing.servers import MySQL
 from tests.support.replicas import reset_logs
+from tests.support.servers import StartServer
 from tests.support.spark.stream_queries import live_options
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(120)]
 
 
 def test_what_a_server_has_written_and_does_not_send_is_missed(
-    start_server,  # type: ignore[no-untyped-def]
+    start_server: StartServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server = start_server(MySQL)
@@ -41,7 +42,7 @@ def test_what_a_server_has_written_and_does_not_send_is_missed(
         live.stop()
 
 
-def test_a_range_that_was_planned_and_is_gone_has_no_parts(start_server) -> None:  # type: ignore[no-untyped-def]
+def test_a_range_that_was_planned_and_is_gone_has_no_parts(start_server: StartServer) -> None:
     server = start_server(MySQL)
     server.query("CREATE DATABASE shop")
     planner = ServerSource(read_options(live_options(server)))

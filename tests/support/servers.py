@@ -24,7 +24,7 @@ _numbers = itertools.count(1)
 def config_of(*ports: int, **arguments: Any) -> ConnectionConfig:
     """Return how to reach servers on loopback, as root."""
     hosts = [f"127.0.0.1:{port}" for port in ports]
-    return connection_config(**{"hosts": hosts, "user": "root", "environ": {}, **arguments})
+    return connection_config(**{"host": hosts, "user": "root", "environ": {}, **arguments})
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ CHOICES: list[dict[str, Any]] = [
 @pytest.mark.usefixtures("in_bulk")
 @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: "-".join(choice))
 def test_filters_choose_the_same_rows_in_bulk(choice: dict[str, Any]) -> None:
-    selection = make_selection(choice)  # type: ignore[arg-type]
+    selection = make_selection(choice)
     for log in SHOP:
         reader = ChangeReader(selection)
         events = [event for event in read_events(log) if event.offset < (selection.stop_position or 1 << 40)]

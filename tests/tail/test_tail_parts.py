@@ -85,4 +85,4 @@ def closed_pipe() -> Iterator[BinaryIO]:
     reading, writing = os.pipe()
     os.close(reading)
     with open(writing, "wb", buffering=0) as pipe:
-        yield pipe  # type: ignore[misc]
+        yield pipe

@@ -28,6 +28,8 @@ from binspark.gtid import GtidSet
 from binspark.kernels.packet_layout import Outcome
 from binspark.replication.channel import Memory, UnreadPackets
 from binspark.replication.chunk import LogChunk
+from binspark.replication.sources import EventSource
+from binspark.replication.stream import StreamEvent
 from binspark.replication.unpack import KernelUnpacker, Unpacked, UnpackFunction, unpack_plainly
 from binspark.spark.options import SourceOptions
 from binspark.spark.views.events import TransactionsView, WantedEvents
@@ -246,7 +248,7 @@ def unpacked_progress(unpack: UnpackFunction, event: Event, before: Progress) ->
     return unpack(unread, unpacked), Progress(unpacked.progress)
 
 
-def check_transaction_index(log: Known) -> None:
+def check_index(log: Known) -> None:
     """The transaction index has every transaction that a GTID begins; statements are all but BEGIN and COMMIT."""
     first = log.events[0].frame
     chunk = LogChunk(FILE, FIRST_EVENT_OFFSET, first.format, memoryview(log.content)[FIRST_EVENT_OFFSET:])
@@ -260,6 +262,14 @@ def check_transaction_index(log: Known) -> None:
         and (event.body.query not in EXACT_STATEMENTS or event.type_code == EventCode.QUERY_COMPRESSED)
     ]
     assert [event.offset for event in chunk.statements()] == plain
+
+
+def check_followed(log: Known) -> None:
+    """Following event by event delivers the transactions that are complete, and every event between them."""
+    events = [StreamEvent(FILE, event.frame, in_file=True) for event in log.events]
+    chunks = list(EventSource(events, 1 << 20))
+    found = [(chunk.offset, chunk.end) for chunk in chunks if chunk.is_transaction]
+    assert found == [(each.start, each.end) for each in log.transactions if each.complete]
 
 
 def check_starts(log: Known) -> None:
@@ -371,7 +381,12 @@ def test_the_kernel_unpacker_finds_the_boundaries(log: Path) -> None:
 
 @every_own_log
 def test_the_transaction_index_finds_the_boundaries(log: Path) -> None:
-    check_transaction_index(known_log(log))
+    check_index(known_log(log))
+
+
+@every_own_log
+def test_following_finds_the_boundaries(log: Path) -> None:
+    check_followed(known_log(log))
 
 
 @every_own_log
@@ -414,7 +429,8 @@ def test_readers_agree_on_events_in_any_order(content: bytes) -> None:
     check_byte_tables(log)
     check_unpacker(log, unpack_plainly)
     check_unpacker(log, KernelUnpacker())
-    check_transaction_index(log)
+    check_index(log)
+    check_followed(log)
     check_starts(log)
     check_verify(log)
     check_transactions_view(log, expand=False)
@@ -436,7 +452,8 @@ def check_every_reader(log: Known) -> None:
     check_byte_tables(log)
     check_unpacker(log, unpack_plainly)
     check_unpacker(log, KernelUnpacker())
-    check_transaction_index(log)
+    check_index(log)
+    check_followed(log)
     check_starts(log)
     check_verify(log)
     check_transactions_view(log)

@@ -2,7 +2,7 @@
 
 >>> from binspark.archive.archiver import open_archiver
 >>> from binspark.server.config import connection_config
->>> open_archiver(connection_config(hosts="db1"), "archive/").run()  # doctest: +SKIP
+>>> open_archiver(connection_config(host="db1"), "archive/").run()  # doctest: +SKIP
 
 archiver   follows the server and writes what comes
 writer     the active log: writing it, bringing it to disk, beginning and ending it

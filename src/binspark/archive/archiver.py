@@ -22,7 +22,7 @@ from binspark.replication.stop import StopCondition
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import Connection, connect
 
-OnReport = Callable[[Report], None]
+OnProgress = Callable[[Report], None]
 
 log = logging.getLogger("binspark.archive")
 
@@ -40,14 +40,14 @@ class Archiver:
         folder: ArchiveFolder,
         target: ArchiveTarget,
         settings: ArchiveSettings,
-        on_report: OnReport | None = None,
+        on_progress: OnProgress | None = None,
     ) -> None:
         self._config = config
         self._folder = folder
         self._target = target
         self._settings = settings
-        self._on_report = on_report
-        self._meter = ProgressMeter(config, settings.report_seconds if on_report else 0)
+        self._on_progress = on_progress
+        self._meter = ProgressMeter(config, settings.progress_seconds if on_progress else 0)
         addresses = frozenset(map(str, config.addresses))
         self._writer = ArchiveWriter(folder, target, self._meter, settings, addresses)
         self._follower: Follower | None = None
@@ -109,8 +109,8 @@ class Archiver:
             while not self._is_stopped and (chunk := next(follower, None)) is not None:
                 self._writer.take(chunk)
                 self._writer.attend()
-                if self._on_report is not None and self._meter.is_due:
-                    self._on_report(self._meter.report())
+                if self._on_progress is not None and self._meter.is_due:
+                    self._on_progress(self._meter.report())
             self._writer.sync()
 
 
@@ -118,14 +118,14 @@ def open_archiver(
     config: ConnectionConfig,
     target: str | Path,
     settings: ArchiveSettings | None = None,
-    on_report: OnReport | None = None,
+    on_progress: OnProgress | None = None,
     *,
     spool: str | Path | None = None,
     storage: Storage | None = None,
 ) -> Archiver:
     """Return an archiver that copies a server's logs to a folder of this machine, or to a URI of a remote store.
 
-    >>> archiver = open_archiver(connection_config(hosts="db1"), "s3://bucket/logs/")  # doctest: +SKIP
+    >>> archiver = open_archiver(connection_config(host="db1"), "s3://bucket/logs/")  # doctest: +SKIP
     >>> archiver.run()  # doctest: +SKIP
 
     Before they are in a remote store, logs are in the folder `spool`. `storage` says how the store is reached, if the
@@ -137,15 +137,15 @@ def open_archiver(
         if spool is not None:
             raise OptionError("is only valid with a remote target", option="spool")
         folder = ArchiveFolder(Path(str(target) if uri is None else uri.local_path()))
-        return Archiver(config, folder, LocalTarget(folder, settings.keep), settings, on_report)
-    return _remote_archiver(config, str(target), settings, on_report, spool, storage)
+        return Archiver(config, folder, LocalTarget(folder, settings.keep), settings, on_progress)
+    return _remote_archiver(config, str(target), settings, on_progress, spool, storage)
 
 
 def _remote_archiver(
     config: ConnectionConfig,
     target: str,
     settings: ArchiveSettings,
-    on_report: OnReport | None,
+    on_progress: OnProgress | None,
     spool: str | Path | None,
     storage: Storage | None,
 ) -> Archiver:
@@ -154,4 +154,4 @@ def _remote_archiver(
     store = RemoteStore(target, storage)
     folder = ArchiveFolder(Path(spool) if spool is not None else default_spool(store.uri))
     remote = RemoteTarget(folder, store, settings.keep, settings.upload_seconds)
-    return Archiver(config, folder, remote, settings, on_report)
+    return Archiver(config, folder, remote, settings, on_progress)

@@ -137,7 +137,6 @@ class RemoteStore:
 
     @property
     def _files(self) -> Any:
-        """The file system as it is now: what fsspec caches of directories may be outdated."""
         return self._system.fresh_files
 
     def _path(self, name: str) -> str:

@@ -16,15 +16,15 @@ from binspark.server.retry import Retry
 class ArchiveSettings:
     """How a server is archived.
 
-    start           where a new archive begins: earliest, latest, a file, timestamp:…; one that exists is continued
-    until_end       copy what is there, and end
-    stream          how the stream is requested
-    retry           how often to connect again once a connection was lost
-    keep            how much is kept
-    sync_seconds    how long what was copied may not be on disk yet
-    sync_bytes      how much of it
-    report_seconds  how often `on_report` is called; 0 for never
-    upload_seconds  how often the active log is uploaded to a remote store
+    start             where a new archive begins: earliest, latest, a file, timestamp:…; one that exists is continued
+    until_end         copy what is there, and end
+    stream            how the stream is requested
+    retry             how often to connect again once a connection was lost
+    keep              how much is kept
+    sync_seconds      how long what was copied may not be on disk yet
+    sync_bytes        how much of it
+    progress_seconds  how often `on_progress` is called; 0 for never
+    upload_seconds    how often the active log is uploaded to a remote store
     """
 
     start: str = "earliest"
@@ -34,18 +34,18 @@ class ArchiveSettings:
     keep: Retention = field(default_factory=Retention)
     sync_seconds: float = 1.0
     sync_bytes: int = 64 << 20
-    report_seconds: float = 10.0
+    progress_seconds: float = 10.0
     upload_seconds: float = 60.0
 
     def __post_init__(self) -> None:
         start = self.start_from
         if isinstance(start, BinlogPosition) and not start.by_file:
-            problem = "must be earliest, latest, a file or a time: files are copied from their beginning, got GTIDs"
+            problem = f"must be earliest, latest, a file or a time for an archive, got GTIDs: {self.start}"
             raise OptionError(problem, option="start")
         if self.sync_seconds < 0:
             raise OptionError(f"must be 0 or more, got {self.sync_seconds}", option="sync_seconds")
-        if self.report_seconds < 0:
-            raise OptionError(f"must be 0 or more, got {self.report_seconds}", option="progress_seconds")
+        if self.progress_seconds < 0:
+            raise OptionError(f"must be 0 or more, got {self.progress_seconds}", option="progress_seconds")
         if not self.upload_seconds > 0:
             raise OptionError(f"must be positive, got {self.upload_seconds}", option="upload_seconds")
 

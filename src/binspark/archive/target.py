@@ -16,9 +16,14 @@ class CopiedLog(Protocol):
     """What a target needs to know of the active log."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the file."""
+        ...
+
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """How many bytes of it are copied."""
+        ...
 
 
 class ArchiveTarget(Protocol):
@@ -28,16 +33,16 @@ class ArchiveTarget(Protocol):
         """Prepare the folder: what is kept elsewhere and has to be continued is there again."""
 
     def begun(self) -> None:
-        """A log was begun."""
+        """Take notice that a log was begun."""
 
     def attend(self, active: CopiedLog | None) -> None:
-        """There is time to attend to the active log."""
+        """Take the time to attend to the active log."""
 
     def finished(self) -> None:
-        """The active log is finished and on disk."""
+        """Take notice that the active log is finished and on disk."""
 
     def close(self, active: CopiedLog | None) -> None:
-        """The copy ends for now; everything is on disk."""
+        """End for now: everything is on disk."""
 
 
 class LocalTarget:
@@ -48,14 +53,14 @@ class LocalTarget:
         self._keep = keep
 
     def prepare(self) -> None:
-        """Nothing is kept elsewhere."""
+        """Do nothing: nothing is kept elsewhere."""
 
     def begun(self) -> None:
         """List the logs."""
         self._folder.write_index(self._folder.logs())
 
     def attend(self, active: CopiedLog | None) -> None:
-        """The log is where it has to be."""
+        """Do nothing: the log is where it has to be."""
 
     def finished(self) -> None:
         """Remove logs that are too old or too many."""
@@ -63,7 +68,7 @@ class LocalTarget:
             self._folder.remove(self._keep.outdated(self._kept(), time.time()))
 
     def close(self, active: CopiedLog | None) -> None:
-        """Everything is where it has to be."""
+        """Do nothing: everything is where it has to be."""
 
     def _kept(self) -> list[KeptLog]:
         return [_kept_log(self._folder, name) for name in self._folder.logs()]

@@ -293,7 +293,7 @@ class ArchiveWriter:
         return active
 
     def _finish(self) -> None:
-        """The server has closed the log in order: so is its copy."""
+        """Close the copy in order, as the server has closed the log."""
         if self.active is not None:
             self.sync()
             self.active.mark(in_use=False)

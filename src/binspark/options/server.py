@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from binspark.errors import OptionError
@@ -17,11 +16,10 @@ _NOT_IN_SPARK = frozenset({Surface.COMMAND_LINE, Surface.PYTHON})
 _MAX_SERVER_ID = (1 << 32) - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOption(Option):
-    """An option of a connection. `argument` is what `binspark.server.config.connection_config` calls it."""
+    """An option of a connection, which `binspark.server.config.connection_config` takes under its name in Python."""
 
-    argument: str
+    __slots__ = ()
 
 
 def _hosts(value: str | Iterable[str]) -> str:
@@ -40,54 +38,54 @@ def _ssl_mode(value: str) -> str:
 
 SERVER_OPTIONS = (
     ServerOption(
-        name="host", argument="hosts", parse=_hosts, metavar="HOST[:PORT]", default="localhost", is_list=True,
+        name="host", parse=_hosts, metavar="HOST[:PORT]", default="localhost", is_list=True,
         help="The server, or several servers with the same data.",
         old_names={Surface.PYTHON: "hosts"},
     ),
     ServerOption(
-        name="port", argument="port", parse=values.port, metavar="NUMBER", default="3306",
+        name="port", parse=values.port, metavar="NUMBER", default="3306",
         help="The port of hosts that are given without one.",
     ),
     ServerOption(
-        name="user", argument="user", parse=values.text, metavar="NAME", default="your login name",
+        name="user", parse=values.text, metavar="NAME", default="your login name",
         help="The user that connects.",
     ),
     ServerOption(
-        name="password", argument="password", parse=values.text, surfaces=_NOT_ON_THE_COMMAND_LINE,
+        name="password", parse=values.text, surfaces=_NOT_ON_THE_COMMAND_LINE,
         default="from the option file, BINSPARK_PASSWORD or MYSQL_PWD",
         help="The password. It is not an option on the command line, where every user of the machine could see it.",
     ),
     ServerOption(
-        name="socket", argument="socket", parse=_path, metavar="PATH",
+        name="socket", parse=_path, metavar="PATH",
         help="The socket file of a server on this machine, instead of a host.",
     ),
     ServerOption(
-        name="defaults_file", argument="defaults_file", parse=_path, metavar="FILE",
+        name="defaults_file", parse=_path, metavar="FILE",
         help="A MySQL option file: options that are not given are read from its groups [client] and [binspark].",
     ),
     ServerOption(
-        name="ssl_mode", argument="tls_mode", parse=_ssl_mode, choices=_SSL_MODES,
+        name="ssl_mode", parse=_ssl_mode, choices=_SSL_MODES,
         default="verify_ca if a CA is given, else preferred",
         help="Whether the connection is encrypted and the server's certificate verified.",
         old_names={Surface.PYTHON: "tls_mode"},
     ),
     ServerOption(
-        name="ssl_ca", argument="tls_ca", parse=_path, metavar="FILE",
+        name="ssl_ca", parse=_path, metavar="FILE",
         help="The certificate authorities that the server's certificate is verified against (PEM).",
         old_names={Surface.PYTHON: "tls_ca"},
     ),
     ServerOption(
-        name="ssl_cert", argument="tls_cert", parse=_path, metavar="FILE",
+        name="ssl_cert", parse=_path, metavar="FILE",
         help="The client certificate, for servers that require one (PEM).",
         old_names={Surface.PYTHON: "tls_cert"},
     ),
     ServerOption(
-        name="ssl_key", argument="tls_key", parse=_path, metavar="FILE",
+        name="ssl_key", parse=_path, metavar="FILE",
         help="The private key of the client certificate (PEM).",
         old_names={Surface.PYTHON: "tls_key"},
     ),
     ServerOption(
-        name="connect_timeout", argument="connect_seconds", parse=values.seconds, metavar="SECONDS", default="10",
+        name="connect_timeout", parse=values.seconds, metavar="SECONDS", default="10",
         help="How long to wait for a connection.",
         old_names={Surface.PYTHON: "connect_seconds"},
     ),
@@ -114,13 +112,13 @@ _ARGUMENTS = OptionTable(SERVER_OPTIONS, Surface.PYTHON, warn_renamed)
 
 
 def connection_arguments(given: Mapping[str, Any], surface: Surface = Surface.PYTHON) -> dict[str, Any]:
-    """Return the arguments of `connection_options` for options by their names in Python; None is not given."""
+    """Return the arguments of `connection_config` for options by their names in Python; None is not given."""
     arguments: dict[str, Any] = {}
     if given.get("host") and given.get("socket"):
         raise OptionError(f"{surface.spell('host')} and {surface.spell('socket')} cannot be combined")
     for option, value in _ARGUMENTS.find_all(given).values():
         if value is not None:
-            arguments[option.argument] = option.read(value, surface)
+            arguments[option.name] = option.read(value, surface)
     return arguments
 
 

@@ -2,7 +2,7 @@
 
 >>> from binspark.replication.follow import follow
 >>> from binspark.server.config import connection_config
->>> for chunk in follow(connection_config(hosts="db1,db2"), "latest"):  # doctest: +SKIP
+>>> for chunk in follow(connection_config(host="db1,db2"), "latest"):  # doctest: +SKIP
 ...     print(chunk.end_position, [event.type for event in chunk.events()])
 
 Values

@@ -98,6 +98,7 @@ class LogChunk:
 
     @property
     def is_heartbeat(self) -> bool:
+        """Whether this only says that the server is alive."""
         return self.event is not None and self.event.is_heartbeat
 
     @property

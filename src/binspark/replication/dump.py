@@ -87,8 +87,8 @@ def _agree(connection: Connection, settings: StreamSettings) -> Session:
     family = server_family(connection)
     listed = connection.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN %s", (_VARIABLES,))
     variables = {str(name): str(value) for name, value in listed}
-    if int(variables["server_id"]) == settings.server_id:
-        problem = f"must differ from the server's own id and from that of every other reader, got {settings.server_id}"
+    if int(variables["server_id"]) == settings.connection_server_id:
+        problem = f"must differ from the server's own id, got {settings.connection_server_id}"
         raise OptionError(problem, connection.position, "connection_server_id")
     checksum = variables.get("binlog_checksum", "NONE")
     semi_sync = _agree_on_semi_sync(connection, variables, settings)
@@ -129,7 +129,7 @@ def _set_variables(connection: Connection, variables: SessionVariables) -> None:
 
 
 def _register(channel: PacketChannel, connection: Connection, settings: StreamSettings) -> None:
-    command = encode_command(RegisterSlave(settings.server_id, settings.report_host))
+    command = encode_command(RegisterSlave(settings.connection_server_id, settings.report_host))
     channel.send(command, settings.first_seconds)
     answer = channel.read(settings.first_seconds)
     if answer[:1] == bytes((ERROR,)):
@@ -141,7 +141,7 @@ def _dump_command(
     connection: Connection, session: Session, settings: StreamSettings, flags: DumpFlag, start: BinlogPosition
 ) -> tuple[BinlogDump | BinlogDumpGtid, int]:
     """Return the command, and up to which offset of its first file events come that were not requested."""
-    server_id = settings.server_id
+    server_id = settings.connection_server_id
     if not start.by_file:
         assert start.gtids is not None
         return _dump_by_gtids(connection, session, flags, server_id, start.gtids), 0

@@ -20,7 +20,7 @@ from binspark.replication.resume import resume_stream
 from binspark.replication.settings import FollowSettings
 from binspark.replication.sources import BulkSource, CompleteSource
 from binspark.replication.start import AtTime, Earliest, Latest, Start
-from binspark.replication.stop import END, NEVER, StopCondition, parse_stop
+from binspark.replication.stop import Stop, StopCondition
 from binspark.server.connection import Connection, connect
 from binspark.server.info import (
     NO_BINARY_LOG,
@@ -38,8 +38,9 @@ _ATTEMPTS = 5
 
 
 def find_start(connection: Connection, start: Start) -> BinlogPosition:
-    """Find a start on a server. A position by GTIDs has no file yet: the server finds it. One that names its server is
-    returned as it is.
+    """Find a start on a server.
+
+    A position by GTIDs has no file yet: the server finds it. A position that names its server is returned as it is.
     """
     server = server_info(connection)
     match start:
@@ -53,13 +54,10 @@ def find_start(connection: Connection, start: Start) -> BinlogPosition:
             return start if start.server else _in_file(connection, server, start)
 
 
-def find_stop(connection: Connection, text: str | None) -> StopCondition:
-    """Find a stop on a server: `end` is what is there now; see `parse_stop` for the others."""
-    if text is None:
-        return NEVER
-    if text.strip() == END:
+def find_stop(connection: Connection, stop: Stop) -> StopCondition:
+    """Find a stop on a server."""
+    if isinstance(stop, Latest):
         return StopCondition(end_of_log(connection))
-    stop = parse_stop(text)
     if isinstance(stop, AtTime):
         now = float(connection.rows("SELECT UNIX_TIMESTAMP(NOW(6))")[0][0])
         return StopCondition(seconds=stop.seconds, clock_ahead=now - time.time())
@@ -124,7 +122,7 @@ def _at_time(connection: Connection, server: ServerInfo, start: AtTime) -> Binlo
     """Find the first transaction of a time or later: bisect the files by when they were created, then read one."""
     now = int(connection.rows("SELECT UNIX_TIMESTAMP()")[0][0])
     if start.seconds > now:
-        raise OptionError(f"must not be in the future of the server, got {start}", connection.position, "start")
+        raise OptionError(f"is in the future of the server: {start}", connection.position, "start")
     logs = _logs(connection)
 
     @cache

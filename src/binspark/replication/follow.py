@@ -18,12 +18,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack
 from typing import Self
 
 from binspark.errors import ConnectionLost
 from binspark.files.sources import log_order
 from binspark.replication.chunk import LogChunk
-from binspark.replication.find import find_start
+from binspark.replication.find import find_start, find_stop
 from binspark.replication.gtids import Gtids, gtids_of_family, includes
 from binspark.replication.position import BinlogPosition
 from binspark.replication.progress import FollowProgress
@@ -31,10 +32,10 @@ from binspark.replication.resume import ResetDetector, ResumedStream, resume_str
 from binspark.replication.settings import FollowSettings
 from binspark.replication.sources import BulkSource, CompleteSource, EventSource
 from binspark.replication.start import Start, parse_start
-from binspark.replication.stop import NEVER, StopCondition
+from binspark.replication.stop import NEVER, StopCondition, parse_stop
 from binspark.replication.stream import BinlogStream
 from binspark.server.config import ConnectionConfig
-from binspark.server.connection import Connection
+from binspark.server.connection import Connection, connect
 from binspark.server.info import ServerInfo, require_row_format
 from binspark.server.retry import Reconnector
 
@@ -46,21 +47,29 @@ def follow(
     start: Start | str = "latest",
     settings: FollowSettings | None = None,
     *,
-    stop: StopCondition = NEVER,
+    until: str | None = None,
 ) -> Follower:
     """Follow a server's transactions from a position on, over lost connections.
 
-    >>> with follow(connection_config(hosts="db1,db2")) as follower:  # doctest: +SKIP
+    >>> with follow(connection_config(host="db1,db2")) as follower:  # doctest: +SKIP
     ...     for chunk in follower:
     ...         for event in chunk.events():
     ...             print(event.type, event.body)
     ...         store(str(follower.position))
 
-    A text that was stored is a start, too. A connection that is given is used for the first stream, and closed with it.
+    A text that was stored is a start, too. `until` is where to stop, see `parse_stop`. A connection that is given is
+    used for the first stream, and closed with it.
     """
-    if isinstance(server, Connection):
-        return Follower(server.config, start, settings, stop=stop, connection=server)
-    return Follower(server, start, settings, stop=stop)
+    connection = server if isinstance(server, Connection) else None
+    config = server.config if isinstance(server, Connection) else server
+    stop = None if until is None else parse_stop(until)
+    if stop is None:
+        return Follower(config, start, settings, connection=connection)
+    with ExitStack() as on_failure:
+        connection = on_failure.enter_context(connection or connect(config))
+        found = find_stop(connection, stop)
+        on_failure.pop_all()
+    return Follower(config, start, settings, stop=found, connection=connection)
 
 
 class Follower:

@@ -13,9 +13,9 @@ _KINDS: dict[Family, type[GtidSet] | type[MariadbPosition]] = {
     Family.MYSQL: GtidSet,
     Family.MARIADB: MariadbPosition,
 }
-_EXPECTED = {
-    Family.MYSQL: "is a MariaDB GTID position, but the server is MySQL; use a GTID set such as 3e11fa47-…:1-5",
-    Family.MARIADB: "is a MySQL GTID set, but the server is MariaDB; use a GTID position such as 0-1-42",
+_OTHER_FAMILY = {
+    Family.MYSQL: "is a MariaDB GTID position ({}), but the server is MySQL; use a GTID set such as 3e11fa47-…:1-5",
+    Family.MARIADB: "is a MySQL GTID set ({}), but the server is MariaDB; use a GTID position such as 0-1-42",
 }
 
 
@@ -33,7 +33,7 @@ def gtids_of_family(gtids: Gtids, family: Family, option: str = "start") -> Gtid
     """Return GTIDs as a family writes them. No GTIDs are the same in both; others must be of the family."""
     kind = _KINDS[family]
     if gtids and not isinstance(gtids, kind):
-        raise OptionError(_EXPECTED[family], option=option)
+        raise OptionError(_OTHER_FAMILY[family].format(gtids), option=option)
     return gtids if isinstance(gtids, kind) else kind()
 
 

@@ -25,16 +25,16 @@ def random_server_id() -> int:
 class StreamSettings:
     """How a stream is requested.
 
-    server_id          must differ from that of the server and of each other reader
-    uuid               identifies this reader: a second one with the same UUID ends the first
-    heartbeat_seconds  how often a server that has nothing to send reports that it is alive
-    missed_heartbeats  after how many missing heartbeats a connection counts as lost
-    first_seconds      how long the first event may take: the server searches its logs for the position
-    semi_sync          acknowledge transactions to a server that waits for it
-    report_host        what SHOW REPLICAS lists for this reader
+    connection_server_id  must differ from that of the server and of each other reader
+    uuid                  identifies this reader: a second one with the same UUID ends the first
+    heartbeat_seconds     how often a server that has nothing to send reports that it is alive
+    missed_heartbeats     after how many missing heartbeats a connection counts as lost
+    first_seconds         how long the first event may take: the server searches its logs for the position
+    semi_sync             acknowledge transactions to a server that waits for it
+    report_host           what SHOW REPLICAS lists for this reader
     """
 
-    server_id: int = field(default_factory=random_server_id)
+    connection_server_id: int = field(default_factory=random_server_id)
     uuid: str = field(default_factory=lambda: str(uuid.uuid4()))
     heartbeat_seconds: float = 10.0
     missed_heartbeats: int = 3
@@ -43,13 +43,12 @@ class StreamSettings:
     report_host: str = "binspark"
 
     def __post_init__(self) -> None:
-        if not 1 <= self.server_id <= _MAX_SERVER_ID:
-            raise OptionError(
-                f"must be from 1 to {_MAX_SERVER_ID}, got {self.server_id}", option="connection_server_id"
-            )
+        if not 1 <= self.connection_server_id <= _MAX_SERVER_ID:
+            problem = f"must be from 1 to {_MAX_SERVER_ID}, got {self.connection_server_id}"
+            raise OptionError(problem, option="connection_server_id")
         if not _MIN_HEARTBEAT <= self.heartbeat_seconds <= _MAX_HEARTBEAT:
-            expected = f"from {_MIN_HEARTBEAT} to {_MAX_HEARTBEAT}"
-            raise OptionError(f"must be {expected}, got {self.heartbeat_seconds}", option="heartbeat_seconds")
+            problem = f"must be from {_MIN_HEARTBEAT} to {_MAX_HEARTBEAT}, got {self.heartbeat_seconds}"
+            raise OptionError(problem, option="heartbeat_seconds")
         if self.missed_heartbeats < 1:
             raise OptionError(f"must be 1 or more, got {self.missed_heartbeats}", option="missed_heartbeats")
 

@@ -49,8 +49,10 @@ log = logging.getLogger("binspark.replication")
 
 
 class BulkSource:
-    """Chunks of bytes as they come, as an iterator. Once the stream has begun, an empty one comes at the latest after
-    `wait_seconds`, so that whoever iterates can attend to other things.
+    """Chunks of bytes as they come, as an iterator.
+
+    Once the stream has begun, an empty one comes at the latest after `wait_seconds`, so that whoever iterates can
+    attend to other things.
 
     is_stopped  whether the position or time to stop at is reached: the last chunk is the last
     """

@@ -85,7 +85,7 @@ def parse_start(text: str) -> Start:
 def _in_file(file: str, offset: int) -> BinlogPosition:
     if offset < FIRST_EVENT_OFFSET:
         raise OptionError(
-            f"must be {FIRST_EVENT_OFFSET} or more, the offset of the first event, got {offset}", option="start"
+            f"must be at an event, the first of which is at {FIRST_EVENT_OFFSET}, got {offset}", option="start"
         )
     return BinlogPosition(file, offset)
 
@@ -94,6 +94,4 @@ def _time(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        raise OptionError(
-            f"must be a time such as timestamp:2026-11-15T09:30:00Z, got {text!r}", option="start"
-        ) from None
+        raise OptionError(f"must be a time such as 2026-11-15T09:30:00Z, got {text!r}", option="start") from None

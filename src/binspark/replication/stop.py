@@ -10,9 +10,9 @@ from binspark.errors import OptionError
 from binspark.gtid import GtidSet
 from binspark.replication.gtids import includes
 from binspark.replication.position import BinlogPosition
-from binspark.replication.start import AtTime, parse_start
+from binspark.replication.start import AtTime, Latest, parse_start
 
-END = "end"
+_END = "end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,20 @@ class StopCondition:
 NEVER = StopCondition()
 
 
-def parse_stop(text: str) -> BinlogPosition | AtTime:
-    """Parse the text of a position or time to stop at.
+Stop = Latest | AtTime | BinlogPosition
+"""Where to stop, before a server has found it: where it writes now, at a time, at a position."""
 
+
+def parse_stop(text: str) -> Stop:
+    """Parse the text of a stop.
+
+    end                             what is there now
     binlog.000003:154               a file and offset
     3e11fa47-…:1-5, 0-1-270         GTIDs of MySQL, a GTID position of MariaDB
     timestamp:2026-11-15T09:30:00Z  a time, with its zone; `timestamp:` may be omitted
     """
+    if text.strip() == _END:
+        return Latest()
     try:
         parsed = parse_start(text)
     except OptionError:
@@ -88,8 +95,8 @@ def _bare_time(text: str) -> AtTime:
 
 
 def _wrong(text: str) -> OptionError:
-    expected = "end, file:position, GTIDs or a time such as 2026-11-15T09:30:00Z"
-    return OptionError(f"must be {expected}, got {text!r}", option="until")
+    expected = "must be end, file:position, GTIDs or a time such as 2026-11-15T09:30:00Z"
+    return OptionError(f"{expected}, got {text!r}", option="until")
 
 
 def _differ(server: str, other: str) -> bool:

@@ -49,18 +49,22 @@ class StreamEvent(NamedTuple):
 
     @property
     def type_code(self) -> int:
+        """The current meaning of the header's type code."""
         return self.frame.type_code
 
     @property
     def offset(self) -> int:
+        """Where it begins in its file; where the next event is expected, for an artificial one."""
         return self.frame.offset
 
     @property
     def end_offset(self) -> int:
+        """Where it ends in its file; where it begins, for an artificial one."""
         return self.frame.end_offset
 
     @property
     def is_heartbeat(self) -> bool:
+        """Whether it only says that the server is alive."""
         return self.frame.type_code in _HEARTBEATS
 
     @property

@@ -103,7 +103,7 @@ class Unpacker:
         return outcome
 
 
-def unpack_plainly(packets: UnreadPackets, unpacked: Unpacked) -> Outcome:
+def unpack_plainly(packets: UnreadPackets, unpacked: Unpacked) -> Outcome:  # noqa: C901, PLR0911 (the kernel's twin)
     """Copy the events of packets one after the other; return why it ended."""
     view, target, room = packets.memory.view, unpacked.target.view, unpacked.target.size
     min_length = HEADER_LENGTH + CHECKSUM_LENGTH * unpacked.checksum

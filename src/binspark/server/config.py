@@ -1,4 +1,4 @@
-"""Where a server is and who connects: from arguments, an option file, the environment, a prompt, in this order.
+r"""Where a server is and who connects: from arguments, an option file, the environment, a prompt, in this order.
 
 MySQL's option files are read as MySQL reads them:
 
@@ -10,7 +10,7 @@ MySQL's option files are read as MySQL reads them:
     !include file        the content of another file
     !includedir folder   the content of every *.cnf in it
 
-In values \\b \\t \\n \\r \\s \\\\ \\" \\' are escapes of one character; any other backslash stays. If an option is
+In values \b \t \n \r \s \\ \" \' are escapes of one character; any other backslash stays. If an option is
 given twice, the last one counts. Errors name file and line, never the content of the line: it may be a password.
 """
 
@@ -24,14 +24,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Unpack
 
 from binspark.errors import OptionError
 from binspark.options.option import suggestion
+from binspark.options.server import ServerArguments
 from binspark.os_errors import source_errors
 from binspark.position import Position
 
 DEFAULT_PORT = 3306
-DEFAULT_CONNECT_SECONDS = 10.0
+DEFAULT_CONNECT_TIMEOUT = 10.0
+_MAX_PORT = 65535
 
 _ADDRESS = re.compile(r"(?:\[([0-9a-fA-F:.%a-z]+)\]|([^\[\]:/\s,]+))(?::(\d{1,5}))?")
 
@@ -109,13 +112,13 @@ class ConnectionConfig:
     user: str
     password: str = field(default="", repr=False)
     tls: Tls = Tls()
-    connect_seconds: float = DEFAULT_CONNECT_SECONDS
+    connect_timeout: float = DEFAULT_CONNECT_TIMEOUT
 
     def __post_init__(self) -> None:
         if not self.addresses:
-            raise OptionError("must be given", option="host")
-        if not self.connect_seconds > 0:
-            raise OptionError(f"must be positive, got {self.connect_seconds}", option="connect_timeout")
+            raise OptionError("must name at least one server", option="host")
+        if not self.connect_timeout > 0:
+            raise OptionError(f"must be positive, got {self.connect_timeout}", option="connect_timeout")
 
     def only(self, address: Address) -> ConnectionConfig:
         """Return the same for one of the servers."""
@@ -138,64 +141,44 @@ Prompt = Callable[[str], str]
 
 
 def connection_config(
-    *,
-    hosts: str | Iterable[str] | None = None,
-    port: int | None = None,
-    user: str | None = None,
-    password: str | None = None,
-    socket: str | None = None,
-    tls_mode: TlsMode | str | None = None,
-    tls_ca: str | None = None,
-    tls_cert: str | None = None,
-    tls_key: str | None = None,
-    connect_seconds: float | None = None,
-    defaults_file: str | os.PathLike[str] | None = None,
-    environ: Mapping[str, str] = os.environ,
-    prompt: Prompt | None = None,
+    *, environ: Mapping[str, str] = os.environ, prompt: Prompt | None = None, **given: Unpack[ServerArguments]
 ) -> ConnectionConfig:
     """Return how to reach a server.
 
-    `hosts` is `host[:port]`, several of them with commas or in a list. What is not given comes from the groups [client]
+    `host` is `host[:port]`, several of them with commas or in a list. What is not given comes from the groups [client]
     and [binspark] of `defaults_file`, under the names that MySQL's clients use. A password that is not there either
     comes from BINSPARK_PASSWORD or MYSQL_PWD, then from `prompt`.
     """
-    file = _file_options(defaults_file)
-    addresses = _addresses(hosts, port, socket, file)
-    chosen_user = user or file.get("user") or _login_name()
+    file = _file_options(given.get("defaults_file"))
+    addresses = _addresses(given, file)
+    user = given.get("user") or file.get("user") or _login_name()
     return ConnectionConfig(
         addresses,
-        chosen_user,
-        _password(password, file, environ, prompt, f"Password of {chosen_user} at {addresses[0]}: "),
-        _tls(
-            tls_mode or file.get("ssl-mode"),
-            tls_ca or file.get("ssl-ca"),
-            tls_cert or file.get("ssl-cert"),
-            tls_key or file.get("ssl-key"),
-        ),
-        connect_seconds or _seconds(file.get("connect-timeout")),
+        user,
+        _password(given.get("password"), file, environ, prompt, f"Password of {user} at {addresses[0]}: "),
+        _tls(given, file),
+        given.get("connect_timeout") or _seconds(file.get("connect-timeout")),
     )
 
 
-def _addresses(
-    hosts: str | Iterable[str] | None, port: int | None, socket: str | None, file: Options
-) -> tuple[Address, ...]:
+def _addresses(given: ServerArguments, file: Options) -> tuple[Address, ...]:
+    hosts, socket = _listed(given.get("host")), given.get("socket")
     if hosts and socket:
-        raise OptionError("cannot be combined with a socket", option="host")
-    default_port = _checked_port(port or file.get("port") or DEFAULT_PORT)
-    listed = _listed(hosts)
-    if not listed and not socket:
-        socket, listed = file.get("socket"), _listed(file.get("host"))
-        if socket and listed and listed != ["localhost"]:
+        raise OptionError("host and socket cannot be combined")
+    default_port = _checked_port(given.get("port") or file.get("port") or DEFAULT_PORT)
+    if not hosts and not socket:
+        socket, hosts = file.get("socket"), _listed(file.get("host"))
+        if socket and hosts and hosts != ["localhost"]:
             socket = None  # as for MySQL's clients: a socket is for this machine
     if socket:
-        return (Address("localhost", socket=os.path.expanduser(socket)),)
-    return tuple(Address.parse(host, default_port) for host in listed or ["localhost"])
+        return (Address("localhost", socket=os.path.expanduser(os.fspath(socket))),)
+    return tuple(Address.parse(host, default_port) for host in hosts or ["localhost"])
 
 
 def _checked_port(text: str | int) -> int:
     port = int(text) if str(text).isdecimal() else 0
-    if not 1 <= port <= 65535:
-        raise OptionError(f"must be a number from 1 to 65535, got {text!r}", option="port")
+    if not 1 <= port <= _MAX_PORT:
+        raise OptionError(f"must be from 1 to {_MAX_PORT}, got {text!r}", option="port")
     return port
 
 
@@ -218,12 +201,16 @@ def _password(
     return "" if prompt is None else prompt(question)
 
 
-def _tls(mode: TlsMode | str | None, ca: str | None, cert: str | None, key: str | None) -> Tls:
+def _tls(given: ServerArguments, file: Options) -> Tls:
+    mode = given.get("ssl_mode") or file.get("ssl-mode")
+    ca = given.get("ssl_ca") or file.get("ssl-ca")
+    cert = given.get("ssl_cert") or file.get("ssl-cert")
+    key = given.get("ssl_key") or file.get("ssl-key")
     if (cert is None) != (key is None):
-        raise OptionError("and its key are given together, or neither", option="ssl_cert")
+        raise OptionError("ssl_cert and ssl_key are given together, or neither")
     default = TlsMode.VERIFY_CA if ca else TlsMode.PREFERRED
     chosen = default if mode is None else _mode(str(mode))
-    return Tls(chosen, *(os.path.expanduser(path) if path else None for path in (ca, cert, key)))
+    return Tls(chosen, *(os.path.expanduser(os.fspath(path)) if path else None for path in (ca, cert, key)))
 
 
 def _mode(text: str) -> TlsMode:
@@ -235,7 +222,7 @@ def _mode(text: str) -> TlsMode:
 
 def _seconds(text: str | None) -> float:
     if not text:
-        return DEFAULT_CONNECT_SECONDS
+        return DEFAULT_CONNECT_TIMEOUT
     try:
         return float(text)
     except ValueError:
@@ -344,7 +331,7 @@ def _without_comment(text: str) -> str:
 
 
 def _unquoted(value: str) -> str:
-    if len(value) >= 2 and value[0] in "'\"" and value[0] == value[-1]:
+    if len(value) > 1 and value[0] in "'\"" and value[0] == value[-1]:
         value = value[1:-1]
     read: list[str] = []
     characters = iter(value)

@@ -130,13 +130,13 @@ def _connect(config: ConnectionConfig, address: Address) -> Connection:
             charset="utf8mb4",
             autocommit=True,
             local_infile=False,
-            connect_timeout=config.connect_seconds,
-            read_timeout=config.connect_seconds,
+            connect_timeout=config.connect_timeout,
+            read_timeout=config.connect_timeout,
             program_name="binspark",
             auth_plugin_map={"mysql_clear_password": SecureCleartext},
             **_tls_arguments(config.tls),
         )
-    session._read_timeout = max(config.connect_seconds, _QUERY_SECONDS)
+    session._read_timeout = max(config.connect_timeout, _QUERY_SECONDS)
     return Connection(session, config.only(address))
 
 
@@ -204,7 +204,7 @@ def _tls_failure(error: Exception, position: Position) -> SourceError:
     if isinstance(error, _CONNECTION_ENDED):
         return ConnectionLost(f"the connection ended during the TLS handshake: {error}", position)
     message = (
-        f"TLS with this server failed: {error}. Check tls_ca (the authority that signed the server's certificate) "
+        f"TLS with this server failed: {error}. Check ssl_ca (the authority that signed the server's certificate) "
         "and, with verify_identity, that the certificate names the host that you connect to"
     )
     return Authentication(message, position)

@@ -54,11 +54,11 @@ _CODES: dict[int, _Advice] = {
     2003: _Advice(ConnectionLost, "no server listens there, or it cannot be reached"),
     2006: _Advice(ConnectionLost, _RETRIED),
     2013: _Advice(ConnectionLost, _RETRIED),
-    2026: _Advice(Authentication, "the server does not support TLS; tls_mode preferred connects without it"),
+    2026: _Advice(Authentication, "the server does not support TLS; ssl_mode preferred connects without it"),
     2055: _Advice(ConnectionLost, _RETRIED),
     2059: _Advice(Authentication, "PyMySQL does not support the authentication plugin of this user"),
     3032: _Advice(ConnectionLost, "the server is in offline mode"),
-    3159: _Advice(Authentication, "the server accepts encrypted connections only: use tls_mode required"),
+    3159: _Advice(Authentication, "the server accepts encrypted connections only: use ssl_mode required"),
     4031: _Advice(ConnectionLost, "the server closed a connection that was idle"),
 }
 

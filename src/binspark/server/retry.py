@@ -34,10 +34,10 @@ class Retry:
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 0:
-            raise OptionError(f"limit must be 0 or more, got {self.limit}")
+            raise OptionError(f"must be 0 or more, got {self.limit}", option="limit")
         if not 0 <= self.first_seconds <= self.max_seconds:
-            message = f"first_seconds must be from 0 to max_seconds ({self.max_seconds}), got {self.first_seconds}"
-            raise OptionError(message)
+            expected = f"must be from 0 to max_seconds ({self.max_seconds})"
+            raise OptionError(f"{expected}, got {self.first_seconds}", option="first_seconds")
 
     def delay(self, round_number: int) -> float:
         """Return how long to wait after a round of failures; the first is 1. Readers of one server spread out."""

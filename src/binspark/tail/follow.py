@@ -16,6 +16,7 @@ from binspark.replication.follow import Follower
 from binspark.replication.schema_at import history_at
 from binspark.replication.settings import FollowSettings, StreamSettings
 from binspark.replication.start import parse_start
+from binspark.replication.stop import NEVER, parse_stop
 from binspark.schema.history import SchemaHistory, UnreadableDdl
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import connect
@@ -51,10 +52,11 @@ class Tail:
     ) -> None:
         """Find both positions. Without a history, the server is asked for its tables."""
         start = parse_start(settings.start)
+        until = None if settings.until is None else parse_stop(settings.until)
         with ExitStack() as on_failure:
             self._connection = on_failure.enter_context(connect(config))
             position = find_start(self._connection, start)
-            stop = find_stop(self._connection, settings.until)
+            stop = NEVER if until is None else find_stop(self._connection, until)
             self.history = history or history_at(self._connection, position, on_unreadable)
             on_failure.pop_all()
         follow_settings = FollowSettings(stream=settings.stream, retry=settings.retry)

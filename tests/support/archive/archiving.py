@@ -29,7 +29,7 @@ def quick(*, until_end: bool = False, **changes: Any) -> ArchiveSettings:
     """Return settings under which everything happens at once."""
     stream = StreamSettings(heartbeat_seconds=0.2, missed_heartbeats=10, first_seconds=20)
     retry = Retry(limit=300, first_seconds=0.05, max_seconds=0.2)
-    settings = {"stream": stream, "retry": retry, "sync_seconds": 0.1, "report_seconds": 0, **changes}
+    settings = {"stream": stream, "retry": retry, "sync_seconds": 0.1, "progress_seconds": 0, **changes}
     return ArchiveSettings(until_end=until_end, **settings)
 
 

@@ -18,7 +18,7 @@ MAX_WAIT = 60
 
 def archiver_of(server: Server, folder: Path, *, until_end: bool = False) -> Archiver:
     settings = ArchiveSettings(
-        until_end=until_end, stream=quick_stream(), retry=QUICK_RETRY, sync_seconds=0.1, report_seconds=0
+        until_end=until_end, stream=quick_stream(), retry=QUICK_RETRY, sync_seconds=0.1, progress_seconds=0
     )
     return open_archiver(config_of(server.port), folder, settings)
 

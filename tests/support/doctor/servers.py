@@ -15,7 +15,7 @@ from binspark.testing.servers import Server
 
 @contextmanager
 def connected(server: Server, user: str = "root", password: str = "") -> Iterator[Connection]:
-    options = connection_config(hosts=f"127.0.0.1:{server.port}", user=user, password=password)
+    options = connection_config(host=f"127.0.0.1:{server.port}", user=user, password=password)
     with connect(options) as connection:
         yield connection
 

@@ -125,10 +125,15 @@ def arrived(folder: Path) -> list[tuple[Place, int, int]]:
 def logged(server: Server) -> list[tuple[Place, int, int]]:
     """Return the rows of the server's own logs, in their order."""
     return [
-        ((Path(change.file).name, change.pos, change.row), change.after["id"], change.after["amount"])
+        ((Path(change.file).name, change.pos, change.row), _number(change.after["id"]), _number(change.after["amount"]))
         for change in binspark.rows([str(path) for path in server.log_files()], tables=[TABLE])
         if change.after is not None
     ]
+
+
+def _number(value: object) -> int:
+    assert isinstance(value, int)
+    return value
 
 
 def kill_server(server: Server) -> None:
