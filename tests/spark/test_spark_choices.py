@@ -112,7 +112,7 @@ def test_transactions_are_selected_as_their_rows_are(choice: str, logs: list[Pat
 
 
 def first_three(names: list[str]) -> str:
-    """Return the first three transactions as an option: a GTID set, or a MariaDB position, which includes all before."""
+    """Return the first three transactions as an option: a GTID set; of MariaDB, the position after them."""
     return names[2] if names[2].count("-") == 2 else ",".join(names[:3])
 
 
