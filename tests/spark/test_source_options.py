@@ -12,10 +12,10 @@ from binspark.columns.selection import Operations
 from binspark.errors import OptionError
 from binspark.files.splits import DEFAULT_SPLIT_BYTES
 from binspark.gtid import GtidSet, MariadbPosition
+from binspark.replication.position import BinlogPosition
 from binspark.spark.options import (
     STREAM_ONLY,
     JsonFormat,
-    LogPosition,
     ParseMode,
     RowFormat,
     SourceOptions,
@@ -46,8 +46,8 @@ def test_without_options_there_are_defaults() -> None:
         ("json", "variant", "json", JsonFormat.VARIANT),
         ("geometry", "4326", "geometry", 4326),
         ("schemaFile", "dump.sql", "schema_file", "dump.sql"),
-        ("startPosition", "4", "start_position", LogPosition(None, 4)),
-        ("stopPosition", "s3://b/binlog.000002:120", "stop_position", LogPosition("s3://b/binlog.000002", 120)),
+        ("startPosition", "4", "start_position", BinlogPosition("", 4)),
+        ("stopPosition", "s3://b/binlog.000002:120", "stop_position", BinlogPosition("s3://b/binlog.000002", 120)),
         ("maxSplitBytes", "1000", "max_split_bytes", 1000),
         ("maxSplitBytes", "64 KB", "max_split_bytes", 64 << 10),
         ("maxSplitBytes", "2MiB", "max_split_bytes", 2 << 20),
