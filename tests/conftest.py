@@ -1,4 +1,4 @@
-"""Fixtures every test may ask for: real servers, started when the first test asks; and which tests share a process."""
+"""Fixtures for all tests: real servers, started when the first test needs them; and which tests share a process."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ ServerFactory = Callable[..., Server]
 cache.enable()  # compiling kernels takes half a minute, and every process of the tests would do it
 
 SHARED_OPTIONS: Mapping[str, str | int | None] = {"binlog-row-metadata": "FULL"}
-"""Whoever needs other options asks `start_server` for a server of its own."""
+"""Tests that need other options start their own server with `start_server`."""
 
 
 SHARED_PROCESSES = {"tests/spark/test_spark_clusters.py": "clusters", "tests/spark/": "spark"}
-"""Tests that share something costly, one Spark, run in one process: how their names begin, and the process."""
+"""Tests that share something costly, one Spark, run in one process: how their names begin, and its name."""
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Hand out tests one by one, but those of a shared process together.
+    """Distribute tests one by one, but those of a shared process together.
 
     The marks for xdist's own `loadgroup` do not reach it: this pytest no longer keeps names where it writes them.
     """

@@ -7,7 +7,7 @@
 logs       events, rows, batches
 servers    connect, follow, open_archiver
 Spark      register, tables, chunk_tables, expand, binlog_error
-values     GtidSet, MariadbPosition, BinlogPosition, Event, Change, …
+values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, …
 errors     BinlogError and its subclasses, see `binspark.errors`
 """
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.live import connect, follow, open_archiver
     from binspark.position import Position
+    from binspark.replication.chunk import LogChunk
     from binspark.replication.position import BinlogPosition
     from binspark.server.info import ServerInfo
     from binspark.spark.expand import chunk_tables, expand

@@ -128,14 +128,14 @@ def test_operations_do_not_share_images(last: T) -> None:
 
 
 @pytest.mark.parametrize("last", [T.TINY, T.NULL], ids=["kernels", "reference"])
-def test_images_tell_of_the_columns_that_are_read_and_no_others(last: T) -> None:
+def test_images_describe_only_the_columns_that_are_read(last: T) -> None:
     schema = TableSchema("shop", "t", (Column(T.TINY, name="a"), Column(T.TINY, name="b"), Column(last, name="c")))
     selection = Selection(images=True, columns=("a", "c"))
     found = images_in(read(log_with(schema, 3), selection, KnownTables(schema)))
     assert found == {"shop.t": [((True, False), (True, False))] * 2 + [((True, False), (True, True))]}
 
 
-def test_without_asking_batches_do_not_tell() -> None:
+def test_batches_have_images_only_on_request() -> None:
     schema = TableSchema("shop", "t", (Column(T.TINY, name="a"),))
     assert [one.images for one in read(log_with(schema, 1), Selection(), KnownTables(schema))] == [None]
 

@@ -61,7 +61,7 @@ def choices(log: BinlogBuilder) -> dict[str, tuple[dict[str, Any], list[int]]]:
 @pytest.mark.parametrize("compress", [False, True], ids=["rows", "payloads"])
 @pytest.mark.parametrize("choice", choices(log_of(False)))
 @checksums
-def test_transactions_that_are_left_out_are_not_decoded(
+def test_transactions_that_are_not_selected_are_not_decoded(
     checksum: ChecksumAlgorithm, choice: str, compress: bool
 ) -> None:
     log = log_of(compress, checksum)

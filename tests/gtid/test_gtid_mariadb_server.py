@@ -18,7 +18,7 @@ pytestmark = pytest.mark.mariadb
 ask_server = settings(
     deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
-"""A server answers when it likes; each example sets what it asks for, so that they may share one."""
+"""A server may be slow. All examples share one: each sets the variables that it reads."""
 
 TAKEN_BY_US_ALONE = {"0-1-100\n"}
 

@@ -1,4 +1,4 @@
-"""The options of the data source: each is read once, and what is wrong with one is said by its name."""
+"""The options of the data source: each is parsed once, and an error names its option."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from binspark.columns.selection import Operations
 from binspark.errors import OptionError
 from binspark.files.splits import DEFAULT_SPLIT_BYTES
 from binspark.gtid import GtidSet, MariadbPosition
+from binspark.replication.position import BinlogPosition
 from binspark.spark.options import (
     STREAM_ONLY,
     JsonFormat,
-    LogPosition,
     ParseMode,
     RowFormat,
     SourceOptions,
@@ -46,8 +46,8 @@ def test_without_options_there_are_defaults() -> None:
         ("json", "variant", "json", JsonFormat.VARIANT),
         ("geometry", "4326", "geometry", 4326),
         ("schemaFile", "dump.sql", "schema_file", "dump.sql"),
-        ("startPosition", "4", "start_position", LogPosition(None, 4)),
-        ("stopPosition", "s3://b/binlog.000002:120", "stop_position", LogPosition("s3://b/binlog.000002", 120)),
+        ("startPosition", "4", "start_position", BinlogPosition("", 4)),
+        ("stopPosition", "s3://b/binlog.000002:120", "stop_position", BinlogPosition("s3://b/binlog.000002", 120)),
         ("maxSplitBytes", "1000", "max_split_bytes", 1000),
         ("maxSplitBytes", "64 KB", "max_split_bytes", 64 << 10),
         ("maxSplitBytes", "2MiB", "max_split_bytes", 2 << 20),
@@ -83,7 +83,7 @@ def test_an_option_is_read(name: str, value: str, field: str, expected: object) 
         ("maxRowsPerBatch", "100", "max_rows", 100),
     ],
 )
-def test_an_option_chooses_rows(name: str, value: str, field: str, expected: object) -> None:
+def test_an_option_selects_rows(name: str, value: str, field: str, expected: object) -> None:
     assert getattr(read_options({name: value}).selection, field) == expected
 
 
@@ -122,14 +122,14 @@ def test_an_option_chooses_rows(name: str, value: str, field: str, expected: obj
         ("maxTransactionsPerTrigger", "0", "maxTransactionsPerTrigger must be 1 or more, got '0'"),
     ],
 )
-def test_a_value_that_is_wrong_is_said_by_the_name_of_its_option(name: str, value: str, message: str) -> None:
+def test_an_error_about_a_value_names_its_option(name: str, value: str, message: str) -> None:
     with pytest.raises(OptionError) as error:
         read_options({name.lower(): value})
     assert error.value.message == message
 
 
 @pytest.mark.parametrize("name", ["includeGtids", "excludeGtids"])
-def test_a_wrong_gtid_set_is_said_by_the_name_of_its_option(name: str) -> None:
+def test_an_error_about_a_gtid_set_names_its_option(name: str) -> None:
     with pytest.raises(
         OptionError, match=f"^{name} must be a GTID set of MySQL or a GTID position of MariaDB, got 'not a set'"
     ):
@@ -205,10 +205,10 @@ def test_options_can_be_pickled_with_their_selection() -> None:
 
 
 def test_no_secret_is_shown() -> None:
-    options = read_options({"fs.secret_key": "tell-nobody", "password": "tell-nobody", "path": "logs"})
-    assert "tell-nobody" not in repr(options)
+    options = read_options({"fs.secret_key": "secret-word", "password": "secret-word", "path": "logs"})
+    assert "secret-word" not in repr(options)
     assert options.file_storage is not None
-    assert "tell-nobody" not in repr(options.file_storage)
+    assert "secret-word" not in repr(options.file_storage)
 
 
 @pytest.mark.parametrize("name", STREAM_ONLY)

@@ -64,7 +64,7 @@ def in_log_order(record: Record) -> tuple[str, int, int]:
 
 
 def without_time(records: list[Record]) -> list[Record]:
-    """Leave out the time of the event; rows in Spark have that of the commit."""
+    """Return lines without the time of the event; rows in Spark have the time of the commit."""
     kept = [{name: value for name, value in record.items() if name != "timestamp"} for record in records]
     return sorted(kept, key=in_log_order)
 
@@ -92,7 +92,7 @@ def test_the_view_has_these_columns(read: ReadLogs) -> None:
 
 
 @pytest.mark.parametrize("case", ["mysql/format-row", "mysql/json-partial", "mysql/keys", "mariadb/format-row"])
-def test_variants_hold_what_json_holds(case: str, read: ReadLogs) -> None:
+def test_variants_have_the_same_values_as_json(case: str, read: ReadLogs) -> None:
     """Where all values are numbers, texts and documents, the two are the same."""
     logs = case_logs(case)
     images = [f"to_json({name}) AS {name}" for name in ("_key", "_before", "_after")]
@@ -102,7 +102,7 @@ def test_variants_hold_what_json_holds(case: str, read: ReadLogs) -> None:
 
 
 def comparable(value: Any) -> Any:
-    """Take fractions without the zeros behind them, and bytes as the text that Spark makes of them."""
+    """Return fractions without trailing zeros, and bytes as the text to which Spark converts them."""
     if isinstance(value, dict):
         return {name: comparable(item) for name, item in value.items()}
     if isinstance(value, str) and value.startswith("0x"):
@@ -133,7 +133,7 @@ def test_values_of_variants_keep_their_types(read: ReadLogs) -> None:
 
 
 @pytest.mark.parametrize("family", ["mysql", "mariadb"])
-def test_columns_that_a_minimal_image_leaves_out_are_left_out(family: str, read: ReadLogs) -> None:
+def test_columns_that_are_not_in_a_minimal_image_are_omitted(family: str, read: ReadLogs) -> None:
     logs = case_logs(f"{family}/image-minimal")
     found = read(logs, operations="update").selectExpr("to_json(_before) AS old", "to_json(_after) AS new").collect()
     pairs = [(set(json.loads(row.old)), set(json.loads(row.new))) for row in found]

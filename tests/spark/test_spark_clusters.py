@@ -1,4 +1,4 @@
-"""Real clusters: executors in processes of their own, with binspark from a wheel or from an archive."""
+"""Real clusters: executors in their own processes, with binspark from a wheel or from an archive."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def master(folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def damaged(folder: Path) -> tuple[str, int]:
-    """A log with one wrong byte, and where the event with it is."""
+    """A log with one wrong byte, and the offset of the damaged event."""
     log = folder / "binlog.000001"
     content = bytearray((SHOP / "mysql" / "binlog.000001").read_bytes())
     offset = next(row.pos for row in binspark.rows(SHOP / "mysql", tables=["shop.orders"]))
@@ -62,10 +62,10 @@ def check(found: dict[str, Any], damaged: tuple[str, int]) -> None:
     assert "checksum" in found["failure"]["text"]
 
 
-def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
+def test_the_wheel_contains_every_file_of_the_package(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        held = {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
-    assert held == processes.package_files()
+        contents = {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
+    assert contents == processes.package_files()
 
 
 def test_executors_with_the_wheel_read_logs_and_compile_kernels_once(

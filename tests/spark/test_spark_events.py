@@ -65,7 +65,7 @@ def transaction_lines(logs: Paths) -> list[Record]:
 
 
 @pytest.mark.parametrize("case", FEW_CASES)
-def test_both_views_hold_what_the_commands_print(case: str, read: ReadLogs) -> None:
+def test_both_views_have_what_the_commands_print(case: str, read: ReadLogs) -> None:
     logs = case_logs(case)
     assert events_of(read(logs, view="events")) == event_lines(logs)
     assert transactions_of(read(logs, view="transactions")) == transaction_lines(logs)
@@ -73,12 +73,12 @@ def test_both_views_hold_what_the_commands_print(case: str, read: ReadLogs) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
-def test_both_views_of_every_log_hold_what_the_commands_print(log: Path, read: ReadLogs) -> None:
+def test_both_views_of_every_log_have_what_the_commands_print(log: Path, read: ReadLogs) -> None:
     assert events_of(read(log, view="events")) == event_lines(log)
     assert transactions_of(read(log, view="transactions")) == transaction_lines(log)
 
 
-def test_bodies_of_events_are_asked_by_their_fields(read: ReadLogs) -> None:
+def test_bodies_of_events_are_queried_by_their_fields(read: ReadLogs) -> None:
     logs = case_logs("mysql/format-row")
     events = read(logs, view="events")
     assert events.schema["body"].dataType.simpleString() == "variant"
@@ -88,14 +88,14 @@ def test_bodies_of_events_are_asked_by_their_fields(read: ReadLogs) -> None:
     }
 
 
-def test_payloads_are_left_closed_when_asked_for(read: ReadLogs) -> None:
+def test_payloads_are_not_expanded_on_request(read: ReadLogs) -> None:
     logs = case_logs("mysql/compressed")
     closed = read(logs, view="events", expandPayloads=False)
     assert closed.where("inner IS NOT NULL").count() == 0
     assert closed.count() == len([event for event in binspark.events(logs) if event.inner is None])
 
 
-def test_fewer_columns_of_a_view_may_be_asked_for(read: ReadLogs) -> None:
+def test_a_query_may_select_fewer_columns_of_a_view(read: ReadLogs) -> None:
     logs = case_logs("mysql/format-row")
     events = read(logs, "type string, pos bigint", view="events")
     assert events.columns == ["type", "pos"]

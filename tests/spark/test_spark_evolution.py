@@ -122,13 +122,13 @@ def test_schema_versions_that_do_not_fit_are_both_named_with_their_positions(
     log = save((OLD, (1, "9.99", "old")), "ALTER TABLE items COMMENT 'new'", (new, (1, "1", None)))
     error = failure(read(log, table="shop.items").collect)
     assert isinstance(error, SchemaError)
-    places = [row["_pos"] for row in (*batch_records(log, "shop.items"),)]
+    positions = [row["_pos"] for row in (*batch_records(log, "shop.items"),)]
     assert error.message.startswith(
         f"rows of one schema version do not fit another: {why}. shop.items (id int32, price"
     )
-    assert f"name string) at {log.name}:{places[0]} and shop.items (" in error.message
-    assert error.message.endswith(f"at {log}:{table_map_before(log, places[1])} (TABLE_MAP)")
-    assert error.position.offset == places[0]
+    assert f"name string) at {log.name}:{positions[0]} and shop.items (" in error.message
+    assert error.message.endswith(f"at {log}:{table_map_before(log, positions[1])} (TABLE_MAP)")
+    assert error.position.offset == positions[0]
 
 
 def table_map_before(log: Path, offset: int) -> int:

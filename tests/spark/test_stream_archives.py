@@ -1,4 +1,4 @@
-"""Streams of archives that grow: split over readers, over rotations, up to the last whole transaction."""
+"""Streams of archives to which logs are added: several readers, rotations, up to the last complete transaction."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_an_archive_is_followed_over_rotations(spark: SparkSession, server: Serv
     assert stream.values("_file", "_pos", "_row") == logged(archive)
 
 
-def test_a_transaction_that_is_not_whole_yet_waits(spark: SparkSession, server: Server, tmp_path: Path) -> None:
+def test_an_incomplete_transaction_waits(spark: SparkSession, server: Server, tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     insert(server, 3)
     copy_logs(server, archive, cut=40)
@@ -68,7 +68,7 @@ def test_a_transaction_that_is_not_whole_yet_waits(spark: SparkSession, server: 
     assert stream.values("_file", "_pos", "_row") == logged(archive)
 
 
-def test_several_tables_come_in_one_pass(spark: SparkSession, server: Server, tmp_path: Path) -> None:
+def test_several_tables_are_read_in_one_pass(spark: SparkSession, server: Server, tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     insert(server, 2)
     server.query("INSERT INTO shop.visits (page, weight) VALUES ('home', 0.5), ('cart', 1.5)")
@@ -80,8 +80,8 @@ def test_several_tables_come_in_one_pass(spark: SparkSession, server: Server, tm
         for table in binspark.chunk_tables(chunks):
             typed = binspark.expand(chunks, table)
             assert typed is not None
-            places = typed.select("_file", "_pos", "_row").orderBy("_file", "_pos", "_row").collect()
-            found.setdefault(table, []).extend(tuple(row) for row in places)
+            positions = typed.select("_file", "_pos", "_row").orderBy("_file", "_pos", "_row").collect()
+            found.setdefault(table, []).extend(tuple(row) for row in positions)
         chunks.unpersist()
 
     stream = spark.readStream.format("binlog").options(view="chunks", tables="shop.*", startingOffsets="earliest")
@@ -96,7 +96,7 @@ def test_several_tables_come_in_one_pass(spark: SparkSession, server: Server, tm
     assert found == {table: logged(archive, table) for table in ("shop.stock", "shop.visits")}
 
 
-def test_a_log_that_is_gone_is_data_loss(spark: SparkSession, server: Server, tmp_path: Path) -> None:
+def test_a_missing_log_is_data_loss(spark: SparkSession, server: Server, tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     insert(server, 1)
     copy_logs(server, archive)

@@ -29,7 +29,7 @@ class SplitPartition(InputPartition):
 
 
 class BinlogReader(DataSourceReader):
-    """Reads what was planned. What is known of tables travels with the reader, once; partitions stay small."""
+    """Reads what was planned. Schemas travel with the reader, once; partitions stay small."""
 
     def __init__(
         self, options: SourceOptions, plan: ReadPlan, schema: StructType, version: SchemaVersion | None

@@ -9,7 +9,7 @@ from binspark.position import Position
 
 _RAISED = re.compile(r"binspark\.errors\.(\w+): (.*)")
 _OFFSET = r"(?P<offset>\d+)(?: \((?P<details>[^)]*)\))?: (?P<message>.*)"
-_MARIADB_GTID = re.compile(r"\d+-\d+-\d+")
+_MARIADB_GTID = re.compile(r"\d+-\d+-\d+")  # domain-server-sequence
 _POSITIONS = (
     re.compile(rf"offset {_OFFSET}"),
     re.compile(rf"(?P<file>\S+?):{_OFFSET}"),

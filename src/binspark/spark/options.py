@@ -17,6 +17,7 @@ from binspark.files.storage import Storage
 from binspark.options import values
 from binspark.options.option import Option, OptionTable, Surface, renamed
 from binspark.options.server import SERVER_OPTIONS, STREAM_OPTIONS, ServerOption
+from binspark.replication.position import BinlogPosition
 
 STORAGE_PREFIX = "fs."
 _SPARK = frozenset({Surface.SPARK})
@@ -78,14 +79,6 @@ class SchemaEvolution(StrEnum):
     RESTART = "restart"
 
 
-@dataclass(frozen=True, slots=True)
-class LogPosition:
-    """A position in the logs: an offset in one file, or in every file."""
-
-    file: str | None
-    offset: int
-
-
 @dataclass(frozen=True)
 class SourceOptions:
     """The options of a query; `SPARK_OPTIONS`, `SELECTION_OPTIONS` and `SERVER_OPTIONS` have their meanings.
@@ -105,8 +98,8 @@ class SourceOptions:
     ddl: DdlMode = DdlMode.READ
     missing_columns: MissingColumns = MissingColumns.ERROR
     schema_file: str | None = None
-    start_position: LogPosition | None = None
-    stop_position: LogPosition | None = None
+    start_position: BinlogPosition | None = None
+    stop_position: BinlogPosition | None = None
     max_split_bytes: int = DEFAULT_SPLIT_BYTES
     expand_payloads: bool = True
     starting_offsets: str = "latest"
@@ -158,11 +151,12 @@ def _paths(value: str) -> tuple[str, ...]:
     return tuple(paths)
 
 
-def _position(value: str) -> LogPosition:
-    file, colon, offset = value.rpartition(":")
+def _position(value: str) -> BinlogPosition:
+    """Return a position in the file of this name; one without a name is in every file."""
+    file, _, offset = value.rpartition(":")
     if not offset.isdecimal():
         raise values.InvalidValue("an offset, or FILE:OFFSET", value)
-    return LogPosition(file if colon else None, int(offset))
+    return BinlogPosition(file, int(offset))
 
 
 _START = next(option for option in STREAM_OPTIONS if option.name == "start")

@@ -9,10 +9,11 @@ from binspark.files.schema_file import history_of
 from binspark.files.sources import find_logs
 from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.position import Position
+from binspark.replication.position import BinlogPosition
 from binspark.schema.history import SchemaHistory
 from binspark.schema.server import unaffected_tables
 from binspark.schema.table import TableSchema
-from binspark.spark.options import DdlMode, LogPosition, SourceOptions, View
+from binspark.spark.options import DdlMode, SourceOptions, View
 from binspark.spark.server_schema import server_catalog
 
 
@@ -73,7 +74,7 @@ def _known_before(options: SourceOptions) -> SchemaHistory:
     return history_of(options.schema_file)
 
 
-def _narrowed(logs: list[PlannedLog], start: LogPosition | None, stop: LogPosition | None) -> list[PlannedLog]:
+def _narrowed(logs: list[PlannedLog], start: BinlogPosition | None, stop: BinlogPosition | None) -> list[PlannedLog]:
     """Return the logs from the start position to the stop position."""
     first = _index(logs, start, "startPosition", 0)
     last = _index(logs, stop, "stopPosition", len(logs) - 1)
@@ -81,15 +82,15 @@ def _narrowed(logs: list[PlannedLog], start: LogPosition | None, stop: LogPositi
     for number, log in enumerate(logs):
         if not first <= number <= last:
             continue
-        begin = start.offset if start is not None and (start.file is None or number == first) else 0
-        end = stop.offset if stop is not None and (stop.file is None or number == last) else None
+        begin = start.offset if start is not None and (not start.file or number == first) else 0
+        end = stop.offset if stop is not None and (not stop.file or number == last) else None
         found.append(log.narrowed(begin, end))
     return found
 
 
-def _index(logs: list[PlannedLog], position: LogPosition | None, option: str, default: int) -> int:
+def _index(logs: list[PlannedLog], position: BinlogPosition | None, option: str, default: int) -> int:
     """Return which of the logs a position is in."""
-    if position is None or position.file is None:
+    if position is None or not position.file:
         return default
     for number, log in enumerate(logs):
         if position.file in (log.name, log.name.rpartition("/")[2]):

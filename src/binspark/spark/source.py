@@ -58,7 +58,7 @@ class BinlogDataSource(DataSource):
         return BinlogReader(options, self._planned(), schema, self._version)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
-        """Return a reader that follows a server, or an archive as it grows."""
+        """Return a reader that follows a server, or an archive that is still written to."""
         from binspark.spark.streaming.reader import BinlogStreamReader
 
         options = replace(self._parsed, streaming=True)
@@ -103,14 +103,14 @@ def view_schema(options: SourceOptions) -> StructType:
 
 
 def _check_batch(given: Mapping[str, str]) -> None:
-    """Refuse options that mean nothing for logs that are there already."""
+    """Refuse options that are only valid for streams."""
     for name in STREAM_ONLY:
         if name in given:
             raise OptionError("is only valid for a stream; use startPosition and stopPosition", option=name)
 
 
 def _check_stream(options: SourceOptions) -> None:
-    """Refuse what only a read of what is there already can do."""
+    """Refuse what is only valid for batch reads."""
     if options.view in (View.TABLES, View.CORRUPT):
         raise OptionError(f"{options.view} is not available for a stream", option="view")
     if options.start_position is not None or options.stop_position is not None:

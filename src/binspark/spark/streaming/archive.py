@@ -35,8 +35,8 @@ class ArchiveSource:
             return self.head()
         file, colon, offset = text.rpartition(":")
         if not colon or not offset.isdecimal():
-            message = f"startingOffsets: {text!r} is none of earliest, latest, file:position"
-            raise OptionError(f"{message}; in an archive, excludeGtids and committedFrom narrow what is read")
+            problem = f"must be earliest, latest or file:position for an archive, got {text!r}"
+            raise OptionError(f"{problem}; use excludeGtids and committedFrom to skip rows", option="startingOffsets")
         self._number(sources, file)
         return BinlogPosition(file, int(offset))
 
@@ -49,9 +49,9 @@ class ArchiveSource:
         """Return where the next batch ends: as far as the limit allows, always where a transaction begins."""
         sources = self._sources()
         first = self._first(sources, start)
-        position = (
-            start if _base(sources[first]) == start.file else BinlogPosition(_base(sources[first]), FIRST_EVENT_OFFSET)
-        )
+        position = start
+        if _base(sources[first]) != start.file:
+            position = BinlogPosition(_base(sources[first]), FIRST_EVENT_OFFSET)
         for number in range(first, len(sources)):
             begin = position.offset if number == first else FIRST_EVENT_OFFSET
             end = _end(sources[number], begin, last=number == len(sources) - 1)
@@ -104,7 +104,7 @@ class ArchiveSource:
     def _history(
         self, sources: Sequence[LogSource], start: BinlogPosition, end: BinlogPosition, logs: Sequence[PlannedLog]
     ) -> SchemaHistory:
-        """Return what is known of tables at the start, and the statements of the range, which readers cut off."""
+        """Return the schemas at the start and the statements of the range; a reader uses those before its split."""
         history = SchemaHistory(self._known_at(sources, start).catalog)
         if reads_ddl(self.options):
             read_history(logs, history)

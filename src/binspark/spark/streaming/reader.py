@@ -22,8 +22,10 @@ from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion
 
 if TYPE_CHECKING:
+    from binspark.files.splits import Split
     from binspark.spark.streaming.archive import ArchiveSource
     from binspark.spark.streaming.limit import Limit
+    from binspark.spark.streaming.range_reader import ServerRange
     from binspark.spark.streaming.server import ServerSource
     from binspark.spark.views.base import LogReader
 
@@ -46,7 +48,7 @@ def parse_offset(kept: dict[str, Any]) -> BinlogPosition | None:
 class RangePartition(InputPartition):
     """A part of a range, with what is known of tables there: an executor gets nothing else from the driver."""
 
-    def __init__(self, part: Any, history: bytes) -> None:
+    def __init__(self, part: Split | ServerRange, history: bytes) -> None:
         super().__init__(part)
         self.part = part
         self.history = history

@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import replace
 
 from binspark.columns.starts import names_every_transaction
-from binspark.errors import BinlogError, ConnectionLost, Purged
+from binspark.errors import BinlogError, ConnectionLost, OptionError, Purged
 from binspark.event import Event
 from binspark.files.sources import log_order
 from binspark.gtid import GtidSet
@@ -60,8 +60,11 @@ class ServerSource:
 
     def start(self, text: str) -> BinlogPosition:
         """Return the position that `startingOffsets` means."""
-        start = parse_start(text)
-        return self._connection.run(lambda connection: find_start(connection, start))
+        try:
+            start = parse_start(text)
+            return self._connection.run(lambda connection: find_start(connection, start))
+        except OptionError as error:
+            raise error.spelled("startingOffsets") if error.option == "start" else error from None
 
     def reported(self) -> BinlogPosition | None:
         """Return where the server writes, as of a moment ago at most; where it was last, if it does not answer."""

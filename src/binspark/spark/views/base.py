@@ -16,7 +16,7 @@ from binspark.spark.options import DdlMode, SourceOptions
 
 
 class LogReader(Protocol):
-    """Reads a part of a log: a `Split` or a `LiveRange`, whichever the reader is for."""
+    """Reads a part of a log: a `Split` or a `ServerRange`, whichever the reader is for."""
 
     def batches(self, part: Any, make_reader: Callable[[SchemaHistory], BatchReader]) -> Iterator[TableBatch]:
         """Yield the rows of the transactions of a part."""
