@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from binspark.gtid import MariadbPosition, MariadbState
 from binspark.testing.servers import MariaDB, Server
 from tests.gtid.test_gtid_mariadb import REFUSED, TAKEN
 from tests.support.gtid.gtid_strategies import positions
+from tests.support.servers import StartServer
 
 pytestmark = pytest.mark.mariadb
 
@@ -52,7 +53,7 @@ class EmptyServer:
 
 
 @pytest.fixture
-def server(start_server: Callable[..., Server]) -> Iterator[EmptyServer]:
+def server(start_server: StartServer) -> Iterator[EmptyServer]:
     """A server without any GTID, for one test."""
     empty = EmptyServer(start_server(MariaDB))
     yield empty

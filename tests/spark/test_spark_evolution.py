@@ -23,6 +23,7 @@ from binspark.testing.builder import (
     update,
     varchar,
 )
+from binspark.testing.builder.tables import Column
 from tests.support.spark.spark_reading import ReadLogs, batch_records, column_types, failure, ordered, records, values
 
 SaveLog = Callable[..., Path]
@@ -116,9 +117,9 @@ def test_a_renamed_table_has_the_rows_of_its_name(save: SaveLog, read: ReadLogs)
     ids=["another type", "a narrower integer", "fewer digits"],
 )
 def test_schema_versions_that_do_not_fit_are_both_named_with_their_positions(
-    columns: tuple[object, ...], why: str, save: SaveLog, read: ReadLogs
+    columns: tuple[Column, ...], why: str, save: SaveLog, read: ReadLogs
 ) -> None:
-    new = table("shop.items", *columns)  # type: ignore[arg-type]
+    new = table("shop.items", *columns)
     log = save((OLD, (1, "9.99", "old")), "ALTER TABLE items COMMENT 'new'", (new, (1, "1", None)))
     error = failure(read(log, table="shop.items").collect)
     assert isinstance(error, SchemaError)

@@ -163,4 +163,4 @@ def test_invalid_text_is_an_error_with_its_position(broken_text: Path, read: Rea
 def test_a_policy_that_does_not_exist_is_named(read: ReadLogs) -> None:
     error = failure(lambda: read(MYSQL, table="shop.moments", zeroDates="nil"))
     assert isinstance(error, OptionError)
-    assert error.message == "zeroDates: 'nil' is none of null, error, string"
+    assert error.message == "zeroDates must be null, error or string, got 'nil'"

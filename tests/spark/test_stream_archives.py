@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import binspark
-from binspark.testing.servers import MySQL, Server
+from binspark.testing.servers import MySQL, Server, start
 from tests.support.spark.stream_queries import Stream, copy_logs
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")
-def server() -> Server:  # type: ignore[misc]
-    from contextlib import ExitStack
-
-    from binspark.testing.servers import start
-
-    with ExitStack() as running:
-        made = running.enter_context(start(MySQL, {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}))
-        made.query("CREATE DATABASE shop")
-        made.query("CREATE TABLE shop.stock (id INT PRIMARY KEY AUTO_INCREMENT, item VARCHAR(40))")
-        made.query("CREATE TABLE shop.visits (id INT PRIMARY KEY AUTO_INCREMENT, page VARCHAR(40), weight DOUBLE)")
-        yield made
+def server() -> Iterator[Server]:
+    with start(MySQL, {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}) as started:
+        started.query("CREATE DATABASE shop")
+        started.query("CREATE TABLE shop.stock (id INT PRIMARY KEY AUTO_INCREMENT, item VARCHAR(40))")
+        started.query("CREATE TABLE shop.visits (id INT PRIMARY KEY AUTO_INCREMENT, page VARCHAR(40), weight DOUBLE)")
+        yield started
 
 
 def insert(server: Server, count: int) -> None:

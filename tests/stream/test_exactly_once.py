@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from binspark.testing.servers import MySQL, Server
+from tests.support.servers import StartServer
 from tests.support.stream.stream_world import (
     TABLE,
     Follower,
@@ -69,7 +70,7 @@ def torment(victims: dict[str, Callable[[], object]], alive: Callable[[], None],
 
 
 @pytest.fixture
-def server(start_server: Callable[..., Server]) -> Server:
+def server(start_server: StartServer) -> Server:
     made = start_server(MySQL, SAFE)
     make_table(made)
     return made
