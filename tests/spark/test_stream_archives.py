@@ -119,7 +119,7 @@ def test_a_missing_log_is_data_loss(spark: SparkSession, server: Server, tmp_pat
     [
         ({"view": "_corrupt"}, "view _corrupt is not available for a stream"),
         ({"startPosition": "5"}, "startPosition is not valid for a stream; use startingOffsets"),
-        ({"startingOffsets": "yesterday"}, "earliest, latest, file:position"),
+        ({"startingOffsets": "yesterday"}, "startingOffsets must be earliest, latest or file:position for an archive"),
         ({"maxTransactionsPerTrigger": "0"}, "maxTransactionsPerTrigger"),
         ({"schemaEvolution": "guess"}, "schemaEvolution"),
     ],
