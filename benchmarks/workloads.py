@@ -1,8 +1,8 @@
 """Logs for benchmarks, written by a real server.
 
 Every workload is a loop inside the server (a stored procedure), so that a client does not slow it down. Tables, their
-first rows and the procedures are made with logging off: a log holds nothing but the changes that are measured, and no
-names of columns, as is the server's default.
+first rows and the procedures are created with logging off: a log contains only the changes that are measured, and no
+column names, which is the server's default.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from binspark.testing.servers import Server
 
-# Nothing waits for the disk: what is measured is reading.
+# The server does not wait for the disk: only reading is measured.
 FAST_SERVER = {
     "gtid-mode": "ON",
     "enforce-gtid-consistency": "ON",
@@ -119,12 +119,12 @@ _WIDE_VALUES = {
 class Workload:
     """A kind of log, and how to write one.
 
-    turn          the statement that the server repeats; `turn` counts
-    bytes_a_turn  about what one turn adds to a log, before compression
+    turn          the statement that the server repeats; its variable `turn` counts from 0
+    bytes_a_turn  about how many bytes one turn adds to a log, before compression
     session       a setting of the session that writes
-    fill          a statement that is run five times beforehand, for the table to hold rows
-    part          how much of the size that is asked for, where a reader is very slow
-    json_column   the number of the column that holds JSON; -1 for none
+    fill          a statement that is executed five times before, to insert rows
+    part          which part of the requested size to write, for logs that some reader reads very slowly
+    json_column   the number of the JSON column; -1 if there is none
     """
 
     name: str
@@ -138,11 +138,11 @@ class Workload:
     json_column: int = -1
 
     def turns(self, megabytes: float) -> int:
-        """Return how many turns make a log of this size."""
+        """Return the number of turns for a log of this size."""
         return max(1, round(self.part * megabytes * 1e6 / self.bytes_a_turn))
 
     def play(self, server: Server, turns: int) -> list[Path]:
-        """Let a server write logs that hold these changes and nothing else; return where they are."""
+        """Let a server write logs that contain only these changes; return their paths."""
         server.query("CREATE DATABASE bench")
         logs_before = len(server.log_files())
         with server.connect(database="bench") as connection, connection.cursor() as cursor:
@@ -192,12 +192,12 @@ WORKLOADS = (BULK, OLTP, UPDATE, WIDE, JSON, COMPRESSED)
 
 
 def one_transaction(megabytes: float) -> Workload:
-    """Return the rows of bulk as one single statement of about this size; it takes one turn."""
+    """Return a workload that writes the rows of `bulk` in one statement of about this size, in one turn."""
     every_turn = f"CROSS JOIN (SELECT i AS k FROM numbers WHERE i <= {BULK.turns(megabytes)}) AS turns"
     statement = re.sub(r"\bturn\b", "k", _FILL_ORDERS) + every_turn
     return replace(BULK, name="one transaction", about="all rows in one statement", turn=statement)
 
 
 def play_oltp(server: Server, transactions: int) -> Path:
-    """Run single-row transactions on a table of eight columns: five events each; return the log."""
+    """Execute single-row transactions on a table of eight columns, five events each; return the log."""
     return OLTP.play(server, transactions)[0]

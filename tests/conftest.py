@@ -1,9 +1,9 @@
-"""Fixtures every test may ask for: real servers, started when the first test asks; and which tests share a process."""
+"""Fixtures for all tests: real servers, started when the first test needs them; and which tests share a process."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -11,22 +11,21 @@ import pytest
 
 from binspark.kernels import cache
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, ServerUnavailable, start
-
-ServerFactory = Callable[..., Server]
+from tests.support.servers import ServerOptions, StartServer
 
 cache.enable()  # compiling kernels takes half a minute, and every process of the tests would do it
 
-SHARED_OPTIONS: Mapping[str, str | int | None] = {"binlog-row-metadata": "FULL"}
-"""Whoever needs other options asks `start_server` for a server of its own."""
+SHARED_OPTIONS: ServerOptions = {"binlog-row-metadata": "FULL"}
+"""Tests that need other options start their own server with `start_server`."""
 
 
 SHARED_PROCESSES = {"tests/spark/test_spark_clusters.py": "clusters", "tests/spark/": "spark"}
-"""Tests that share something costly, one Spark, run in one process: how their names begin, and the process."""
+"""Tests that share something costly, one Spark, run in one process: how their names begin, and its name."""
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Hand out tests one by one, but those of a shared process together.
+    """Distribute tests one by one, but those of a shared process together.
 
     The marks for xdist's own `loadgroup` do not reach it: this pytest no longer keeps names where it writes them.
     """
@@ -54,17 +53,17 @@ def mariadb() -> Iterator[Server]:
 
 
 @pytest.fixture
-def start_server() -> Iterator[ServerFactory]:
+def start_server() -> Iterator[StartServer]:
     """A function that starts a server for one test: `start_server(MySQL, {"gtid-mode": "OFF", …})`."""
     with ExitStack() as running:
 
-        def start_one(family: Family, options: Mapping[str, str | int | None] | None = None) -> Server:
+        def start_one(family: Family, options: ServerOptions | None = None) -> Server:
             return _enter_or_skip(running, family, options)
 
         yield start_one
 
 
-def _enter_or_skip(running: ExitStack, family: Family, options: Mapping[str, str | int | None] | None) -> Server:
+def _enter_or_skip(running: ExitStack, family: Family, options: ServerOptions | None) -> Server:
     try:
         return running.enter_context(start(family, options))
     except ServerUnavailable as error:

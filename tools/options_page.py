@@ -47,7 +47,7 @@ class Row:
     default: str = ""
 
     def add(self, option: Option, name: str, where: str, surface: Surface) -> None:
-        """Add a surface; a meaning that is not the same there is told apart."""
+        """Add a surface; if its meaning differs, both meanings are kept."""
         self.names[surface] = f"`{name}`" + (f" ({where})" if where else "")
         meaning = option.help if not option.choices else f"{option.help} {_choices(option)}"
         if not self.meanings:

@@ -1,1 +1,1 @@
-"""How fast logs become columns, beside the readers that others use."""
+"""How fast logs become columns, compared with other readers."""

@@ -1,11 +1,12 @@
-"""`python -m benchmarks.decode`: logs into columns, and what peers take for the same logs, in one run.
+"""`python -m benchmarks.decode`: how fast binspark and its peers decode the same logs.
 
     --megabytes N   size of each log (default 200; JSON logs a quarter of it)
     --workload W    only this workload; may be repeated
-    --memory        also the most memory, on 4 GB of logs and on one transaction of 2 GB: takes disk and minutes
-    --only-memory   nothing else
+    --memory        also measure peak memory, on 4 GB of logs and on one transaction of 2 GB: 20 GB of disk, minutes
+    --only-memory   measure nothing else
 
-Logs are written by a real MySQL server the first time and kept in the cache folder. A peer that cannot be had is named.
+Logs are written by a real MySQL server the first time and kept in the cache directory. A peer that is not available is
+reported.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ def main(megabytes: float, names: tuple[str, ...], with_memory: bool, only_memor
 
 
 def measure(workload: Workload, megabytes: float) -> Result:
-    """Let every reader read one workload's log."""
-    say(f"{workload.name}: log")
+    """Measure every reader on the log of one workload."""
+    report_progress(f"{workload.name}: log")
     log = get_log(workload, megabytes)
-    say(f"{workload.name}: binspark")
+    report_progress(f"{workload.name}: binspark")
     figure = ours.measure(log)
     check(log, "binspark", figure)
     two_threads = ours.measure_two_threads(log)
@@ -57,33 +58,33 @@ def measure(workload: Workload, megabytes: float) -> Result:
 
 def measure_peer(name: str, log: Log) -> Figure | str:
     """Return a peer's figure, or why there is none."""
-    say(f"{log.workload.name}: {name}")
+    report_progress(f"{log.workload.name}: {name}")
     try:
         figure = PEERS[name](log)
     except PeerUnavailable as error:
         return str(error)
-    if name != PYTHON:  # it reads a part of the log, and has checked that part itself
+    if name != PYTHON:  # it reads a part of the log, and has checked the rows of that part
         check(log, name, figure)
     return figure
 
 
 def check(log: Log, name: str, figure: Figure) -> None:
-    """Refuse figures of a reader that does not see all rows."""
+    """Exit if a reader does not read all rows."""
     if figure.rows != log.rows:
         sys.exit(f"{log.workload.name}: {name} reads {figure.rows:,} rows, mysqlbinlog {log.rows:,}")
 
 
 def print_results(results: list[Result]) -> None:
-    """Print everything that belongs to the figures."""
+    """Print the figures, and the conditions under which they were measured."""
     print(f"MySQL {find_programs(MySQL).version}, Python {platform.python_version()}, {platform.machine()}")
-    print(f"load of the machine: {', '.join(f'{load:.1f}' for load in os.getloadavg())} (1, 5, 15 minutes)")
+    print(f"load average: {', '.join(f'{load:.1f}' for load in os.getloadavg())} (1, 5, 15 minutes)")
     print(f"java {' '.join(java_connector.JVM_FLAGS)}, pass {java_connector.PASSES} of one process")
     for table in (logs_table, peers_table, limits_table):
         print(f"\n{table(results)}")
 
 
-def say(line: str) -> None:
-    """Tell how far we are, apart from the figures."""
+def report_progress(line: str) -> None:
+    """Print what is measured now, to standard error."""
     print(line, file=sys.stderr, flush=True)
 
 

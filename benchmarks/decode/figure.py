@@ -1,9 +1,7 @@
-"""What a reader did with a log, and how long it took."""
+"""What a reader read from a log, and in what time."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -13,29 +11,16 @@ class PeerUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """So many rows of so many bytes of a log, in so many seconds."""
+    """How many rows of how many bytes of a log were read, in how many seconds."""
 
     seconds: float
     log_bytes: int
     rows: int
 
     @property
-    def megabytes_a_second(self) -> float:
+    def megabytes_per_second(self) -> float:
         return self.log_bytes / self.seconds / 1e6
 
     @property
-    def million_rows_a_second(self) -> float:
+    def million_rows_per_second(self) -> float:
         return self.rows / self.seconds / 1e6
-
-
-def best_seconds(work: Callable[[], object], passes: int = 7, patience: float = 20.0) -> float:
-    """Return the shortest time of several passes; no further pass begins when patience (in seconds) is at its end."""
-    best, began = float("inf"), time.perf_counter()
-    for _ in range(passes):
-        before = time.perf_counter()
-        work()
-        now = time.perf_counter()
-        best = min(best, now - before)
-        if now - began > patience:
-            break
-    return best

@@ -1,4 +1,4 @@
-"""mysql-binlog-connector-java, which Debezium and Maxwell read logs with: fetched by Maven, run by a small harness."""
+"""mysql-binlog-connector-java, with which Debezium and Maxwell read logs: fetched by Maven, run by a small harness."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SOURCES = Path(__file__).parent.parent / "java"
 
 
 def measure(log: Log) -> Figure:
-    """Read a log several times in one virtual machine; the last, warm pass counts."""
+    """Read a log several times in one JVM; the last pass, after warm-up, counts."""
     folder = _compiled()
     classes = f"{folder / 'classes'}:{folder / 'lib'}/*"
     arguments = (str(log.path), str(PASSES), str(log.workload.json_column))
@@ -30,12 +30,12 @@ def _compiled() -> Path:
     for program in ("java", "javac", "mvn"):
         if shutil.which(program) is None:
             raise PeerUnavailable(f"{program} is not on the PATH")
-    made_of = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_SOURCES.iterdir())))
-    return build_once(bench_folder() / f"java-{made_of.hexdigest()[:12]}", _compile)
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_SOURCES.iterdir())))
+    return build_once(bench_folder() / f"java-{digest.hexdigest()[:12]}", _compile)
 
 
 def _compile(folder: Path) -> None:
-    """Fetch the connector and what it needs into `lib`, compile the harness into `classes`."""
+    """Fetch the connector and its dependencies into `lib`, compile the harness into `classes`."""
     lib = folder / "lib"
     repository = f"-Dmaven.repo.local={bench_folder() / 'maven'}"
     pom = str(_SOURCES / "pom.xml")
@@ -47,6 +47,6 @@ def _compile(folder: Path) -> None:
 def _run(program: str, *arguments: str) -> str:
     done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise PeerUnavailable(f"{program} fails: {said[0] if said else 'without a word'}")
+        output = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise PeerUnavailable(f"{program} failed: {output[0] if output else f'exit code {done.returncode}'}")
     return done.stdout

@@ -1,4 +1,4 @@
-"""The logs that are read: written once by a real server, kept in the cache folder, rows counted by mysqlbinlog."""
+"""The logs that are read: written once by a real server, kept in the cache directory, rows counted by mysqlbinlog."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from binspark.testing.servers.programs import find_programs
 
 LOG_NAME = "binlog.000001"
 PRINT_ROWS = ("--no-defaults", "-v", "--base64-output=decode-rows")
-_FACTS_NAME = "facts.json"
+_DESCRIPTION_NAME = "facts.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A log file; `rows` is what mysqlbinlog prints of it."""
+    """A log file; `rows` is how many rows mysqlbinlog prints."""
 
     workload: Workload
     path: Path
@@ -37,23 +37,23 @@ class Log:
 
 
 def bench_folder() -> Path:
-    """Say where logs and fetched peers are kept."""
+    """Return the directory of logs and fetched peers."""
     return cache_folder() / "bench"
 
 
 def get_log(workload: Workload, megabytes: float) -> Log:
     """Return a workload's log of about this size, written now if it is not in the cache."""
     version = find_programs(MySQL).version
-    made_of = hashlib.sha256(repr((workload, float(megabytes))).encode()).hexdigest()[:12]
-    folder = bench_folder() / f"{workload.name}-{megabytes:g}-mysql-{version}-{made_of}"
+    digest = hashlib.sha256(repr((workload, float(megabytes))).encode()).hexdigest()[:12]
+    folder = bench_folder() / f"{workload.name}-{megabytes:g}-mysql-{version}-{digest}"
     build_once(folder, lambda empty: _write(workload, workload.turns(megabytes), empty))
-    facts = json.loads((folder / _FACTS_NAME).read_text())
-    return Log(workload, folder / LOG_NAME, facts["rows"])
+    description = json.loads((folder / _DESCRIPTION_NAME).read_text())
+    return Log(workload, folder / LOG_NAME, description["rows"])
 
 
 @contextmanager
 def serving(log: Log) -> Iterator[Server]:
-    """Start a server that has this log as its first, for readers that only know servers."""
+    """Start a server whose first log is this one, for readers that read only from servers."""
     with start(MySQL, FAST_SERVER) as server:
         server.stop()
         for path in server.log_files():
@@ -69,7 +69,7 @@ def _write(workload: Workload, turns: int, folder: Path) -> None:
         (written,) = workload.play(server, turns)
         shutil.copy(written, folder / LOG_NAME)
     rows = _count_rows(folder / LOG_NAME)
-    (folder / _FACTS_NAME).write_text(json.dumps({"workload": workload.name, "turns": turns, "rows": rows}))
+    (folder / _DESCRIPTION_NAME).write_text(json.dumps({"workload": workload.name, "turns": turns, "rows": rows}))
 
 
 def _count_rows(path: Path) -> int:
@@ -85,5 +85,5 @@ def _count_rows(path: Path) -> int:
         env=os.environ | {"LC_ALL": "C"},
     )
     if printed.wait():
-        raise RuntimeError(f"mysqlbinlog refuses {path}")
+        raise RuntimeError(f"mysqlbinlog cannot read {path}")
     return int(counted.stdout)

@@ -1,12 +1,11 @@
-"""`python -m benchmarks.decode.memory LOG…`: decode logs, print how many rows, and the most memory that it took.
+"""`python -m benchmarks.decode.memory LOG…`: decode logs; print the number of rows and the peak memory.
 
-A process of its own, because the most is measured since a process began. On Linux that is `VmHWM`: `getrusage` would
-also count what the parent held when it made this process.
+It has its own process, because the peak is measured since the start of a process. On Linux that is `VmHWM`:
+`getrusage` would also count the memory of the parent at the time of the fork.
 """
 
 from __future__ import annotations
 
-import re
 import resource
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from benchmarks.decode.logs import bench_folder, get_log
 from benchmarks.decode.ours import count_rows
+from benchmarks.memory import peak_bytes
 from benchmarks.workloads import BULK, FAST_SERVER, Workload, one_transaction
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
@@ -27,14 +27,14 @@ _FREE_BYTES = 20 << 30
 
 
 def measure_both() -> None:
-    """Write 4 GB of logs and then one transaction of 2 GB; print the memory that each takes; delete them."""
+    """Write 4 GB of logs and then one transaction of 2 GB; print the peak memory of reading each; delete them."""
     bench_folder().mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(bench_folder()).free
     if free < _FREE_BYTES:
-        print(f"memory: skipped, {free >> 30} GB are free and {_FREE_BYTES >> 30} GB are needed")
+        print(f"memory: skipped, {free >> 30} GB of disk are free, {_FREE_BYTES >> 30} GB are needed")
         return
     small = get_log(BULK, 20).path
-    _read_in_child([small])  # compiles the kernels if need be, which takes memory that later processes do not take
+    _read_in_child([small])  # compiles kernels that are not in the cache, which takes memory in this process only
     _report("a small log", [small])
     _write_and_report("a log of 4 GB, in files of 1 GB", BULK, BULK.turns(4000))
     _write_and_report("one transaction of 2 GB", one_transaction(2000), 1)
@@ -50,7 +50,7 @@ def _write_and_report(what: str, workload: Workload, turns: int) -> None:
 def _report(what: str, logs: list[Path]) -> None:
     size = sum(log.stat().st_size for log in logs)
     rows, peak = _read_in_child(logs)
-    print(f"{what}: {size / 1e9:.2f} GB, {rows:,} rows, {peak / 1e6:.0f} MB at most (goal {GOAL_MEGABYTES} MB)")
+    print(f"{what}: {size / 1e9:.2f} GB, {rows:,} rows, peak memory {peak / 1e6:.0f} MB (goal {GOAL_MEGABYTES} MB)")
 
 
 def _read_in_child(logs: list[Path]) -> tuple[int, int]:
@@ -60,20 +60,11 @@ def _read_in_child(logs: list[Path]) -> tuple[int, int]:
     return rows, peak
 
 
-def _peak_bytes() -> int:
-    status = Path("/proc/self/status")
-    if status.exists():
-        match = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
-        if match:
-            return int(match[1]) << 10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-
-
 def main() -> None:
     cache.enable()
     reader = BatchReader(Selection())
     rows = sum(count_rows(reader, Path(log)) for log in sys.argv[1:])
-    print(rows, _peak_bytes())
+    print(rows, peak_bytes() or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,14 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from benchmarks.decode.figure import Figure, best_seconds
+from benchmarks.decode.figure import Figure
 from benchmarks.decode.logs import Log
+from benchmarks.timing import best_seconds
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
+
+REPEATS = 7
+MAX_SECONDS = 20.0
 
 
 def reader_for(log: Log) -> BatchReader:
@@ -17,30 +21,30 @@ def reader_for(log: Log) -> BatchReader:
 
 
 def count_rows(reader: BatchReader, path: Path) -> int:
-    """Decode a whole log and look at nothing but how many rows each batch has."""
+    """Decode a complete log and use only the number of rows of each batch."""
     with path.open("rb", buffering=0) as file:
         return sum(item.batch.num_rows for item in reader.read(file.readinto, path.name))
 
 
 def measure(log: Log) -> Figure:
-    """Decode a log again and again with one reader, in one thread: the best pass counts."""
+    """Decode a log several times with one reader, in one thread; the best time counts."""
     reader = reader_for(log)
     rows = [0]
 
     def work() -> None:
         rows[0] = count_rows(reader, log.path)
 
-    return Figure(best_seconds(work), log.size, rows[0])
+    return Figure(best_seconds(work, REPEATS, MAX_SECONDS), log.size, rows[0])
 
 
 def rows_before(log: Log, position: int) -> int:
-    """Count the rows of a log's events before a position, to check a peer that read that far."""
+    """Count the rows of a log's events before a position, to check a peer that read up to there."""
     reader = BatchReader(Selection(stop_position=position))
     return count_rows(reader, log.path)
 
 
 def measure_two_threads(log: Log) -> float:
-    """Return the seconds that two threads take to decode the log once each, with a reader of their own."""
+    """Return the seconds in which two threads decode the log once each, each with its own reader."""
     readers = [reader_for(log), reader_for(log)]
 
     def work() -> None:
@@ -50,4 +54,4 @@ def measure_two_threads(log: Log) -> float:
         for thread in threads:
             thread.join()
 
-    return best_seconds(work)
+    return best_seconds(work, REPEATS, MAX_SECONDS)

@@ -1,4 +1,4 @@
-"""python-mysql-replication, which reads from a server over loopback; it is slow, so it gets some seconds only."""
+"""python-mysql-replication, which reads from a server over loopback; it is slow, so it reads for a few seconds only."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ SECONDS = 6.0
 
 
 def measure(log: Log) -> Figure:
-    """Decode as much of a log as fits in a few seconds; the rate counts."""
+    """Decode as much of a log as it can in a few seconds; the rate counts."""
     try:
         importlib.import_module("pymysqlreplication")
     except ImportError as error:
         raise PeerUnavailable("not installed: pip install -e '.[bench]'") from error
     with serving(log) as server:
-        figure = _read_for_a_while(server, log)
+        figure = _read_some_seconds(server, log)
     if figure.rows == 0:
-        raise PeerUnavailable("finds no rows in this log")
+        raise PeerUnavailable("it reads no rows of this log")
     expected = rows_before(log, figure.log_bytes)
     if figure.rows != expected:
-        raise PeerUnavailable(f"reads {figure.rows:,} rows where binspark reads {expected:,}")
+        raise PeerUnavailable(f"it reads {figure.rows:,} rows where binspark reads {expected:,}")
     return figure
 
 
 def open_peer(port: int, log_file: str = LOG_NAME) -> Any:
-    """Return its stream of a log from the beginning on."""
+    """Return its stream of a log, from the first event to the last."""
     return importlib.import_module("pymysqlreplication").BinLogStreamReader(
         connection_settings={"host": "127.0.0.1", "port": port, "user": "root", "passwd": ""},
         server_id=4711,
@@ -42,7 +42,7 @@ def open_peer(port: int, log_file: str = LOG_NAME) -> Any:
     )
 
 
-def _read_for_a_while(server: Server, log: Log) -> Figure:
+def _read_some_seconds(server: Server, log: Log) -> Figure:
     stream = open_peer(server.port)
     rows, position, began = 0, 4, time.perf_counter()
     try:

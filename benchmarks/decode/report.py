@@ -1,4 +1,4 @@
-"""The figures as tables, in Markdown, with the goals beside them."""
+"""The figures as Markdown tables, with the goals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GOAL_TWO_THREADS = 1.8
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was measured on one log. A peer that could not be measured has the reason instead of a figure."""
+    """The figures of one log. A peer that could not be measured has the reason instead of a figure."""
 
     log: Log
     ours: Figure
@@ -27,7 +27,7 @@ class Result:
 
 
 def goal(peer: str, workload: str) -> str:
-    """Return how many times as fast as a peer binspark should be."""
+    """Return the goal: how many times as fast as a peer binspark should be."""
     if peer == PYTHON:
         return "100" if workload in ("bulk", "oltp") else ""
     return {JAVA: "2", MYSQLBINLOG: "8"}[peer]
@@ -43,14 +43,14 @@ def peers_table(results: Iterable[Result]) -> str:
             if isinstance(figure, str):
                 lines.append((name, peer, "", "", f"skipped: {figure}", goal(peer, name)))
             else:
-                ratio = result.ours.megabytes_a_second / figure.megabytes_a_second
+                ratio = result.ours.megabytes_per_second / figure.megabytes_per_second
                 lines.append((name, peer, *_rates(figure), f"{ratio:.1f}", goal(peer, name)))
     return _markdown(lines)
 
 
 def logs_table(results: Iterable[Result]) -> str:
-    """Return what the logs are."""
-    lines = [("workload", "what is in it", "MB", "rows")]
+    """Return a description of the logs."""
+    lines = [("workload", "contents", "MB", "rows")]
     for result in results:
         log = result.log
         lines.append((log.workload.name, log.workload.about, f"{log.size / 1e6:.0f}", f"{log.rows:,}"))
@@ -58,7 +58,7 @@ def logs_table(results: Iterable[Result]) -> str:
 
 
 def limits_table(results: Iterable[Result]) -> str:
-    """Return what share of binspark's time plain steps take, and what a second thread brings."""
+    """Return the share of binspark's time that simple steps take, and the speed-up of a second thread."""
     lines: list[tuple[str, ...]] = [("workload", "read", "memcpy", "zlib.crc32", "two threads", "goal")]
     for result in results:
         limits, seconds = result.limits, result.ours.seconds
@@ -69,7 +69,7 @@ def limits_table(results: Iterable[Result]) -> str:
 
 
 def _rates(figure: Figure) -> tuple[str, str]:
-    megabytes, rows = figure.megabytes_a_second, figure.million_rows_a_second
+    megabytes, rows = figure.megabytes_per_second, figure.million_rows_per_second
     return (f"{megabytes:.0f}" if megabytes >= 10 else f"{megabytes:.1f}"), f"{rows:.3g}"
 
 

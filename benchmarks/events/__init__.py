@@ -1,1 +1,1 @@
-"""How fast logs become event objects, beside python-mysql-replication."""
+"""How fast logs become event objects, compared with python-mysql-replication."""

@@ -1,17 +1,18 @@
 """`python -m benchmarks.events`: events per second of the object API on an OLTP log, and of a peer on the same log.
 
-The peer, python-mysql-replication, reads only from a server, so it gets the log from the server that wrote it, over
-loopback, without waiting for more. binspark reads the file. Each runs several times; the best time counts.
+The peer, python-mysql-replication, reads only from a server, so it reads the log from the server that wrote it, over
+loopback. binspark reads the file. Of several repeats, the best time counts.
 """
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.decode.python_replication import open_peer
+from benchmarks.timing import best_seconds
 from benchmarks.workloads import FAST_SERVER, play_oltp
 from binspark.files import read_events
 from binspark.testing.servers import MySQL, Server, start
@@ -31,13 +32,9 @@ def main() -> None:
 
 
 def report(name: str, count: Callable[[], int], megabytes: float) -> float:
-    """Run a reader a few times; print and return its best rate in events per second."""
-    best = float("inf")
-    events = 0
-    for _ in range(REPEATS):
-        begin = time.perf_counter()
-        events = count()
-        best = min(best, time.perf_counter() - begin)
+    """Measure a reader; print and return its best rate in events per second."""
+    events = count()
+    best = best_seconds(count, REPEATS)
     rate = events / best
     print(f"{name:<26} {events:>8,} events  {best:6.2f} s  {rate:>10,.0f} events/s  {megabytes / best:6.1f} MB/s")
     return rate
@@ -48,12 +45,7 @@ def count_ours(log: Path) -> int:
 
 
 def count_peer(server: Server, log_name: str) -> int:
-    from pymysqlreplication import BinLogStreamReader
-
-    settings = {"host": "127.0.0.1", "port": server.port, "user": "root", "passwd": ""}
-    stream = BinLogStreamReader(
-        connection_settings=settings, server_id=4711, log_file=log_name, log_pos=4, blocking=False, resume_stream=True
-    )
+    stream = open_peer(server.port, log_name)
     try:
         return sum(1 for _ in stream)
     finally:

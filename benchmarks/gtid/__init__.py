@@ -1,1 +1,1 @@
-"""How fast GTID sets are computed with, beside python-mysql-replication."""
+"""How fast operations on GTID sets are, compared with python-mysql-replication."""

@@ -1,9 +1,7 @@
-"""How long GTID sets take: parse, print, unite, intersect, subtract, compare, encode, decode, grow.
+"""`python -m benchmarks.gtid [INTERVALS] [PEER_INTERVALS]`: how long operations on GTID sets take.
 
-    python benchmarks/gtid.py [INTERVALS] [PEER_INTERVALS]
-
-Prints the best of several runs. With the package mysql-replication installed, its `GtidSet` does the same work in the
-same run, on smaller sets (it is quadratic); the ratio is its time by ours on those same sets.
+Prints the best of several repeats. If the package mysql-replication is installed, its `GtidSet` does the same work, on
+smaller sets (it is quadratic); the ratio is its time divided by ours on the same sets.
 """
 
 from __future__ import annotations
@@ -11,10 +9,10 @@ from __future__ import annotations
 import importlib
 import random
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.timing import best_seconds
 from binspark.gtid import Gtid, GtidSet, GtidSetBuilder, decode_gtid_set, encode_gtid_set
 from binspark.wire import Cursor, Writer
 
@@ -38,7 +36,7 @@ def texts(intervals: int, seed: int) -> tuple[str, str]:
 
 def our_work(left_text: str, right_text: str) -> dict[str, Work]:
     left, right = GtidSet(left_text), GtidSet(right_text)
-    shifted = GtidSet(UUID + ":" + ":".join(f"{run.start + 1}-{run.stop + 1}" for run in left.intervals(UUID)))
+    shifted = GtidSet(UUID + ":" + ":".join(f"{span.start + 1}-{span.stop + 1}" for span in left.intervals(UUID)))
     united = left | right
     encoded = encode(left)
     return {
@@ -68,11 +66,11 @@ def peer_work(peer: Any, left_text: str, right_text: str) -> dict[str, Work]:
     }
 
 
-def grow(count: int) -> dict[str, Work]:
+def add_work(count: int) -> dict[str, Work]:
     ordered = [Gtid(UUID, number) for number in range(1, count + 1)]
     sparse = [Gtid(UUID, 2 * gtid.number) for gtid in ordered]
     random.Random(1).shuffle(sparse)
-    return {"grow in order": lambda: build(ordered), "grow at random, all gaps": lambda: build(sparse)}
+    return {"add in order": lambda: build(ordered), "add at random, all gaps": lambda: build(sparse)}
 
 
 def build(gtids: list[Gtid]) -> GtidSet:
@@ -88,22 +86,16 @@ def encode(gtid_set: GtidSet) -> bytes:
     return writer.take()
 
 
-def best(work: Work, runs: int) -> float:
-    """Return the shortest time in milliseconds."""
-    times = []
-    for _ in range(runs):
-        before = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - before)
-    return 1000 * min(times)
+def best_milliseconds(work: Work, repeats: int) -> float:
+    return 1000 * best_seconds(work, repeats)
 
 
 def main() -> None:
     intervals = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     peer_intervals = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000
-    print(f"{intervals:,} intervals a set, milliseconds, best of 5")
-    for name, work in (our_work(*texts(intervals, 1)) | grow(intervals)).items():
-        print(f"  {name:26} {best(work, 5):10.2f}")
+    print(f"{intervals:,} intervals per set, milliseconds, best of 5")
+    for name, work in (our_work(*texts(intervals, 1)) | add_work(intervals)).items():
+        print(f"  {name:26} {best_milliseconds(work, 5):10.2f}")
     try:
         peer = importlib.import_module("pymysqlreplication.gtid")
     except ImportError:
@@ -111,9 +103,9 @@ def main() -> None:
         return
     pair = texts(peer_intervals, 1)
     ours, theirs = our_work(*pair), peer_work(peer, *pair)
-    print(f"{peer_intervals:,} intervals a set, milliseconds, best of 3     binspark   mysql-replication   ratio")
+    print(f"{peer_intervals:,} intervals per set, milliseconds, best of 3   binspark   mysql-replication   ratio")
     for name, work in theirs.items():
-        our_time, their_time = best(ours[name], 3), best(work, 3)
+        our_time, their_time = best_milliseconds(ours[name], 3), best_milliseconds(work, 3)
         print(f"  {name:45} {our_time:13.3f} {their_time:19.2f} {their_time / our_time:7.0f}")
 
 

@@ -1,4 +1,4 @@
-"""The least that a row takes through Spark: a stream whose rows are made when they are due, without any server."""
+"""The lowest latency that Spark has: a stream that generates its rows when they are due, without a server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _POLL_SECONDS = 0.25
 
 
 class TickSource(DataSource):
-    """A row every `period` seconds, which says when it was made."""
+    """Generates a row every `period` seconds, with the time at which it was due."""
 
     @classmethod
     def name(cls) -> str:
@@ -37,7 +37,7 @@ class TickReader(DataSourceStreamReader):
         return {"tick": -1}
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: ARG002, N802
-        """Wait a little for the next row, as a source does that is told when something comes."""
+        """Wait a little for the next row, as a source does that is notified of new rows."""
         due = (start["tick"] + 1) * self._period
         time.sleep(min(max(due - time.time(), 0.0), _POLL_SECONDS))
         return {"tick": max(int(time.time() / self._period), start["tick"])}

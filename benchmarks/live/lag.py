@@ -1,4 +1,4 @@
-"""How far a stream falls behind while a bulk load runs, and how soon it is there again."""
+"""How far a stream lags during a bulk load, and how long it takes to catch up."""
 
 from __future__ import annotations
 
@@ -22,37 +22,38 @@ SELECT UNIX_TIMESTAMP(NOW(6)), REPEAT('x', 60) FROM n
 
 @dataclass
 class Lag:
-    """What came of a bulk load.
+    """The lag of a stream during a bulk load.
 
-    loaded          rows, and the seconds it took to load them
-    behind          the greatest age of a row in each batch, in seconds
-    caught_up       seconds from the end of the load to its last row in the sink
+    rows              how many rows were loaded, in `load_seconds`
+    ages              the age of the oldest row of each batch, in seconds
+    catch_up_seconds  from the end of the load to its last row in the sink
+    arrived           how many rows have arrived in the sink
     """
 
     rows: int = 0
     load_seconds: float = 0.0
-    behind: list[float] = field(default_factory=list)
-    caught_up: float = 0.0
+    ages: list[float] = field(default_factory=list)
+    catch_up_seconds: float = 0.0
     arrived: int = 0
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     def keep(self, batch: DataFrame, _number: int) -> None:
-        """Take a batch, as `foreachBatch` gives it."""
+        """Note the rows of a batch, for `foreachBatch`."""
         count, oldest = batch.agg(F.count("*"), F.min("committed")).collect()[0]
         with self._changed:
             if count:
-                self.behind.append(time.time() - oldest)
+                self.ages.append(time.time() - oldest)
                 self.arrived += count
             self._changed.notify_all()
 
     def wait_for(self, rows: int, seconds: float) -> None:
         with self._changed:
             if not self._changed.wait_for(lambda: self.arrived >= rows, seconds):
-                raise TimeoutError(f"{self.arrived} of {rows} rows have come")
+                raise TimeoutError(f"{self.arrived} of {rows} rows have arrived after {seconds:.0f} s")
 
 
 def measure_lag(seconds: float) -> Lag:
-    """Load rows for a while under a stream."""
+    """Load rows for some seconds while a stream reads them."""
     lag = Lag()
     with ticking_server() as server, session() as (spark, folder):
         writer = server_stream(spark, server, "earliest").writeStream.foreachBatch(lag.keep)
@@ -67,12 +68,12 @@ def measure_lag(seconds: float) -> Lag:
 
 
 def _warm_up(cursor: Any, lag: Lag) -> None:
-    """Load a little until it comes at once: Java is slow at first."""
+    """Load a few rows and wait for them: Java is slow at first."""
     cursor.execute("SET cte_max_recursion_depth = 20000")
     for number in range(1, 6):
         cursor.execute(_NUMBERS)
         lag.wait_for(number * _ROWS, 60)
-    lag.behind.clear()
+    lag.ages.clear()
     lag.arrived = 0
 
 
@@ -84,4 +85,4 @@ def _load(cursor: Any, lag: Lag, seconds: float) -> None:
     lag.load_seconds = time.monotonic() - began
     ended = time.monotonic()
     lag.wait_for(lag.rows, 120)
-    lag.caught_up = time.monotonic() - ended
+    lag.catch_up_seconds = time.monotonic() - ended

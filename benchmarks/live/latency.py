@@ -1,4 +1,4 @@
-"""How late a row comes out of Spark: from the commit on the server to the sink of a stream; and Spark's own floor."""
+"""The latency of a row: from the commit on the server to the sink of a stream; and Spark's own latency."""
 
 from __future__ import annotations
 
@@ -27,23 +27,21 @@ _QUIET_SECONDS = 2.0
 
 @dataclass
 class Delays:
-    """How long after their commit rows reached the sink, and when, in seconds."""
+    """How long after their commit rows reached the sink, in seconds."""
 
     values: list[float] = field(default_factory=list)
-    rows: int = 0
     began: threading.Event = field(default_factory=threading.Event)
 
     def keep(self, batch: DataFrame, _number: int) -> None:
-        """Take a batch, as `foreachBatch` gives it."""
+        """Note the rows of a batch, for `foreachBatch`."""
         rows = batch.select("committed").collect()
         now = time.time()
         self.values.extend(now - row["committed"] for row in rows)
         self.began.set()
 
     def __str__(self) -> str:
-        late = sorted(self.values)
-        middle, most = statistics.median(late), statistics.quantiles(late, n=20)[-1]
-        return f"{middle * 1000:.0f} ms median, {most * 1000:.0f} ms p95, {len(late)} rows"
+        p95 = statistics.quantiles(self.values, n=20)[-1]
+        return f"{self.median * 1000:.0f} ms median, {p95 * 1000:.0f} ms p95, {len(self.values)} rows"
 
     @property
     def median(self) -> float:
@@ -51,21 +49,20 @@ class Delays:
 
 
 def measure_latency(seconds: float) -> tuple[Delays, Delays]:
-    """Let rows trickle through Spark for a while; return how late they come from a server, and from nowhere."""
+    """Insert single rows for some seconds; return their delays, and those of a source without a server."""
     with ticking_server() as server, session() as (spark, folder):
         spark.dataSource.register(TickSource)
         ticks = spark.readStream.format("ticks").option("period", PERIOD).load()
-        floor = _delays(ticks, folder / "floor", seconds, lambda _seconds: time.sleep(_seconds))
+        floor = _delays(ticks, folder / "floor", seconds, time.sleep)
         with server.connect() as connection, connection.cursor() as cursor:
-            delays = _delays(
-                server_stream(spark, server), folder / "server", seconds, lambda seconds: trickle(cursor, seconds)
-            )
+            stream = server_stream(spark, server)
+            delays = _delays(stream, folder / "server", seconds, lambda seconds: insert_rows(cursor, seconds))
     return delays, floor
 
 
 @contextmanager
 def ticking_server() -> Iterator[Server]:
-    """Start a server with a table whose rows say when they were inserted."""
+    """Start a server with a table whose rows contain the time of their insert."""
     with start(MySQL, FAST_SERVER) as server:
         server.query("CREATE DATABASE bench")
         server.query("CREATE TABLE bench.ticks (id INT PRIMARY KEY AUTO_INCREMENT, committed DOUBLE, note VARCHAR(80))")
@@ -74,7 +71,7 @@ def ticking_server() -> Iterator[Server]:
 
 @contextmanager
 def session() -> Iterator[tuple[SparkSession, Path]]:
-    """Start Spark, with a folder for its checkpoints."""
+    """Start Spark, with a directory for its checkpoints."""
     with tempfile.TemporaryDirectory(dir=bench_folder()) as folder:
         spark = make_session(Path(folder))
         try:
@@ -92,8 +89,8 @@ def server_stream(spark: SparkSession, server: Server, begin: str = "latest") ->
     )
 
 
-def trickle(cursor: Any, seconds: float) -> None:
-    """Insert a row now and then."""
+def insert_rows(cursor: Any, seconds: float) -> None:
+    """Insert a row every `PERIOD` seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         cursor.execute("INSERT INTO bench.ticks (committed) VALUES (%s)", (time.time(),))
@@ -105,7 +102,7 @@ def _delays(stream: DataFrame, checkpoint: Path, seconds: float, wait: Callable[
     query = stream.writeStream.foreachBatch(delays.keep).option("checkpointLocation", str(checkpoint)).start()
     try:
         delays.began.wait(60)
-        wait(_WARM_SECONDS)  # Java is slow at first, and so are kernels that nobody has compiled yet
+        wait(_WARM_SECONDS)  # Java is slow at first, and kernels may have to be compiled
         while query.isActive and not (delays.values and delays.values[-1] <= 1.0):
             wait(1.0)
         delays.values.clear()

@@ -1,6 +1,6 @@
-"""`python -m benchmarks.live.peer PORT SECONDS`: what python-mysql-replication decodes of a server's first log.
+"""`python -m benchmarks.live.peer PORT SECONDS`: python-mysql-replication decodes the first log of a server.
 
-It prints how many rows it came by in how many seconds; its own start is not among them.
+Prints the number of rows and the seconds, without the start of the process.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ SECONDS = 6.0
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Rows a second, and rows a second of the processor."""
+    """Rows per second, and rows per second of CPU time."""
 
     rows: float
-    rows_a_cpu_second: float
+    rows_per_cpu_second: float
 
 
 def peer_rate(server: Server, log: Log) -> Rate | None:
-    """Return the best of some runs; None if it is not installed, or finds no rows."""
+    """Return the best of several repeats; None if it is not installed, or reads no rows."""
     rates = [rate for _ in range(REPEATS) if (rate := _one_rate(server)) is not None]
     if not rates:
         return None
     if max(rate.rows for rate in rates) * SECONDS > log.rows:
         sys.exit(f"{log.workload.name}: the log is too short to measure python-mysql-replication")
-    return Rate(max(rate.rows for rate in rates), max(rate.rows_a_cpu_second for rate in rates))
+    return Rate(max(rate.rows for rate in rates), max(rate.rows_per_cpu_second for rate in rates))
 
 
 def _one_rate(server: Server) -> Rate | None:
@@ -49,13 +49,13 @@ def _one_rate(server: Server) -> Rate | None:
     return Rate(int(rows) / float(seconds), int(rows) / timing.cpu_seconds) if int(rows) else None
 
 
-def read(port: int, longest_seconds: float) -> None:
-    """Count rows for some seconds, or to the end of the log."""
+def read(port: int, max_seconds: float) -> None:
+    """Count rows for some seconds, or up to the end of the log."""
     stream = open_peer(port)
     rows, began = 0, time.perf_counter()
     for event in stream:
         rows += len(getattr(event, "rows", ()))
-        if stream.log_file != LOG_NAME or time.perf_counter() - began > longest_seconds:
+        if stream.log_file != LOG_NAME or time.perf_counter() - began > max_seconds:
             break
     print(rows, time.perf_counter() - began)
     stream.close()

@@ -1,4 +1,4 @@
-"""How long a program takes from its start to its end, and how much of that the processor was at work for it."""
+"""How long a program takes from its start to its exit, and how much CPU time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REPEATS = 3
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds from start to end, and seconds of all processors, the user's and the system's."""
+    """Seconds from start to exit, and seconds of CPU time, user and system."""
 
     seconds: float
     cpu_seconds: float
@@ -27,7 +27,7 @@ class Timing:
 
 
 def timed(command: Sequence[str], output: IO[bytes] | int = subprocess.DEVNULL) -> Timing:
-    """Run a program to its end."""
+    """Measure a program."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, check=True, stdout=output, stderr=subprocess.DEVNULL, env=_environment())
     seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -35,15 +35,15 @@ def timed(command: Sequence[str], output: IO[bytes] | int = subprocess.DEVNULL) 
     return Timing(seconds, cpu_seconds)
 
 
-def best(run: Callable[[], Timing]) -> Timing:
-    """Run once without counting, for what is compiled or read the first time; return the best of some more runs."""
-    run()
-    timings = [run() for _ in range(REPEATS)]
+def best(work: Callable[[], Timing]) -> Timing:
+    """Return the best of several repeats, after one that fills the caches."""
+    work()
+    timings = [work() for _ in range(REPEATS)]
     return Timing(min(one.seconds for one in timings), min(one.cpu_seconds for one in timings))
 
 
 def _environment() -> dict[str, str]:
-    """Let Python keep modules compiled, as it does for what is installed, and print as it does for everybody."""
+    """Let Python cache compiled modules, as for installed packages, and buffer its output, as for users."""
     own = {"PYTHONPYCACHEPREFIX": str(bench_folder() / "bytecode")}
-    left_out = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
-    return {name: value for name, value in os.environ.items() if name not in left_out} | own
+    unset = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
+    return {name: value for name, value in os.environ.items() if name not in unset} | own

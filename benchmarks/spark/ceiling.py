@@ -1,4 +1,4 @@
-"""The same batches, already decoded: what Spark's way of taking Arrow from Python allows at most."""
+"""The same batches, decoded before: the upper limit of what Spark can take as Arrow from Python."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from binspark.files.split_reader import SplitReader
-from binspark.spark.batch import SplitPartition, make_view
 from binspark.spark.source import BinlogDataSource
 
 
@@ -19,16 +17,13 @@ class FilePartition(InputPartition):
 
 
 def write_batches(options: dict[str, str], folder: Path) -> list[Path]:
-    """Decode each split of a read, and keep its batches in a file."""
+    """Decode each split of a query, and write its batches to a file."""
     source = BinlogDataSource(options)
-    schema = source.schema()
-    reader = source.reader(schema)
+    reader = source.reader(source.schema())
     files = []
     for number, partition in enumerate(reader.partitions()):
-        assert isinstance(partition, SplitPartition)
-        view = make_view(source._asked, schema, source._version)
         path = folder / f"{number:04}.arrow"
-        batches = view.read(partition.split, SplitReader(source._planned().history))
+        batches = reader.read(partition)
         first = next(batches)
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, first.schema) as writer:
             writer.write_batch(first)
@@ -39,7 +34,7 @@ def write_batches(options: dict[str, str], folder: Path) -> list[Path]:
 
 
 class DecodedSource(DataSource):
-    """A data source that has nothing left to do."""
+    """A data source that decodes nothing."""
 
     @classmethod
     def name(cls) -> str:

@@ -1,19 +1,20 @@
-"""The most memory that a Python worker of Spark took."""
+"""The peak memory of Spark's Python workers."""
 
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
+
+from benchmarks.memory import peak_bytes
 
 
 def worker_peak_bytes() -> int:
-    """Return the most memory of any process below this one that runs Python; 0 where /proc does not tell."""
-    peaks = [_peak(process) for process in _below(os.getpid()) if _is_worker(process)]
+    """Return the largest peak of all Python workers that descend from this process; 0 where /proc does not have it."""
+    peaks = [peak_bytes(process) or 0 for process in _descendants(os.getpid()) if _is_worker(process)]
     return max(peaks, default=0)
 
 
-def _below(parent: int) -> list[int]:
+def _descendants(parent: int) -> list[int]:
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -22,7 +23,7 @@ def _below(parent: int) -> list[int]:
             continue
         if int(fields[1]) == parent:
             process = int(path.parent.name)
-            found += [process, *_below(process)]
+            found += [process, *_descendants(process)]
     return found
 
 
@@ -32,11 +33,3 @@ def _is_worker(process: int) -> bool:
     except OSError:
         return False
     return b"pyspark.daemon" in command or b"pyspark.worker" in command
-
-
-def _peak(process: int) -> int:
-    try:
-        match = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
-    except OSError:
-        return 0
-    return int(match[1]) << 10 if match else 0

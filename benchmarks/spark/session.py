@@ -1,15 +1,16 @@
-"""The Spark session that benchmarks run in, and the sinks that rows go to."""
+"""The Spark session of benchmarks, and the sinks to which rows are written."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
+
+from benchmarks.timing import best_seconds
 
 REPEATS = 3
 _QUIET = """
@@ -21,7 +22,7 @@ appender.none.name = none
 
 
 def make_session(folder: Path, cores: int = 2) -> SparkSession:
-    """Start local Spark on some cores, on loopback, without a word."""
+    """Start local Spark on some cores, on loopback, without log messages."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     quiet = folder / "log4j2.properties"
     quiet.write_text(_QUIET)
@@ -67,12 +68,7 @@ SINKS: dict[str, Callable[[DataFrame, Path], None]] = {
 }
 
 
-def best_seconds(run: Callable[[], None], repeats: int = REPEATS) -> float:
-    """Run something once to warm up, then a few times; return the shortest."""
-    run()
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - began)
-    return min(times)
+def best_warm_seconds(work: Callable[[], None]) -> float:
+    """Return the shortest time of several calls, after one to warm up."""
+    work()
+    return best_seconds(work, REPEATS)

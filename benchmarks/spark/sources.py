@@ -1,4 +1,4 @@
-"""The ways to read the same rows: binspark, batches that are decoded already, Spark's own readers, and a peer."""
+"""Several ways to read the same rows: binspark, decoded batches, Spark's own readers, and a peer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TABLE = "bench.sales"
 
 
 def options_of(log: Log, folder: Path) -> dict[str, str]:
-    """Return the options of a typed read; names come from a dump, because the server logs none by default."""
+    """Return the options of a typed table; column names come from a dump, because the server logs none by default."""
     dump = folder / "schema.sql"
     dump.write_text(f"CREATE DATABASE bench; USE bench; {log.workload.table};")
     return {"path": str(log.path), "table": TABLE, "schemaFile": str(dump)}
@@ -30,7 +30,7 @@ def binspark_source(spark: SparkSession, options: dict[str, str]) -> Callable[[]
 
 
 def decoded_source(spark: SparkSession, options: dict[str, str], folder: Path) -> Callable[[], DataFrame]:
-    """Read the same batches, decoded beforehand."""
+    """Read the same batches, decoded before."""
     spark.dataSource.register(ceiling.DecodedSource)
     target = folder / "decoded"
     target.mkdir()
@@ -40,15 +40,15 @@ def decoded_source(spark: SparkSession, options: dict[str, str], folder: Path) -
 
 
 def text_source(spark: SparkSession, kind: str, rows: DataFrame, folder: Path) -> Callable[[], DataFrame]:
-    """Read the same rows from CSV or JSON, with the schema given."""
+    """Read the same rows from CSV or JSON, with a given schema."""
     target = folder / kind
     rows.write.format(kind).save(str(target))
     schema = rows.schema
     return lambda: spark.read.format(kind).schema(schema).load(str(target))
 
 
-def peer_rows(port: int, log_file: str, most_rows: int) -> Callable[[Iterable[int]], Iterator[tuple[Any, ...]]]:
-    """Return what runs in `mapPartitions`: python-mysql-replication, which reads from a server."""
+def peer_rows(port: int, log_file: str, max_rows: int) -> Callable[[Iterable[int]], Iterator[tuple[Any, ...]]]:
+    """Return a function for `mapPartitions`: python-mysql-replication, which reads from a server."""
 
     def read(_: Iterable[int]) -> Iterator[tuple[Any, ...]]:
         stream = open_peer(port, log_file)
@@ -58,7 +58,7 @@ def peer_rows(port: int, log_file: str, most_rows: int) -> Callable[[Iterable[in
                 for row in getattr(event, "rows", ()):
                     yield tuple(row["values"].values())
                     count += 1
-                    if count >= most_rows:
+                    if count >= max_rows:
                         return
         finally:
             stream.close()
@@ -69,7 +69,7 @@ def peer_rows(port: int, log_file: str, most_rows: int) -> Callable[[Iterable[in
 def peer_source(
     spark: SparkSession, port: int, log_file: str, rows: int, schema: StructType
 ) -> Callable[[], DataFrame]:
-    """Read rows in the obvious way: one partition that runs the peer."""
+    """Read rows in the obvious way: one partition, in which the peer reads."""
     plain = StructType([field for field in schema if not field.name.startswith("_")])
 
     def read() -> DataFrame:
@@ -83,6 +83,6 @@ def has_peer() -> bool:
     try:
         import pymysqlreplication  # noqa: F401
     except ImportError:
-        print("python-mysql-replication: not installed: pip install -e '.[bench]'", file=sys.stderr)
+        print("python-mysql-replication is not installed: pip install -e '.[bench]'", file=sys.stderr)
         return False
     return True

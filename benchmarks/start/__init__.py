@@ -1,1 +1,1 @@
-"""How long the first use takes, which compiles the kernels, and every later one."""
+"""How long the first use takes, which compiles kernels, and later uses."""

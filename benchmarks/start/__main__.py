@@ -1,6 +1,6 @@
-"""`python -m benchmarks.start`: seconds from a fresh interpreter to the first batches, compiled kernels or none.
+"""`python -m benchmarks.start`: seconds from a new interpreter to all batches, without and with compiled kernels.
 
-Each figure is a process of its own. The first finds an empty cache and compiles; later ones load what it kept.
+Each figure is measured in its own process. The first finds an empty cache and compiles; later ones load from it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ print(time.perf_counter() - begin)
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as cache:
-        print(f"first use, kernels compiled     {seconds(BATCHES, cache):6.2f} s")
-        print(f"the kernel for JSON, compiled   {seconds(JSON_KERNEL, cache):6.2f} s")
-        print(f"later use, kernels from disk    {min(seconds(BATCHES, cache) for _ in range(3)):6.2f} s")
-        print(f"the kernel for JSON, from disk  {min(seconds(JSON_KERNEL, cache) for _ in range(3)):6.2f} s")
+        print(f"first use, compiles kernels     {seconds(BATCHES, cache):6.2f} s")
+        print(f"JSON kernel, compiled           {seconds(JSON_KERNEL, cache):6.2f} s")
+        print(f"later use, kernels from cache   {min(seconds(BATCHES, cache) for _ in range(3)):6.2f} s")
+        print(f"JSON kernel, from cache         {min(seconds(JSON_KERNEL, cache) for _ in range(3)):6.2f} s")
 
 
 def seconds(code: str, cache: str) -> float:

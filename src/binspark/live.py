@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from binspark.errors import OptionError
+from binspark.kernels import cache
 from binspark.options.option import Option, OptionTable, Surface, warn_renamed
 from binspark.options.server import (
     ARCHIVE_OPTIONS,
@@ -121,6 +122,7 @@ def open_archiver(
     from binspark.archive.retention import Retention
     from binspark.archive.settings import ArchiveSettings
 
+    cache.enable()
     found = _OPTIONS.find_all(options)
     given = {name: _value(*each) for name, each in found.items() if not isinstance(each[0], ServerOption)}
     server = {name: value for name, (option, value) in found.items() if isinstance(option, ServerOption)}

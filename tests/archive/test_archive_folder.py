@@ -26,14 +26,14 @@ from binspark.archive.writer import ActiveLog
 from binspark.errors import Malformed, OptionError, Purged, SourceError
 from binspark.files import find_logs
 from binspark.frames import Family, Framer
-from binspark.testing.builder import MARIADB_10_11, BinlogBuilder, insert, integer, table
+from binspark.testing.builder import MARIADB_10_11, MYSQL_9_7, BinlogBuilder, ServerKind, insert, integer, table
 
 ORDERS = table("shop.orders", integer("id"))
 IN_USE = 21
 
 
-def built(*, server: object = None) -> BinlogBuilder:
-    log = BinlogBuilder(server) if server else BinlogBuilder()  # type: ignore[arg-type]
+def built(*, server: ServerKind = MYSQL_9_7) -> BinlogBuilder:
+    log = BinlogBuilder(server)
     log.transaction(insert(ORDERS, (1,)))
     log.transaction(insert(ORDERS, (2,)))
     return log

@@ -1,4 +1,4 @@
-"""Archivers that are killed where they stand, again and again, while the server is at work."""
+"""Archivers that are killed at any time, again and again, while the server writes."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_copy_that_is_killed_again_and_again_is_the_servers_files(
 
 
 @every_family
-def test_a_copy_goes_on_wherever_it_was_cut(family: Family, start_server: StartServer, tmp_path: Path) -> None:
+def test_a_copy_continues_wherever_it_was_cut(family: Family, start_server: StartServer, tmp_path: Path) -> None:
     """In the magic, in the first event, in a header, in a body, between events."""
     server = start_server(family)
     make_table(server)

@@ -34,7 +34,7 @@ from tests.support.archive.archiving import (
 )
 from tests.support.replication.scripted_channel import rotation
 from tests.support.replication.scripted_server import FILE, event_packets, events_of, streamed
-from tests.support.servers import StartServer, config_of, every_family
+from tests.support.servers import ServerOptions, StartServer, config_of, every_family
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -50,7 +50,7 @@ def purge_to(server: Server, file: str) -> None:
 
 
 def rotated(server: Server, logs: int = 1) -> None:
-    """Write some, and let the server go on in the next log."""
+    """Write some rows, and let the server continue in the next log."""
     for _ in range(logs):
         insert(server, 3)
         server.query("FLUSH BINARY LOGS")
@@ -165,7 +165,7 @@ def test_logs_that_were_reset_are_not_mixed_with_those_before(
     insert(server, 10)
     archive(server, tmp_path)
     before = files_in(tmp_path)
-    time.sleep(1.1)  # logs are told apart by the second in which they were made
+    time.sleep(1.1)  # logs are identified by the second in which they were created
     server.query("RESET BINARY LOGS AND GTIDS" if family is MySQL else "RESET MASTER")
     insert(server, 30)
     with pytest.raises(Purged):
@@ -260,8 +260,13 @@ def test_the_rows_of_an_archive_are_those_of_the_server(
 def test_an_encrypted_log_is_copied_in_clear(start_server: StartServer, tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.write_text("1;770A8A65DA156D24EE2A093277530142\n")
-    encryption = {"plugin-load-add": "file_key_management", "file-key-management-filename": keys, "encrypt-binlog": 1}
-    server = start_server(MariaDB, {**encryption, "binlog-row-metadata": "FULL"})
+    options: ServerOptions = {
+        "plugin-load-add": "file_key_management",
+        "file-key-management-filename": str(keys),
+        "encrypt-binlog": 1,
+        "binlog-row-metadata": "FULL",
+    }
+    server = start_server(MariaDB, options)
     make_table(server)
     insert(server, 3)
     server.query("FLUSH BINARY LOGS")

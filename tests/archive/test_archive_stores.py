@@ -38,7 +38,7 @@ KEYS = {"access_key": "test-access-key", "secret_key": "test/secret+key", "regio
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    """The address of the store. Nobody is asked for credentials or regions beyond it."""
+    """The address of the store. Credentials and region are set: nothing else is contacted for them."""
     from moto.server import ThreadedMotoServer
 
     with pytest.MonkeyPatch.context() as environment:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 from binspark.cli.main import exit_code, main
 from binspark.testing.servers import MySQL, Server
+from tests.support.servers import StartServer
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(120)]
 
@@ -90,7 +91,7 @@ def test_a_signal_ends_it_in_order(number: signal.Signals, mysql: Server, tmp_pa
     assert mysql.log_files()[-1].name in err
 
 
-def test_a_lost_connection_is_reported(start_server: Callable[..., Server], tmp_path: Path) -> None:
+def test_a_lost_connection_is_reported(start_server: StartServer, tmp_path: Path) -> None:
     server = start_server(MySQL)
     with running(server, tmp_path, "--format", "jsonl") as process:
         wait_for_copy(server, tmp_path)

@@ -96,8 +96,8 @@ def expected_images(log: RandomLog) -> Images:
 
 @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(logs(damage=False), st.integers(1, 5), st.sampled_from((1, 2, 4096)))
-def test_images_of_random_rows_are_what_their_bitmaps_say(log: RandomLog, max_rows: int, most_images: int) -> None:
-    with patch.object(image_table, "_MAX_IMAGES", most_images):
+def test_images_of_random_rows_are_what_their_bitmaps_say(log: RandomLog, max_rows: int, max_images: int) -> None:
+    with patch.object(image_table, "_MAX_IMAGES", max_images):
         found = images_in(read(log.content, Selection(images=True, max_rows=max_rows), log.history()))
     assert found == expected_images(log)
 
@@ -128,14 +128,14 @@ def test_operations_do_not_share_images(last: T) -> None:
 
 
 @pytest.mark.parametrize("last", [T.TINY, T.NULL], ids=["kernels", "reference"])
-def test_images_tell_of_the_columns_that_are_read_and_no_others(last: T) -> None:
+def test_images_describe_only_the_columns_that_are_read(last: T) -> None:
     schema = TableSchema("shop", "t", (Column(T.TINY, name="a"), Column(T.TINY, name="b"), Column(last, name="c")))
     selection = Selection(images=True, columns=("a", "c"))
     found = images_in(read(log_with(schema, 3), selection, KnownTables(schema)))
     assert found == {"shop.t": [((True, False), (True, False))] * 2 + [((True, False), (True, True))]}
 
 
-def test_without_asking_batches_do_not_tell() -> None:
+def test_batches_have_images_only_on_request() -> None:
     schema = TableSchema("shop", "t", (Column(T.TINY, name="a"),))
     assert [one.images for one in read(log_with(schema, 1), Selection(), KnownTables(schema))] == [None]
 
@@ -155,7 +155,7 @@ def test_rows_before_one_that_is_refused_keep_their_images() -> None:
     assert images_in(batches) == {"shop.t": [((True, True), (True, True)), ((True, False), (True, False))]}
 
 
-def test_bits_behind_the_last_column_mean_nothing() -> None:
+def test_bits_after_the_last_column_mean_nothing() -> None:
     schema = TableSchema("shop", "t", (Column(T.TINY, name="a"),))
     log = BinlogBuilder(MYSQL_9_7)
     log.gtid(None)

@@ -1,4 +1,4 @@
-"""What is not asked for is stepped over: the bytes that were decoded tell."""
+"""What is not selected is skipped, as the number of decoded bytes shows."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def choices(log: BinlogBuilder) -> dict[str, tuple[dict[str, Any], list[int]]]:
 @pytest.mark.parametrize("compress", [False, True], ids=["rows", "payloads"])
 @pytest.mark.parametrize("choice", choices(log_of(False)))
 @checksums
-def test_transactions_that_are_left_out_are_not_decoded(
+def test_transactions_that_are_not_selected_are_not_decoded(
     checksum: ChecksumAlgorithm, choice: str, compress: bool
 ) -> None:
     log = log_of(compress, checksum)
@@ -75,7 +75,7 @@ def test_transactions_that_are_left_out_are_not_decoded(
 @pytest.mark.parametrize(
     "options", [{"server_id": 99}, {"start_time": NOON + 9}, {"include_gtids": GtidSet()}], ids=str
 )
-def test_a_payload_that_nobody_wants_is_not_even_expanded(options: dict[str, Any]) -> None:
+def test_a_payload_that_is_not_selected_is_not_expanded(options: dict[str, Any]) -> None:
     """Its bytes are no longer what zstd makes of them, so that expanding it would be an error."""
     log = BinlogBuilder(MYSQL_9_7, checksum=ChecksumAlgorithm.NONE)
     log.transaction(insert(ITEMS, (1,)), compress=True)
@@ -144,10 +144,10 @@ def test_bytes_of_tables_are_counted_once_however_many_tables_there_are(monkeypa
     by_reference = Column("n", T.NULL, 0, lambda _value: b"")
     log = BinlogBuilder(MYSQL_9_7)
     log.full_metadata = False
-    shapes = [table(f"shop.t{number}", integer("id"), by_reference) for number in range(25)]
-    for shape in [*shapes, *shapes[:5]]:
-        log.table_map(shape)
-        log.rows(insert(shape, (1, None)))
+    schemas = [table(f"shop.t{number}", integer("id"), by_reference) for number in range(25)]
+    for schema in [*schemas, *schemas[:5]]:
+        log.table_map(schema)
+        log.rows(insert(schema, (1, None)))
     reader = BatchReader(Selection())
     assert sum(found.batch.num_rows for found in reader.read(io.BytesIO(log.content).readinto)) == 30
     counted = {name: int(numbers.sum()) for name, numbers in reader.tables.event_bytes().items()}

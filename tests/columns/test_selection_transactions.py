@@ -1,4 +1,4 @@
-"""Transactions that are chosen, or left out, as a whole: by commit time and by name."""
+"""Transactions that are selected or excluded as units: by commit time and by GTID."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_where_a_gtid_has_no_commit_time_its_own_time_counts(server: ServerKind)
     assert ids(log, committed_before=(NOON + 10) * SECOND + 1) == [0, 100, 1, 101]
 
 
-def test_mariadb_transactions_stay_whole_when_statements_are_older_than_the_commit() -> None:
+def test_mariadb_transactions_stay_complete_when_statements_are_older_than_the_commit() -> None:
     log = BinlogBuilder(MARIADB_10_11)
     log.timestamp = NOON
     log.mariadb_gtid("0-1-1")
@@ -147,7 +147,7 @@ def test_names_of_the_other_family_are_in_no_set() -> None:
 
 
 @pytest.mark.parametrize("compress", [False, True], ids=["rows", "payloads"])
-def test_transactions_are_chosen_by_name_and_time_together(compress: bool) -> None:
+def test_transactions_are_selected_by_gtid_and_time_together(compress: bool) -> None:
     log = BinlogBuilder(MYSQL_9_7)
     for number in range(1, 5):
         commit(log, number, (NOON + number) * SECOND, compress=compress)
@@ -156,8 +156,8 @@ def test_transactions_are_chosen_by_name_and_time_together(compress: bool) -> No
     assert ids(log, **chosen, exclude_gtids=GtidSet(f"{log.server_uuid}:3")) == [2, 102]
 
 
-def test_what_comes_before_the_first_name_is_not_left_out_with_what_was_read_before() -> None:
-    """A transaction that is left out says nothing of the log that is read next."""
+def test_events_before_the_first_gtid_are_not_skipped_with_the_log_before() -> None:
+    """A transaction that is excluded says nothing about the log that is read next."""
     first, second = BinlogBuilder(MYSQL_9_7), BinlogBuilder(MYSQL_5_5)
     commit(first, 1, NOON * SECOND)
     second.timestamp = NOON + 60
@@ -168,7 +168,7 @@ def test_what_comes_before_the_first_name_is_not_left_out_with_what_was_read_bef
 
 
 @pytest.mark.parametrize("text", ["0-1-2", "b8ae2fd2-3005-11f0-8be8-0242ac150002:blue:7", None])
-def test_a_name_as_text_means_what_the_name_means(text: str | None) -> None:
+def test_a_gtid_as_text_means_what_the_gtid_means(text: str | None) -> None:
     chosen = Selection(include_gtids=GtidSet("b8ae2fd2-3005-11f0-8be8-0242ac150002:blue:7"))
     assert chosen.wants_gtid_text(text) == (text is not None and "blue" in text)
     assert Selection().wants_gtid_text(text)

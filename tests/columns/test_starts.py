@@ -102,7 +102,7 @@ def test_one_wrong_byte_in_its_first_event_and_a_transaction_does_not_begin(kind
 
 
 @pytest.mark.parametrize("kind", CHECKED)
-def test_damage_behind_a_sound_first_event_is_no_reason_to_miss_it(kind: str) -> None:
+def test_damage_after_a_valid_first_event_is_no_reason_to_miss_it(kind: str) -> None:
     log = built_log(kind)
     for start in log.starts:
         size = int.from_bytes(log.content[start + 9 : start + 13], "little")
@@ -111,7 +111,7 @@ def test_damage_behind_a_sound_first_event_is_no_reason_to_miss_it(kind: str) ->
 
 
 @pytest.mark.parametrize("checksum", [ChecksumAlgorithm.CRC32, ChecksumAlgorithm.NONE], ids=lambda c: c.name)
-def test_a_begin_behind_a_gtid_begins_nothing_even_if_the_position_of_the_gtid_is_wrong(
+def test_a_begin_after_a_gtid_begins_nothing_even_if_the_position_of_the_gtid_is_wrong(
     checksum: ChecksumAlgorithm,
 ) -> None:
     log = BinlogBuilder(MYSQL_5_6, checksum=checksum)
@@ -140,18 +140,18 @@ def test_servers_that_name_every_transaction_never_begin_one_with_a_begin() -> N
 
 
 @pytest.mark.parametrize("code", [E.GTID, E.QUERY], ids=lambda code: code.name)
-def test_without_checksums_a_header_that_fits_its_place_needs_events_behind_it(code: E) -> None:
+def test_without_checksums_a_header_with_a_true_position_needs_events_after_it(code: E) -> None:
     log = BinlogBuilder(MYSQL_9_7, checksum=ChecksumAlgorithm.NONE)
     fake: Callable[[int], bytes] = lambda offset: event_bytes(code, bytes(42), HeaderFields(1, 1), log.format, offset)  # noqa: E731
     log.table_map(BLOBS)
-    place = log.offset + 19 + 10 + 1 + 1 + 1 + 3
-    log.rows(insert(BLOBS, (fake(place) + b"and no header",)))
+    position = log.offset + 19 + 10 + 1 + 1 + 1 + 3
+    log.rows(insert(BLOBS, (fake(position) + b"and no header",)))
     log.stop()
-    assert log.content[place : place + 61] == fake(place)
+    assert log.content[position : position + 61] == fake(position)
     assert log_bytes(log.content).find_start(0) is None
 
 
-def test_there_is_no_transaction_in_zeros_or_behind_the_end() -> None:
+def test_there_is_no_transaction_in_zeros_or_after_the_end() -> None:
     log = built_log("named-crc32")
     padded = log.content + bytes(5000)
     assert log_bytes(padded).find_start(log.starts[-1] + 1) is None
@@ -178,12 +178,12 @@ def test_statements_inside_a_transaction_cost_no_read_of_their_own() -> None:
     begin = log.offset
     log.query("BEGIN")
     log.stop()
-    asked: list[int] = []
+    offsets: list[int] = []
 
     def read_at(offset: int, length: int) -> bytes:
-        asked.append(offset)
+        offsets.append(offset)
         return log.content[offset : offset + length]
 
     found = LogBytes(read_at, len(log.content), log.format).find_start(inside)
     assert found == begin
-    assert len(asked) < 6
+    assert len(offsets) < 6

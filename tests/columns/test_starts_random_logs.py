@@ -1,4 +1,4 @@
-"""Random logs of random tables in splits: the rows and the refusals of the whole, wherever they are cut."""
+"""Random logs of random tables in splits: the rows and the refusals of the complete log, wherever it is cut."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ def in_splits(log: RandomLog, path: Path, cuts: list[int], selection: Selection)
 
 @_SOME
 @given(logs(damage=False), _cuts, _selections)
-def test_splits_of_random_logs_hold_their_rows(log: RandomLog, places: list[float], selection: Selection) -> None:
-    agree(log, places, selection)
+def test_splits_of_random_logs_have_their_rows(log: RandomLog, fractions: list[float], selection: Selection) -> None:
+    agree(log, fractions, selection)
 
 
 @_SOME
 @given(logs(damage=True), _cuts, _selections)
 def test_splits_of_random_logs_refuse_what_the_log_refuses(
-    log: RandomLog, places: list[float], selection: Selection
+    log: RandomLog, fractions: list[float], selection: Selection
 ) -> None:
-    agree(log, places, selection)
+    agree(log, fractions, selection)
 
 
-def agree(log: RandomLog, places: list[float], selection: Selection) -> None:
+def agree(log: RandomLog, fractions: list[float], selection: Selection) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "binlog.000001"
         path.write_bytes(log.content)
-        cuts = [int(place * len(log.content)) for place in places]
-        whole = all_rows(log.content, str(path), log.history(), selection)
-        assert in_splits(log, path, cuts, selection) == whole
+        cuts = [int(fraction * len(log.content)) for fraction in fractions]
+        complete = all_rows(log.content, str(path), log.history(), selection)
+        assert in_splits(log, path, cuts, selection) == complete

@@ -48,7 +48,7 @@ def test_all_privileges_are_any_privilege() -> None:
     assert parse_grants(["GRANT ALL PRIVILEGES ON *.* TO `root`@`localhost`"]).any_of("REPLICATION SLAVE")
 
 
-def test_usage_is_no_privilege_that_anybody_asks_for() -> None:
+def test_usage_is_not_a_required_privilege() -> None:
     assert not parse_grants(["GRANT USAGE ON *.* TO `plain`@`%`"]).any_of("REPLICATION SLAVE", "SUPER")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import pytest
 
 from binspark import rows
@@ -12,18 +10,16 @@ from binspark.replication.dump import open_stream
 from binspark.replication.position import BinlogPosition
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.support.doctor.servers import apply_fixes, connected, findings
+from tests.support.servers import ServerOptions, StartServer
 
-Options = Mapping[str, str | int | None]
-StartServer = Callable[[Family, Options], Server]
-
-BAD_OPTIONS: Options = {
+BAD_OPTIONS: ServerOptions = {
     "binlog-format": "MIXED",
     "binlog-row-image": "MINIMAL",
     "binlog-checksum": "NONE",
     "binlog-ignore-db": "scratch",
     "max-binlog-size": 8192,
 }
-BAD_MYSQL: Options = {
+BAD_MYSQL: ServerOptions = {
     **BAD_OPTIONS,
     "gtid-mode": "OFF",
     "enforce-gtid-consistency": "OFF",
@@ -34,14 +30,14 @@ BAD_MYSQL: Options = {
     "innodb-native-foreign-keys": "ON",
     "log-replica-updates": "OFF",
 }
-BAD_MARIADB: Options = {
+BAD_MARIADB: ServerOptions = {
     **BAD_OPTIONS,
     "binlog-annotate-row-events": "OFF",
     "expire-logs-days": 1,
     "log-bin-compress": "ON",
     "mysql56-temporal-format": "OFF",
 }
-GOOD_OPTIONS: Options = {
+GOOD_OPTIONS: ServerOptions = {
     "binlog-row-metadata": "FULL",
     "binlog-expire-logs-seconds": 864000,
     "innodb-flush-log-at-trx-commit": 1,
@@ -137,7 +133,7 @@ def test_mariadb_keeps_logs_for_ever_by_default(mariadb: Server) -> None:
     [(MySQL, {"disable-log-bin": None}), (MariaDB, {"skip-log-bin": None})],
     ids=["mysql", "mariadb"],
 )
-def test_a_server_without_logs_is_found(start_server: StartServer, family: Family, options: Options) -> None:
+def test_a_server_without_logs_is_found(start_server: StartServer, family: Family, options: ServerOptions) -> None:
     finding = findings(start_server(family, options))["log-bin"]
     assert (finding.value, finding.restart) == ("OFF", True)
 
@@ -160,7 +156,7 @@ def test_a_server_without_an_id_refuses_to_send_its_logs(start_server: StartServ
     ids=["mysql", "mysql-native", "mariadb"],
 )
 def test_what_a_foreign_key_deletes_is_logged_unless_the_doctor_reports_it(
-    start_server: StartServer, family: Family, options: Options, logged: list[str]
+    start_server: StartServer, family: Family, options: ServerOptions, logged: list[str]
 ) -> None:
     server = start_server(family, options)
     server.run_sql(TABLES + "INSERT INTO shop.customers VALUES (1); INSERT INTO shop.orders VALUES (1, 1);")

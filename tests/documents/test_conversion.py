@@ -49,8 +49,8 @@ def bounds(kind: pa.DataType) -> tuple[Decimal, Decimal, Decimal] | None:
     return None
 
 
-def holds(have: pa.DataType, want: pa.DataType) -> bool:
-    """Tell whether a type holds every number of another, by what they can hold."""
+def contains(have: pa.DataType, want: pa.DataType) -> bool:
+    """Return whether a type has every number of another, by their ranges."""
     narrow, wide = bounds(have), bounds(want)
     if narrow is not None and wide is not None:
         return wide[0] <= narrow[0] and narrow[1] <= wide[1] and narrow[2] % wide[2] == 0
@@ -60,7 +60,7 @@ def holds(have: pa.DataType, want: pa.DataType) -> bool:
 
 
 EXACT = {
-    (have, want): holds(have, want)
+    (have, want): contains(have, want)
     for have, want in product(TYPES, TYPES)
     if not (pa.types.is_decimal(have) and pa.types.is_integer(want))
 }
@@ -70,7 +70,7 @@ WIDER = [pair for pair, fits in EXACT.items() if fits and pair[0] != pair[1]]
 
 
 @pytest.mark.parametrize("have", TYPES, ids=str)
-def test_a_type_becomes_another_only_if_that_holds_all_its_values(have: pa.DataType) -> None:
+def test_a_type_becomes_another_only_if_that_has_all_its_values(have: pa.DataType) -> None:
     found = {want for want in TYPES if conversion(have, want) is not None}
     assert found == {want for want in TYPES if EXACT.get((have, want), False) or have == want}
     assert {want for want in TYPES if widens(have, want)} - {have} == found - {have}
@@ -82,7 +82,7 @@ def values_of(kind: pa.DataType) -> st.SearchStrategy[object]:
         return st.integers(int(number[0]), int(number[1])) | st.sampled_from((int(number[0]), int(number[1])))
     if number is not None:
         digits = 10**kind.precision - 1
-        return st.integers(-digits, digits).map(lambda whole: Decimal(whole).scaleb(-kind.scale))
+        return st.integers(-digits, digits).map(lambda unscaled: Decimal(unscaled).scaleb(-kind.scale))
     if kind == pa.date32():
         return st.dates()
     return st.floats(width=32, allow_nan=False)

@@ -60,8 +60,8 @@ def test_random_rows_are_written_as_the_reference_writes_them(log: RandomLog) ->
 @given(logs(damage=False), st.integers(0, 4))
 def test_slices_of_arrays_are_rows_too(log: RandomLog, first: int) -> None:
     for images in images_of_log(log.content, ZeroDates.STRING, log.history(), log.history()):
-        whole = json_rows(images.table.columns, images.arrays).to_pylist()
-        assert json_rows(images.table.columns, sliced(images.arrays, first)).to_pylist() == whole[first:]
+        complete = json_rows(images.table.columns, images.arrays).to_pylist()
+        assert json_rows(images.table.columns, sliced(images.arrays, first)).to_pylist() == complete[first:]
 
 
 @patiently
@@ -134,7 +134,7 @@ def test_columns_without_a_name_are_numbered_and_names_are_escaped() -> None:
     assert json_rows(columns, arrays).to_pylist() == ['{"@1": 0, "a\\"\\n": 1, "é": 2}']
 
 
-def test_columns_that_a_row_leaves_out_are_not_in_its_object() -> None:
+def test_columns_that_are_not_in_a_row_are_not_in_its_object() -> None:
     columns = [Column(T.LONG, name="a"), Column(T.LONG, name="b")]
     arrays = [pa.array([1, 2, 3, 4], pa.int32()), pa.array([None, 6, 7, 8], pa.int32())]
     images = PresentColumns(

@@ -58,9 +58,9 @@ documents = st.lists(members | st.lists(st.text() | st.integers(-(1 << 70), 1 <<
 @given(st.lists(documents.map(json.dumps), min_size=1, max_size=20), sizes)
 def test_documents_grow_where_they_are(texts: list[str], size: int) -> None:
     array = pa.array(texts, pa.string())
-    whole = variant_documents(array).to_pylist()
+    complete = variant_documents(array).to_pylist()
     with guarded_memory(size):
-        assert variant_documents(array).to_pylist() == whole
+        assert variant_documents(array).to_pylist() == complete
 
 
 @pytest.mark.parametrize("write", [json_rows, variant_rows])
@@ -68,9 +68,9 @@ def test_documents_grow_where_they_are(texts: list[str], size: int) -> None:
 @given(logs(damage=False), sizes)
 def test_rows_grow_where_they_are(write: Callable[..., pa.Array], log: RandomLog, size: int) -> None:
     for images in images_of_log(log.content, ZeroDates.NULL, log.history(), log.history()):
-        whole = write(images.table.columns, images.arrays).to_pylist()
+        complete = write(images.table.columns, images.arrays).to_pylist()
         with guarded_memory(size):
-            assert write(images.table.columns, images.arrays).to_pylist() == whole
+            assert write(images.table.columns, images.arrays).to_pylist() == complete
 
 
 def long_columns() -> tuple[list[Column], list[pa.Array]]:
@@ -90,9 +90,9 @@ def long_columns() -> tuple[list[Column], list[pa.Array]]:
 @pytest.mark.parametrize("write", [json_rows, variant_rows])
 def test_values_of_all_sizes_grow_where_they_are(write: Callable[..., pa.Array], size: int) -> None:
     columns, arrays = long_columns()
-    whole = write(columns, arrays).to_pylist()
+    complete = write(columns, arrays).to_pylist()
     with guarded_memory(size):
-        assert write(columns, arrays).to_pylist() == whole
+        assert write(columns, arrays).to_pylist() == complete
 
 
 WIDE = [Column(T.LONG, name=f"{'n' * 60}{number}") for number in range(1000)]

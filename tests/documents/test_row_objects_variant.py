@@ -31,7 +31,7 @@ REFUSED_IN_BULK = "mysql/json-partial-minimal"
 LOGS = [log for log in corpus_logs() if REFUSED_IN_BULK not in log_id(log)]
 _EPOCH = datetime(1970, 1, 1)
 _TEXT_OR_BLOB = (T.TINY_BLOB, T.BLOB, T.MEDIUM_BLOB, T.LONG_BLOB)
-_MOST_DIGITS = 38
+_MAX_DIGITS = 38
 
 
 def moment(microseconds: int | None, zone: Any = None) -> datetime | None:
@@ -41,7 +41,7 @@ def moment(microseconds: int | None, zone: Any = None) -> datetime | None:
 
 
 def text_or_bytes(value: str, column: Column) -> Any:
-    """Text as itself, JSON as what it says; where nothing tells whether bytes are text, they stay bytes."""
+    """Text as itself, JSON as what it says; where it is not known whether bytes are text, they stay bytes."""
     if column.type == T.JSON:
         return document_of(value)
     may_be_blob = column.type in _TEXT_OR_BLOB and column.collation is None
@@ -50,7 +50,7 @@ def text_or_bytes(value: str, column: Column) -> Any:
 
 
 def exact(value: Decimal, column: Column) -> Decimal | str:
-    return f"{value:f}" if column.type == T.DECIMAL or column.precision > _MOST_DIGITS else value
+    return f"{value:f}" if column.type == T.DECIMAL or column.precision > _MAX_DIGITS else value
 
 
 EXPECTED: dict[type, Callable[[Any, Column], Any]] = {
@@ -162,8 +162,8 @@ def test_documents_of_several_columns_share_the_dictionary_of_the_row() -> None:
 def test_a_geometry_uses_the_names_of_columns_where_it_can() -> None:
     kind = pa.struct([pa.field("srid", pa.int32()), pa.field("wkb", pa.binary())])
     columns = [Column(T.GEOMETRY, name="wkb"), Column(T.LONG, name="z")]
-    shapes = pa.array([{"srid": -2, "wkb": b"\x01"}, None, {"srid": 4326, "wkb": b"x" * 300}], kind)
-    values = variant_values(variant_rows(columns, [shapes, pa.array([1, 2, 3], pa.int32())]))
+    geometries = pa.array([{"srid": -2, "wkb": b"\x01"}, None, {"srid": 4326, "wkb": b"x" * 300}], kind)
+    values = variant_values(variant_rows(columns, [geometries, pa.array([1, 2, 3], pa.int32())]))
     assert [value and value.toPython()["wkb"] for value in values] == [
         {"srid": (1 << 32) - 2, "wkb": b"\x01"},
         None,

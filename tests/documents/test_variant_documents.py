@@ -109,7 +109,7 @@ def test_many_doubles_are_rounded_right(kind: Any) -> None:
         ("1e0", 7),
     ],
 )
-def test_a_number_takes_the_smallest_type_that_holds_it(text: str, header: int) -> None:
+def test_a_number_takes_the_smallest_type_that_fits(text: str, header: int) -> None:
     [value] = variant_values(variant_documents(pa.array([text])))
     assert value is not None
     assert value.value[0] >> 2 == header

@@ -39,12 +39,12 @@ class ForbiddingHandler(BaseHTTPRequestHandler):
 def denied(bucket: Bucket) -> Iterator[Bucket]:
     """A bucket whose access keys are all wrong."""
     bucket.put("logs/binlog.000001", MAGIC)
-    _ask_for_keys(bucket, "0")
+    _require_keys(bucket, "0")
     yield bucket
-    _ask_for_keys(bucket, "inf")
+    _require_keys(bucket, "inf")
 
 
-def _ask_for_keys(bucket: Bucket, after_requests: str) -> None:
+def _require_keys(bucket: Bucket, after_requests: str) -> None:
     address, headers = f"{bucket.endpoint}/moto-api/reset-auth", {"Content-Type": "text/plain"}
     with urllib.request.urlopen(urllib.request.Request(address, after_requests.encode(), headers)):
         pass

@@ -148,7 +148,7 @@ def test_credentials_of_s3_come_from_the_uri_and_the_environment(monkeypatch: py
     assert s3_arguments("bucket", "key:x", {"secret_key": "a/b", "region": "r"}) == {**expected, "region": "r"}
 
 
-def test_another_endpoint_of_s3_is_not_asked_for_a_region(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_region_is_requested_from_another_endpoint_of_s3(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
     options = {"endpoint_override": "http://localhost:9"}

@@ -33,7 +33,7 @@ DAMAGE: list[tuple[Callable[[BinlogBuilder], None], type[BinlogError], int]] = [
         START,
     ),
     (lambda log: log.transaction_payload([log.payload_spec([])]), Malformed, START),
-    (lambda log: log.copy(b"not a whole header"), Truncated, START),
+    (lambda log: log.copy(b"a short header"), Truncated, START),
 ]
 
 

@@ -33,20 +33,20 @@ def flipped(content: bytes, at: int, mask: int) -> bytes:
     return content[:at] + bytes((content[at] ^ mask,)) + content[at + 1 :]
 
 
-def events_before(whole: Reading, at: int) -> list[int]:
-    return [event.offset for event in whole.events if event.end_offset <= at]
+def events_before(intact: Reading, at: int) -> list[int]:
+    return [event.offset for event in intact.events if event.end_offset <= at]
 
 
 @flips
 @pytest.mark.parametrize("case", CHECKSUMMED)
 def test_a_log_with_checksums_refuses_every_wrong_byte(case: str, mask: int) -> None:
     content = case_logs(case)[0].read_bytes()
-    whole = read(content)
+    intact = read(content)
     for at in range(len(content)):
         reading = read(flipped(content, at, mask))
         only_the_in_use_flag = (at, mask) == (IN_USE_FLAG, 0x01)
         assert (reading.error is None) == only_the_in_use_flag, at
-        before = events_before(whole, at)
+        before = events_before(intact, at)
         assert reading.offsets[: len(before)] == before
 
 
@@ -54,9 +54,9 @@ def test_a_log_with_checksums_refuses_every_wrong_byte(case: str, mask: int) -> 
 @pytest.mark.parametrize("case", PLAIN)
 def test_a_log_without_checksums_is_read_or_refused(case: str, mask: int) -> None:
     content = case_logs(case)[0].read_bytes()
-    whole = read(content)
+    intact = read(content)
     for at in range(mask % 3, len(content), 3):
-        before = events_before(whole, at)
+        before = events_before(intact, at)
         assert read(flipped(content, at, mask)).offsets[: len(before)] == before
 
 
@@ -76,9 +76,9 @@ def test_logs_of_servers_without_checksums_are_read_or_refused(kind: ServerKind,
     log.create_file(1, b"block", "shop", "t", "x.txt", ("a",))
     log.query("INSERT INTO t VALUES (1)", "shop")
     log.user_var("v", 5)
-    whole = read(log.content)
+    intact = read(log.content)
     for at in range(len(log.content)):
-        before = events_before(whole, at)
+        before = events_before(intact, at)
         assert read(flipped(log.content, at, mask)).offsets[: len(before)] == before
 
 

@@ -56,8 +56,8 @@ def one_huge_event(size: int) -> bytes:
     head = event_bytes(E.IGNORABLE, b"", HeaderFields(0, 1), PLAIN, None)
     head = head[:9] + size.to_bytes(4, "little") + head[13:]
     compressor = zstandard.ZstdCompressor().compressobj()
-    pieces = [compressor.compress(head), *(compressor.compress(bytes(MEGABYTE)) for _ in range(size // MEGABYTE))]
-    return b"".join(pieces) + compressor.flush()
+    blocks = [compressor.compress(head), *(compressor.compress(bytes(MEGABYTE)) for _ in range(size // MEGABYTE))]
+    return b"".join(blocks) + compressor.flush()
 
 
 def peak_bytes(run: Callable[[], object]) -> int:
@@ -164,14 +164,14 @@ def test_two_gigabytes_of_zeros_are_refused_at_the_first_event(announced: int | 
     assert peak_bytes(lambda: read(content)) < 8 * MEGABYTE
 
 
-def test_a_payload_beyond_the_limit_is_refused_before_it_is_held() -> None:
+def test_a_payload_beyond_the_limit_is_refused_before_it_is_in_memory() -> None:
     payload = TransactionPayload(ZSTD, None, one_huge_event(256 * MEGABYTE))
     limits = Limits(payload_bytes=4 * MEGABYTE, event_bytes=64 * MEGABYTE)
     assert "more than the limit of 4194304 bytes" in payload_error(payload, limits).message
     assert peak_bytes(lambda: payload_error(payload, limits)) < 16 * MEGABYTE
 
 
-def test_an_event_beyond_the_limit_is_refused_before_it_is_held() -> None:
+def test_an_event_beyond_the_limit_is_refused_before_it_is_in_memory() -> None:
     payload = TransactionPayload(ZSTD, None, one_huge_event(256 * MEGABYTE))
     limits = Limits(payload_bytes=1 << 40, event_bytes=4 * MEGABYTE)
     assert "exceeds the limit of 4194304 bytes" in payload_error(payload, limits).message

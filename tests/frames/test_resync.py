@@ -41,16 +41,16 @@ def read_at(content: bytes) -> ReadAt:
 
 
 def wrong_answers(content: bytes, step: int = 1) -> list[tuple[int, int | None, int | None]]:
-    """Ask from every `step`th offset, and return the answers that are not the next event."""
+    """Search from every `step`th offset, and return the results that are not the next event."""
     frames = list(Framer().feed(content))
     starts = [frame.offset for frame in frames]
     relay = bool(frames[0].header.flags & HeaderFlag.RELAY_LOG)
     wrong = []
-    for asked in range(0, len(content) + 1, step):
-        index = bisect_left(starts, asked)
+    for offset in range(0, len(content) + 1, step):
+        index = bisect_left(starts, offset)
         expected = starts[index] if index < len(starts) else None
-        found = find_event(read_at(content), asked, len(content), frames[0].format, relay=relay)
-        wrong.extend([(asked, found, expected)] * (found != expected))
+        found = find_event(read_at(content), offset, len(content), frames[0].format, relay=relay)
+        wrong.extend([(offset, found, expected)] * (found != expected))
     return wrong
 
 

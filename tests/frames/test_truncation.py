@@ -18,13 +18,13 @@ LARGER = [log for log in corpus_logs() if log.stat().st_size >= 1000]
 
 
 def cut_everywhere(content: bytes, step: int) -> None:
-    whole = read(content)
-    ends = [event.end_offset for event in whole.events]
+    complete = read(content)
+    ends = [event.end_offset for event in complete.events]
     starts = [4, *ends]
     for length in range(5, len(content), step):
         reading = read(content[:length])
         before = [end for end in ends if end <= length]
-        assert reading.offsets == whole.offsets[: len(before)]
+        assert reading.offsets == complete.offsets[: len(before)]
         assert refused_at(reading) == (None if length in ends else (Truncated, starts[len(before)]))
 
 

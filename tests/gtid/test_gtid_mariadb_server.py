@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,13 +12,14 @@ from binspark.gtid import MariadbPosition, MariadbState
 from binspark.testing.servers import MariaDB, Server
 from tests.gtid.test_gtid_mariadb import REFUSED, TAKEN
 from tests.support.gtid.gtid_strategies import positions
+from tests.support.servers import StartServer
 
 pytestmark = pytest.mark.mariadb
 
 ask_server = settings(
     deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
-"""A server answers when it likes; each example sets what it asks for, so that they may share one."""
+"""A server may be slow. All examples share one: each sets the variables that it reads."""
 
 TAKEN_BY_US_ALONE = {"0-1-100\n"}
 
@@ -52,7 +53,7 @@ class EmptyServer:
 
 
 @pytest.fixture
-def server(start_server: Callable[..., Server]) -> Iterator[EmptyServer]:
+def server(start_server: StartServer) -> Iterator[EmptyServer]:
     """A server without any GTID, for one test."""
     empty = EmptyServer(start_server(MariaDB))
     yield empty

@@ -16,6 +16,7 @@ from binspark.testing.servers import MySQL, Server
 from binspark.wire import Cursor, Writer
 from tests.gtid.test_gtid_text import REFUSED, TAKEN
 from tests.support.gtid.gtid_strategies import gtid_sets, set_like_texts
+from tests.support.servers import StartServer
 
 pytestmark = pytest.mark.mysql
 
@@ -98,7 +99,7 @@ def previous_gtids(log: Path) -> bytes:
     return data[event_offset + 19 : event_offset + event_size - 4]
 
 
-def test_the_server_writes_the_bytes_that_we_write(start_server: Callable[..., Server]) -> None:
+def test_the_server_writes_the_bytes_that_we_write(start_server: StartServer) -> None:
     server = start_server(MySQL)
     for text in (f"{UUID}:1-11:13", f"c{UUID[1:]}:7,{UUID}:9:b:1:a_b:2-3:a0:1:_:5,0{UUID[1:]}:z:1-5:8"):
         server.query("RESET BINARY LOGS AND GTIDS")
@@ -111,7 +112,7 @@ def test_the_server_writes_the_bytes_that_we_write(start_server: Callable[..., S
         assert decode_gtid_set(Cursor(written))[0] == GtidSet(text)
 
 
-def test_the_server_assigns_the_gtids_that_we_predict(start_server: Callable[..., Server]) -> None:
+def test_the_server_assigns_the_gtids_that_we_predict(start_server: StartServer) -> None:
     server = start_server(MySQL)
     uuid = server.query("SELECT @@server_uuid")[0][0]
     executed = GtidSet(f"{uuid}:2:4-5:9:t:1-2")

@@ -97,7 +97,7 @@ def test_a_uuid_can_run_out_of_numbers() -> None:
         GtidSet(f"{A}:1-{MAX_NUMBER}").next_gtid(A)
 
 
-def test_the_parts_of_a_set_can_be_asked_for() -> None:
+def test_the_parts_of_a_set_can_be_read() -> None:
     executed = GtidSet(f"{B}:2,{A}:1-5:9:t:3")
     assert executed.uuids == (A, B)
     assert executed.sources == ((A, ""), (A, "t"), (B, ""))

@@ -28,7 +28,7 @@ def test_importing_binspark_loads_no_heavy_library(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HEAVY)
-def test_asking_for_help_loads_no_heavy_library(name: str) -> None:
+def test_help_loads_no_heavy_library(name: str) -> None:
     code = "from binspark.cli.main import exit_code; assert exit_code(['--help']) == 0"
     assert name not in modules_after(code)
 
@@ -69,4 +69,4 @@ def test_a_lazy_package_has_all_its_names_and_none_of_a_module(package: str) -> 
         assert getattr(module, name) is not None
     assert not {info.name for info in pkgutil.iter_modules(module.__path__)} & set(module.__all__)
     with pytest.raises(AttributeError, match="nothing_of_the_kind"):
-        module.nothing_of_the_kind  # noqa: B018 (asking is the test)
+        module.nothing_of_the_kind  # noqa: B018 (the access is the test)

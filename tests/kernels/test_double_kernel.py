@@ -58,7 +58,7 @@ MANY: dict[str, Callable[[], npt.NDArray[np.float64]]] = {
     "powers of ten": powers_of_ten,
     "above powers of ten": lambda: np.nextafter(powers_of_ten(), np.inf),
     "below powers of ten": lambda: np.nextafter(powers_of_ten(), 0),
-    "whole": lambda: np.round(10 ** chance().uniform(0, 19, COUNT)),
+    "integers": lambda: np.round(10 ** chance().uniform(0, 19, COUNT)),
     "of two decimals": lambda: np.round(chance().uniform(-1e5, 1e5, COUNT), 2),
     "of eight decimals": lambda: np.round(chance().uniform(-1e7, 1e7, COUNT), 8),
     "below one": lambda: chance().uniform(-1, 1, COUNT),

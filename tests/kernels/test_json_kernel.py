@@ -84,15 +84,15 @@ def test_any_bytes_are_printed_or_refused_as_by_the_reference(document: bytes) -
 
 @patiently
 @given(st.integers(0, 15), st.binary(max_size=40))
-def test_any_bytes_behind_a_known_type_are_printed_or_refused_as_by_the_reference(kind: int, rest: bytes) -> None:
+def test_any_bytes_after_a_known_type_are_printed_or_refused_as_by_the_reference(kind: int, rest: bytes) -> None:
     document = bytes((kind,)) + rest
     assert kernel_outcome(document) == reference_outcome(document)
 
 
 @patiently
 @given(damaged(), st.binary(min_size=16, max_size=16))
-def test_bytes_behind_a_document_do_not_matter(document: bytes, behind: bytes) -> None:
-    assert kernel_outcome(document, behind=behind) == kernel_outcome(document)
+def test_bytes_after_a_document_do_not_matter(document: bytes, after: bytes) -> None:
+    assert kernel_outcome(document, after=after) == kernel_outcome(document)
 
 
 @patiently
@@ -120,7 +120,7 @@ def test_a_document_of_no_bytes_is_null() -> None:
 
 @pytest.mark.parametrize("length", range(1, 20))
 @pytest.mark.parametrize("special", ['"', "\\", "\n", "\x00", "\x1f", "é", "😀"])
-def test_what_is_special_is_seen_at_every_place_of_a_text(special: str, length: int) -> None:
+def test_what_is_special_is_seen_at_every_position_of_a_text(special: str, length: int) -> None:
     document = encode_json(["x" * before + special + "y" * (length - before - 1) for before in range(length)])
     assert kernel_outcome(document) == reference_outcome(document)
 

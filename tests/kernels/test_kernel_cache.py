@@ -1,4 +1,4 @@
-"""Compiled kernels are kept where a program asks for it, wherever binspark comes from; importing has no effect."""
+"""Compiled kernels are kept where a program enables it, wherever binspark is imported from; importing has no effect."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_importing_kernels_columns_and_documents_has_no_effect(tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_being_asked_nothing_is_written(tmp_path: Path) -> None:
+def test_nothing_is_written_unless_caching_is_enabled(tmp_path: Path) -> None:
     runs = [run_a_kernel("False", HOME=str(tmp_path), TMPDIR=str(tmp_path)) for _ in range(2)]
     assert [(found["compiled"], found["folder"]) for found in runs] == [(1, None), (1, None)]
     assert list(tmp_path.iterdir()) == []
@@ -140,7 +140,7 @@ def test_a_machine_without_a_home_keeps_kernels_among_its_temporary_files(archiv
     assert Path(runs[0]["folder"]).is_relative_to(tmp_path / f"binspark-{os.getuid()}")
 
 
-def test_a_folder_of_somebody_else_is_not_trusted(tmp_path: Path) -> None:
+def test_a_folder_that_others_can_write_to_is_not_trusted(tmp_path: Path) -> None:
     shared = tmp_path / f"binspark-{os.getuid()}"
     shared.mkdir()
     shared.chmod(0o777)

@@ -138,7 +138,7 @@ def test_text_and_values_make_the_same_selection() -> None:
 
 def test_options_of_a_connection_become_arguments_and_what_is_not_given_is_left_to_the_option_file() -> None:
     given_options = {"host": ["db1", "db2:3307"], "port": "4000", "ssl_mode": "REQUIRED", "user": None}
-    assert connection_arguments(given_options) == {"hosts": "db1,db2:3307", "port": 4000, "tls_mode": "required"}
+    assert connection_arguments(given_options) == {"host": "db1,db2:3307", "port": 4000, "ssl_mode": "required"}
 
 
 @pytest.mark.parametrize(

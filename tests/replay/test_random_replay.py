@@ -7,15 +7,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from random import SystemRandom
 
 import pytest
 
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.support.replay.random_replay import replay_round
+from tests.support.servers import StartServer
 
-StartServer = Callable[..., Server]
 _STEPS = 60
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,7 +61,7 @@ WORKED = {
         "0100000000000000 b8ae2fd2300511f08be80242ac150002 0200000000000000"
         "0100000000000000 0600000000000000 0800000000000000 0900000000000000",
     ),
-    "dump by no GTIDs from a place past 4 GiB": (
+    "dump by no GTIDs from a position past 4 GiB": (
         BinlogDumpGtid(DumpFlag.NONE, 2, GtidSet(), "b.1", 1 << 32),
         "1e 0000 02000000 03000000 622e31 0000000001000000 08000000 0000000000000000",
     ),
@@ -152,9 +154,9 @@ def test_the_mark_before_an_event_says_whether_the_source_waits(waits: bool) -> 
 
 
 @pytest.mark.parametrize("decode", [decode_semi_sync_header, decode_acknowledgement])
-def test_another_mark_is_refused(decode: object) -> None:
+def test_another_mark_is_refused(decode: Callable[[Cursor], object]) -> None:
     with pytest.raises(DecodeError, match="0x00"):
-        decode(Cursor(b"\x00\x01binlog"))  # type: ignore[operator]
+        decode(Cursor(b"\x00\x01binlog"))
 
 
 def test_an_error_packet_has_these_bytes() -> None:

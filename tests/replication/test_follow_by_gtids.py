@@ -165,7 +165,7 @@ def test_a_connection_that_is_lost_later_is_made_again_by_file(family: Family, p
 
 @pytest.mark.slow
 @every_family
-def test_an_address_that_stands_for_several_servers_is_not_connected_to_again_and_again(
+def test_an_address_of_several_servers_is_not_connected_to_again_and_again(
     family: Family, pair: tuple[Server, Server]
 ) -> None:
     source, replica = pair

@@ -70,16 +70,16 @@ def delivered(
     return chunks
 
 
-def skipping(asked: str, server: ServerInfo) -> BinlogPosition:
+def skipping(gtids: str, server: ServerInfo) -> BinlogPosition:
     """Return a position by GTIDs, which the server is requested to skip."""
-    return BinlogPosition("", 0, parse_gtids(asked), server.uuid, by_file=False)
+    return BinlogPosition("", 0, parse_gtids(gtids), server.uuid, by_file=False)
 
 
 def enough_from(
-    events: list[StreamEvent], server: ServerInfo, asked: str, written: Written | None = None
+    events: list[StreamEvent], server: ServerInfo, gtids: str, written: Written | None = None
 ) -> tuple[int, str, int] | None:
     """Return after which type of event, and where, file and offset are enough for good; None if they never are."""
-    chunks = delivered(events, server, skipping(asked, server), written)
+    chunks = delivered(events, server, skipping(gtids, server), written)
     enough = [chunk.end_position.by_file for chunk in chunks]
     assert enough == sorted(enough)
     first = next((chunk for chunk in chunks if chunk.end_position.by_file), None)
@@ -94,17 +94,17 @@ def end_of(events: list[StreamEvent], code: EventCode, file: str) -> int:
     return next(event.end_offset for event in events if event.type_code == code and event.file == file)
 
 
-@pytest.mark.parametrize("asked", [f"{OWN}:1-3", f"{OWN}:2", f"{OWN}:1:3,{OTHER}:6", f"{OTHER}:red:5"])
-def test_files_are_enough_from_one_that_begins_after_all_skipped_gtids(asked: str) -> None:
+@pytest.mark.parametrize("gtids", [f"{OWN}:1-3", f"{OWN}:2", f"{OWN}:1:3,{OTHER}:6", f"{OTHER}:red:5"])
+def test_files_are_enough_from_one_that_begins_after_all_skipped_gtids(gtids: str) -> None:
     events = streamed(mysql_log(f"{OWN}:1", f"{OTHER}:6", f"{OWN}:2", f"{OTHER}:red:5", f"{OWN}:3"))
     end = end_of(events, EventCode.PREVIOUS_GTIDS, SECOND)
-    assert enough_from(events, MYSQL, asked) == (EventCode.PREVIOUS_GTIDS, SECOND, end)
+    assert enough_from(events, MYSQL, gtids) == (EventCode.PREVIOUS_GTIDS, SECOND, end)
 
 
-@pytest.mark.parametrize("asked", [f"{OWN}:1-9", f"{OTHER}:7", f"{OTHER}:red:5", f"{OWN}:blue:1"])
-def test_gtids_that_the_server_does_not_have_may_always_follow(asked: str) -> None:
+@pytest.mark.parametrize("gtids", [f"{OWN}:1-9", f"{OTHER}:7", f"{OTHER}:red:5", f"{OWN}:blue:1"])
+def test_gtids_that_the_server_does_not_have_may_always_follow(gtids: str) -> None:
     events = streamed(mysql_log(f"{OWN}:1", f"{OTHER}:6"))
-    assert enough_from(events, MYSQL, f"{asked},{OTHER}:6") is None
+    assert enough_from(events, MYSQL, f"{gtids},{OTHER}:6") is None
 
 
 def test_the_first_file_of_a_stream_may_be_enough() -> None:
@@ -121,17 +121,17 @@ def test_if_nothing_is_skipped_the_first_position_is_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("log", "server", "asked", "code"),
+    ("log", "server", "gtids", "code"),
     [
         pytest.param(mysql_log(f"{OWN}:1"), MYSQL, f"{OWN}:1", EventCode.PREVIOUS_GTIDS, id="mysql"),
         pytest.param(mariadb_log("0-1-1"), MARIADB, "0-1-1", EventCode.GTID_LIST, id="mariadb"),
     ],
 )
-def test_an_artificial_event_says_nothing(log: BinlogBuilder, server: ServerInfo, asked: str, code: EventCode) -> None:
+def test_an_artificial_event_says_nothing(log: BinlogBuilder, server: ServerInfo, gtids: str, code: EventCode) -> None:
     events = streamed(log)
     artificial = [event._replace(in_file=event.in_file and event.type_code != code) for event in events]
-    assert enough_from(events, server, asked) is not None
-    assert enough_from(artificial, server, asked) is None
+    assert enough_from(events, server, gtids) is not None
+    assert enough_from(artificial, server, gtids) is None
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
@@ -157,16 +157,16 @@ def test_a_heartbeat_says_that_a_stream_is_after_what_it_skips(offset: int, foun
     assert enough_from(events, MYSQL, f"{OWN}:1", Written(GtidSet(f"{OWN}:1"), BinlogPosition(FIRST, 900))) == found
 
 
-@pytest.mark.parametrize("asked", ["0-1-2", "0-1-1", "0-2-3", "5-1-4", "0-1-2,5-1-4"])
-def test_files_of_mariadb_are_enough_if_the_list_has_the_number_of_the_same_server(asked: str) -> None:
+@pytest.mark.parametrize("gtids", ["0-1-2", "0-1-1", "0-2-3", "5-1-4", "0-1-2,5-1-4"])
+def test_files_of_mariadb_are_enough_if_the_list_has_the_number_of_the_same_server(gtids: str) -> None:
     events = streamed(mariadb_log("0-1-1", "0-1-2", "0-2-3", "5-1-4"))
     end = end_of(events, EventCode.GTID_LIST, SECOND)
-    assert enough_from(events, MARIADB, asked) == (EventCode.GTID_LIST, SECOND, end)
+    assert enough_from(events, MARIADB, gtids) == (EventCode.GTID_LIST, SECOND, end)
 
 
-@pytest.mark.parametrize("asked", ["0-3-2", "0-1-3", "7-1-1", "0-1-2,7-1-1"])
-def test_in_mariadb_a_larger_number_of_another_server_says_nothing(asked: str) -> None:
-    assert enough_from(streamed(mariadb_log("0-1-1", "0-1-2", "0-2-9")), MARIADB, asked) is None
+@pytest.mark.parametrize("gtids", ["0-3-2", "0-1-3", "7-1-1", "0-1-2,7-1-1"])
+def test_in_mariadb_a_larger_number_of_another_server_says_nothing(gtids: str) -> None:
+    assert enough_from(streamed(mariadb_log("0-1-1", "0-1-2", "0-2-9")), MARIADB, gtids) is None
 
 
 def test_in_mariadb_a_number_is_not_known_to_be_passed_if_a_smaller_one_came_last() -> None:

@@ -68,9 +68,9 @@ def test_the_empty_set_is_everything(family: Family, start_server: StartServer) 
     server = start_server(family)
     make_table(server, "d")
     insert(server, "d", 1)
-    whole, by_gtids = (positions_of(to_the_end(server, start)) for start in (in_file(FIRST), after(GtidSet())))
-    not_sent = whole[: len(whole) - len(by_gtids)]
-    assert not_sent + by_gtids == whole
+    all_events, by_gtids = (positions_of(to_the_end(server, start)) for start in (in_file(FIRST), after(GtidSet())))
+    not_sent = all_events[: len(all_events) - len(by_gtids)]
+    assert not_sent + by_gtids == all_events
     assert {data[4] for _, _, data in not_sent} <= NOT_SENT[family]
 
 

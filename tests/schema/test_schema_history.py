@@ -245,14 +245,14 @@ def test_a_history_can_be_pickled() -> None:
 
 def test_histories_of_two_parts_of_a_log_combine_to_that_of_the_log() -> None:
     statements = (CREATE, "ALTER TABLE t ADD a INT", "ALTER TABLE t CHANGE a b BIGINT", "RENAME TABLE t TO u")
-    whole, first, second = Story(), Story(), Story()
-    whole.run(*statements)
+    complete, first, second = Story(), Story(), Story()
+    complete.run(*statements)
     first.run(*statements[:2])
     second.offset = first.offset
     second.run(*statements[2:])
     both = first.history.followed_by(second.history)
-    assert both.catalog == whole.history.catalog
-    assert both.entries == whole.history.entries
+    assert both.catalog == complete.history.catalog
+    assert both.entries == complete.history.entries
 
 
 def test_what_was_reported_once_is_not_reported_again_by_parts_of_a_history() -> None:

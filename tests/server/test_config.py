@@ -110,7 +110,7 @@ ENVIRONMENT = {"BINSPARK_PASSWORD": "ours", "MYSQL_PWD": "theirs"}
         ({"prompt": None}, ""),
     ],
 )
-def test_the_password_comes_from_the_first_place_that_has_one(given: dict[str, Any], expected: str) -> None:
+def test_the_password_comes_from_the_first_source_that_has_one(given: dict[str, Any], expected: str) -> None:
     def prompt(question: str) -> str:
         return question.replace("Password of", "typed for").removesuffix(": ")
 
@@ -122,7 +122,7 @@ def test_the_option_file_counts_more_than_the_environment(tmp_path: Path) -> Non
     assert config_of(defaults_file=path, environ=ENVIRONMENT).password == "filed"
 
 
-def test_a_password_option_without_value_asks_for_it(tmp_path: Path) -> None:
+def test_a_password_option_without_value_prompts_for_it(tmp_path: Path) -> None:
     path = option_file(tmp_path, "[client]\npassword\n")
     assert config_of(defaults_file=path, prompt=lambda _: "typed").password == "typed"
 

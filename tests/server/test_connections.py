@@ -85,7 +85,7 @@ def test_the_socket_of_this_machine_is_an_address(family: Family, start_server: 
 
 @pytest.mark.mysql
 @pytest.mark.parametrize(("ssl_mode", "encrypted"), [("disabled", False), ("preferred", True), ("required", True)])
-def test_a_connection_is_encrypted_as_asked_for(mysql: RunningServer, ssl_mode: str, encrypted: bool) -> None:
+def test_a_connection_is_encrypted_as_configured(mysql: RunningServer, ssl_mode: str, encrypted: bool) -> None:
     assert bool(tls_version(port=mysql.port, ssl_mode=ssl_mode)) is encrypted
 
 
@@ -172,7 +172,7 @@ def test_a_server_that_accepts_and_says_nothing_is_given_up(mysql: RunningServer
 
 
 @pytest.mark.mysql
-def test_a_server_that_asks_for_a_file_does_not_get_it(mysql: RunningServer, tmp_path: Path) -> None:
+def test_a_server_that_requests_a_file_does_not_get_it(mysql: RunningServer, tmp_path: Path) -> None:
     private = tmp_path / "private"
     private.write_text("nobody's business")
     request = b"\xfb" + str(private).encode()
@@ -184,7 +184,7 @@ def test_a_server_that_asks_for_a_file_does_not_get_it(mysql: RunningServer, tmp
 
 
 @pytest.mark.mysql
-def test_a_server_that_asks_for_the_password_in_clear_text_does_not_get_it(mysql: RunningServer) -> None:
+def test_a_server_that_requests_the_password_in_clear_text_does_not_get_it(mysql: RunningServer) -> None:
     request = b"\xfemysql_clear_password\0"
     with proxied(mysql.port) as proxy:
         proxy.replies += [None, len(request).to_bytes(3, "little") + b"\x02" + request]

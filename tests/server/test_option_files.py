@@ -60,7 +60,7 @@ def test_names_may_have_dashes_underscores_or_any_case(tmp_path: Path) -> None:
     assert read_option_file(path, ["client"])["client"] == {"ssl-ca": "a", "ssl-cert": "b", "ssl-key": "c"}
 
 
-def test_only_the_groups_that_were_asked_for_are_returned(tmp_path: Path) -> None:
+def test_only_the_requested_groups_are_returned(tmp_path: Path) -> None:
     path = write(tmp_path, "[mysqld]\nport=1\n[client]\nport=2\n[binspark]\nuser=x\n[client]\nport=3\n")
     assert read_option_file(path, ["client", "binspark"]) == {"client": {"port": "3"}, "binspark": {"user": "x"}}
 

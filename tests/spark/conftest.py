@@ -9,15 +9,15 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from binspark.spark.session import LOOPBACK, SETTINGS, local_session
-from tests.support.spark.spark_reading import LogPaths, ReadLogs, read_logs
+from tests.support.spark.spark_reading import OptionValue, Paths, ReadLogs, read_logs
 
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Java for many small queries: what it spends on compiling well and collecting in parallel, they do not win back."""
+"""Java for many small queries: optimizing compilation and parallel garbage collection cost more than they gain."""
 
 
 @pytest.fixture(scope="session")
 def spark_environment() -> Iterator[None]:
-    """What Java and the workers of Spark inherit: this Python, loopback as the only address, no word about pandas."""
+    """What Java and the workers of Spark inherit: this Python, loopback as the only address, no pandas warning."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("PYSPARK_PYTHON", sys.executable)
         environment.setenv("SPARK_LOCAL_IP", LOOPBACK)
@@ -46,7 +46,7 @@ def spark(spark_environment: None, tmp_path_factory: pytest.TempPathFactory) -> 
 def read(spark: SparkSession) -> ReadLogs:
     """A function that reads logs: `read(path, view="events")`, `read([path, path], table="shop.orders")`."""
 
-    def read_them(paths: LogPaths, schema: str | None = None, **options: bool | float | str | None) -> DataFrame:
+    def read_them(paths: Paths, schema: str | None = None, **options: OptionValue) -> DataFrame:
         return read_logs(spark, paths, schema, **options)
 
     return read_them

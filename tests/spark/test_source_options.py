@@ -1,4 +1,4 @@
-"""The options of the data source: each is read once, and what is wrong with one is said by its name."""
+"""The options of the data source: each is parsed once, and an error names its option."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_an_option_is_read(name: str, value: str, field: str, expected: object) 
         ("maxRowsPerBatch", "100", "max_rows", 100),
     ],
 )
-def test_an_option_chooses_rows(name: str, value: str, field: str, expected: object) -> None:
+def test_an_option_selects_rows(name: str, value: str, field: str, expected: object) -> None:
     assert getattr(read_options({name: value}).selection, field) == expected
 
 
@@ -122,14 +122,14 @@ def test_an_option_chooses_rows(name: str, value: str, field: str, expected: obj
         ("maxTransactionsPerTrigger", "0", "maxTransactionsPerTrigger must be 1 or more, got '0'"),
     ],
 )
-def test_a_value_that_is_wrong_is_said_by_the_name_of_its_option(name: str, value: str, message: str) -> None:
+def test_an_error_about_a_value_names_its_option(name: str, value: str, message: str) -> None:
     with pytest.raises(OptionError) as error:
         read_options({name.lower(): value})
     assert error.value.message == message
 
 
 @pytest.mark.parametrize("name", ["includeGtids", "excludeGtids"])
-def test_a_wrong_gtid_set_is_said_by_the_name_of_its_option(name: str) -> None:
+def test_an_error_about_a_gtid_set_names_its_option(name: str) -> None:
     with pytest.raises(
         OptionError, match=f"^{name} must be a GTID set of MySQL or a GTID position of MariaDB, got 'not a set'"
     ):
@@ -205,10 +205,10 @@ def test_options_can_be_pickled_with_their_selection() -> None:
 
 
 def test_no_secret_is_shown() -> None:
-    options = read_options({"fs.secret_key": "tell-nobody", "password": "tell-nobody", "path": "logs"})
-    assert "tell-nobody" not in repr(options)
+    options = read_options({"fs.secret_key": "secret-word", "password": "secret-word", "path": "logs"})
+    assert "secret-word" not in repr(options)
     assert options.file_storage is not None
-    assert "tell-nobody" not in repr(options.file_storage)
+    assert "secret-word" not in repr(options.file_storage)
 
 
 @pytest.mark.parametrize("name", STREAM_ONLY)

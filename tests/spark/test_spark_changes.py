@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import DataFrame
 
 import binspark
 from binspark.changes import change_json
 from tests.corpus.cases import case_logs, corpus_logs, log_id
-from tests.support.spark.spark_reading import LogPaths, ReadLogs, Record, parsed
+from tests.support.spark.spark_reading import Paths, ReadLogs, Record, parsed
 
 FEW_CASES = (
     "mysql/format-row",
@@ -33,12 +34,12 @@ TRAILING_ZEROS = re.compile(r"(?<=\d)\.0*$|(?<=\.\d)0+$|(?<=\.\d\d)0+$")
 COLUMNS = "_schema _table _op _gtid _commit_time _file _pos _row _tx_row _server_id _key _before _after"
 
 
-def lines(logs: LogPaths, **options: Any) -> list[Record]:
+def lines(logs: Paths, **options: Any) -> list[Record]:
     """Return the JSON lines of logs, parsed."""
     return [parsed(change_json(change)) for change in binspark.rows(logs, **options)]
 
 
-def as_lines(frame: Any) -> list[Record]:
+def as_lines(frame: DataFrame) -> list[Record]:
     """Return changes with JSON text as the same records, in the order of the log."""
     found = [
         {
@@ -63,7 +64,7 @@ def in_log_order(record: Record) -> tuple[str, int, int]:
 
 
 def without_time(records: list[Record]) -> list[Record]:
-    """Leave out the time of the event; rows in Spark have that of the commit."""
+    """Return lines without the time of the event; rows in Spark have the time of the commit."""
     kept = [{name: value for name, value in record.items() if name != "timestamp"} for record in records]
     return sorted(kept, key=in_log_order)
 
@@ -91,7 +92,7 @@ def test_the_view_has_these_columns(read: ReadLogs) -> None:
 
 
 @pytest.mark.parametrize("case", ["mysql/format-row", "mysql/json-partial", "mysql/keys", "mariadb/format-row"])
-def test_variants_hold_what_json_holds(case: str, read: ReadLogs) -> None:
+def test_variants_have_the_same_values_as_json(case: str, read: ReadLogs) -> None:
     """Where all values are numbers, texts and documents, the two are the same."""
     logs = case_logs(case)
     images = [f"to_json({name}) AS {name}" for name in ("_key", "_before", "_after")]
@@ -101,7 +102,7 @@ def test_variants_hold_what_json_holds(case: str, read: ReadLogs) -> None:
 
 
 def comparable(value: Any) -> Any:
-    """Take fractions without the zeros behind them, and bytes as the text that Spark makes of them."""
+    """Return fractions without trailing zeros, and bytes as the text to which Spark converts them."""
     if isinstance(value, dict):
         return {name: comparable(item) for name, item in value.items()}
     if isinstance(value, str) and value.startswith("0x"):
@@ -132,7 +133,7 @@ def test_values_of_variants_keep_their_types(read: ReadLogs) -> None:
 
 
 @pytest.mark.parametrize("family", ["mysql", "mariadb"])
-def test_columns_that_a_minimal_image_leaves_out_are_left_out(family: str, read: ReadLogs) -> None:
+def test_columns_that_are_not_in_a_minimal_image_are_omitted(family: str, read: ReadLogs) -> None:
     logs = case_logs(f"{family}/image-minimal")
     found = read(logs, operations="update").selectExpr("to_json(_before) AS old", "to_json(_after) AS new").collect()
     pairs = [(set(json.loads(row.old)), set(json.loads(row.new))) for row in found]

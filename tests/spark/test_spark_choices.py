@@ -1,4 +1,4 @@
-"""Options that choose rows choose the same ones as in Python, in every view that has them."""
+"""Options that select rows select the same ones as in Python, in every view that has them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import DataFrame
 
 import binspark
 from binspark import OptionError
@@ -41,7 +42,7 @@ Row = tuple[str, int, int]
 
 @pytest.fixture(scope="module", params=[MYSQL_9_7, MARIADB_10_11], ids=["mysql", "mariadb"])
 def logs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Two files of four transactions each, one a second, by two servers in turn."""
+    """Two files of four transactions each, one per second, by two servers in turn."""
     server: ServerKind = request.param
     log = BinlogBuilder(server)
     log.timestamp = START
@@ -59,7 +60,7 @@ def logs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return log.save(tmp_path_factory.mktemp("choices"))
 
 
-def spark_rows(frame: Any) -> set[Row]:
+def spark_rows(frame: DataFrame) -> set[Row]:
     return {(row._file, row._pos, row._row) for row in frame.collect()}
 
 
@@ -68,7 +69,7 @@ def python_rows(logs: list[Path], **options: Any) -> set[Row]:
 
 
 def gtids(logs: list[Path]) -> list[str]:
-    """Return the names of the transactions, in the order of the log."""
+    """Return the GTIDs of the transactions, in the order of the log."""
     return list(dict.fromkeys(str(change.gtid) for change in binspark.rows(logs)))
 
 
@@ -95,7 +96,7 @@ CHOICES: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_changes_are_chosen_as_in_python(choice: str, logs: list[Path], read: ReadLogs) -> None:
+def test_changes_are_selected_as_in_python(choice: str, logs: list[Path], read: ReadLogs) -> None:
     options, same = CHOICES[choice]
     chosen = spark_rows(read(logs, "_file string, _pos bigint, _row int", **options))
     assert chosen == python_rows(logs, **same)
@@ -103,7 +104,7 @@ def test_changes_are_chosen_as_in_python(choice: str, logs: list[Path], read: Re
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_transactions_are_chosen_as_their_rows_are(choice: str, logs: list[Path], read: ReadLogs) -> None:
+def test_transactions_are_selected_as_their_rows_are(choice: str, logs: list[Path], read: ReadLogs) -> None:
     options, same = CHOICES[choice]
     found = records(read(logs, "gtid string", view="transactions", **options))
     expected = dict.fromkeys(change.gtid for change in binspark.rows(logs, **same))
@@ -111,12 +112,12 @@ def test_transactions_are_chosen_as_their_rows_are(choice: str, logs: list[Path]
 
 
 def first_three(names: list[str]) -> str:
-    """Write the first three transactions as an option: a set, or of MariaDB a position, which means all up to it."""
+    """Return the first three transactions as an option: a GTID set; of MariaDB, the position after them."""
     return names[2] if names[2].count("-") == 2 else ",".join(names[:3])
 
 
 @pytest.mark.parametrize("size", ["1g", "700"])
-def test_gtids_choose_in_every_view(size: str, logs: list[Path], read: ReadLogs) -> None:
+def test_gtids_select_in_every_view(size: str, logs: list[Path], read: ReadLogs) -> None:
     names = gtids(logs)
     for option, expected in (("includeGtids", names[:3]), ("excludeGtids", names[3:])):
         options = {option: first_three(names), "maxSplitBytes": size}
@@ -125,15 +126,15 @@ def test_gtids_choose_in_every_view(size: str, logs: list[Path], read: ReadLogs)
         assert sorted(row["gtid"] for row in found) == sorted(expected)
         events = records(read(logs, "type string, file string, pos bigint", view="events", **options))
         inside = {(row["file"], row["pos"]) for row in events if row["type"] not in OF_NO_TRANSACTION}
-        assert inside == set(places(logs, expected))
+        assert inside == set(event_positions(logs, expected))
         outside = {row["type"] for row in events} & OF_NO_TRANSACTION
         assert (
             outside == {event.type for event in binspark.events(logs) if option == "excludeGtids"} & OF_NO_TRANSACTION
         )
 
 
-def places(logs: list[Path], names: list[str]) -> Iterator[tuple[str, int]]:
-    """Yield where the events of transactions are."""
+def event_positions(logs: list[Path], names: list[str]) -> Iterator[tuple[str, int]]:
+    """Yield the positions of the events of transactions."""
     for transaction in transactions(logs):
         for event in binspark.events(transaction.file):
             if transaction.gtid in names and transaction.start <= event.offset < transaction.end:
@@ -141,7 +142,7 @@ def places(logs: list[Path], names: list[str]) -> Iterator[tuple[str, int]]:
 
 
 def position_cases(logs: list[Path]) -> list[tuple[dict[str, str], Callable[[Transaction], bool]]]:
-    """Return positions, and which transactions they leave."""
+    """Return positions, and the transactions between them."""
     first, second = logs
     in_first = [transaction for transaction in transactions(logs) if transaction.file == str(first)]
     in_second = [transaction for transaction in transactions(logs) if transaction.file == str(second)]
@@ -160,7 +161,7 @@ def position_cases(logs: list[Path]) -> list[tuple[dict[str, str], Callable[[Tra
 
 
 @pytest.mark.parametrize("number", range(6))
-def test_positions_choose_the_transactions_that_begin_between_them(
+def test_positions_select_the_transactions_that_begin_between_them(
     number: int, logs: list[Path], read: ReadLogs
 ) -> None:
     options, is_left = position_cases(logs)[number]
@@ -177,7 +178,7 @@ def test_a_position_in_a_log_that_is_not_there_is_named(logs: list[Path], read: 
     assert error.message == "startPosition names binlog.000009, which is none of the logs"
 
 
-def test_rows_of_a_transaction_are_numbered_through_all_tables_when_asked_for(logs: list[Path], read: ReadLogs) -> None:
+def test_rows_of_a_transaction_are_numbered_across_all_tables_on_request(logs: list[Path], read: ReadLogs) -> None:
     columns = "_gtid string, _tx_row bigint"
     alone = records(read(logs, columns, table="crm.people"))
     counted = records(read(logs, columns, table="crm.people", txRows=True))
@@ -186,6 +187,6 @@ def test_rows_of_a_transaction_are_numbered_through_all_tables_when_asked_for(lo
     assert [row["_tx_row"] for row in counted if row["_gtid"] == of_second] == [0, 1, 4]
 
 
-def test_small_batches_hold_the_same_rows(logs: list[Path], read: ReadLogs) -> None:
+def test_small_batches_contain_the_same_rows(logs: list[Path], read: ReadLogs) -> None:
     few = ordered(records(read(logs, rows="json", maxRowsPerBatch=3)))
     assert few == ordered(records(read(logs, rows="json")))

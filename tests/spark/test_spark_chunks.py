@@ -10,7 +10,7 @@ from tests.support.spark.spark_reading import ReadLogs, ordered, records
 LOGS = SHOP / "mysql"
 
 
-def test_chunks_hold_the_rows_of_every_table(read: ReadLogs) -> None:
+def test_chunks_contain_the_rows_of_every_table(read: ReadLogs) -> None:
     chunks = read(LOGS, view="chunks", maxSplitBytes="64k")
     assert binspark.chunk_tables(chunks) == ["shop.customers", "shop.order_lines", "shop.orders", "shop.products"]
     orders, typed = binspark.expand(chunks, "shop.orders"), read(LOGS, table="shop.orders", txRows=True)

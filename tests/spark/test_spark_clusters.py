@@ -1,4 +1,4 @@
-"""Real clusters: executors in processes of their own, with binspark from a wheel or from an archive."""
+"""Real clusters: executors in their own processes, with binspark from a wheel or from an archive."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def master(folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def damaged(folder: Path) -> tuple[str, int]:
-    """A log with one wrong byte, and where the event with it is."""
+    """A log with one wrong byte, and the offset of the damaged event."""
     log = folder / "binlog.000001"
     content = bytearray((SHOP / "mysql" / "binlog.000001").read_bytes())
     offset = next(row.pos for row in binspark.rows(SHOP / "mysql", tables=["shop.orders"]))
@@ -62,20 +62,20 @@ def check(found: dict[str, Any], damaged: tuple[str, int]) -> None:
     assert "checksum" in found["failure"]["text"]
 
 
-def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
+def test_the_wheel_contains_every_file_of_the_package(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        held = {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
-    assert held == processes.package_files()
+        contents = {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
+    assert contents == processes.package_files()
 
 
 def test_executors_with_the_wheel_read_logs_and_compile_kernels_once(
     wheel: Path, master: str, folder: Path, damaged: tuple[str, int]
 ) -> None:
     python, cache = processes.make_python(folder / "with-wheel", wheel), folder / "cache-of-wheel"
-    told = processes.environment(python, cache)
-    first = processes.run_driver([python, DRIVER, master, LOGS, damaged[0]], told, folder)
+    variables = processes.environment(python, cache)
+    first = processes.run_driver([python, DRIVER, master, LOGS, damaged[0]], variables, folder)
     kept = compiled(cache)
-    second = processes.run_driver([python, DRIVER, master, LOGS, damaged[0]], told, folder)
+    second = processes.run_driver([python, DRIVER, master, LOGS, damaged[0]], variables, folder)
     for found in (first, second):
         check(found, damaged)
         files = {found["driver"], *(file for _, file in found["executors"])}
@@ -90,12 +90,11 @@ def test_executors_with_an_archive_of_the_sources_read_logs_and_compile_kernels_
 ) -> None:
     archive = processes.make_archive(folder / "sources.zip")
     python, cache = processes.make_python(folder / "without", None), folder / "cache-of-archive"
-    told = processes.environment(python, cache)
-    program = str(processes.SPARK_HOME / "bin" / "spark-submit")
-    submit: list[str | Path] = [program, "--master", master, "--py-files", archive, DRIVER]
-    first = processes.run_driver([*submit, master, LOGS, damaged[0]], told, folder)
+    variables = processes.environment(python, cache)
+    submit = [processes.SPARK_SUBMIT, "--master", master, "--py-files", str(archive), str(DRIVER)]
+    first = processes.run_driver([*submit, master, LOGS, damaged[0]], variables, folder)
     kept = compiled(cache)
-    second = processes.run_driver([*submit, master, LOGS, damaged[0]], told, folder)
+    second = processes.run_driver([*submit, master, LOGS, damaged[0]], variables, folder)
     for found in (first, second):
         check(found, damaged)
         assert {"sources.zip" in file for _, file in found["executors"]} == {True}
@@ -106,9 +105,9 @@ def test_executors_with_an_archive_of_the_sources_read_logs_and_compile_kernels_
 
 def test_spark_connect_reads_logs(wheel: Path, folder: Path, damaged: tuple[str, int]) -> None:
     python, cache = processes.make_python(folder / "for-connect", wheel), folder / "cache-of-wheel"
-    told = processes.environment(python, cache)
-    with processes.start_connect_server(folder, told) as address:
-        found = processes.run_driver([python, DRIVER, address, LOGS, damaged[0]], told, folder)
+    variables = processes.environment(python, cache)
+    with processes.start_connect_server(folder, variables) as address:
+        found = processes.run_driver([python, DRIVER, address, LOGS, damaged[0]], variables, folder)
     check(found, damaged)
     tables = {"shop.customers": 7, "shop.order_lines": 258, "shop.orders": 151, "shop.products": 5}
     assert found["connect"] == {"tables": tables, "key": 151, "schema": "variant"}

@@ -1,4 +1,4 @@
-"""Damaged logs: the query fails and says where, or reads what is sound and tells of the rest."""
+"""Damaged logs: the query fails and says where, or reads what is sound and reports the rest."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def log(tmp_path: Path) -> Path:
 
 
 def rows_offset(log: Path, number: int) -> int:
-    """Return where the rows of a transaction are."""
+    """Return the offset of the rows event of a transaction."""
     return list(binspark.rows(log))[number].pos
 
 
@@ -43,7 +43,7 @@ def damage(log: Path, offset: int) -> Path:
 
 
 @pytest.mark.parametrize("options", [{"table": "shop.items"}, {}, {"view": "events"}, {"view": "transactions"}])
-def test_damage_fails_the_query_and_is_told_with_file_and_offset(
+def test_damage_fails_the_query_and_is_reported_with_file_and_offset(
     options: dict[str, str], log: Path, read: ReadLogs
 ) -> None:
     offset = rows_offset(log, 5)
@@ -52,7 +52,7 @@ def test_damage_fails_the_query_and_is_told_with_file_and_offset(
     assert (error.position.file, error.position.offset) == (str(log), offset)
 
 
-def test_the_text_that_spark_shows_says_where(log: Path, read: ReadLogs) -> None:
+def test_the_message_in_spark_contains_the_position(log: Path, read: ReadLogs) -> None:
     offset = rows_offset(log, 5)
     with pytest.raises(PySparkException) as raised:
         read(damage(log, offset), table="shop.items").collect()
@@ -76,11 +76,11 @@ def test_permissive_reads_what_is_sound(size: str, log: Path, read: ReadLogs) ->
 
 @pytest.mark.parametrize("view", ["changes", "events", "transactions", "tables"])
 def test_every_view_may_be_permissive(view: str, log: Path, read: ReadLogs) -> None:
-    whole = read(log, view=view, mode="PERMISSIVE").count()
-    assert 0 < read(damage(log, rows_offset(log, 5)), view=view, mode="PERMISSIVE").count() <= whole
+    undamaged = read(log, view=view, mode="PERMISSIVE").count()
+    assert 0 < read(damage(log, rows_offset(log, 5)), view=view, mode="PERMISSIVE").count() <= undamaged
 
 
-def test_what_came_before_damage_is_still_known_behind_it(tmp_path: Path, read: ReadLogs) -> None:
+def test_what_came_before_damage_is_still_known_after_it(tmp_path: Path, read: ReadLogs) -> None:
     """The names of columns are only in the statement at the beginning of the log."""
     builder = BinlogBuilder()
     builder.full_metadata = False
@@ -97,12 +97,12 @@ def test_a_sound_log_has_no_damage(read: ReadLogs) -> None:
 
 
 @pytest.mark.parametrize("case", CUT_OFF)
-def test_a_log_that_a_crash_cut_off_ends_with_its_last_whole_transaction(case: str, read: ReadLogs) -> None:
-    """The log is marked as in use, as it is while a server writes it: what is not whole yet is left for later."""
+def test_a_log_that_a_crash_cut_off_ends_after_its_last_complete_transaction(case: str, read: ReadLogs) -> None:
+    """The log is marked as in use, as it is while a server writes it: an incomplete transaction is not read yet."""
     (log,) = case_logs(case)
-    whole = [row.end_pos for row in read(log, view="transactions").collect() if row.complete]
-    assert len(whole) == 2
-    assert max(row.end_pos for row in read(log, view="events").collect()) == max(whole)
+    complete = [row.end_pos for row in read(log, view="transactions").collect() if row.complete]
+    assert len(complete) == 2
+    assert max(row.end_pos for row in read(log, view="events").collect()) == max(complete)
     with pytest.raises(Truncated):
         list(binspark.events(log))
 
@@ -115,7 +115,7 @@ def test_a_closed_log_that_is_cut_off_is_truncated(log: Path, read: ReadLogs) ->
     assert read(log, table="shop.items", mode="PERMISSIVE").count() == TRANSACTIONS
 
 
-def test_a_file_that_is_no_log_is_told(tmp_path: Path, read: ReadLogs) -> None:
+def test_a_file_that_is_not_a_log_is_reported(tmp_path: Path, read: ReadLogs) -> None:
     path = tmp_path / "binlog.000001"
     path.write_bytes(b"this is no log, but a text of some length")
     error = failure(read(path).collect)
@@ -125,7 +125,7 @@ def test_a_file_that_is_no_log_is_told(tmp_path: Path, read: ReadLogs) -> None:
     assert (row.file, row.pos, row.end_pos, row.error) == (path.name, 0, 41, "Malformed")
 
 
-def test_an_encrypted_log_is_told(read: ReadLogs) -> None:
+def test_an_encrypted_log_is_reported(read: ReadLogs) -> None:
     error = failure(read(CORPUS / "mysql" / "encrypted" / "binlog.000001").collect)
     assert isinstance(error, Unsupported)
     assert "encrypted" in error.message

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
+from pyspark.sql import DataFrame
 
 import binspark
 from binspark.render.records import event_record, transaction_record
 from binspark.transactions import Assembler
 from tests.corpus.cases import case_logs, corpus_logs, log_id
-from tests.support.spark.spark_reading import LogPaths, ReadLogs, Record, records
+from tests.support.spark.spark_reading import Paths, ReadLogs, Record, records
 
 FEW_CASES = (
     "mysql/compressed",
@@ -34,7 +34,7 @@ def since_1970(moment: datetime | None, unit: timedelta) -> int | None:
     return None if moment is None else (moment - EPOCH) // unit
 
 
-def events_of(frame: Any) -> list[Record]:
+def events_of(frame: DataFrame) -> list[Record]:
     """Return events as the records of the command; what is not inside a payload has no number there."""
     found = []
     for row in records(frame.selectExpr("* EXCEPT (body)", "to_json(body) AS body")):
@@ -44,7 +44,7 @@ def events_of(frame: Any) -> list[Record]:
     return found
 
 
-def transactions_of(frame: Any) -> list[Record]:
+def transactions_of(frame: DataFrame) -> list[Record]:
     """Return transactions as the records of the command."""
     found = records(frame)
     for row in found:
@@ -54,18 +54,18 @@ def transactions_of(frame: Any) -> list[Record]:
     return found
 
 
-def event_lines(logs: LogPaths) -> list[Record]:
+def event_lines(logs: Paths) -> list[Record]:
     return [json.loads(json.dumps(event_record(event))) for event in binspark.events(logs)]
 
 
-def transaction_lines(logs: LogPaths) -> list[Record]:
+def transaction_lines(logs: Paths) -> list[Record]:
     assembler = Assembler()
     found = [transaction for event in binspark.events(logs) for transaction in assembler.feed(event)]
     return [transaction_record(transaction) for transaction in (*found, *assembler.finish())]
 
 
 @pytest.mark.parametrize("case", FEW_CASES)
-def test_both_views_hold_what_the_commands_print(case: str, read: ReadLogs) -> None:
+def test_both_views_have_what_the_commands_print(case: str, read: ReadLogs) -> None:
     logs = case_logs(case)
     assert events_of(read(logs, view="events")) == event_lines(logs)
     assert transactions_of(read(logs, view="transactions")) == transaction_lines(logs)
@@ -73,12 +73,12 @@ def test_both_views_hold_what_the_commands_print(case: str, read: ReadLogs) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
-def test_both_views_of_every_log_hold_what_the_commands_print(log: Path, read: ReadLogs) -> None:
+def test_both_views_of_every_log_have_what_the_commands_print(log: Path, read: ReadLogs) -> None:
     assert events_of(read(log, view="events")) == event_lines(log)
     assert transactions_of(read(log, view="transactions")) == transaction_lines(log)
 
 
-def test_bodies_of_events_are_asked_by_their_fields(read: ReadLogs) -> None:
+def test_bodies_of_events_are_queried_by_their_fields(read: ReadLogs) -> None:
     logs = case_logs("mysql/format-row")
     events = read(logs, view="events")
     assert events.schema["body"].dataType.simpleString() == "variant"
@@ -88,14 +88,14 @@ def test_bodies_of_events_are_asked_by_their_fields(read: ReadLogs) -> None:
     }
 
 
-def test_payloads_are_left_closed_when_asked_for(read: ReadLogs) -> None:
+def test_payloads_are_not_expanded_on_request(read: ReadLogs) -> None:
     logs = case_logs("mysql/compressed")
     closed = read(logs, view="events", expandPayloads=False)
     assert closed.where("inner IS NOT NULL").count() == 0
     assert closed.count() == len([event for event in binspark.events(logs) if event.inner is None])
 
 
-def test_fewer_columns_of_a_view_may_be_asked_for(read: ReadLogs) -> None:
+def test_a_query_may_select_fewer_columns_of_a_view(read: ReadLogs) -> None:
     logs = case_logs("mysql/format-row")
     events = read(logs, "type string, pos bigint", view="events")
     assert events.columns == ["type", "pos"]

@@ -23,6 +23,7 @@ from binspark.testing.builder import (
     update,
     varchar,
 )
+from binspark.testing.builder.tables import Column
 from tests.support.spark.spark_reading import ReadLogs, batch_records, column_types, failure, ordered, records, values
 
 SaveLog = Callable[..., Path]
@@ -116,19 +117,19 @@ def test_a_renamed_table_has_the_rows_of_its_name(save: SaveLog, read: ReadLogs)
     ids=["another type", "a narrower integer", "fewer digits"],
 )
 def test_schema_versions_that_do_not_fit_are_both_named_with_their_positions(
-    columns: tuple[object, ...], why: str, save: SaveLog, read: ReadLogs
+    columns: tuple[Column, ...], why: str, save: SaveLog, read: ReadLogs
 ) -> None:
-    new = table("shop.items", *columns)  # type: ignore[arg-type]
+    new = table("shop.items", *columns)
     log = save((OLD, (1, "9.99", "old")), "ALTER TABLE items COMMENT 'new'", (new, (1, "1", None)))
     error = failure(read(log, table="shop.items").collect)
     assert isinstance(error, SchemaError)
-    places = [row["_pos"] for row in (*batch_records(log, "shop.items"),)]
+    positions = [row["_pos"] for row in (*batch_records(log, "shop.items"),)]
     assert error.message.startswith(
         f"rows of one schema version do not fit another: {why}. shop.items (id int32, price"
     )
-    assert f"name string) at {log.name}:{places[0]} and shop.items (" in error.message
-    assert error.message.endswith(f"at {log}:{table_map_before(log, places[1])} (TABLE_MAP)")
-    assert error.position.offset == places[0]
+    assert f"name string) at {log.name}:{positions[0]} and shop.items (" in error.message
+    assert error.message.endswith(f"at {log}:{table_map_before(log, positions[1])} (TABLE_MAP)")
+    assert error.position.offset == positions[0]
 
 
 def table_map_before(log: Path, offset: int) -> int:
@@ -166,7 +167,7 @@ def test_a_dump_names_what_the_log_does_not(save: SaveLog, read: ReadLogs, tmp_p
     dump.write_text(
         "USE `shop`;\nCREATE TABLE `items` (`id` int unsigned, `price` decimal(5,2), `name` varchar(10));\n"
     )
-    frame = read(log, table="shop.items", schemaFile=dump)
+    frame = read(log, table="shop.items", schemaFile=str(dump))
     assert column_types(frame) == "id bigint, price decimal(5,2), name string"
     assert values(records(frame)) == [{"id": 1, "price": Decimal("9.99"), "name": "old"}]
 

@@ -56,7 +56,7 @@ def test_what_is_written_to_parquet_is_read_again(
     assert records(again) == records(frame)
 
 
-def test_intervals_say_how_long_they_are_in_sql(read: ReadLogs) -> None:
+def test_intervals_can_be_used_in_sql(read: ReadLogs) -> None:
     (row,) = (
         read(MYSQL, table="shop.moments")
         .selectExpr("string(min(t0)) AS shortest", "string(max(t0)) AS longest")
@@ -76,7 +76,7 @@ def test_times_are_the_same_wherever_the_session_is(spark: SparkSession) -> None
     assert "2026-11-15" in {str(row._commit_time.date()) for row in frame.select("_commit_time").collect()}
 
 
-def test_json_becomes_variant_when_asked_for(read: ReadLogs, spark: SparkSession, tmp_path: Path) -> None:
+def test_json_becomes_variant_on_request(read: ReadLogs, spark: SparkSession, tmp_path: Path) -> None:
     frame = read(MYSQL, table="shop.documents", json="variant", before=True)
     assert column_types(frame) == "id int, j variant"
     frame.write.parquet(str(tmp_path / "rows"))
@@ -111,7 +111,7 @@ def test_geometries_of_one_srid_are_written_to_parquet(read: ReadLogs, spark: Sp
     assert records(again.selectExpr(*bytes_of)) == expected
 
 
-def test_a_geometry_of_another_srid_is_an_error_with_its_place(read: ReadLogs) -> None:
+def test_a_geometry_of_another_srid_is_an_error_with_its_position(read: ReadLogs) -> None:
     error = failure(read(MYSQL, table="shop.places", geometry=4326).collect)
     assert isinstance(error, Malformed)
     assert "has the SRID 0, expected 4326" in error.message
@@ -146,7 +146,7 @@ def broken_text(tmp_path: Path) -> Path:
     ("policy", "kind", "expected"),
     [("replace", "string", ["caf\N{REPLACEMENT CHARACTER}", "good"]), ("binary", "binary", [BROKEN_TEXT, b"good"])],
 )
-def test_text_that_is_none_follows_the_policy(
+def test_invalid_text_follows_the_policy(
     policy: str, kind: str, expected: list[str | bytes], broken_text: Path, read: ReadLogs
 ) -> None:
     frame = read(broken_text, table="shop.words", undecodable=policy)
@@ -154,7 +154,7 @@ def test_text_that_is_none_follows_the_policy(
     assert [row["word"] for row in records(frame)] == expected
 
 
-def test_text_that_is_none_is_an_error_with_its_place(broken_text: Path, read: ReadLogs) -> None:
+def test_invalid_text_is_an_error_with_its_position(broken_text: Path, read: ReadLogs) -> None:
     error = failure(read(broken_text, table="shop.words").collect)
     assert isinstance(error, Malformed)
     assert (error.position.file, error.position.event) == (str(broken_text), "WRITE_ROWS")
@@ -163,4 +163,4 @@ def test_text_that_is_none_is_an_error_with_its_place(broken_text: Path, read: R
 def test_a_policy_that_does_not_exist_is_named(read: ReadLogs) -> None:
     error = failure(lambda: read(MYSQL, table="shop.moments", zeroDates="nil"))
     assert isinstance(error, OptionError)
-    assert error.message == "zeroDates: 'nil' is none of null, error, string"
+    assert error.message == "zeroDates must be null, error or string, got 'nil'"

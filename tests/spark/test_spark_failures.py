@@ -28,11 +28,11 @@ POSITIONS = st.one_of(
     st.builds(Position, file=FILES),
 )
 MESSAGES = st.sampled_from(
-    ["the checksum is 1, not 2", "tables: 'x' is none of a, b", "rows of t (id int) at other.000001:4 (TABLE_MAP): no"]
+    ["the checksum is 1, not 2", "operations must be insert or update, got 'x'", "rows of t (id int) at other.000001:4 (TABLE_MAP): no"]
 )
 
 
-def as_spark_tells_it(error: BaseException) -> Exception:
+def as_spark_reports_it(error: BaseException) -> Exception:
     """Return what a driver sees of an error that an executor raised."""
     text = "".join(traceback.format_exception(error))
     return Exception(f"Job aborted due to stage failure: {text}\n\n\tat org.apache.spark.Java(Java.scala:1)")
@@ -42,7 +42,7 @@ def as_spark_tells_it(error: BaseException) -> Exception:
 def test_an_error_comes_back_with_its_class_message_and_position(
     kind: type[BinlogError], message: str, position: Position
 ) -> None:
-    found = binlog_error(as_spark_tells_it(kind(message, position)))
+    found = binlog_error(as_spark_reports_it(kind(message, position)))
     assert found is not None
     assert (type(found), found.message, found.position) == (kind, message, position)
 
@@ -55,8 +55,8 @@ def test_an_error_comes_back_with_its_class_message_and_position(
         "shop.orders has no column 'nmae'; it has id, name",
     ],
 )
-def test_an_error_without_a_place_keeps_its_message(message: str) -> None:
-    found = binlog_error(as_spark_tells_it(OptionError(message)))
+def test_an_error_without_a_position_keeps_its_message(message: str) -> None:
+    found = binlog_error(as_spark_reports_it(OptionError(message)))
     assert found is not None
     assert (found.message, found.position) == (message, Position())
 
@@ -68,7 +68,7 @@ def test_the_last_of_several_errors_is_the_one_that_ended_the_query() -> None:
         except Checksum:
             raise SchemaError("second", Position("b.2", 5))  # noqa: B904 (the chain is what is tested)
     except SchemaError as error:
-        found = binlog_error(as_spark_tells_it(error))
+        found = binlog_error(as_spark_reports_it(error))
     assert isinstance(found, SchemaError)
     assert found.position == Position("b.2", 5)
 

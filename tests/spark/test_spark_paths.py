@@ -13,16 +13,16 @@ import binspark
 from binspark import OptionError, SourceError
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from tests.corpus.cases import CORPUS, case_logs
-from tests.support.spark.spark_reading import LogPaths, ReadLogs, failure, ordered, read_logs, records
+from tests.support.spark.spark_reading import Paths, ReadLogs, failure, ordered, read_logs, records
 
 CHAIN = CORPUS / "mysql" / "rotation"
 ITEMS = table("shop.items", integer("id"))
-PLACE = "_file string, _pos bigint, _row int"
+POSITION = "_file string, _pos bigint, _row int"
 BUCKET = "logs"
 
 
-def places(logs: LogPaths) -> list[dict[str, object]]:
-    """Return where the rows of logs are."""
+def positions(logs: list[Path]) -> list[dict[str, object]]:
+    """Return the positions of the rows of logs."""
     return [{"_file": Path(row.file).name, "_pos": row.pos, "_row": row.row} for row in binspark.rows(logs)]
 
 
@@ -31,35 +31,35 @@ def places(logs: LogPaths) -> list[dict[str, object]]:
     [CHAIN, CHAIN / "binlog.00000[1-9]", CHAIN / "binlog.index", CHAIN.as_uri(), case_logs("mysql/rotation")],
     ids=["directory", "glob", "index", "file URI", "list"],
 )
-def test_a_path_may_be_any_of_these(path: object, read: ReadLogs) -> None:
-    assert ordered(records(read(path, PLACE))) == places(case_logs("mysql/rotation"))
+def test_a_path_may_be_any_of_these(path: Paths, read: ReadLogs) -> None:
+    assert ordered(records(read(path, POSITION))) == positions(case_logs("mysql/rotation"))
 
 
-def test_names_may_hold_what_names_hold(read: ReadLogs, tmp_path: Path) -> None:
+def test_names_may_contain_any_character(read: ReadLogs, tmp_path: Path) -> None:
     folder = tmp_path / "größe, 100% [a] (b)"
     shutil.copytree(CHAIN, folder)
-    assert ordered(records(read(folder, PLACE))) == places(case_logs("mysql/rotation"))
+    assert ordered(records(read(folder, POSITION))) == positions(case_logs("mysql/rotation"))
 
 
 @pytest.mark.parametrize(
     ("path", "message"),
     [("no-such-log", "no such file"), ("no-such-*", "no file matches"), (".", "no binary log in this directory")],
 )
-def test_logs_that_are_not_there_are_named(path: str, message: str, read: ReadLogs, tmp_path: Path) -> None:
-    error = failure(read(tmp_path / path, PLACE).collect)
+def test_missing_logs_are_named(path: str, message: str, read: ReadLogs, tmp_path: Path) -> None:
+    error = failure(read(tmp_path / path, POSITION).collect)
     assert isinstance(error, SourceError)
     assert (error.message, error.position.file) == (message, str(tmp_path / path))
 
 
-def test_no_path_is_told(spark: SparkSession) -> None:
+def test_a_missing_path_is_reported(spark: SparkSession) -> None:
     error = failure(lambda: spark.read.format("binlog").load().collect())
     assert isinstance(error, OptionError)
     assert error.message == "path is missing: name the logs to read"
 
 
-def test_an_empty_file_holds_no_rows(read: ReadLogs, tmp_path: Path) -> None:
+def test_an_empty_file_has_no_rows(read: ReadLogs, tmp_path: Path) -> None:
     (tmp_path / "binlog.000001").write_bytes(b"")
-    assert read(tmp_path / "binlog.000001", PLACE).count() == 0
+    assert read(tmp_path / "binlog.000001", POSITION).count() == 0
 
 
 def growing_log() -> BinlogBuilder:
@@ -69,7 +69,7 @@ def growing_log() -> BinlogBuilder:
     return log
 
 
-def test_a_log_that_grows_is_read_as_far_as_it_went_when_the_query_began(read: ReadLogs, tmp_path: Path) -> None:
+def test_an_active_log_is_read_up_to_its_end_when_the_query_began(read: ReadLogs, tmp_path: Path) -> None:
     log = growing_log()
     path = tmp_path / "binlog.000001"
     path.write_bytes(log.content)
@@ -82,7 +82,7 @@ def test_a_log_that_grows_is_read_as_far_as_it_went_when_the_query_began(read: R
 
 
 @pytest.mark.parametrize("cut", [1, 30, 60])
-def test_half_an_event_at_the_end_of_a_growing_log_is_left_for_later(cut: int, read: ReadLogs, tmp_path: Path) -> None:
+def test_an_incomplete_event_at_the_end_of_an_active_log_is_not_read(cut: int, read: ReadLogs, tmp_path: Path) -> None:
     log = growing_log()
     log.transaction(insert(ITEMS, (3,)))
     path = tmp_path / "binlog.000001"
@@ -106,7 +106,7 @@ def first_table() -> str:
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[dict[str, str]]:
-    """The options for a store that speaks S3's language, on this machine, with the chain of logs in it."""
+    """The options for an S3-compatible store on this machine, which contains the chain of logs."""
     from moto.server import ThreadedMotoServer
     from pyarrow.fs import S3FileSystem
 
@@ -132,9 +132,9 @@ def store() -> Iterator[dict[str, str]]:
 
 @pytest.mark.parametrize("path", ["chain/", "chain/binlog.00000*", "chain/binlog.index"])
 def test_executors_read_a_store_with_the_options_of_the_query(path: str, store: dict[str, str], read: ReadLogs) -> None:
-    frame = read(f"s3://{BUCKET}/{path}", PLACE, maxSplitBytes="1k", **store)
+    frame = read(f"s3://{BUCKET}/{path}", POSITION, maxSplitBytes="1k", **store)
     assert frame.rdd.getNumPartitions() > 1
-    assert ordered(records(frame)) == places(case_logs("mysql/rotation"))
+    assert ordered(records(frame)) == positions(case_logs("mysql/rotation"))
 
 
 def test_a_typed_table_of_a_store_is_that_of_the_file(store: dict[str, str], spark: SparkSession) -> None:

@@ -1,9 +1,8 @@
-"""A schema of one's own is a projection: what it leaves out is not decoded."""
+"""A schema given by the user is a projection: other columns are not decoded."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql.types import StructType
@@ -11,8 +10,9 @@ from pyspark.sql.types import StructType
 from binspark import OptionError, SchemaError
 from binspark.cli.demo import SHOP
 from binspark.columns.selection import Selection
-from binspark.spark.batch import make_view
 from binspark.spark.source import BinlogDataSource
+from binspark.spark.views.changes import ChangesView
+from binspark.spark.views.table import TableView
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, varchar
 from tests.corpus.cases import case_logs
 from tests.support.spark.spark_reading import ReadLogs, batch_records, failure, records
@@ -26,10 +26,9 @@ def selection(schema: str, **options: str) -> Selection:
     source = BinlogDataSource({"path": str(LOGS), **options})
     columns = StructType.fromDDL(schema)
     assert isinstance(columns, StructType)
-    reader: Any = source.reader(columns)
-    view: Any = make_view(reader._options, reader._schema, reader._version)
-    found: Selection = view.selection
-    return found
+    view = source.reader(columns).view()
+    assert isinstance(view, TableView | ChangesView)
+    return view.selection
 
 
 @pytest.mark.usefixtures("spark")
@@ -70,7 +69,7 @@ def test_columns_come_in_the_order_of_the_schema(read: ReadLogs) -> None:
     assert records(frame) == expected
 
 
-def test_a_wrong_value_does_not_matter_where_its_column_is_not_asked_for(read: ReadLogs, tmp_path: Path) -> None:
+def test_a_wrong_value_does_not_matter_where_its_column_is_not_selected(read: ReadLogs, tmp_path: Path) -> None:
     log = BinlogBuilder()
     log.transaction(insert(table("shop.words", integer("id"), varchar("word", 40)), (1, b"caf\xe9")))
     path = log.save(tmp_path)[0]
@@ -117,7 +116,7 @@ def test_a_column_that_the_table_does_not_have_is_named(read: ReadLogs) -> None:
     assert error.message == expected
 
 
-def test_a_column_that_the_table_does_not_have_is_null_when_asked_for(read: ReadLogs) -> None:
+def test_a_column_that_the_table_does_not_have_is_null_on_request(read: ReadLogs) -> None:
     frame = read(LOGS, "nmae string, id int", table="shop.customers", missingColumns="null")
     assert {(row.nmae, row.id) for row in frame.collect()} == {(None, number) for number in range(1, 8)}
 

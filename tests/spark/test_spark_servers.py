@@ -1,4 +1,4 @@
-"""Logs of running servers, which also tell what their logs do not."""
+"""Logs of running servers, which know the column names that their logs do not contain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAMILIES = [
 
 @pytest.fixture(params=FAMILIES)
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A server with a database of our own, in a log of our own."""
+    """A server with a new database, at the beginning of a new log."""
     found: Server = request.getfixturevalue(request.param)
     found.query(f"CREATE DATABASE {DATABASE}")
     found.query("FLUSH BINARY LOGS")
@@ -31,7 +31,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 @contextmanager
 def little_metadata(server: Server) -> Iterator[None]:
-    """Let a server log no more of its tables than it must."""
+    """Let a server log only minimal metadata of its tables."""
     least = "MINIMAL" if server.family.name == "mysql" else "NO_LOG"
     server.query(f"SET GLOBAL binlog_row_metadata = {least}")
     try:
@@ -62,8 +62,8 @@ def test_a_server_names_what_its_log_does_not(server: Server, read: ReadLogs) ->
     assert column_types(unnamed).startswith("@1 ")
 
 
-def test_a_table_that_changed_since_is_read_in_the_shape_of_its_time(server: Server, read: ReadLogs) -> None:
-    """The server knows only what became of the table; the statement in the log tells that it was another before."""
+def test_a_table_that_changed_since_is_read_with_its_schema_at_the_time(server: Server, read: ReadLogs) -> None:
+    """The server knows only the current schema; the statement in the log shows that there was another one before."""
     table = f"{DATABASE}.items"
     server.query(f"CREATE TABLE {table} (id INT PRIMARY KEY, name VARCHAR(10))")
     server.query("FLUSH BINARY LOGS")
@@ -82,20 +82,20 @@ def test_the_log_that_a_server_is_writing_is_read(server: Server, read: ReadLogs
         assert read(log, table=f"{DATABASE}.items").count() == number + 1
 
 
-def test_a_server_that_refuses_is_told_without_the_password(server: Server, read: ReadLogs) -> None:
-    asked = options(server, password="tell-nobody")
-    error = failure(lambda: read(server.log_files()[-1], table=f"{DATABASE}.items", **asked))
+def test_a_server_that_refuses_is_reported_without_the_password(server: Server, read: ReadLogs) -> None:
+    with_password = options(server, password="secret-word")
+    error = failure(lambda: read(server.log_files()[-1], table=f"{DATABASE}.items", **with_password))
     assert isinstance(error, Authentication)
-    assert "tell-nobody" not in str(error)
+    assert "secret-word" not in str(error)
 
 
-def test_a_server_that_is_not_there_is_told(server: Server, read: ReadLogs) -> None:
+def test_an_unreachable_server_is_reported(server: Server, read: ReadLogs) -> None:
     nowhere = {"host": "127.0.0.1", "port": "1", "user": "root"}
     error = failure(lambda: read(server.log_files()[-1], table=f"{DATABASE}.items", **nowhere))
     assert isinstance(error, SourceError)
     assert "127.0.0.1" in str(error)
 
 
-def test_a_file_and_a_server_are_not_both_asked(server: Server, read: ReadLogs) -> None:
+def test_schemas_come_from_a_file_or_a_server_not_from_both(server: Server, read: ReadLogs) -> None:
     error = failure(lambda: read(server.log_files()[-1], table="a.b", schemaFile="dump.sql", **options(server)))
     assert error.message.startswith("schemaFile cannot be combined with host")

@@ -1,10 +1,9 @@
-"""Logs cut into splits of any size hold the same rows."""
+"""Splits of any size contain the same rows."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from pyspark.sql import DataFrame
 
 from binspark.cli.demo import SHOP
 from tests.corpus.cases import case_logs
@@ -27,18 +26,18 @@ VIEWS = {
 }
 
 
-def contents(frame: Any) -> list[str]:
-    """Return the rows of a DataFrame as texts, in an order of their own."""
+def contents(frame: DataFrame) -> list[str]:
+    """Return the rows of a DataFrame as texts, sorted."""
     texts = frame.selectExpr("to_json(struct(*)) AS row").collect()
     return sorted(row.row for row in texts)
 
 
 @pytest.mark.parametrize(("view", "case"), [(view, case) for view, cases in VIEWS.items() for case in cases])
-def test_small_splits_hold_what_the_whole_holds(view: str, case: str, read: ReadLogs) -> None:
-    whole = read(CASES[case], view=view)
+def test_small_splits_contain_what_one_split_contains(view: str, case: str, read: ReadLogs) -> None:
+    unsplit = read(CASES[case], view=view)
     parts = read(CASES[case], view=view, maxSplitBytes="24k" if case in LARGE else "1k")
     assert parts.rdd.getNumPartitions() >= (1 if case == "relay logs" else 3)
-    assert contents(parts) == contents(whole)
+    assert contents(parts) == contents(unsplit)
 
 
 def test_the_rows_of_a_typed_table_are_the_same(read: ReadLogs) -> None:
@@ -50,13 +49,13 @@ def test_the_rows_of_a_typed_table_are_the_same(read: ReadLogs) -> None:
 def test_sums_over_tables_are_the_same(read: ReadLogs) -> None:
     sums = "schema", "table", "operation"
     parts = read(SHOP / "mysql", view="tables", maxSplitBytes="24k").groupBy(*sums).sum("rows", "bytes")
-    whole = read(SHOP / "mysql", view="tables").groupBy(*sums).sum("rows", "bytes")
-    assert contents(parts) == contents(whole)
+    unsplit = read(SHOP / "mysql", view="tables").groupBy(*sums).sum("rows", "bytes")
+    assert contents(parts) == contents(unsplit)
 
 
 @pytest.mark.parametrize(("size", "count"), [("1g", 1), ("200k", 2), ("100k", 4), ("64 KiB", 6), ("10000", 24)])
-def test_there_are_as_many_partitions_as_the_size_asks_for(size: str, count: int, read: ReadLogs) -> None:
-    """The logs have 77,851, 148,372 and 7,780 bytes; small ones that follow each other make one split together."""
+def test_the_size_of_splits_determines_the_number_of_partitions(size: str, count: int, read: ReadLogs) -> None:
+    """The logs have 77,851, 148,372 and 7,780 bytes; consecutive small logs share a split."""
     assert read(SHOP / "mysql", maxSplitBytes=size).rdd.getNumPartitions() == count
 
 

@@ -62,14 +62,14 @@ def test_every_type_has_its_spark_type_and_keeps_its_values(family: str, table: 
 
 
 @pytest.mark.parametrize("case", ["mysql/types-compressed", "mariadb/types-compressed", "mysql/types-minimal"])
-def test_what_the_log_does_not_tell_of_types_its_ddl_tells(case: str, read: ReadLogs) -> None:
+def test_types_that_are_not_in_the_log_come_from_its_ddl(case: str, read: ReadLogs) -> None:
     logs = case_logs(case)
     frame = read(logs, table="shop.choices")
     assert column_types(frame) == OF_BOTH["choices"]
     assert records(frame) == batch_records(logs, "shop.choices")
 
 
-def test_what_nothing_tells_of_types_stays_a_number(read: ReadLogs) -> None:
+def test_a_column_of_unknown_type_stays_a_number(read: ReadLogs) -> None:
     frame = read(case_logs("mysql/types-minimal"), table="shop.choices", ddl="ignore")
     assert column_types(frame) == "@1 int, @2 smallint, @3 decimal(20,0), @4 smallint, @5 decimal(20,0)"
     assert {row["@2"] for row in frame.collect()} == {0, 1, 3, 5, 6, None}

@@ -1,31 +1,27 @@
-"""Streams of archives that grow: split over readers, over rotations, up to the last whole transaction."""
+"""Streams of archives to which logs are added: several readers, rotations, up to the last complete transaction."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import binspark
-from binspark.testing.servers import MySQL, Server
+from binspark.testing.servers import MySQL, Server, start
 from tests.support.spark.stream_queries import Stream, copy_logs
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")
-def server() -> Server:  # type: ignore[misc]
-    from contextlib import ExitStack
-
-    from binspark.testing.servers import start
-
-    with ExitStack() as running:
-        made = running.enter_context(start(MySQL, {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}))
-        made.query("CREATE DATABASE shop")
-        made.query("CREATE TABLE shop.stock (id INT PRIMARY KEY AUTO_INCREMENT, item VARCHAR(40))")
-        made.query("CREATE TABLE shop.visits (id INT PRIMARY KEY AUTO_INCREMENT, page VARCHAR(40), weight DOUBLE)")
-        yield made
+def server() -> Iterator[Server]:
+    with start(MySQL, {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}) as started:
+        started.query("CREATE DATABASE shop")
+        started.query("CREATE TABLE shop.stock (id INT PRIMARY KEY AUTO_INCREMENT, item VARCHAR(40))")
+        started.query("CREATE TABLE shop.visits (id INT PRIMARY KEY AUTO_INCREMENT, page VARCHAR(40), weight DOUBLE)")
+        yield started
 
 
 def insert(server: Server, count: int) -> None:
@@ -54,7 +50,7 @@ def test_an_archive_is_followed_over_rotations(spark: SparkSession, server: Serv
     assert stream.values("_file", "_pos", "_row") == logged(archive)
 
 
-def test_a_transaction_that_is_not_whole_yet_waits(spark: SparkSession, server: Server, tmp_path: Path) -> None:
+def test_an_incomplete_transaction_waits(spark: SparkSession, server: Server, tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     insert(server, 3)
     copy_logs(server, archive, cut=40)
@@ -68,7 +64,7 @@ def test_a_transaction_that_is_not_whole_yet_waits(spark: SparkSession, server: 
     assert stream.values("_file", "_pos", "_row") == logged(archive)
 
 
-def test_several_tables_come_in_one_pass(spark: SparkSession, server: Server, tmp_path: Path) -> None:
+def test_several_tables_are_read_in_one_pass(spark: SparkSession, server: Server, tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     insert(server, 2)
     server.query("INSERT INTO shop.visits (page, weight) VALUES ('home', 0.5), ('cart', 1.5)")
@@ -80,8 +76,8 @@ def test_several_tables_come_in_one_pass(spark: SparkSession, server: Server, tm
         for table in binspark.chunk_tables(chunks):
             typed = binspark.expand(chunks, table)
             assert typed is not None
-            places = typed.select("_file", "_pos", "_row").orderBy("_file", "_pos", "_row").collect()
-            found.setdefault(table, []).extend(tuple(row) for row in places)
+            positions = typed.select("_file", "_pos", "_row").orderBy("_file", "_pos", "_row").collect()
+            found.setdefault(table, []).extend(tuple(row) for row in positions)
         chunks.unpersist()
 
     stream = spark.readStream.format("binlog").options(view="chunks", tables="shop.*", startingOffsets="earliest")
@@ -96,7 +92,7 @@ def test_several_tables_come_in_one_pass(spark: SparkSession, server: Server, tm
     assert found == {table: logged(archive, table) for table in ("shop.stock", "shop.visits")}
 
 
-def test_a_log_that_is_gone_is_data_loss(spark: SparkSession, server: Server, tmp_path: Path) -> None:
+def test_a_missing_log_is_data_loss(spark: SparkSession, server: Server, tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     insert(server, 1)
     copy_logs(server, archive)
@@ -123,7 +119,7 @@ def test_a_log_that_is_gone_is_data_loss(spark: SparkSession, server: Server, tm
     [
         ({"view": "_corrupt"}, "view _corrupt is not available for a stream"),
         ({"startPosition": "5"}, "startPosition is not valid for a stream; use startingOffsets"),
-        ({"startingOffsets": "yesterday"}, "earliest, latest, file:position"),
+        ({"startingOffsets": "yesterday"}, "startingOffsets must be earliest, latest or file:position for an archive"),
         ({"maxTransactionsPerTrigger": "0"}, "maxTransactionsPerTrigger"),
         ({"schemaEvolution": "guess"}, "schemaEvolution"),
     ],

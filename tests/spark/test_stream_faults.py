@@ -15,7 +15,7 @@ from tests.support.tcp_proxy import proxied
 
 GTIDS = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
 LARGE = 3 << 20
-"""More than travels with a partition: the executor asks the server for it."""
+"""More than travels with a partition: the executor reads it from the server."""
 
 pytestmark = pytest.mark.timeout(300)
 

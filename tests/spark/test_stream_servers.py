@@ -1,4 +1,4 @@
-"""Streams of live servers: every transaction once and whole, over restarts, rotations and changes of tables."""
+"""Streams of live servers: every transaction once and complete, over restarts, rotations and changes of tables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def server(request: pytest.FixtureRequest, start_server: StartServer) -> Server:
 
 
 @pytest.mark.timeout(300)
-def test_a_stream_goes_on_where_it_ended(spark: SparkSession, server: Server, tmp_path: Path) -> None:
+def test_a_stream_continues_where_it_ended(spark: SparkSession, server: Server, tmp_path: Path) -> None:
     make_table(server)
     insert(server, "a")
     insert(server, "b", "c")
@@ -134,7 +134,7 @@ def test_views_follow_a_server_too(spark: SparkSession, start_server: StartServe
 @pytest.mark.mysql
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("start", ["latest", "gtid", "file"])
-def test_a_stream_starts_where_it_is_told(
+def test_a_stream_starts_at_its_starting_offsets(
     spark: SparkSession,
     start_server: StartServer,
     tmp_path: Path,
@@ -186,7 +186,7 @@ def test_statements_between_batches_are_known_to_the_next(
     family: Family,
     tmp_path: Path,
 ) -> None:
-    """The log names no columns, and one piece of it holds several changes of a table; batches end between them."""
+    """The log contains no column names, and one chunk several changes of a table; batches end between them."""
     server = start_server(family, {"binlog-row-metadata": "MINIMAL"})
     make_table(server)
     insert(server, "a")
@@ -241,7 +241,7 @@ def test_a_reset_under_a_running_stream_is_noticed(spark: SparkSession, server: 
 
 @pytest.mark.mysql
 @pytest.mark.timeout(300)
-def test_purged_transactions_are_left_out_where_gtids_lead_the_way(
+def test_purged_transactions_are_skipped_if_a_stream_starts_by_gtids(
     spark: SparkSession,
     start_server: StartServer,
     tmp_path: Path,

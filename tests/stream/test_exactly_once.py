@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from binspark.testing.servers import MySQL, Server
+from tests.support.servers import StartServer
 from tests.support.stream.stream_world import (
     TABLE,
     Follower,
@@ -69,7 +70,7 @@ def torment(victims: dict[str, Callable[[], object]], alive: Callable[[], None],
 
 
 @pytest.fixture
-def server(start_server: Callable[..., Server]) -> Server:
+def server(start_server: StartServer) -> Server:
     made = start_server(MySQL, SAFE)
     make_table(made)
     return made
@@ -132,7 +133,7 @@ def test_an_archive_that_is_killed_at_every_end(server: Server, tmp_path: Path) 
 
 
 def wait_until_copied(server: Server, archive: Path) -> None:
-    """Wait until the archive holds the logs of the server, to the byte."""
+    """Wait until the logs in the archive are identical to those of the server."""
     for _ in range(300):
         logs = server.log_files()
         copies = [archive / log.name for log in logs]
@@ -146,8 +147,8 @@ def wait_until_copied(server: Server, archive: Path) -> None:
 
 def test_a_live_server_that_is_killed_at_every_end(server: Server, tmp_path: Path) -> None:
     def options() -> dict[str, str]:
-        place = {"host": "127.0.0.1", "port": str(server.port), "user": "root"}
-        return {**place, "table": TABLE, "startingOffsets": "earliest"}
+        address = {"host": "127.0.0.1", "port": str(server.port), "user": "root"}
+        return {**address, "table": TABLE, "startingOffsets": "earliest"}
 
     workload = Workload(server)
     workload.start()

@@ -1,4 +1,4 @@
-"""Replication between servers of tests, and what their logs hold for it."""
+"""Replication between the servers of tests."""
 
 from __future__ import annotations
 

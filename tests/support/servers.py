@@ -1,10 +1,10 @@
-"""What tests of several packages need of servers: which families there are, how to reach a server, shared fixtures."""
+"""Servers in tests of several packages: the families, how to start and reach a server, shared fixtures."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import pytest
 
@@ -16,9 +16,15 @@ FAMILIES = [
     pytest.param(MariaDB, marks=pytest.mark.mariadb, id="mariadb"),
 ]
 every_family = pytest.mark.parametrize("family", FAMILIES)
-StartServer = Callable[..., Server]
+ServerOptions = Mapping[str, str | int | None]
 
 _numbers = itertools.count(1)
+
+
+class StartServer(Protocol):
+    """The fixture `start_server`: starts a server that stops when the test ends."""
+
+    def __call__(self, family: Family, options: ServerOptions | None = None) -> Server: ...
 
 
 def config_of(*ports: int, **arguments: Any) -> ConnectionConfig:

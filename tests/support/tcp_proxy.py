@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 _CHUNK = 1 << 16
@@ -14,7 +14,7 @@ LOOPBACK = "127.0.0.1"
 class TcpProxy:
     """Forwards connections to a port. What it does to them can be changed at any time.
 
-    budgets    each new connection takes the next of these, and is cut when it has brought so many bytes from the server
+    budgets    each new connection takes the next of these, and is cut after this number of bytes from the server
     refusing   new connections are closed at once
     replies    each of these goes to the client instead of the next bytes that the server sends; None lets them through
     sent       all bytes that clients sent
@@ -41,7 +41,7 @@ class TcpProxy:
         _shut(*self._sockets)
 
     def end_after(self, count: int) -> None:
-        """Bring so many more bytes from the server, then cut every connection and refuse new ones."""
+        """Pass on this number of bytes from the server, then cut every connection and refuse new ones."""
         self._left = count
 
     def stall(self) -> None:
@@ -63,8 +63,8 @@ class TcpProxy:
         for each in self._sockets:
             each.close()
 
-    def _start(self, target: object, *arguments: object) -> None:
-        thread = threading.Thread(target=target, args=arguments, daemon=True)  # type: ignore[arg-type]
+    def _start(self, target: Callable[..., None], *arguments: object) -> None:
+        thread = threading.Thread(target=target, args=arguments, daemon=True)
         self._threads.append(thread)
         thread.start()
 

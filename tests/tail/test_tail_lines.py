@@ -98,9 +98,9 @@ def test_rows_of_several_tables_come_in_the_order_of_the_log() -> None:
             delete(ITEMS, (number, "new")),
         )
     content = log.files[0].content
-    places = [(line["pos"], line["row"]) for line in map(_parsed, printed([chunk_of(content)], Selection()))]
-    assert len(places) == 150
-    assert places == sorted(places)
+    positions = [(line["pos"], line["row"]) for line in map(_parsed, printed([chunk_of(content)], Selection()))]
+    assert len(positions) == 150
+    assert positions == sorted(positions)
 
 
 def _parsed(line: str) -> dict[str, Any]:

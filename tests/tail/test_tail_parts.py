@@ -59,17 +59,17 @@ def test_output_that_takes_a_part_gets_the_rest() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 1 << 20])
-def test_output_that_nobody_reads_is_told(size: int) -> None:
+def test_output_that_nobody_reads_is_reported(size: int) -> None:
     with closed_pipe() as pipe, pytest.raises(BrokenPipeError):
         print_to(pipe, size, lambda: None)
 
 
 def test_nobody_waits_for_more_where_printing_fails() -> None:
-    told = threading.Event()
+    reported = threading.Event()
     with closed_pipe() as pipe:
-        output = BackgroundOutput(pipe, told.set)
+        output = BackgroundOutput(pipe, reported.set)
         output.write([bytes(1 << 20)])
-        assert told.wait(10)
+        assert reported.wait(10)
         with pytest.raises(BrokenPipeError):
             output.write([b""])
 

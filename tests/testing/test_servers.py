@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
 
 import pytest
 
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, ServerUnavailable, SqlFailed, start
+from tests.support.servers import StartServer
 
 FAMILIES = [
     pytest.param(MySQL, marks=pytest.mark.mysql),
@@ -15,7 +15,6 @@ FAMILIES = [
 ]
 MAGIC = b"\xfebin"
 
-StartServer = Callable[..., Server]
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
 

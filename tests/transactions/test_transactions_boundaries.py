@@ -211,7 +211,7 @@ def test_mariadb_names_an_xa_transaction_in_its_gtid(log: Tape) -> None:
     assert (transaction.ending, transaction.xa) == (Ending.XA_COMMIT, "X'6f6e65',X'',1")
 
 
-def test_a_payload_holds_the_rest_of_its_transaction(log: Tape) -> None:
+def test_a_payload_contains_the_rest_of_its_transaction(log: Tape) -> None:
     outer = [log.gtid(1), log.payload()]
     inner = [log.begin(), log.table(), log.rows(), log.xid(5)]
     log.unwrap()
@@ -229,7 +229,7 @@ def test_a_payload_whose_events_do_not_come_is_a_transaction_all_the_same(log: T
     assert endings(*first, *second) == ["payload", "payload"]
 
 
-def test_a_payload_that_was_opened_and_holds_no_end_is_unfinished(log: Tape) -> None:
+def test_a_payload_that_was_expanded_and_contains_no_end_is_unfinished(log: Tape) -> None:
     assert endings(log.gtid(1), log.payload(), log.begin(), log.table()) == ["unfinished"]
 
 

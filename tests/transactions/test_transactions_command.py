@@ -40,7 +40,7 @@ def test_keys_come_in_the_agreed_order() -> None:
         assert list(record)[: len(AGREED_KEYS)] == AGREED_KEYS
 
 
-def test_a_record_tells_the_transaction() -> None:
+def test_a_record_describes_the_transaction() -> None:
     record = records(log_of("mysql/format-row"))[3]
     rows = record.pop("rows")
     assert [(row["schema"], row["table"], row["operation"], row["events"]) for row in rows] == [

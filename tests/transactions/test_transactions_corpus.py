@@ -145,7 +145,7 @@ def test_tags_are_part_of_the_gtid(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["mysql/replica", "mysql/replica-compressed", "mariadb/replica"])
-def test_a_relay_log_holds_the_transactions_that_the_replica_logs(case: str) -> None:
+def test_a_relay_log_contains_the_transactions_that_the_replica_logs(case: str) -> None:
     logs = case_logs(case)
     relayed = list(transactions(read_events([log for log in logs if log.name.startswith("relay.")])))
     logged = list(transactions(read_events([log for log in logs if log.name.startswith("replica.")])))

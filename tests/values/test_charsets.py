@@ -1,4 +1,4 @@
-"""Text in every character set: facts that need no server."""
+"""Text in every character set, without a server."""
 
 from __future__ import annotations
 

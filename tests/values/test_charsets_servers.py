@@ -130,8 +130,8 @@ def server_text(codec: Codec, raw: bytes, answer: bytes | None) -> str | None:
     Its surrogates (MariaDB passes them on) are no text either.
     """
     text = (answer or SURROGATE).decode("utf-32-be", "surrogatepass")
-    asked = own_text(codec, raw) or "" if codec.layout is Layout.FIXED else raw.decode("latin1")
-    refused = text.count("?") > asked.count("?")
+    sent = own_text(codec, raw) or "" if codec.layout is Layout.FIXED else raw.decode("latin1")
+    refused = text.count("?") > sent.count("?")
     refused |= not SURROGATES.isdisjoint(text)
     refused |= "\ufffd" in text and codec.charset in ("big5", "tis620")
     return None if refused else text
@@ -147,8 +147,8 @@ def own_text(codec: Codec, raw: bytes) -> str | None:
 def writing_differences(cursor: Any, codec: Codec) -> list[tuple[str, bytes | None, bytes | None]]:
     """Ask how each character of the first 65,536 is written, and list where we say otherwise (a few of them).
 
-    Single-byte sets have none between U+3000 and U+EFFF, so there they are not asked. A character that the server turns
-    into another one is a character that the set does not have; so is U+FFFD, which the server keeps in odd places.
+    Single-byte sets have none between U+3000 and U+EFFF, so those are not sent. A character that the server turns
+    into another one is a character that the set does not have; so is U+FFFD, which the server keeps in some cases.
     """
     wide = "CONVERT(CONCAT(x'0000', two.b, one.b) USING utf32)"
     written = f"CONVERT({wide} USING {codec.charset})"

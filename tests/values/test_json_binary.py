@@ -58,7 +58,7 @@ def time_data(sign: int, hour: int, minute: int, second: int, micro: int = 0) ->
         ("00 0100 0c00 0b00 0100 050100 61", '{"a": 1}'),
         # large array: an int32 in its entry
         ("03 01000000 0d000000 07 00000080", "[-2147483648]"),
-        # small array: an int32 behind the header, a hole of two bytes in front of it
+        # small array: an int32 after the header, with a gap of two bytes before it
         ("02 0100 0d00 070900 ffff 00000080", "[-2147483648]"),
     ],
 )
@@ -178,9 +178,9 @@ def test_opaque_values_that_are_too_short_are_truncated(type_code: int, data: by
         "0cffffffff7f",  # a length of 35 bits
         "02 0100 0400",  # no room for the entry of the one element
         "02 0100 0700 0c0600",  # an offset into the header
-        "02 0100 0700 0c0800",  # an offset behind the end
+        "02 0100 0700 0c0800",  # an offset after the end
         "00 0100 0c00 0a00 0100 050100 61",  # a key in the header
-        "00 0100 0c00 0d00 0100 050100 61",  # a key behind the end
+        "00 0100 0c00 0d00 0100 050100 61",  # a key after the end
         "00 0100 0c00 0b00 0100 050100 ff",  # a key that is not UTF-8
         "03 ffffffff 08000000",
     ],

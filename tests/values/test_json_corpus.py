@@ -18,7 +18,7 @@ from tests.support.values.json_log import (
 
 TWO_DOCUMENTS = ("int", "json", "json", "int")
 
-Place = tuple[int, int, int]
+RowPosition = tuple[int, int, int]
 
 
 def changed_paths(case: str) -> list[list[tuple[str, str]]]:
@@ -29,7 +29,7 @@ def changed_paths(case: str) -> list[list[tuple[str, str]]]:
     return [[(diff.operation.name, diff.path) for diff in diffs] for diffs in decoded if diffs]
 
 
-def documents_found(changes: list[Change]) -> dict[Place, str]:
+def documents_found(changes: list[Change]) -> dict[RowPosition, str]:
     """Return each document that a change found, by row, column, and how often the row changed before."""
     rows = numbered([before or after for before, after in changes])
     befores = [(row, count, before) for (row, count), (before, _) in zip(rows, changes, strict=True) if before]
@@ -38,7 +38,7 @@ def documents_found(changes: list[Change]) -> dict[Place, str]:
     }
 
 
-def documents_left(changes: list[Change]) -> dict[Place, str | None]:
+def documents_left(changes: list[Change]) -> dict[RowPosition, str | None]:
     """Return each document that a change left, by the key under which the next change finds it."""
     rows = numbered([before or after for before, after in changes])
     afters = [(row, count + 1, *images) for (row, count), images in zip(rows, changes, strict=True) if images[1]]
@@ -62,7 +62,7 @@ def test_what_an_update_leaves_is_what_the_next_change_finds() -> None:
     [log] = case_logs("mysql/json-partial")
     changes = list(logged_rows(log, TWO_DOCUMENTS))
     found, left = documents_found(changes), documents_left(changes)
-    matched = [(found[place], left[place]) for place in found.keys() & left.keys()]
+    matched = [(found[position], left[position]) for position in found.keys() & left.keys()]
     assert len(matched) > 10
     assert all(text == earlier for text, earlier in matched)
 

@@ -155,7 +155,7 @@ def test_minimal_images_contain_only_the_diffs(table: JsonTable) -> None:
     assert sum(isinstance(after[1], Diffs) for _, after in updates) > 75
 
 
-def test_the_server_logs_paths_as_they_were_asked_for(table: JsonTable) -> None:
+def test_the_server_logs_paths_as_they_were_written(table: JsonTable) -> None:
     """Cells keep `last`; scalars that are wrapped into an array are replaced; names are quoted when they must be."""
     table.insert(["JSON_OBJECT('filler', REPEAT('x', 3000), 'a', 1, 'b', JSON_ARRAY(1, 2, 3))"])
     table.run("SET binlog_row_value_options = PARTIAL_JSON")

@@ -13,6 +13,7 @@ import pytest
 from binspark.event.column_types import ColumnType
 from binspark.testing.servers import MariaDB, Server
 from binspark.values import Column, Date, DateTime, Geometry, Time, Timestamp
+from tests.support.servers import StartServer
 from tests.support.values.value_cases import COMMON, MARIADB_ONLY, MYSQL_ONLY, OLD_TEMPORALS, Case
 from tests.support.values.value_logs import rows_in
 
@@ -100,7 +101,7 @@ def test_mariadb_selects_what_its_log_contains(mariadb: Server) -> None:
 
 
 @pytest.mark.mariadb
-def test_mariadb_selects_what_its_log_contains_in_the_old_format_of_times(start_server: Callable[..., Server]) -> None:
+def test_mariadb_selects_what_its_log_contains_in_the_old_format_of_times(start_server: StartServer) -> None:
     server = start_server(MariaDB, {"binlog-row-metadata": "FULL", "mysql56-temporal-format": "OFF"})
     by_digits = [[case for case in OLD_TEMPORALS if case.sql_type.endswith(f"({digits})")] for digits in range(7)]
     assert [old_times_logged(server, cases, digits) for digits, cases in enumerate(by_digits)] == [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,9 +11,8 @@ import pytest
 from binspark.frames import EventCode as E
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from binspark.verify import verify_logs
+from tests.support.servers import StartServer
 from tests.support.verify.logs import codes, cut, errors, flip, frame_of, warnings
-
-ServerFactory = Callable[..., Server]
 
 ROTATIONS = 3
 FAMILIES = [pytest.param(MySQL, marks=pytest.mark.mysql), pytest.param(MariaDB, marks=pytest.mark.mariadb)]
@@ -25,7 +23,7 @@ _RECORDED: dict[str, Path] = {}
 
 @pytest.fixture(params=FAMILIES, ids=lambda family: family.name)
 def recorded(
-    request: pytest.FixtureRequest, start_server: ServerFactory, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, start_server: StartServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """A folder with the four logs and the index that a server wrote and closed; each server is started once."""
     name = request.param.name
@@ -83,7 +81,7 @@ def test_a_file_that_lost_its_last_transaction_is_found(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_many_sessions_and_small_files_raise_no_false_alarm(family: Family, start_server: ServerFactory) -> None:
+def test_many_sessions_and_small_files_raise_no_false_alarm(family: Family, start_server: StartServer) -> None:
     server = start_server(family, {"max-binlog-size": 4096})
     server.run_sql("CREATE DATABASE busy; CREATE TABLE busy.t (id INT PRIMARY KEY, a TEXT)")
     with ThreadPoolExecutor(4) as sessions:
@@ -102,7 +100,7 @@ def _insert_rows(server: Server, session: int) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_a_killed_server_leaves_warnings_only(family: Family, start_server: ServerFactory) -> None:
+def test_a_killed_server_leaves_warnings_only(family: Family, start_server: StartServer) -> None:
     server = start_server(family)
     server.run_sql("CREATE DATABASE crash; CREATE TABLE crash.t (id INT PRIMARY KEY)")
     server.kill()
@@ -114,7 +112,7 @@ def test_a_killed_server_leaves_warnings_only(family: Family, start_server: Serv
 
 
 @pytest.mark.mysql
-def test_gtids_set_as_purged_are_not_reported_as_lost(start_server: ServerFactory) -> None:
+def test_gtids_set_as_purged_are_not_reported_as_lost(start_server: StartServer) -> None:
     server = start_server(MySQL)
     server.run_sql("CREATE DATABASE purged; FLUSH BINARY LOGS")
     server.run_sql("SET GLOBAL gtid_purged = '+11111111-2222-3333-4444-555555555555:1-5'; FLUSH BINARY LOGS")
@@ -122,7 +120,7 @@ def test_gtids_set_as_purged_are_not_reported_as_lost(start_server: ServerFactor
 
 
 @pytest.mark.mariadb
-def test_a_domain_that_the_server_deleted_is_info(start_server: ServerFactory) -> None:
+def test_a_domain_that_the_server_deleted_is_info(start_server: StartServer) -> None:
     server = start_server(MariaDB)
     server.run_sql("SET gtid_domain_id = 9; CREATE DATABASE deleted; FLUSH BINARY LOGS")
     server.run_sql("CREATE DATABASE kept")

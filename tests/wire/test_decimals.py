@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from binspark.errors import EncodeError, Malformed
 from binspark.wire.decimals import decode_packed_decimal, encode_packed_decimal, packed_decimal_length
 
-FACTS = [
+PACKED = [
     ("1234567890.1234", 14, 4, "810dfb38d204d2"),
     ("-1234567890.1234", 14, 4, "7ef204c72dfb2d"),
     ("0", 1, 0, "80"),
@@ -28,7 +28,7 @@ FACTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "precision", "scale", "packed"), FACTS)
+@pytest.mark.parametrize(("text", "precision", "scale", "packed"), PACKED)
 def test_a_decimal_is_packed_nine_digits_in_four_bytes(text: str, precision: int, scale: int, packed: str) -> None:
     value = Decimal(text)
     assert encode_packed_decimal(value, precision, scale).hex() == packed

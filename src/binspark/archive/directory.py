@@ -159,7 +159,7 @@ def lock_holder() -> dict[str, Any]:
 
 
 def describe_holder(content: bytes) -> str:
-    """Return who holds a lock, as far as its file says."""
+    """Return which process has a lock, as far as its file says."""
     try:
         holder = json.loads(content)
         return f"process {holder['pid']} on {holder['host']}, since {holder['since']}"
@@ -168,7 +168,7 @@ def describe_holder(content: bytes) -> str:
 
 
 class FolderLock:
-    """Held as a context: entering it is refused while another process holds it."""
+    """A context manager: entering it is refused while another process has the lock."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOCK_NAME

@@ -54,7 +54,7 @@ class ProgressMeter:
         return self._every_seconds > 0 and time.monotonic() - self._reported >= self._every_seconds
 
     def report(self) -> Report:
-        """Return the progress since the last report. The server is asked for its logs."""
+        """Return the progress since the last report. This queries the server for its logs."""
         now = time.monotonic()
         rate = (self._bytes - self._reported_bytes) / max(now - self._reported, 1e-6)
         self._reported, self._reported_bytes = now, self._bytes
@@ -62,7 +62,7 @@ class ProgressMeter:
         return Report(*self._copied_to, self._bytes, rate, lag_bytes, self._lag_seconds(lag_bytes))
 
     def summary(self) -> Report:
-        """Return the progress since the beginning. The server is not asked for anything."""
+        """Return the progress since the beginning. This does not query the server."""
         rate = self._bytes / max(time.monotonic() - self._began, 1e-6)
         return Report(*self._copied_to, self._bytes, rate, None, None)
 

@@ -24,21 +24,23 @@ class LogHead:
 
     @property
     def format(self) -> LogFormat:
+        """The format that the first event describes."""
         return self.frame.format
 
     @property
     def relay(self) -> bool:
+        """Whether this is a relay log: a replica's copy of its source's log."""
         return bool(self.frame.header.flags & HeaderFlag.RELAY_LOG)
 
     @property
     def in_use(self) -> bool:
         """Whether a server is writing this log, or was when it crashed."""
-        return self.format.version >= 4 and bool(self.frame.header.flags & HeaderFlag.BINLOG_IN_USE)
+        return self.format.is_v4 and bool(self.frame.header.flags & HeaderFlag.BINLOG_IN_USE)
 
     @property
     def can_split(self) -> bool:
         """Whether events can be found from any offset: their headers have their positions and current type codes."""
-        return self.format.version >= 4 and not self.relay and self.format.event_codes is None
+        return self.format.is_v4 and not self.relay and self.format.event_codes is None
 
 
 def read_head(file: LogFile, name: str) -> LogHead:

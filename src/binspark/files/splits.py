@@ -39,10 +39,12 @@ class PlannedLog:
 
     @property
     def name(self) -> str:
+        """The name of the log, as positions in errors contain it."""
         return self.source.name
 
     @property
     def is_narrowed(self) -> bool:
+        """Whether only a range of offsets is read."""
         return self.start > 0 or self.end is not None
 
     def narrowed(self, start: int, end: int | None) -> PlannedLog:
@@ -85,6 +87,7 @@ class Split:
 
     @property
     def is_part(self) -> bool:
+        """Whether this is a part of one log."""
         return self.start > 0 or self.end is not None
 
     def __str__(self) -> str:

@@ -142,6 +142,11 @@ class LogFormat:
         """MySQL or MariaDB, by the server's version."""
         return family_of(self.server_version)
 
+    @property
+    def is_v4(self) -> bool:
+        """Whether the server is MySQL 5.0 or later: the log has a FORMAT_DESCRIPTION, and headers the next position."""
+        return self.version >= 4
+
     @cached_property
     def event_codes(self) -> tuple[int, ...] | None:
         """The current code of each type code where they differ, as in some pre-releases of 5.1 and 5.2; else None."""
@@ -155,7 +160,7 @@ class LogFormat:
     @cached_property
     def encoding(self) -> str:
         """The character set of identifiers. Before version 4 it is not known; Latin-1 preserves every byte."""
-        return "utf-8" if self.version >= 4 else "latin-1"
+        return "utf-8" if self.is_v4 else "latin-1"
 
     def current_code(self, type_code: int) -> int:
         """Translate a type code of this log to the current one."""

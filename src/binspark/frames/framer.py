@@ -184,7 +184,7 @@ class Framer:
             return self._description(header, data)
         if header.type_code == EventCode.START_ENCRYPTION:
             self._encrypted = True  # the event itself is readable, all that follow are not, not even their sizes
-        elif log_format.version < 4:  # a relay log of version 4 may contain the START_V3 of an old source
+        elif not log_format.is_v4:  # a relay log of version 4 may contain the START_V3 of an old source
             server_version = data[log_format.header_length + 2 :][:50].partition(b"\0")[0].decode("latin-1")
             log_format = LogFormat.before_v4(log_format.version, server_version)
             self.format = log_format

@@ -17,6 +17,11 @@ def enable() -> None:
     _Switch.on = True
 
 
+def disable() -> None:
+    """Neither load nor keep compiled kernels from now on."""
+    _Switch.on = False
+
+
 def is_enabled() -> bool:
     """Return whether compiled kernels are kept."""
     return _Switch.on

@@ -149,7 +149,7 @@ def warn_renamed(old: str, new: str) -> None:
 
 
 def _frames_to_caller() -> int:
-    """Return the stack level, for `warnings.warn` in the function that asks, of the first caller outside binspark."""
+    """Return the stack level, for `warnings.warn` in the calling function, of the first caller outside binspark."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
         frame, level = frame.f_back, level + 1

@@ -15,6 +15,8 @@ from binspark.render.summary import one_line
 from binspark.transactions.contents import Contents, Tally
 from binspark.transactions.transaction import Transaction
 
+_UNITS = {"GB": 10**9, "MB": 10**6, "kB": 10**3}
+
 
 def contents_record(contents: Contents) -> dict[str, Any]:
     """Return the contents of logs as one JSON object."""
@@ -132,9 +134,7 @@ def _moment(timestamp: int | None) -> str:
 
 def _size(count: int) -> str:
     """Return a number of bytes with a unit: `12.3 MB`."""
-    amount = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000 or unit == "GB":
-            break
-        amount /= 1000
-    return f"{count} B" if unit == "B" else f"{amount:.1f} {unit}"
+    for unit, factor in _UNITS.items():
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count} B"

@@ -36,7 +36,7 @@ def shown_text(name: str, raw: bytes) -> dict[str, str]:
 
 
 def readable(raw: bytes) -> str:
-    """Return text with every byte that is not UTF-8 written as `\\xNN`."""
+    r"""Return text with every byte that is not UTF-8 written as `\xNN`."""
     return raw.decode(errors="backslashreplace")
 
 

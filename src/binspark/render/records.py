@@ -94,4 +94,5 @@ def _changes_record(changes: TableChanges, counts: RowCounts | None) -> dict[str
 
 
 def rows_of(changes: TableChanges, counts: RowCounts) -> int:
+    """Return how many rows of a table a transaction changes with one operation."""
     return counts[changes.schema, changes.table, changes.operation]

@@ -176,7 +176,7 @@ class PacketChannel:
         return received, ""
 
     def _is_ready(self, wait_seconds: float) -> bool:
-        # TLS decrypts more than was read: what it holds, the system knows nothing of.
+        # TLS decrypts more than was read: `poll` does not see what is in its buffer.
         pending = isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() > 0
         return pending or bool(self._poll.poll(1000 * wait_seconds))
 

@@ -157,7 +157,7 @@ def _dump_command(
 def _may_be_second(offset: int) -> bool:
     """Whether the second event of a log may begin at an offset, which is then reached by skipping the first.
 
-    The second event of an encrypted log says that the rest is encrypted. MariaDB, asked to begin there, decrypts that
+    The second event of an encrypted log says that the rest is encrypted. MariaDB, if it begins there, decrypts that
     event too, which is not encrypted, and sends the result.
     """
     return FIRST_EVENT_OFFSET < offset <= _LAST_DESCRIPTION_END

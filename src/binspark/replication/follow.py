@@ -158,7 +158,7 @@ class Follower:
     def _read_and_switch(self, connection: Connection) -> Iterator[LogChunk]:
         """Read from one connection. Once file and offset are enough after GTIDs, continue over another in bulk.
 
-        The other one may reach another server, if an address stands for several. It is used as it is then.
+        The other one may reach another server, if an address is that of several. It is used as it is then.
         """
         self._may_switch, self._switches_to_bulk = True, False
         yield from self._read(connection)

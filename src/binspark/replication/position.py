@@ -22,7 +22,7 @@ _JSON_FIELDS = {
     "by_file": "by_file",
     "lost": "resets",
 }
-"""The keys of the JSON form, in their order, and the fields that they stand for."""
+"""The keys of the JSON form, in their order, and the fields that they contain."""
 
 _UNVERSIONED_FIELDS = {name: name for name in ("file", "offset", "gtids", "server", "created", "by_file")}
 """The keys of the form that was written before the JSON form had a version."""

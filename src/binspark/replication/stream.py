@@ -310,7 +310,7 @@ def _framer(log_format: LogFormat | None) -> Framer:
 
 
 # --- Format descriptions ----------------------------------------------------------------------------------------------
-# A server that is asked for the middle of a file begins with the file's format description, without its next position
+# A server that starts in the middle of a file begins with the file's format description, without its next position
 # and its creation time: the reader is to take no position from it, and to keep its temporary tables. By GTIDs it clears
 # the creation time alone, if it skips transactions. It computes the checksum anew only if the file has checksums. If
 # the file has none, the event still ends with one: that of the event as it is in the file.

@@ -41,7 +41,7 @@ class BinlogReader(DataSourceReader):
         self._version = version
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the reader without the splits: an executor gets its own from its partition."""
+        """Omit the splits: an executor receives its own in its partition, and does not need the others."""
         return {**self.__dict__, "_splits": ()}
 
     def partitions(self) -> list[InputPartition]:
@@ -49,18 +49,22 @@ class BinlogReader(DataSourceReader):
         return [SplitPartition(split) for split in self._splits]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition. Spark creates an empty one if there are none."""
+        """Yield the rows of a partition. Where there are none, Spark creates one that is not ours."""
         if not isinstance(partition, SplitPartition):
             return iter(())
         cache.enable()
         from binspark.files.split_reader import SplitReader  # loads kernels, which planning need not wait for
 
         reader = SplitReader(self._history, _ignore if self._options.mode is ParseMode.PERMISSIVE else None)
-        return make_view(self._options, self._schema, self._version).read(partition.split, reader)
+        return self.view().read(partition.split, reader)
+
+    def view(self) -> ViewReader:
+        """Return what makes rows of a split."""
+        return make_view(self._options, self._schema, self._version)
 
 
 def make_view(options: SourceOptions, schema: StructType, version: SchemaVersion | None) -> ViewReader:
-    """Return what makes the rows of a view or a table."""
+    """Return the reader of the view, or of the table, that the options select."""
     target = arrow_schema(schema)
     if version is not None:
         from binspark.spark.views.table import TableView
@@ -72,10 +76,11 @@ def make_view(options: SourceOptions, schema: StructType, version: SchemaVersion
 
 
 def _ignore(_damage: object) -> None:
-    """Do nothing: the view `_corrupt` shows what cannot be read."""
+    """Skip what cannot be read: the view `_corrupt` reports it."""
 
 
-# The module of each view. It is loaded when it is read: an executor's Python starts often, and kernels load slowly.
+# The module and class of each view, loaded when it is read: an executor's Python starts often, and loading kernels
+# takes time.
 _VIEWS = {
     View.CHANGES: ("changes", "ChangesView"),
     View.EVENTS: ("events", "EventsView"),

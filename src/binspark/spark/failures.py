@@ -9,6 +9,7 @@ from binspark.position import Position
 
 _RAISED = re.compile(r"binspark\.errors\.(\w+): (.*)")
 _OFFSET = r"(?P<offset>\d+)(?: \((?P<details>[^)]*)\))?: (?P<message>.*)"
+_MARIADB_GTID = re.compile(r"\d+-\d+-\d+")  # domain-server-sequence
 _POSITIONS = (
     re.compile(rf"offset {_OFFSET}"),
     re.compile(rf"(?P<file>\S+?):{_OFFSET}"),
@@ -17,9 +18,6 @@ _POSITIONS = (
     re.compile(r"(?P<file>/.*?[^:]): (?P<message>.*)"),
 )
 """How a text may begin with a position. Names of files may contain spaces if they are paths."""
-
-_MARIADB_DASHES = 2
-"""A GTID of MariaDB is domain-server-sequence."""
 
 
 def binlog_error(failure: BaseException) -> errors.BinlogError | None:
@@ -58,4 +56,4 @@ def _position(parts: dict[str, str | None]) -> Position:
 
 
 def _is_gtid(detail: str) -> bool:
-    return ":" in detail or detail.count("-") == _MARIADB_DASHES
+    return ":" in detail or _MARIADB_GTID.fullmatch(detail) is not None

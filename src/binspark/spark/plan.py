@@ -38,7 +38,7 @@ _NEED_SCHEMAS = (View.CHANGES, View.CHUNKS)
 
 
 def make_plan(options: SourceOptions) -> ReadPlan:
-    """Look at the logs that are asked for. Of each, headers are read; of rows, nothing."""
+    """Look at the logs that the options select. Only headers and statements are read, no rows."""
     if not options.paths:
         raise OptionError("is missing: name the logs to read", option="path")
     logs = plan_logs(find_logs(options.paths, options.file_storage))
@@ -68,14 +68,14 @@ def history_over(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistor
 
 
 def _known_before(options: SourceOptions) -> SchemaHistory:
-    """Return the tables that a schema file defines."""
+    """Return the tables that a dump defines."""
     if options.schema_file is not None and options.server:
         raise OptionError("cannot be combined with host: schemas come from a file or a server", option="schemaFile")
     return history_of(options.schema_file)
 
 
 def _narrowed(logs: list[PlannedLog], start: BinlogPosition | None, stop: BinlogPosition | None) -> list[PlannedLog]:
-    """Remove what comes before the one position, and from the other on."""
+    """Return the logs from the start position to the stop position."""
     first = _index(logs, start, "startPosition", 0)
     last = _index(logs, stop, "stopPosition", len(logs) - 1)
     found = []

@@ -1,4 +1,4 @@
-"""The tables of a live server, and where it writes."""
+"""The current schemas of a server's tables."""
 
 from __future__ import annotations
 

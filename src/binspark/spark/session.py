@@ -92,9 +92,9 @@ def without_noise(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines without Java's startup messages, and without tracebacks of workers whose pipe Spark closed.
 
     A query that needs only a few rows closes the pipes of its workers, and PySpark prints that as tracebacks. Lines of
-    several workers are interleaved: they are held until as many tracebacks ended as began.
+    several workers are interleaved: they are buffered until as many tracebacks ended as began.
     """
-    held: list[str] = []
+    buffered: list[str] = []
     open_tracebacks = 0
     for line in lines:
         open_tracebacks += line.startswith("Traceback ")
@@ -102,11 +102,11 @@ def without_noise(lines: Iterable[str]) -> Iterator[str]:
             if not line.startswith(_STARTUP_NOISE):
                 yield line
             continue
-        held.append(line)
+        buffered.append(line)
         open_tracebacks -= line.startswith(_PIPE_CLOSED)
         if not line.startswith(("Traceback ", " ", *_PIPE_CLOSED)):  # another failure, or another message
-            yield from held
+            yield from buffered
             open_tracebacks = 0
         if not open_tracebacks:
-            held.clear()
-    yield from held
+            buffered.clear()
+    yield from buffered

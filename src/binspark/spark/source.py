@@ -1,11 +1,11 @@
-"""The data source `binlog`: what Spark asks first."""
+"""The data source `binlog`: what Spark instantiates on the driver, for schemas and readers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from binspark.errors import OptionError
@@ -24,12 +24,12 @@ class BinlogDataSource(DataSource):
 
     >>> spark.read.format("binlog").option("table", "shop.orders").load("logs/")  # doctest: +SKIP
 
-    What is read for the schema is kept, and travels with the source to the readers.
+    What is read to find the schema is kept: Spark pickles the source and creates readers from it.
     """
 
     def __init__(self, options: dict[str, str]) -> None:
         super().__init__(options)
-        self._asked = read_options(options)
+        self._parsed = read_options(options)
         self._plan: ReadPlan | None = None
         self._version: SchemaVersion | None = None
 
@@ -39,49 +39,49 @@ class BinlogDataSource(DataSource):
         return NAME
 
     def schema(self) -> StructType:
-        """Return the columns of the requested view or table."""
-        asked = self._asked
+        """Return the columns of the view or table that the options select."""
+        options = self._parsed
         cache.enable()
-        if asked.table is not None:
-            return schemas.table_schema(self._find_version().table, asked)
-        return view_schema(asked)
+        if options.table is not None:
+            return schemas.table_schema(self._find_version().table, options)
+        return view_schema(options)
 
-    def reader(self, schema: StructType) -> DataSourceReader:
+    def reader(self, schema: StructType) -> BinlogReader:
         """Return a reader of these columns, which may be fewer than there are."""
-        asked = self._asked
+        options = self._parsed
         cache.enable()
         _check_batch(self.options)
-        if asked.table is None:
-            _check_view(schema, asked)
+        if options.table is None:
+            _check_view(schema, options)
         else:
-            check_columns(schema.names, self._find_version(), asked)
-        return BinlogReader(asked, self._planned(), schema, self._version)
+            check_columns(schema.names, self._find_version(), options)
+        return BinlogReader(options, self._planned(), schema, self._version)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
         """Return a reader that follows a server, or an archive that is still written to."""
         from binspark.spark.streaming.reader import BinlogStreamReader
 
-        asked = replace(self._asked, streaming=True)
+        options = replace(self._parsed, streaming=True)
         cache.enable()
-        _check_stream(asked)
-        if asked.table is None:
-            _check_view(schema, asked)
+        _check_stream(options)
+        if options.table is None:
+            _check_view(schema, options)
         else:
-            check_columns(schema.names, self._find_version(), asked)
-        return BinlogStreamReader(asked, schema, self._version)
+            check_columns(schema.names, self._find_version(), options)
+        return BinlogStreamReader(options, schema, self._version)
 
     def _planned(self) -> ReadPlan:
         if self._plan is None:
-            self._plan = make_plan(self._asked)
+            self._plan = make_plan(self._parsed)
         return self._plan
 
     def _find_version(self) -> SchemaVersion:
-        assert self._asked.table is not None
+        assert self._parsed.table is not None
         if self._version is None:
-            if self._asked.is_live:
-                self._version = current_version(self._asked, self._asked.table)
+            if self._parsed.is_live:
+                self._version = current_version(self._parsed, self._parsed.table)
             else:
-                self._version = newest_version(self._planned(), self._asked.table)
+                self._version = newest_version(self._planned(), self._parsed.table)
         return self._version
 
 

@@ -32,7 +32,7 @@ def newest_version(plan: ReadPlan, table: str) -> SchemaVersion:
 
     found = newest_schema(plan.logs, table, plan.history)
     if found is None:
-        message = f"the logs contain no rows of {table}, and no statement defines its columns"
+        message = f"the logs contain no rows of {table}, and its columns are not known"
         raise SchemaError(f"{message}; binspark.tables(spark, path) lists the tables that are there")
     return SchemaVersion(found[0], found[1].position)
 

@@ -50,7 +50,7 @@ class Tail:
         history: SchemaHistory | None = None,
         on_unreadable: Callable[[UnreadableDdl], None] | None = None,
     ) -> None:
-        """Find both positions. Without a history, the server is asked for its tables."""
+        """Find both positions. Without a history, the tables are read from the server."""
         start = parse_start(settings.start)
         until = None if settings.until is None else parse_stop(settings.until)
         with ExitStack() as on_failure:

@@ -18,6 +18,7 @@ from binspark.event import (
 )
 from binspark.frames import ChecksumState, EventCode, Family, Frame, HeaderFlag, type_name
 from binspark.frames import EventCode as E
+from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.verify.findings import Code, Findings, Severity
 
@@ -29,16 +30,19 @@ class LogKind:
     """What kind of log it is, according to its first event.
 
     A relay log is a replica's copy of its source's log, with the positions, logical clock and rotations of the source.
+
+    has_positions  whether each header contains where the next event begins in this file
     """
 
     family: Family
-    version: int
     relay: bool
+    has_positions: bool
 
     @classmethod
     def of(cls, first: Frame) -> LogKind:
         """Return the kind of the log that begins with this event."""
-        return cls(first.format.family, first.format.version, bool(first.header.flags & HeaderFlag.RELAY_LOG))
+        relay = bool(first.header.flags & HeaderFlag.RELAY_LOG)
+        return cls(first.format.family, relay, has_positions=first.format.is_v4 and not relay)
 
 
 def route(handler: Handler, *type_codes: int) -> dict[int, Handler]:
@@ -73,11 +77,13 @@ class LogicalClock(Check):
         self._gap_expected = False
 
     def handlers(self) -> dict[int, Handler]:
+        """Return handlers of events that begin transactions of MySQL; relay logs have the clock of their source."""
         if self.kind.relay:
             return {}
         return route(self._tick, E.GTID, E.ANONYMOUS_GTID, E.GTID_TAGGED)
 
     def damaged(self) -> None:
+        """Expect a gap in the sequence."""
         self._gap_expected = True
 
     def _tick(self, event: Event) -> None:
@@ -99,7 +105,6 @@ class LogicalClock(Check):
 
 
 _U32 = 1 << 32
-_CHECKSUM_LENGTH = 4
 
 
 class EventCheck:
@@ -108,8 +113,6 @@ class EventCheck:
     def __init__(self, kind: LogKind, findings: Findings) -> None:
         self._findings = findings
         self._kind = kind
-        self._has_positions = kind.version >= 4 and not kind.relay
-        self._zero_allowed = kind.family is Family.MARIADB
 
     def decode(self, frame: Frame) -> Event | None:
         """Return the event of a frame, or None if it does not decode."""
@@ -131,9 +134,9 @@ class EventCheck:
         that write events to a cache before their position in the log is known.
         """
         said = frame.header.next_position
-        if not self._has_positions or said == frame.end_offset % _U32:
+        if not self._kind.has_positions or said == frame.end_offset % _U32:
             return
-        if said == 0 and (self._zero_allowed or frame.header.flags & HeaderFlag.ARTIFICIAL):
+        if said == 0 and (self._kind.family is Family.MARIADB or frame.header.flags & HeaderFlag.ARTIFICIAL):
             return
         message = f"the next position in the header is {said}, expected {frame.end_offset}, where the event ends"
         self._findings.error(Code.POSITION, message, frame.offset, type_name(frame.type_code))
@@ -171,7 +174,7 @@ class EventCheck:
 
 def _is_second_checksum(event: Event) -> bool:
     """Return whether the extra bytes are the second checksum that MySQL writes: one in its cache, one in the log."""
-    return event.type_code == EventCode.INCIDENT and len(event.extra) == _CHECKSUM_LENGTH
+    return event.type_code == EventCode.INCIDENT and len(event.extra) == CHECKSUM_LENGTH
 
 
 class LogEnds(Check):
@@ -195,6 +198,7 @@ class LogEnds(Check):
         self.end_offset = 0
 
     def handlers(self) -> dict[int, Handler]:
+        """Return handlers of every event, because none may follow the end."""
         return {
             **route(self._follow, *E),
             **route(self._describe, E.FORMAT_DESCRIPTION),
@@ -204,6 +208,7 @@ class LogEnds(Check):
         }
 
     def damaged(self) -> None:
+        """Note that the end may be lost."""
         self.end_lost = True
 
     def _describe(self, event: Event) -> None:
@@ -250,13 +255,16 @@ class Fragments(Check):
         self._after_damage = False
 
     def handlers(self) -> dict[int, Handler]:
+        """Return handlers of every event, because none may come between two fragments."""
         return {**route(self._other, *E), **route(self._fragment, E.PARTIAL_ROW_DATA)}
 
     def damaged(self) -> None:
+        """Accept any fragment as the next one."""
         self._last = None
         self._after_damage = True
 
     def finish(self) -> None:
+        """Report fragments that are missing at the end."""
         self._expect(None)
 
     def _other(self, _event: Event) -> None:
@@ -300,6 +308,7 @@ class LoadFiles(Check):
         self._after_damage = False
 
     def handlers(self) -> dict[int, Handler]:
+        """Return handlers of the events that contain blocks of files, load or delete them."""
         return {
             **route(self._begin, E.BEGIN_LOAD_QUERY, E.CREATE_FILE),
             **route(self._append, E.APPEND_BLOCK),
@@ -307,9 +316,11 @@ class LoadFiles(Check):
         }
 
     def damaged(self) -> None:
+        """Accept blocks whose beginning may be lost."""
         self._after_damage = True
 
     def finish(self) -> None:
+        """Report files that are neither loaded nor deleted."""
         for file_id, (offset, event_type) in self._begun.items():
             message = f"the LOAD DATA file with id {file_id} begins here, but is neither loaded nor deleted in this log"
             self.findings.warning(Code.LOAD_FILE, message, offset, event_type)

@@ -30,10 +30,12 @@ class ChainFile:
 
     @property
     def name(self) -> str:
+        """The path or URI."""
         return self.source.name
 
     @property
     def base_name(self) -> str:
+        """The name without the directory."""
         return Path(self.name).name
 
     @property

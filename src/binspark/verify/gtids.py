@@ -28,6 +28,7 @@ class MysqlGtids(Check):
         self._anonymous: Event | None = None
 
     def handlers(self) -> dict[int, Handler]:
+        """Return a handler of PREVIOUS_GTIDS; complete transactions come through `complete`."""
         return route(self._begin, E.PREVIOUS_GTIDS)
 
     def complete(self, first: Event) -> None:
@@ -50,6 +51,7 @@ class MysqlGtids(Check):
         return self._collected.freeze()
 
     def finish(self) -> None:
+        """Report gaps, and transactions with and without GTIDs in one file."""
         if self._anonymous and self._has_gtids:
             message = "transactions with and without GTID are mixed; this is the first one without"
             self.findings.info(Code.GTID_MIXED, message, self._anonymous.offset, self._anonymous.type)
@@ -112,9 +114,11 @@ class MariadbGtids(Check):
         self._gap_expected = False
 
     def handlers(self) -> dict[int, Handler]:
+        """Return a handler of GTID_LIST; complete transactions come through `complete`."""
         return route(self._begin, E.GTID_LIST)
 
     def damaged(self) -> None:
+        """Expect a gap in the sequence."""
         self._gap_expected = True
 
     def complete(self, first: Event) -> None:

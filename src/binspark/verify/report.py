@@ -49,6 +49,7 @@ class FileReport:
 
     @property
     def verdict(self) -> Verdict:
+        """The worst severity that was found."""
         if self.errors:
             return Verdict.NOT_INTACT
         return Verdict.DOUBTFUL if self.warnings else Verdict.INTACT
@@ -100,6 +101,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
+        """Whether there is no error in any file; warnings do not count."""
         return self.summary.ok
 
     @property

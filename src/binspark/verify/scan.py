@@ -233,7 +233,7 @@ class Scanner:
         """Find the next sound event."""
         start = max(offset + 1, self._first_nonzero(offset) - HEADER_LENGTH)
         formats = (self._format,) if self._format else _GUESSED_FORMATS
-        if formats[0].version < 4:
+        if not formats[0].is_v4:
             return None  # headers before version 4 have no next position
         for log_format in formats:
             found = find_event(self._read_at, start, self._log.size, log_format, relay=self._relay)

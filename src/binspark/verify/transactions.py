@@ -53,9 +53,11 @@ class Transactions(Check):
         self._may_miss_begin = False
 
     def handlers(self) -> dict[int, Handler]:
+        """Return handlers of every event: the grammar says which role it plays."""
         return {**route(self._follow, *E), **route(self._announce, E.LARGE_TRANSACTION_HEADER)}
 
     def damaged(self) -> None:
+        """Expect the transaction in progress, or the beginning of the next one, to be incomplete."""
         self._announced = None
         if self._current:
             self._current.suspect = True

@@ -86,7 +86,7 @@ def logs_in(folder: Path) -> list[str]:
 
 
 def is_same(server: Server, folder: Path) -> bool:
-    """Return whether an archive holds the server's files as they are now."""
+    """Return whether the files of an archive are identical to the server's."""
     return (folder / "binlog.index").exists() and files_in(folder) == files_of_server(server)
 
 

@@ -1,4 +1,4 @@
-"""Both paths from logs to rows, in one form, so that they can be held against each other."""
+"""Both paths from logs to rows, in one form, so that they can be compared."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from binspark.values import ABSENT, Column, Date, DateTime, Geometry, Row, Time,
 
 METADATA = ("_op", "_gtid", "_file", "_pos", "_row", "_server_id")
 EPOCH = datetime(1970, 1, 1)
-MOST_DIGITS = 38
+MAX_DIGITS = 38
 
 
 class Outcome(NamedTuple):
@@ -94,7 +94,7 @@ def _same(value: Any, _column: Column) -> Any:
 
 
 def _decimal(value: Decimal, column: Column) -> Decimal | str:
-    wide = column.type == ColumnType.DECIMAL or column.precision > MOST_DIGITS
+    wide = column.type == ColumnType.DECIMAL or column.precision > MAX_DIGITS
     return f"{value:f}" if wide else value
 
 

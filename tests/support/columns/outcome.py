@@ -26,7 +26,7 @@ class FoundRow(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """An error, as far as a caller can tell it from others."""
+    """An error, as far as a caller can distinguish it from others."""
 
     kind: str
     message: str

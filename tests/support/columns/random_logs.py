@@ -1,4 +1,4 @@
-"""Random tables, random rows of them, and logs that hold both."""
+"""Random tables, random rows of them, and logs of both."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ reference_columns: st.SearchStrategy[Column] = st.one_of(
     st.builds(Column, st.just(T.VARCHAR_COMPRESSED), length=st.integers(0, 500), collation=_collations),
     st.builds(Column, st.just(T.BLOB_COMPRESSED), length=st.integers(1, 4), collation=_collations),
 )
-"""Columns that make the reference decode the whole table."""
+"""Columns that make the reference decode all rows of a table."""
 
 
 @st.composite
@@ -178,7 +178,7 @@ class KnownTables(SchemaHistory):
 
 @dataclass(frozen=True)
 class RandomLog:
-    """A log, and the shapes of its tables."""
+    """A log, and the schemas of its tables."""
 
     content: bytes
     schemas: tuple[TableSchema, ...]
@@ -188,7 +188,7 @@ class RandomLog:
 
 
 def table_map(schema: TableSchema, table_id: int) -> TableMap:
-    """A TABLE_MAP of as many columns; of which types, the history tells."""
+    """A TABLE_MAP of as many columns; their types are in the history."""
     count = len(schema.columns)
     every = encode_low_bits_first([True] * count)
     return TableMap(table_id, 1, schema.schema, schema.table, (T.LONG,) * count, (0,) * count, every, ())

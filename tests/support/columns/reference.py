@@ -48,7 +48,7 @@ _MAX_DIGITS = 38
 
 
 def log_events(log: bytes, file: str = "", expands: Callable[[Event], bool] = lambda _event: True) -> Iterator[Event]:
-    """Yield the events of a log in memory, those inside payloads and whole rows events of fragments too."""
+    """Yield the events of a log in memory, those inside payloads and complete rows events of fragments, too."""
     framer, decoder = Framer(), EventDecoder(file)
     fragments: list[bytes] = []
     try:
@@ -77,7 +77,7 @@ class ReferenceReader:
         self._begin_file()
 
     def read(self, log: bytes, file: str = "") -> Outcome:
-        """Return the rows that are asked for."""
+        """Return the selected rows."""
         found: dict[str, list[FoundRow]] = {}
         try:
             for event in log_events(log, file, self._expands):
@@ -90,23 +90,23 @@ class ReferenceReader:
         return Outcome(found, None)
 
     def _expands(self, payload: Event) -> bool:
-        """Whether a payload is looked into: a transaction that is not asked for is not."""
+        """Whether a payload is expanded: that of a transaction that is not selected is not."""
         selection, header = self.selection, payload.header
         is_early = payload.offset < selection.start_position or header.timestamp < selection.start_time
-        return self._is_asked_for and not is_early and selection.server_id in (None, header.server_id)
+        return self._is_transaction_selected and not is_early and selection.server_id in (None, header.server_id)
 
     def _begin_file(self) -> None:
         self._in_transaction = False
         self._gtid: str | None = None
         self._commit_time: int | None = None
-        self._is_asked_for = self.selection.include_gtids is None
+        self._is_transaction_selected = self.selection.include_gtids is None
         self._tx_row = 0
         self._payload_row = 0
 
     def _feed(self, event: Event) -> Iterator[tuple[TableSchema, FoundRow]]:
         body = event.body
         if event.offset == FIRST_EVENT_OFFSET and not event.header.flags & HeaderFlag.RELAY_LOG:
-            self._begin_file()  # only in relay logs a transaction goes on from file to file
+            self._begin_file()  # only in relay logs a transaction continues from file to file
         if isinstance(body, TransactionPayload):
             self._payload_row = 0
         if isinstance(body, Query | TableMap) or event.type == "FORMAT_DESCRIPTION":
@@ -143,7 +143,7 @@ class ReferenceReader:
         self._in_transaction = True
         included = selection.include_gtids is None or (isinstance(gtid, Gtid) and gtid in selection.include_gtids)
         excluded = selection.exclude_gtids is not None and isinstance(gtid, Gtid) and gtid in selection.exclude_gtids
-        self._is_asked_for = included and not excluded and self._is_then(moment)
+        self._is_transaction_selected = included and not excluded and self._is_then(moment)
 
     def _is_then(self, moment: int) -> bool:
         first, last = self.selection.committed_from, self.selection.committed_before
@@ -152,7 +152,7 @@ class ReferenceReader:
     def _is_selected(self, event: Event) -> bool:
         selection, header = self.selection, event.header
         return (
-            self._is_asked_for
+            self._is_transaction_selected
             and (self._in_transaction or self._is_then(header.timestamp * 1_000_000))
             and event.offset >= selection.start_position
             and header.timestamp >= selection.start_time
@@ -173,7 +173,7 @@ class ReferenceReader:
         operation = ROWS_KINDS[event.type_code].operation.value
         wanted = selected and selection.wants(schema.name) and bool(selection.operations & _OPERATIONS[operation])
         options = ValueOptions(undecodable=selection.options.undecodable)
-        columns = tuple(map(self._asked_for if wanted else _unread, schema.columns))
+        columns = tuple(map(self._selected_column if wanted else _unread, schema.columns))
         for number, change in enumerate(rows_of(event, columns, options)):
             if wanted:
                 yield schema, self._found(event, schema, operation, number, change)
@@ -191,10 +191,10 @@ class ReferenceReader:
         except BinlogError as error:
             raise error.at(event.position) from None
         row = number if event.inner is None else self._payload_row
-        place = (event.file, event.offset, row, self._tx_row, event.header.server_id)
-        return FoundRow(operation, self._gtid, self._commit_time, *place, values, before)
+        metadata = (event.file, event.offset, row, self._tx_row, event.header.server_id)
+        return FoundRow(operation, self._gtid, self._commit_time, *metadata, values, before)
 
-    def _asked_for(self, column: Column) -> Column:
+    def _selected_column(self, column: Column) -> Column:
         names = self.selection.columns
         may_be_blob = column.collation is None and column.type in _MAYBE_TEXT
         return _unread(column) if may_be_blob or (names is not None and column.name not in names) else column
@@ -210,7 +210,7 @@ class ReferenceReader:
 
 
 def _unread(column: Column) -> Column:
-    """What is not asked for is stepped over: it need not be text, nor a member."""
+    """What is not selected is skipped: it need be neither text nor a member."""
     return replace(column, collation=BINARY_COLLATION, members=None)
 
 

@@ -1,4 +1,4 @@
-"""Values as they stand in a log, at random."""
+"""Values as they are in a log, at random."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def stored_value(column: Column) -> Bytes:
 
 
 def sized(raw: bytes, length_bytes: int) -> bytes:
-    """Put a length before bytes, and leave out what it cannot count."""
+    """Put a length before bytes, and drop those that it cannot count."""
     kept = raw[: (1 << 8 * length_bytes) - 1]
     return len(kept).to_bytes(length_bytes, "little") + kept
 
@@ -72,7 +72,7 @@ def _decimal(column: Column) -> Bytes:
 
 
 def _fraction(digits: int) -> Bytes:
-    """A fraction of so many digits: hundredths, then hundredths of those."""
+    """A fraction with a number of digits: hundredths, then hundredths of those."""
     size = (digits + 1) // 2
     unit = 10 if digits % 2 else 1
     return st.integers(0, 10**digits - 1).map(lambda value: (value * unit).to_bytes(size, "big"))
@@ -143,15 +143,15 @@ def _set(column: Column) -> Bytes:
     return st.integers(0, (1 << bits) - 1).map(lambda v: v.to_bytes(column.length, "little"))
 
 
-def text_bytes(column: Column, longest: int = 400) -> Bytes:
+def text_bytes(column: Column, max_length: int = 400) -> Bytes:
     """Text in the column's character set; bytes of a binary column."""
     if column.collation == BINARY_COLLATION:
-        return st.binary(max_size=30).map(lambda raw: raw[:longest])
+        return st.binary(max_size=30).map(lambda raw: raw[:max_length])
     charset = "utf8mb4" if column.collation is None else charset_of(column.collation)
-    return _TEXT.map(lambda text: _encoded(text, CODECS[charset], longest))
+    return _TEXT.map(lambda text: _encoded(text, CODECS[charset], max_length))
 
 
-def _encoded(text: str, codec: Codec, longest: int) -> bytes:
+def _encoded(text: str, codec: Codec, max_length: int) -> bytes:
     """Encode as many characters as fit; one that the character set does not have becomes a question mark."""
     raw = b""
     for character in text:
@@ -159,7 +159,7 @@ def _encoded(text: str, codec: Codec, longest: int) -> bytes:
             encoded = codec.encode(character)
         except UnicodeEncodeError:
             encoded = codec.encode("?")
-        if len(raw) + len(encoded) > longest:
+        if len(raw) + len(encoded) > max_length:
             break
         raw += encoded
     return raw
@@ -193,8 +193,8 @@ def _json(column: Column) -> Bytes:
 
 
 def _geometry(column: Column) -> Bytes:
-    shapes = st.just(b"") | st.builds(bytes.__add__, st.binary(min_size=4, max_size=4), st.binary(max_size=25))
-    return shapes.map(lambda raw: sized(raw, column.length))
+    geometries = st.just(b"") | st.builds(bytes.__add__, st.binary(min_size=4, max_size=4), st.binary(max_size=25))
+    return geometries.map(lambda raw: sized(raw, column.length))
 
 
 def _vector(column: Column) -> Bytes:

@@ -37,10 +37,10 @@ class Images:
 
     @property
     def present_columns(self) -> PresentColumns:
-        """Which columns the rows hold; rows that are not there hold none."""
-        held = [tuple(value is not ABSENT for value in row or ()) for row in self.rows]
-        known = sorted({image for image in held if image}) or [(True,) * len(self.table.columns)]
-        numbers = [known.index(image) if image else 0 for image in held]
+        """Which columns are in the rows; none are in rows that do not exist."""
+        present = [tuple(value is not ABSENT for value in row or ()) for row in self.rows]
+        known = sorted({image for image in present if image}) or [(True,) * len(self.table.columns)]
+        numbers = [known.index(image) if image else 0 for image in present]
         return PresentColumns(np.array(numbers, dtype=np.int32), np.array(known, dtype=bool))
 
 

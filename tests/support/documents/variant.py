@@ -33,10 +33,10 @@ def variant_objects(array: pa.StructArray) -> list[Any]:
 
 def document_of(text: str) -> Any:
     """Return what a document is for Spark, by Python's own parser."""
-    return json.loads(text, parse_float=_fraction, parse_int=_whole, parse_constant=int)
+    return json.loads(text, parse_float=_fraction, parse_int=_integer, parse_constant=int)
 
 
-def _whole(digits: str) -> int | float | Decimal:
+def _integer(digits: str) -> int | float | Decimal:
     return int(digits) if -(1 << 63) <= int(digits) < 1 << 63 else _fraction(digits)
 
 

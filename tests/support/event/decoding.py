@@ -46,7 +46,7 @@ def read_log(content: bytes) -> list[Event]:
     return events
 
 
-def whole_event(event: str) -> Event:
+def complete_event(event: str) -> Event:
     """Decode one event with header and checksum, given in hex, out of a log of MySQL 8 or 9."""
     log_format = MYSQL_9_7.log_format(ChecksumAlgorithm.CRC32)
     (frame,) = Framer(log_format).feed(bytes.fromhex(event))

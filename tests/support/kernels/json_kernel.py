@@ -21,10 +21,10 @@ def room_for(document: bytes) -> int:
     return 6 * len(document) + 40 + ROOM
 
 
-def kernel_outcome(document: bytes, capacity: int | None = None, behind: bytes = b"") -> bytes | str:
+def kernel_outcome(document: bytes, capacity: int | None = None, after: bytes = b"") -> bytes | str:
     """Return what the kernel writes, or its answer; whatever it does, it writes nowhere else."""
     capacity = room_for(document) if capacity is None else capacity
-    source = np.frombuffer(document + behind + b"\0", dtype=np.uint8)
+    source = np.frombuffer(document + after + b"\0", dtype=np.uint8)
     memory = np.full(capacity + 2 * _MARGIN, _MARK, dtype=np.uint8)
     written = callback(write_json).ctypes(memory.ctypes.data + _MARGIN, capacity, source.ctypes.data, len(document))
     assert set(memory[:_MARGIN]) == set(memory[_MARGIN + capacity :]) == {_MARK}

@@ -16,8 +16,8 @@ INT = ColumnType.LONG, 0
 BIGINT = ColumnType.LONGLONG, 0
 
 
-def text(most_bytes: int) -> tuple[int, int]:
-    return ColumnType.VARCHAR, most_bytes
+def text(max_bytes: int) -> tuple[int, int]:
+    return ColumnType.VARCHAR, max_bytes
 
 
 def table_map(name: str, *columns: tuple[int, int], metadata: tuple[MetadataField, ...] = ()) -> TableMap:

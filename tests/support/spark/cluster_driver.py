@@ -1,4 +1,4 @@
-"""A program that a user would write: run by tests on a cluster or against a Connect server, in a process of its own.
+"""A program that a user would write: tests run it on a cluster or against a Connect server, in a process of its own.
 
 Usage: cluster_driver.py ADDRESS LOGS DAMAGED_LOG. The last line that it prints is what it found.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 import binspark
 
@@ -30,9 +30,9 @@ def main(address: str, logs: str, damaged: str) -> None:
     found["operations"] = {row["_op"]: row["count"] for row in orders.groupBy("_op").count().collect()}
     found["failure"] = failure(read(spark, damaged, table=TABLE))
     if address.startswith("spark:"):
-        found["executors"] = sorted(set(map(tuple, orders.rdd.mapPartitions(whereabouts).collect())))
+        found["executors"] = sorted(set(map(tuple, orders.rdd.mapPartitions(executor_and_sources).collect())))
     else:
-        found["connect"] = more_of_connect(spark, logs)
+        found["connect"] = read_through_connect(spark, logs)
     spark.stop()
     sys.stdout.write(f"{json.dumps(found)}\n")
 
@@ -66,8 +66,8 @@ def read(spark: SparkSession, path: str, **options: str) -> DataFrame:
     return spark.read.format("binlog").options(**options).load(path)
 
 
-def whereabouts(rows: Iterable[Any]) -> Iterator[list[str]]:
-    """Tell where the rows of a partition were read, and by which binspark."""
+def executor_and_sources(rows: Iterable[Row]) -> Iterator[list[str]]:
+    """Yield where the rows of a partition were read, and by which binspark."""
     for _ in rows:
         pass
     yield [os.getcwd(), binspark.__file__]
@@ -81,12 +81,12 @@ def failure(frame: DataFrame) -> dict[str, Any]:
         error = binspark.binlog_error(raised)
     if error is None:
         return {}
-    place = error.position
-    return {"error": type(error).__name__, "file": place.file, "offset": place.offset, "text": error.message}
+    at = error.position
+    return {"error": type(error).__name__, "file": at.file, "offset": at.offset, "text": error.message}
 
 
-def more_of_connect(spark: SparkSession, logs: str) -> dict[str, Any]:
-    """Do what a user of Spark Connect may do besides."""
+def read_through_connect(spark: SparkSession, logs: str) -> dict[str, Any]:
+    """Read through Spark Connect with `tables`, SQL and a view."""
     tables = binspark.tables(spark, logs, operations=["insert"])
     spark.sql(f"CREATE TEMPORARY VIEW changes USING binlog OPTIONS (path '{logs}')")
     keys = spark.sql("SELECT max(variant_get(_key, '$.id', 'int')) AS id FROM changes WHERE _table = 'orders'")

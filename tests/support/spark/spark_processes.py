@@ -20,6 +20,8 @@ import binspark
 
 LOOPBACK = "127.0.0.1"
 SPARK_HOME = Path(pyspark.__file__).parent
+SPARK_CLASS = str(SPARK_HOME / "bin" / "spark-class")
+SPARK_SUBMIT = str(SPARK_HOME / "bin" / "spark-submit")
 SOURCES = Path(binspark.__file__).parents[1]
 PACKAGES = ("binspark", "pyspark_binlog")
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -32,18 +34,8 @@ CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 def build_wheel(folder: Path) -> Path:
     """Build the package as it is released."""
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--wheel-dir",
-        str(folder),
-        str(SOURCES.parent),
-    ]
-    subprocess.run(command, check=True)
+    options = ["--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(SOURCES.parent)], check=True)
     (wheel,) = folder.glob("*.whl")
     return wheel
 
@@ -73,15 +65,15 @@ def make_python(folder: Path, wheel: Path | None) -> Path:
     site = folder / "lib" / version / "site-packages"
     (site / "dependencies.pth").write_text(f"{SPARK_HOME.parent}\n")  # what .pth files there name is not among them
     if wheel is not None:
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(site), str(wheel)]
-        subprocess.run(command, check=True)
+        options = ["--quiet", "--no-deps", "--target", str(site)]
+        subprocess.run([sys.executable, "-m", "pip", "install", *options, str(wheel)], check=True)
     return folder / "bin" / "python"
 
 
 def environment(python: Path | str = "", cache: Path | str = "") -> dict[str, str]:
-    """Return what processes of Spark are told: a Python, loopback, a folder for compiled kernels."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SPARK_REMOTE")}
-    told = {
+    """Return the environment of Spark's processes: a Python, loopback, a directory for compiled kernels."""
+    inherited = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SPARK_REMOTE")}
+    own = {
         "BINSPARK_CACHE": str(cache),
         "PYSPARK_PYTHON": str(python),
         "PYSPARK_DRIVER_PYTHON": str(python),
@@ -90,28 +82,27 @@ def environment(python: Path | str = "", cache: Path | str = "") -> dict[str, st
         "SPARK_HOME": str(SPARK_HOME),
         "SPARK_LOCAL_IP": LOOPBACK,
     }
-    return {**kept, **told}
+    return {**inherited, **own}
 
 
 @contextmanager
 def start_cluster(folder: Path) -> Iterator[str]:
     """Start a master and two workers of one core each; yield the master's address."""
-    port, told = free_port(), environment()
+    port, variables = free_port(), environment()
     address = f"spark://{LOOPBACK}:{port}"
     with ExitStack() as running:
         here = ["--host", LOOPBACK, "--webui-port", "0"]
-        master = [str(SPARK_HOME / "bin" / "spark-class"), MASTER, *here, "--port", str(port)]
-        wait_for(port, running.enter_context(running_process(master, folder / "master.txt", told)))
+        master = [SPARK_CLASS, MASTER, *here, "--port", str(port)]
+        wait_for(port, running.enter_context(running_process(master, folder / "master.txt", variables)))
         for number in range(2):
-            work = folder / f"worker{number}"
-            size = ["--cores", "1", "--memory", "1g", "--work-dir", str(work)]
-            worker = [str(SPARK_HOME / "bin" / "spark-class"), WORKER, *here, *size, address]
-            running.enter_context(running_process(worker, folder / f"worker{number}.txt", told))
+            size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"worker{number}")]
+            worker = [SPARK_CLASS, WORKER, *here, *size, address]
+            running.enter_context(running_process(worker, folder / f"worker{number}.txt", variables))
         yield address
 
 
 @contextmanager
-def start_connect_server(folder: Path, told: Mapping[str, str]) -> Iterator[str]:
+def start_connect_server(folder: Path, variables: Mapping[str, str]) -> Iterator[str]:
     """Start a Spark Connect server; yield its address."""
     port = free_port()
     settings = {
@@ -124,28 +115,20 @@ def start_connect_server(folder: Path, told: Mapping[str, str]) -> Iterator[str]
         "spark.ui.enabled": "false",
     }
     chosen = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
-    command = [
-        str(SPARK_HOME / "bin" / "spark-submit"),
-        "--class",
-        CONNECT,
-        "--master",
-        "local[2]",
-        "--driver-memory",
-        "1g",
-        *chosen,
-    ]
-    with running_process(command, folder / "connect.txt", told) as process:
+    where = ["--master", "local[2]", "--driver-memory", "1g"]
+    command = [SPARK_SUBMIT, "--class", CONNECT, *where, *chosen]
+    with running_process(command, folder / "connect.txt", variables) as process:
         wait_for(port, process)
         yield f"sc://{LOOPBACK}:{port}"
 
 
 @contextmanager
 def running_process(
-    command: Sequence[str | Path], output: Path, told: Mapping[str, str]
+    command: Sequence[str], output: Path, variables: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a process that writes to a file, until the block ends."""
     with output.open("wb") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=told, cwd=output.parent)
+        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=variables, cwd=output.parent)
     try:
         yield process
     finally:
@@ -157,9 +140,9 @@ def running_process(
             process.wait()
 
 
-def run_driver(command: Sequence[str | Path], told: Mapping[str, str], folder: Path) -> dict[str, Any]:
+def run_driver(command: Sequence[str | Path], variables: Mapping[str, str], folder: Path) -> dict[str, Any]:
     """Run a driver to its end, and return what it prints in its last line."""
-    done = subprocess.run(command, env=told, cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(command, env=variables, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found

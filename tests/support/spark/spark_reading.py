@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from pyspark.errors import PySparkException
@@ -14,14 +14,18 @@ from pyspark.sql import DataFrame, SparkSession
 import binspark
 from binspark import BinlogError, binlog_error
 
-ReadLogs = Callable[..., DataFrame]
-LogPaths = str | Path | Sequence[str | Path]
+Paths = str | Path | Iterable[str | Path]
+OptionValue = bool | float | int | str | None
 Record = dict[str, Any]
 
 
-def read_logs(
-    spark: SparkSession, paths: LogPaths, schema: str | None = None, **options: bool | float | str | None
-) -> DataFrame:
+class ReadLogs(Protocol):
+    """The fixture `read`: reads logs with the Spark that all tests share."""
+
+    def __call__(self, paths: Paths, schema: str | None = None, **options: OptionValue) -> DataFrame: ...
+
+
+def read_logs(spark: SparkSession, paths: Paths, schema: str | None = None, **options: OptionValue) -> DataFrame:
     """Read logs as a user does."""
     reader = spark.read.format("binlog").options(**options)
     if schema is not None:
@@ -31,8 +35,8 @@ def read_logs(
 
 def records(frame: DataFrame) -> list[Record]:
     """Return the rows of a DataFrame, in its order, times with their zone."""
-    found: list[Record] = frame.toArrow().to_pylist()
-    return found
+    rows: list[Record] = frame.toArrow().to_pylist()
+    return rows
 
 
 def ordered(rows: Iterable[Record]) -> list[Record]:
@@ -40,15 +44,15 @@ def ordered(rows: Iterable[Record]) -> list[Record]:
     return sorted(rows, key=lambda row: (row["_file"], row["_pos"], row["_row"]))
 
 
-def batch_records(paths: LogPaths, table: str, **options: Any) -> list[Record]:
+def batch_records(paths: Paths, table: str, **options: Any) -> list[Record]:
     """Return the rows of a table as `binspark.batches` gives them."""
-    rows = [row for batch in binspark.batches(paths, table, **options) for row in batch.to_pylist()]
+    rows = [row for batch in binspark.batches(paths, table=table, **options) for row in batch.to_pylist()]
     names = dict.fromkeys(name for row in rows for name in row)
     return [{name: row.get(name) for name in names} for row in rows]
 
 
 def values(rows: Iterable[Record]) -> list[Record]:
-    """Leave out what says where rows come from."""
+    """Return rows without the columns about their origin."""
     return [{name: value for name, value in row.items() if not name.startswith("_")} for row in rows]
 
 
@@ -64,7 +68,7 @@ def parsed(text: str | None) -> Any:
 
 
 def failure(action: Callable[[], object]) -> BinlogError:
-    """Return the error of binspark that Spark tells of when something is done."""
+    """Return the binspark error with which a query fails."""
     with pytest.raises(PySparkException) as raised:
         action()
     error = binlog_error(raised.value)

@@ -1,4 +1,4 @@
-"""Streams in tests: run one to the end of what is there, and see which rows came, in which batches."""
+"""Streams in tests: run one over all available data, and collect the rows of each batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ORDER = ("_file", "_pos", "_row")
 
 @dataclass
 class Stream:
-    """A stream with a checkpoint. Each run goes on where the last one ended; a batch that is replayed counts once."""
+    """A stream with a checkpoint. Each run continues where the last one ended; a replayed batch counts once."""
 
     spark: SparkSession
     checkpoint: Path
@@ -31,7 +31,7 @@ class Stream:
     progress: list[dict[str, Any]] = field(default_factory=list)
 
     def run(self, **options: str) -> None:
-        """Read what is there now; raise what made the query fail."""
+        """Read what is available now; raise the error if the query fails."""
         reader = self.spark.readStream.format("binlog").options(**{**self.options, **options})
         stream = reader.load() if self.path is None else reader.load(self.path)
         query = self.start(stream, availableNow=True)
@@ -39,7 +39,7 @@ class Stream:
         self.progress = [dict(found) if isinstance(found, dict) else found for found in query.recentProgress]
 
     def start(self, stream: DataFrame, **trigger: bool) -> StreamingQuery:
-        """Start a query that keeps what comes."""
+        """Start a query that keeps the rows of each batch."""
         writer = stream.writeStream.foreachBatch(self._keep).option("checkpointLocation", str(self.checkpoint))
         return (writer.trigger(**trigger) if trigger else writer).start()
 
@@ -68,13 +68,13 @@ def running(stream: Stream) -> Iterator[StreamingQuery]:
 
 
 def wait_for_rows(query: StreamingQuery, stream: Stream, count: int) -> None:
-    """Wait until so many rows have come; raise what made the query fail."""
+    """Wait until this number of rows has arrived; raise the error if the query fails."""
     end = time.monotonic() + WAIT_SECONDS
     while len(stream.rows) < count:
         failure = query.exception()
         if failure is not None:
             raise failure
-        assert time.monotonic() < end, f"{len(stream.rows)} of {count} rows have come"
+        assert time.monotonic() < end, f"{len(stream.rows)} of {count} rows have arrived"
         time.sleep(0.1)
 
 
@@ -84,7 +84,7 @@ def live_options(server: Server, **options: str) -> dict[str, str]:
 
 
 def copy_logs(server: Server, archive: Path, *, cut: int = 0) -> None:
-    """Copy a server's logs as an archiver would have them; without the last bytes of the last, if asked for."""
+    """Copy a server's logs as an archiver does; `cut` is the number of bytes to remove at the end of the last log."""
     archive.mkdir(exist_ok=True)
     logs: Sequence[Path] = server.log_files()
     for log in logs:

@@ -57,7 +57,7 @@ def main(checkpoint: str, output: str, options: dict[str, str]) -> None:
         print(f"started {attempt}", flush=True)  # noqa: T201 (to the log of the test)
         try:
             query.awaitTermination()
-        except Exception as error:  # whatever made the query fail, it must be able to go on
+        except Exception as error:  # whatever made the query fail, the next one must continue
             print(f"failed: {error}"[:2000], flush=True)  # noqa: T201
             time.sleep(1)
             continue

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -20,7 +21,7 @@ from binspark.testing.servers import Server
 
 HERE = Path(__file__).parent
 TABLE = "shop.stock"
-Place = tuple[str, int, int]
+RowPosition = tuple[str, int, int]
 
 
 def make_table(server: Server) -> None:
@@ -47,15 +48,15 @@ class Workload(threading.Thread):
             except Exception:  # the server was killed; it comes back
                 time.sleep(0.2)
 
-    def _turn(self, cursor: object) -> None:
+    def _turn(self, cursor: Any) -> None:
         rows = self._random.choice((1, 1, 1, 5, 400))
         values = ", ".join(f"('item {number}', {number})" for number in range(rows))
-        cursor.execute(f"INSERT INTO {TABLE} (item, amount) VALUES {values}")  # type: ignore[attr-defined]
-        cursor.execute(f"UPDATE {TABLE} SET amount = amount + 1 ORDER BY id DESC LIMIT 3")  # type: ignore[attr-defined]
-        cursor.execute("COMMIT")  # type: ignore[attr-defined]
+        cursor.execute(f"INSERT INTO {TABLE} (item, amount) VALUES {values}")
+        cursor.execute(f"UPDATE {TABLE} SET amount = amount + 1 ORDER BY id DESC LIMIT 3")
+        cursor.execute("COMMIT")
         self.transactions += 1
         if self._random.random() < 0.01:
-            cursor.execute("FLUSH BINARY LOGS")  # type: ignore[attr-defined]
+            cursor.execute("FLUSH BINARY LOGS")
 
     def stop(self) -> None:
         self._stopped.set()
@@ -91,7 +92,7 @@ class Follower:
             self._process.wait(30)
 
     def kill_worker(self) -> bool:
-        """Kill one of its Python workers; tell whether there was one."""
+        """Kill one of its Python workers; return whether there was one."""
         workers = [process for process in below(self.pid) if b"pyspark.worker" in _command_line(process)]
         if not workers:
             return False
@@ -113,16 +114,16 @@ def spark_driver(folder: Path, options: Callable[[], dict[str, str]]) -> Followe
     return Follower(lambda: [*script, json.dumps(options())], folder / "driver.log")
 
 
-def arrived(folder: Path) -> list[tuple[Place, int, int]]:
+def arrived(folder: Path) -> list[tuple[RowPosition, int, int]]:
     """Return the rows that arrived, in the order of their batches: where each comes from, its id and amount."""
-    found: list[tuple[Place, int, int]] = []
+    found: list[tuple[RowPosition, int, int]] = []
     for path in sorted((folder / "output").glob("*.parquet")):
         rows = pq.read_table(path).to_pylist()
         found += [((row["_file"], row["_pos"], row["_row"]), row["id"], row["amount"]) for row in rows]
     return found
 
 
-def logged(server: Server) -> list[tuple[Place, int, int]]:
+def logged(server: Server) -> list[tuple[RowPosition, int, int]]:
     """Return the rows of the server's own logs, in their order."""
     return [
         ((Path(change.file).name, change.pos, change.row), _number(change.after["id"]), _number(change.after["amount"]))

@@ -110,7 +110,7 @@ def _encode_container(keys: list[bytes], values: list[Any], width: int) -> bytes
         else:
             entries.uint(header + len(tail), width)
             tail.raw(data)
-    whole = Writer()
-    whole.uint(len(values), width)
-    whole.uint(header + len(tail), width)
-    return whole.take() + entries.take() + tail.take()
+    counts = Writer()
+    counts.uint(len(values), width)
+    counts.uint(header + len(tail), width)
+    return counts.take() + entries.take() + tail.take()

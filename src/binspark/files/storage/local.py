@@ -47,6 +47,7 @@ class StreamFile(RawLog):
         self._stream = stream
 
     def readable(self) -> bool:
+        """Return True, as `io` requires."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
@@ -55,6 +56,7 @@ class StreamFile(RawLog):
 
     @property
     def size(self) -> int:  # type: ignore[override]
+        """Refuse: the size of standard input is not known before it ends."""
         raise SourceError(UNKNOWN_SIZE)
 
     def read_at(self, offset: int, length: int) -> bytes:

@@ -71,12 +71,15 @@ class RemoteFile(RawLog):
         self._read_ahead = MIN_READ_AHEAD
 
     def readable(self) -> bool:
+        """Return True, as `io` requires."""
         return True
 
     def seekable(self) -> bool:
+        """Return True, as `io` requires."""
         return True
 
     def tell(self) -> int:
+        """Return the offset of the next read."""
         return self._offset
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:

@@ -28,6 +28,7 @@ class Uri(NamedTuple):
 
     @property
     def is_local(self) -> bool:
+        """Whether this is a `file://` URI."""
         return self.scheme == "file"
 
     def local_path(self) -> str:

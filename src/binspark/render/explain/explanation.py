@@ -24,6 +24,8 @@ from binspark.render.summary import summarize
 from binspark.wire import RecordingCursor, Span
 from binspark.wire.packed import decode_varlen, unsigned_to_signed
 
+_VARLEN_OF_8_BYTES = 0xFF  # its value is the next 8 bytes: nothing to shift
+
 
 def spell_out(kind: str, data: bytes) -> str:
     """Return how bytes make a value of this kind; empty for kinds that need no explanation."""
@@ -43,7 +45,7 @@ def _varlen(data: bytes) -> str:
     value = decode_varlen(data)
     if len(data) == 1:
         return f"0x{data[0]:02x} >> 1 = {value}"
-    if len(data) == 9:
+    if data[0] == _VARLEN_OF_8_BYTES:
         return _following(data)
     packed = int.from_bytes(data, "little")
     low_bits = "0" + "1" * (len(data) - 1)
@@ -101,6 +103,7 @@ class Field:
 
     @property
     def end(self) -> int:
+        """The offset after the last byte."""
         return self.offset + len(self.data)
 
 
@@ -128,6 +131,7 @@ class Explanation:
 
     @property
     def damaged(self) -> bool:
+        """Whether the body cannot be decoded, or the checksum does not match."""
         return self.error is not None or self.checksum is ChecksumState.BAD
 
     def sections(self) -> Iterator[tuple[Section, tuple[Field, ...]]]:

@@ -36,6 +36,7 @@ class Selection:
 
     @property
     def everything(self) -> bool:
+        """Whether no condition is set."""
         return self == Selection()
 
     def takes(self, frame: Frame) -> bool:

@@ -27,15 +27,19 @@ class Grid:
 
     @property
     def width(self) -> int:
+        """The width of the box, with its borders."""
         return sum(self.widths) + _around(len(self.widths))
 
     def top(self) -> str:
+        """Return the line above the first row."""
         return self._line("┌", "┬", "┐")
 
     def middle(self) -> str:
+        """Return a line between two rows."""
         return self._line("├", "┼", "┤")
 
     def bottom(self) -> str:
+        """Return the line below the last row."""
         return self._line("└", "┴", "┘")
 
     def _line(self, left: str, between: str, right: str) -> str:

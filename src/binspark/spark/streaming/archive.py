@@ -1,4 +1,4 @@
-"""An archive that is still written to, as a source: how far it is complete, where batches end, splits of a range."""
+"""An archive to which logs are added: how far it is complete, where batches end, and the splits of a range."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from binspark.spark.streaming.limit import Limit
 
 @dataclass
 class ArchiveSource:
-    """Logs in a folder that an archiver adds to. Complete transactions are read, in the order of the logs."""
+    """Logs in a directory, to which an archiver adds. Complete transactions are read, in the order of the logs."""
 
     options: SourceOptions
     _known: tuple[BinlogPosition, SchemaHistory] | None = field(default=None, repr=False)
@@ -41,12 +41,12 @@ class ArchiveSource:
         return BinlogPosition(file, int(offset))
 
     def head(self) -> BinlogPosition:
-        """Return where the archive ends for now, after its last complete transaction."""
+        """Return where the archive ends now: the position after its last complete transaction."""
         sources = self._sources()
         return BinlogPosition(_base(sources[-1]), _end(sources[-1], FIRST_EVENT_OFFSET, last=True))
 
     def latest(self, start: BinlogPosition, limit: Limit, target: BinlogPosition | None = None) -> BinlogPosition:
-        """Return how far the next batch goes: as far as the limit allows, always to where a transaction begins."""
+        """Return where the next batch ends: as far as the limit allows, always where a transaction begins."""
         sources = self._sources()
         first = self._first(sources, start)
         position = start
@@ -68,7 +68,7 @@ class ArchiveSource:
         return self.head()
 
     def stop(self) -> None:
-        """Do nothing: nobody waits for an archive."""
+        """Do nothing: no thread follows an archive."""
 
     def parts(self, start: BinlogPosition, end: BinlogPosition) -> list[tuple[Split, SchemaHistory]]:
         """Return the splits of a range, each with what is known of tables where it begins."""
@@ -90,10 +90,10 @@ class ArchiveSource:
         for number, source in enumerate(sources):
             if _base(source) == file:
                 return number
-        raise Purged(f"{file} is no longer in the archive, and was not read yet. {_ADVICE}")
+        raise Purged(f"{file} is no longer in the archive, and the stream has not read all of it. {_ADVICE}")
 
     def _first(self, sources: Sequence[LogSource], start: BinlogPosition) -> int:
-        """Return the log to continue with; one that is gone is data loss, which may be allowed."""
+        """Return the log to continue with; a missing one is data loss, which may be allowed."""
         try:
             return self._number(sources, start.file)
         except Purged:
@@ -120,7 +120,7 @@ class ArchiveSource:
         return history_over(self.options, plan_logs(sources)).at(source.name, offset)
 
 
-_ADVICE = "failOnDataLoss=false continues with the oldest log that is there"
+_ADVICE = "failOnDataLoss=false continues with the oldest log that exists"
 
 
 def _base(source: LogSource) -> str:
@@ -128,7 +128,7 @@ def _base(source: LogSource) -> str:
 
 
 def _end(source: LogSource, begin: int, *, last: bool) -> int:
-    """Return how far a log is complete; one that another follows is not written to any more."""
+    """Return where the complete transactions of a log end; only the last log is still written to."""
     with source.open() as file:
         if not last:
             return file.size
@@ -140,4 +140,5 @@ def _planned(source: LogSource, size: int | None) -> PlannedLog:
         if size is not None and size > file.size:
             raise Purged(f"{source.name} had {size} bytes when it was read, now it has {file.size}")
         head = read_head(file, source.name)
-        return PlannedLog(source, file.size if size is None else size, fingerprint(file), head.relay, head.can_split)
+        planned = file.size if size is None else size
+        return PlannedLog(source, planned, fingerprint(file), head.relay, head.can_split)

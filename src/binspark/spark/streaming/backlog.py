@@ -65,7 +65,7 @@ class BacklogEntry:
 
     @property
     def size(self) -> int:
-        """How many bytes of the log it covers."""
+        """How many bytes of the log the entry covers, whether or not they are kept."""
         return int(self.boundaries[-1]) - self.begin
 
     @property
@@ -149,12 +149,12 @@ class BatchBoundaries:
 
     @property
     def size(self) -> int:
-        """How many bytes come before the last of them."""
+        """How many bytes of the log are after the offset at which the batch begins."""
         return int(self.entry.boundaries[-1]) - self.begin
 
     @property
     def transactions(self) -> int:
-        """How many transactions come before the last of them."""
+        """How many transactions end at these boundaries."""
         return len(self) if self.entry.transactions else 0
 
     def position_after(self, count: int) -> BinlogPosition:
@@ -241,9 +241,9 @@ class Backlog:
             self._changed.wait_for(lambda: self._is_ready(start, target), seconds)
 
     def next_end(self, start: BinlogPosition, limit: Limit, target: BinlogPosition | None) -> BinlogPosition:
-        """Return how far a batch goes that begins at a position: as far as the limit allows.
+        """Return where a batch that starts at a position ends: within the limit, but after at least one transaction.
 
-        It has at least one transaction. What made the follower fail is raised when everything before it was taken.
+        The error that made the follower fail is raised when everything before it was taken.
         """
         with self._changed:
             self._drop_before(start)
@@ -302,8 +302,8 @@ class Backlog:
     def _end_of_batch(self, start: BinlogPosition, limit: Limit, target: BinlogPosition | None) -> BinlogPosition:
         """Find the end of a batch.
 
-        It is read again in one way: where another begins, on another server or by file instead of by GTIDs, a batch
-        ends, and so does the one that takes the first step there.
+        An executor reads a batch in one way: from one server, and by file or by GTIDs. So a batch ends where the way
+        changes, and so does the batch that makes the change.
         """
         found: tuple[BatchBoundaries, int] | None = None
         size = count = 0

@@ -19,11 +19,11 @@ class Limit:
 
     @property
     def used_up(self) -> bool:
-        """Whether nothing more fits."""
+        """Whether no further transaction fits."""
         return any(left is not None and left <= 0 for left in (self.bytes, self.transactions))
 
     def allows(self, size: int, count: int) -> bool:
-        """Return whether a batch of this size and this number of transactions fits."""
+        """Return whether this number of bytes and transactions fits."""
         return (self.bytes is None or size <= self.bytes) and (self.transactions is None or count <= self.transactions)
 
     def take(self, source: LogSource, begin: int, end: int) -> int:

@@ -34,19 +34,19 @@ _NO_BYTES_LIMIT = 1 << 62
 _HISTORIES = 4
 
 UNRESOLVED: dict[str, Any] = {**dict.fromkeys(BinlogPosition("", 0).to_json()), "v": 1}
-"""The offset at which every stream begins: a constant, because Spark asks for it several times. What it means is
-decided once, by the first offset that is asked for, which Spark keeps before it is used.
+"""The offset at which every stream begins: a constant, because Spark requests it several times. What it means is
+decided once, when Spark requests the first latest offset, which it stores in the checkpoint before it is used.
 """
 
 
 def parse_offset(kept: dict[str, Any]) -> BinlogPosition | None:
-    """Return the position of an offset that Spark has kept, None for where every stream begins."""
+    """Return the position of an offset that Spark has stored, None for the one at which every stream begins."""
     is_unresolved = kept.get("v") == UNRESOLVED["v"] and kept.get("file") is None
     return None if is_unresolved else BinlogPosition.from_json(kept)
 
 
 class RangePartition(InputPartition):
-    """A part of a range, with the schemas of tables there: an executor sees nothing else of the driver."""
+    """A part of a range, with what is known of tables there: an executor gets nothing else from the driver."""
 
     def __init__(self, part: Split | ServerRange, history: bytes) -> None:
         super().__init__(part)
@@ -57,7 +57,7 @@ class RangePartition(InputPartition):
 class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Follows a server or an archive. The same range gives the same rows, wherever and whenever it is read.
 
-    Nothing depends on `commit` or `stop`: Spark may call neither.
+    It does not depend on `commit` or `stop`: Spark may call neither.
     """
 
     def __init__(self, options: SourceOptions, schema: StructType, version: SchemaVersion | None) -> None:
@@ -86,7 +86,7 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target = self._followed.head()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
-        """Return how far the next batch goes. The first time, that is where the stream begins."""
+        """Return where the next batch ends. The first time, that is where the stream begins."""
         begun = parse_offset(start)
         if begun is None:
             return self._followed.start(self._options.starting_offsets).to_json()
@@ -124,7 +124,7 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return view.read(partition.part, _reader(partition))
 
     def stop(self) -> None:
-        """End what runs on the driver."""
+        """Stop the thread on the driver."""
         if self._follows is not None:
             self._follows.stop()
 

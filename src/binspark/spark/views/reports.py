@@ -62,7 +62,7 @@ def _records(table: str, rows: list[int], sizes: list[int]) -> Iterator[dict[str
 
 @dataclass(frozen=True)
 class CorruptView:
-    """Decodes everything and tells what could not be."""
+    """Decodes everything and reports what could not be decoded."""
 
     options: SourceOptions
     target: pa.Schema

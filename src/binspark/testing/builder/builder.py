@@ -120,7 +120,7 @@ class BinlogBuilder(StatementEvents, RowEvents, IdentityEvents, OtherEvents):
         """Begin a file as a server does: with a format description, and the GTIDs of the files before it."""
         self.files.append(LogFile(name or self._file_name(len(self.files) + 1), self.format))
         self.sequence_number = 0
-        if self.format.version < 4:
+        if not self.format.is_v4:
             self.start_v3()
             return
         self.format_description(self.timestamp if create_timestamp is None else create_timestamp)
@@ -162,7 +162,7 @@ class BinlogBuilder(StatementEvents, RowEvents, IdentityEvents, OtherEvents):
         if xa is not None:
             end = self.query_spec(f"XA END {_xa_name(xa)}")
             return [end, EventSpec(E.XA_PREPARE, XaPrepare(False, _XA_FORMAT, xa, b""))]
-        if self.format.version < 4:
+        if not self.format.is_v4:
             return [self.query_spec("COMMIT")]
         self._last_xid += 1
         return [EventSpec(E.XID, Xid(self._last_xid))]

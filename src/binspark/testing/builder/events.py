@@ -196,7 +196,7 @@ class StatementEvents(LogWriter):
 
     def default_status_vars(self) -> tuple[StatusVariable, ...]:
         """Return the status variables that a server writes with every statement."""
-        if self.format.version < 4:
+        if not self.format.is_v4:
             return ()
         return (
             StatusVariable(StatusCode.FLAGS2, 0),

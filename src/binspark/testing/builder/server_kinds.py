@@ -25,6 +25,7 @@ class ServerKind:
 
     @property
     def family(self) -> Family:
+        """MySQL or MariaDB."""
         return family_of(self.server_version)
 
     @property
@@ -35,6 +36,7 @@ class ServerKind:
 
     @property
     def has_checksums(self) -> bool:
+        """Whether this server can write a checksum after each event."""
         return self.binlog_version == 4 and carries_checksum(self.server_version)
 
     @property
@@ -44,6 +46,7 @@ class ServerKind:
 
     @property
     def writes_rows_v2(self) -> bool:
+        """Whether rows events have version 2 of their post-header, with room for extra information."""
         return self.family is Family.MYSQL and version_numbers(self.server_version) >= _FIRST_WITH_ROWS_V2
 
     def with_post_header(self, type_code: int, length: int) -> ServerKind:

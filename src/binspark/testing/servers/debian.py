@@ -108,12 +108,13 @@ def _deb822_fields(paragraph: str) -> dict[str, str]:
 def parse_one_line(lines: Iterable[str]) -> Iterator[Archive]:
     """Parse lines of the form `deb [option=value …] uri suite component…`."""
     for line in lines:
-        match = re.match(r"\s*deb\s+(?:\[([^\]]*)\]\s*)?([^#]+)", line)
-        words = match[2].split() if match else []
-        if match and len(words) > 2:
-            options = dict(word.partition("=")[::2] for word in shlex.split(match[1] or ""))
-            signed_by = options.get("signed-by", "")
-            yield Archive(uri=words[0], suites=(words[1],), components=tuple(words[2:]), signed_by=signed_by)
+        found = re.match(r"\s*deb\s+(?:\[([^\]]*)\]\s*)?([^#]+)", line)
+        if found is None:
+            continue
+        options = dict(word.partition("=")[::2] for word in shlex.split(found[1] or ""))
+        match found[2].split():
+            case [uri, suite, *components] if components:
+                yield Archive(uri, (suite,), tuple(components), options.get("signed-by", ""))
 
 
 NOT_NEEDED = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/perl", "usr/share/lintian")

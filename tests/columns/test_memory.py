@@ -24,19 +24,19 @@ Block = npt.NDArray[np.uint8]
 
 
 class GuardedMemory:
-    """Gives blocks with a guard behind every part, and sees afterwards whether the guards are as they were."""
+    """Gives blocks with a guard after every part, and checks afterwards that the guards are unchanged."""
 
     def __init__(self) -> None:
         self._parts: list[int] = []
         self._blocks: list[tuple[Block, list[int]]] = []
 
     def aligned(self, size: int) -> int:
-        """Take the place of `aligned`: a part is followed by a guard."""
+        """Replace `aligned`: a part is followed by a guard."""
         self._parts.append(size)
         return aligned(size) + _GUARD
 
     def take(self, size: int) -> Block:
-        """Take the place of `Arena.take`, which is asked for a block for the parts that were laid out before."""
+        """Replace `Arena.take`, which returns a block for the parts that were laid out before."""
         block = np.full(size, _PATTERN, dtype=np.uint8)
         self._blocks.append((block, self._parts))
         self._parts = []
@@ -82,15 +82,15 @@ def test_nothing_is_written_outside_while_batches_grow() -> None:
     assert found == ReferenceReader(selection).read(log.read_bytes(), log.name)
 
 
-def test_a_block_that_somebody_looks_at_is_not_given_again() -> None:
+def test_a_block_in_use_is_not_given_again() -> None:
     arena = Arena()
-    held = arena.take(1000)
+    kept = arena.take(1000)
     view = arena.take(1000)[10:20]
     assert view.base is not None
-    assert len({held.ctypes.data, view.base.ctypes.data, arena.take(1000).ctypes.data}) == 3
+    assert len({kept.ctypes.data, view.base.ctypes.data, arena.take(1000).ctypes.data}) == 3
 
 
-def test_a_block_that_nobody_looks_at_is_given_again() -> None:
+def test_a_block_that_is_no_longer_in_use_is_given_again() -> None:
     arena = Arena()
     address = arena.take(1000).ctypes.data
     assert arena.take(1000).ctypes.data == address

@@ -35,7 +35,7 @@ def test_bulk_reads_what_the_reference_reads(log: Path) -> None:
 
 
 @pytest.mark.parametrize("log", ALL_LOGS, ids=log_id)
-def test_batches_of_three_rows_hold_the_same_rows(log: Path) -> None:
+def test_batches_of_three_rows_have_the_same_rows(log: Path) -> None:
     selection = Selection(max_rows=3, options=ColumnOptions(zero_dates=ZeroDates.STRING))
     expected = ReferenceReader(selection).read(log.read_bytes(), log.name)
     assert bulk_outcome(log.read_bytes(), selection, file=log.name) == expected
@@ -72,7 +72,7 @@ def test_one_reader_reads_log_after_log(case: str) -> None:
     assert found == [reference.read(log, name) for log, name in logs]
 
 
-def test_a_reader_goes_on_after_a_log_that_was_wrong() -> None:
+def test_a_reader_continues_after_a_damaged_log() -> None:
     right = case_logs("mysql/format-row")[0].read_bytes()
     bulk, reference = BatchReader(Selection()), ReferenceReader(Selection())
     logs = [(right[:-1], "cut"), (right[: len(right) * 2 // 3] + bytes(50), "overwritten"), (right, "right")]

@@ -1,4 +1,4 @@
-"""Facts about batches that took a test of their own."""
+"""Single cases of batches: text, dates and geometries that are unusual, many table ids, logs without GTIDs."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ def test_anonymous_transactions_have_no_identifier_in_parquet_either() -> None:
 def test_anonymous_transactions_need_nothing_else_of_arrow() -> None:
     code = (
         "import io; from binspark.columns.reader import BatchReader; from binspark.columns.selection import Selection;"
+        "from binspark.kernels import cache; cache.enable();"
         "from binspark.testing.builder import *; log = BinlogBuilder(MYSQL_9_7);"
         "log.transaction(insert(table('shop.t', integer('id')), (1,)), gtid='anonymous');"
         "print(sum(b.batch.num_rows for b in BatchReader(Selection()).read(io.BytesIO(log.content).readinto)))"
@@ -58,7 +59,7 @@ def test_anonymous_transactions_need_nothing_else_of_arrow() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "1\n"
 
 
-def test_text_of_several_bytes_that_is_wrong_is_refused_where_it_stands() -> None:
+def test_text_of_several_bytes_that_is_wrong_is_refused_at_its_position() -> None:
     schema = TableSchema("shop", "t", (Column(T.VARCHAR, length=20, collation=SJIS, name="c"),))
     log = log_of(schema, b"\x00\x02\x82\xa0" + b"\x01", b"\x00\x01a" + b"\x00\x02\x82\x00" + b"\x00\x01b", b"\x00\x01c")
     found = bulk_outcome(log, Selection(), KnownTables(schema), "binlog.000001")
@@ -66,7 +67,7 @@ def test_text_of_several_bytes_that_is_wrong_is_refused_where_it_stands() -> Non
     assert found == ReferenceReader(Selection(), KnownTables(schema)).read(log, "binlog.000001")
 
 
-def test_a_zero_date_that_is_an_error_is_refused_where_it_stands() -> None:
+def test_a_zero_date_that_is_an_error_is_refused_at_its_position() -> None:
     schema = TableSchema("shop", "t", (Column(T.DATE, name="c"),))
     log = log_of(schema, b"\x00\x21\xe8\x0f", b"\x00\x21\xe8\x0f" + bytes(4), b"\x00\x21\xe8\x0f")
     selection = Selection(options=ColumnOptions(zero_dates=ZeroDates.ERROR))
@@ -76,9 +77,9 @@ def test_a_zero_date_that_is_an_error_is_refused_where_it_stands() -> None:
 
 
 def test_the_id_of_a_spatial_reference_system_keeps_its_bits() -> None:
-    shape = Column(T.GEOMETRY, length=4, name="c")
-    by_kernel = TableSchema("shop", "t", (shape,))
-    by_reference = TableSchema("shop", "t", (shape, Column(T.NULL, name="n")))
+    geometry = Column(T.GEOMETRY, length=4, name="c")
+    by_kernel = TableSchema("shop", "t", (geometry,))
+    by_reference = TableSchema("shop", "t", (geometry, Column(T.NULL, name="n")))
     rows = b"\x04\x00\x00\x00\xfe\xff\xff\xff"
     both = [
         bulk_outcome(log_of(by_kernel, b"\x00" + rows), Selection(), KnownTables(by_kernel)),
@@ -103,7 +104,7 @@ def test_compressed_text_that_is_none_may_stay_bytes() -> None:
     assert found.tables["shop.t"][0].values["c"] == b"\xff"
 
 
-def test_text_that_is_wrong_in_a_column_that_nobody_wants_is_stepped_over() -> None:
+def test_text_that_is_wrong_in_a_column_that_is_not_selected_is_skipped() -> None:
     columns = (Column(T.VARCHAR, length=9, collation=UTF8MB4, name="t"), Column(T.TINY, name="c"))
     tables = [TableSchema("shop", "t", columns), TableSchema("shop", "t", (*columns, Column(T.NULL, name="n")))]
     found = [

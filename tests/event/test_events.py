@@ -10,7 +10,7 @@ from binspark.frames.header import decode_header
 from binspark.gtid import Gtid, GtidSet
 from binspark.testing.builder import MARIADB_10_11, BinlogBuilder
 from binspark.wire import Cursor
-from tests.support.event.decoding import decode_body_of, encode, read_log, whole_event
+from tests.support.event.decoding import complete_event, decode_body_of, encode, read_log
 
 E = EventCode
 
@@ -62,7 +62,7 @@ def test_a_heartbeat_up_to_4_gib_is_a_name() -> None:
 
 
 def test_a_gtid_of_mysql_8_0_40() -> None:
-    event = whole_event(GTID_8_0_40)
+    event = complete_event(GTID_8_0_40)
     assert event.header == Header(1748308013, 33, 1, 79, 276, 0)
     assert event.checksum.value == "ok"
     assert event.frame.data[-4:].hex() == "68d62761"
@@ -84,7 +84,7 @@ def test_a_gtid_of_mysql_8_0_40() -> None:
 
 
 def test_the_rotate_that_ends_a_file() -> None:
-    event = whole_event(ROTATE_8_0_40)
+    event = complete_event(ROTATE_8_0_40)
     assert event.header == Header(1748308025, 4, 1, 44, 1472, 0)
     assert event.body == Rotate(position=4, next_file="binlog.000025")
     assert (event.artificial, event.checksum.value, event.frame.data[-4:].hex()) == (False, "ok", "de7e7110")
@@ -111,7 +111,7 @@ def test_previous_gtids_in_three_forms(body: str, expected: PreviousGtids) -> No
 
 
 def test_a_tagged_gtid_of_mysql_9_6_0() -> None:
-    event = whole_event(GTID_TAGGED_9_6_0)
+    event = complete_event(GTID_TAGGED_9_6_0)
     assert event.header == Header(1770368687, 42, 1, 83, 328, 0)
     assert event.checksum.value == "ok"
     assert event.body == GtidTagged(

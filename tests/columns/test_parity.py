@@ -60,7 +60,7 @@ def test_any_bytes_are_read_or_refused_alike(log: RandomLog, options: ColumnOpti
 
 @_THOROUGH
 @given(logs(damage=True), st.integers(1, 9), st.sampled_from((1, 1 << 20)))
-def test_small_batches_hold_the_same_rows(log: RandomLog, max_rows: int, max_bytes: int) -> None:
+def test_small_batches_have_the_same_rows(log: RandomLog, max_rows: int, max_bytes: int) -> None:
     agree(log, Selection(before=True, max_rows=max_rows, max_bytes=max_bytes))
 
 
@@ -72,6 +72,6 @@ def test_what_is_selected_is_the_same(log: RandomLog, selection: Selection) -> N
 
 @_THOROUGH
 @given(logs(damage=False), st.booleans(), st.data())
-def test_columns_that_are_not_asked_for_change_nothing(log: RandomLog, before: bool, data: st.DataObject) -> None:
+def test_columns_that_are_not_selected_change_nothing(log: RandomLog, before: bool, data: st.DataObject) -> None:
     names = data.draw(st.lists(st.sampled_from(log.schemas[0].column_names), unique=True).map(tuple))
     agree(log, Selection(tables=frozenset({"shop.a"}), columns=names, before=before))

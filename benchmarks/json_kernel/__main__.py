@@ -1,22 +1,19 @@
-"""How fast JSON documents become text: the kernel, the reference, and Python's own `json.dumps` on the same documents.
+"""`python -m benchmarks.json_kernel`: binary JSON into text, by the kernel, the reference, and Python's `json.dumps`.
 
-    python benchmarks/json_kernel.py
-
-Prints, for each kind of document, millions of bytes of binary JSON a second (the best of several runs) and the
-kernel's time for one document. `json.dumps` begins with Python objects: it does not decode.
+Prints, for each kind of document, megabytes of binary JSON per second (best of several repeats) and the kernel's time
+per document. `json.dumps` starts from Python objects: it does not decode.
 """
 
 from __future__ import annotations
 
 import json
 import random
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.timing import best_seconds
 from binspark.kernels import cache
 from binspark.kernels.compiler import callback_address, kernel
 from binspark.kernels.json.document import write_json
@@ -29,7 +26,7 @@ CAPACITY = 1 << 20
 
 @kernel
 def write_all(writer: int, target: int, source: int, ends: npt.NDArray[np.int64]) -> int:
-    """Write documents that are one after the other; return the size of their text."""
+    """Write consecutive documents; return the size of their text."""
     total, start = 0, 0
     for end in ends:
         written: int = call_writer(writer, target, CAPACITY, source + start, end - start)
@@ -66,15 +63,6 @@ def documents() -> dict[str, list[Any]]:
     }
 
 
-def best_seconds(work: Callable[[], Any], runs: int) -> float:
-    seconds = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
-
-
 def measure(kind: str, values: list[Any]) -> None:
     """Print one line of figures."""
     encoded = [encode_json(value) for value in values]
@@ -94,7 +82,7 @@ def measure(kind: str, values: list[Any]) -> None:
 def main() -> None:
     cache.enable()
     print(
-        f"{'documents':24}{'bytes each':>10}{'kernel MB/s':>12}{'reference':>12}{'json.dumps':>12}{'ns a document':>14}"
+        f"{'documents':24}{'bytes each':>10}{'kernel MB/s':>12}{'reference':>12}{'json.dumps':>12}{'ns/document':>14}"
     )
     for kind, values in documents().items():
         measure(kind, values)

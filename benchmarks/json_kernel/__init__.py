@@ -1,0 +1,1 @@
+"""How fast binary JSON becomes text, compared with the reference and `json.dumps`."""
