@@ -129,8 +129,8 @@ def test_lag_is_counted_over_files(file: str, offset: int, lag: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"sync_seconds": -1}, {"report_seconds": -1}, {"upload_seconds": 0}, {"start": "0-1-2"}], ids=str
+    "wrong", [{"sync_seconds": -1}, {"progress_seconds": -1}, {"upload_seconds": 0}, {"start": "0-1-2"}], ids=str
 )
 def test_settings_are_checked(wrong: dict[str, float]) -> None:
-    with pytest.raises(OptionError):
+    with pytest.raises(OptionError, match=f"^{next(iter(wrong))} must be"):
         ArchiveSettings(**wrong)  # type: ignore[arg-type]

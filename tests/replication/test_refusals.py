@@ -146,7 +146,7 @@ def test_a_second_reader_of_the_same_name_ends_the_first(family: Family, shared:
     second = follow(config_of(shared.port), "latest", settings)
     next(first)
     next(second)
-    with pytest.raises(Server, match="give each reader a server_id of its own"):
+    with pytest.raises(Server, match="give each reader a connection_server_id of its own"):
         list(first)
     second.close()
 

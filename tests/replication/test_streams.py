@@ -93,7 +93,7 @@ def test_rotations_are_followed_while_streaming(family: Family, start_server: St
 
 @every_family
 def test_a_reader_is_listed_by_its_server(family: Family, shared: Server) -> None:
-    with streaming(shared, in_file("binlog.000001"), server_id=4_000_000_001, report_host="here") as stream:
+    with streaming(shared, in_file("binlog.000001"), connection_server_id=4_000_000_001, report_host="here") as stream:
         until_heartbeat(stream)
         listed = shared.query("SHOW REPLICAS" if family is MySQL else "SHOW SLAVE HOSTS")
         assert [(row[0], row[1]) for row in listed if row[0] == 4_000_000_001] == [(4_000_000_001, "here")]

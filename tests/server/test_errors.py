@@ -38,4 +38,6 @@ def test_the_text_of_a_failed_dump_says_what_failed(text: str, kind: type[Source
     ids=["MySQL, MariaDB 10", "MariaDB 11"],
 )
 def test_a_reader_of_the_same_name_learns_what_to_do(code: int, text: str) -> None:
-    assert "give each reader a server_id of its own" in str(explain_dump_error(code, text, Position(source="db1:3306")))
+    assert "give each reader a connection_server_id of its own" in str(
+        explain_dump_error(code, text, Position(source="db1:3306"))
+    )

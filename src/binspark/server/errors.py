@@ -102,7 +102,7 @@ _DUMP_TEXTS: tuple[tuple[str, _Advice], ...] = (
     ),
     (
         r"the same server_uuid/server_id|same server_id is already connected",
-        _Advice(Server, "another replica uses this server id: give each reader a server_id of its own"),
+        _Advice(Server, "another replica uses this server id: give each reader a connection_server_id of its own"),
     ),
     (
         r"binary log is not open",
