@@ -28,7 +28,11 @@ POSITIONS = st.one_of(
     st.builds(Position, file=FILES),
 )
 MESSAGES = st.sampled_from(
-    ["the checksum is 1, not 2", "operations must be insert or update, got 'x'", "rows of t (id int) at other.000001:4 (TABLE_MAP): no"]
+    [
+        "the checksum is 1, not 2",
+        "operations must be insert or update, got 'x'",
+        "rows of t (id int) at other.000001:4 (TABLE_MAP): no",
+    ]
 )
 
 
