@@ -8,11 +8,14 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from binspark.kernels import cache
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, ServerUnavailable, start
 from tests.support.servers import ServerOptions, StartServer
 
+settings.register_profile("tests", deadline=None)  # machines are noisy: no test fails for being slow
+settings.load_profile("tests")
 cache.enable()  # compiling kernels takes half a minute, and every process of the tests would do it
 
 SHARED_OPTIONS: ServerOptions = {"binlog-row-metadata": "FULL"}

@@ -76,6 +76,7 @@ def follow(
     from binspark.replication.follow import follow
     from binspark.replication.settings import FollowSettings
 
+    cache.enable()
     stream = stream_settings(connection_server_id=connection_server_id, heartbeat_seconds=heartbeat_seconds)
     return follow(_config(config, server), start, FollowSettings(stream=stream), until=until)
 

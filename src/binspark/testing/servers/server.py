@@ -169,7 +169,9 @@ class Server:
         return written[-2000:].decode(errors="replace")
 
     def _command(self) -> list[str]:
-        own = (f"--port={self.port}", f"--socket={self.socket}", f"--pid-file={self.socket.with_name('pid')}")
+        folder = self.datadir.parent
+        # A server that starts deletes the temporary tables that it finds: in a shared folder, those of others too.
+        own = (f"--port={self.port}", f"--socket={self.socket}", f"--pid-file={folder / 'pid'}", f"--tmpdir={folder}")
         given = [f"--{name}" if value is None else f"--{name}={value}" for name, value in self.options.items()]
         return server_command(self.programs, self.datadir, *own, *given)
 
