@@ -17,20 +17,19 @@ from contextlib import suppress
 from dataclasses import replace
 
 from binspark.errors import DecodeError, Malformed
-from binspark.event import Event, EventDecoder
 from binspark.frames import EventCode, LogFormat
 from binspark.frames.checksum import ChecksumState, checksum_of
 from binspark.frames.format import CHECKSUM_LENGTH
-from binspark.kernels.packet_layout import ODD_CODES, Outcome
+from binspark.kernels.packet_layout import ODD_CODES, PACKET_ROLES, Outcome
 from binspark.position import Position
 from binspark.replication.buffer import TransactionBuffer
 from binspark.replication.channel import Memory
 from binspark.replication.chunk import LogChunk
 from binspark.replication.resume import ResumedStream
 from binspark.replication.stop import NEVER, StopCondition
-from binspark.replication.stream import StreamEvent
+from binspark.replication.stream import StreamEvent, has_current_layout
 from binspark.replication.unpack import Unpacked, Unpacker
-from binspark.transactions.byte_tables import STARTS_NOTHING
+from binspark.transactions.byte_tables import STARTS_NOTHING, role_in_bytes
 from binspark.transactions.grammar import (
     Progress,
     Role,
@@ -215,12 +214,9 @@ class EventSource:
         self._progress = Progress.NONE
 
     def __iter__(self) -> Iterator[LogChunk]:
-        decoder = EventDecoder()
         for streamed in self._events:
-            decoder.file = streamed.file
-            event = decoder.decode(streamed.frame)
-            role = boundary_of(event).role
-            if self._buffer is not None and self._is_cut_short(self._buffer, event, role):
+            role = _role_of(streamed)
+            if self._buffer is not None and self._is_cut_short(self._buffer, streamed, role):
                 _warn_of_incomplete(self._buffer)
                 self._buffer, self._progress = None, Progress.NONE
             if streamed.in_file and not (self._buffer is None and _is_outside(role)):
@@ -230,11 +226,11 @@ class EventSource:
             else:
                 yield LogChunk(self._buffer.file, self._buffer.offset, streamed.frame.format, _NOTHING, event=streamed)
 
-    def _is_cut_short(self, buffer: TransactionBuffer, event: Event, role: Role) -> bool:
+    def _is_cut_short(self, buffer: TransactionBuffer, streamed: StreamEvent, role: Role) -> bool:
         """Whether an event shows that the transaction in progress is not continued."""
-        if event.file != buffer.file or begins_another(role, self._progress):
+        if streamed.file != buffer.file or begins_another(role, self._progress):
             return True
-        return role is Role.BREAKS and breaks_transaction(event, in_relay_log=False)
+        return role is Role.BREAKS and breaks_transaction(streamed.decode(), in_relay_log=False)
 
     def _add(self, streamed: StreamEvent, role: Role) -> Iterator[LogChunk]:
         """Add an event to its transaction; yield it if it is complete then."""
@@ -251,6 +247,14 @@ class EventSource:
         if is_complete:
             yield self._buffer.take(chunk.format, is_transaction=True)
             self._buffer = None
+
+
+def _role_of(event: StreamEvent) -> Role:
+    """Return the role of an event, from its bytes if they decide it: decoding takes longer."""
+    role: int = Role.UNDECIDED
+    if has_current_layout(event.frame.format):
+        role = role_in_bytes(PACKET_ROLES[event.type_code], event.frame.body)
+    return boundary_of(event.decode()).role if role == Role.UNDECIDED else Role(role)
 
 
 def _is_outside(role: Role) -> bool:

@@ -173,7 +173,7 @@ class BinlogStream:
         """
         if not self.file or self._skip_to or self.session.semi_sync:
             return False
-        return self.format.header_length == HEADER_LENGTH and self.format.event_codes is None
+        return has_current_layout(self.format)
 
     def advance(self, end_offset: int) -> None:
         """Continue after events that were unpacked from the channel, up to this offset of the file."""
@@ -303,6 +303,11 @@ class BinlogStream:
         if self._positions.offset < self._skip_to:
             message = f"the log ends at {self._positions.offset}, before the requested position {self._skip_to}"
             raise Purged(message, Position(file=self._positions.file, offset=self._skip_to))
+
+
+def has_current_layout(log_format: LogFormat) -> bool:
+    """Return whether events are laid out as by current servers, so that readers of bytes find what they need."""
+    return log_format.is_v4 and log_format.header_length == HEADER_LENGTH and log_format.event_codes is None
 
 
 def _framer(log_format: LogFormat | None) -> Framer:

@@ -17,6 +17,7 @@ from binspark.gtid.intervals import join
 from binspark.kernels.starts import NAME_LENGTH, count_starts, find_starts
 from binspark.kernels.walk import Look, Met, Walk, hop
 from binspark.replication.gtids import Gtids, joined
+from binspark.transactions.byte_tables import IDENTIFYING_CODES
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -144,12 +145,14 @@ def index_transactions(events: EventBytes) -> TransactionIndex:
 
 def index_one_transaction(events: EventBytes) -> TransactionIndex:
     """Return the index of bytes that are one transaction, which has no GTID event in the logs of old servers."""
-    index = index_transactions(events)
-    if len(index):
-        return index
-    anonymous = np.zeros((1, NAME_LENGTH), dtype=np.uint8)
-    anonymous[0, _TYPE] = EventCode.ANONYMOUS_GTID
-    return TransactionIndex(np.array([events.offset], dtype=np.int64), anonymous, {}, None, index.format)
+    head = np.zeros((1, NAME_LENGTH), dtype=np.uint8)
+    first = events.array[:NAME_LENGTH]
+    head[0, : len(first)] = first
+    code = int(first[_TYPE])
+    if code not in IDENTIFYING_CODES:
+        head[0, _TYPE] = EventCode.ANONYMOUS_GTID
+    tagged = {0: _event_at(events, events.offset, events.format).body.gtid} if code == EventCode.GTID_TAGGED else {}
+    return TransactionIndex(np.array([events.offset], dtype=np.int64), head, tagged, None, events.format)
 
 
 def find_statements(events: EventBytes) -> Iterator[Event]:
