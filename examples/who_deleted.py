@@ -15,7 +15,7 @@ from binspark.spark.session import local_session
 
 WHO_DELETED = """
 WITH deletes AS (
-    SELECT _file AS file, _pos AS pos, _commit_time AS committed, count(*) AS rows
+    SELECT _log_file AS file, _log_pos AS pos, _commit_time AS committed, count(*) AS rows
     FROM changes WHERE _op = 'delete' GROUP BY ALL
 ), statements AS (
     SELECT file, pos, body:query::string AS statement

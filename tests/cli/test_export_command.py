@@ -70,7 +70,7 @@ def test_every_type_can_be_written_and_read_back(tmp_path: Path, case: str) -> N
 def test_metadata_columns_are_plain_text(tmp_path: Path) -> None:
     assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out")]) == 0
     schema = pq.read_schema(tmp_path / "out" / ORDERS / "part-00000.parquet")
-    assert [schema.field(name).type for name in ("_op", "_gtid", "_file")] == [pa.string()] * 3
+    assert [schema.field(name).type for name in ("_op", "_gtid", "_log_file")] == [pa.string()] * 3
 
 
 def test_options_choose_rows_and_columns(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_rows_before_damage_can_be_salvaged(tmp_path: Path, capsys: pytest.Captu
     assert exit_code(["export", str(cut), str(LAST), "-o", str(out), "--salvage"]) == 1
     assert f"binspark: {cut}:" in capsys.readouterr().err
     rows = exported(out, ORDERS)
-    assert [sum(row["_file"] == name for row in rows) for name in ("binlog.000001", "binlog.000003")] == [151, 151]
+    assert [sum(row["_log_file"] == name for row in rows) for name in ("binlog.000001", "binlog.000003")] == [151, 151]
 
 
 def test_a_failure_while_writing_leaves_nothing(

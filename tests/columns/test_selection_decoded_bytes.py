@@ -38,8 +38,8 @@ def read(log: BinlogBuilder, **choice: Any) -> tuple[int, list[tuple[int, int, i
     reader = BatchReader(Selection(**choice))
     found = list(reader.read(io.BytesIO(log.content).readinto))
     of_items = [one.batch for one in found if one.table.table == "items"]
-    rows = [row for batch in of_items for row in batch.select(["_pos", "_row", "id"]).to_pylist()]
-    return reader.decoded_bytes, [(row["_pos"], row["_row"], row["id"]) for row in rows]
+    rows = [row for batch in of_items for row in batch.select(["_log_pos", "_log_row", "id"]).to_pylist()]
+    return reader.decoded_bytes, [(row["_log_pos"], row["_log_row"], row["id"]) for row in rows]
 
 
 def choices(log: BinlogBuilder) -> dict[str, tuple[dict[str, Any], list[int]]]:

@@ -38,7 +38,7 @@ def test_a_pipeline_reads_every_change_once(tmp_path: Path) -> None:
     assert "Run is COMPLETED" in run(tmp_path)
     changes = list(binspark.rows(LOGS, tables=["shop.orders"]))
     first = rows(tmp_path / "tables" / "order_changes")
-    positions = sorted((row["_file"], row["_pos"], row["_row"]) for row in first)
+    positions = sorted((row["_log_file"], row["_log_pos"], row["_log_row"]) for row in first)
     assert positions == sorted((Path(change.file).name, change.pos, change.row) for change in changes)
     counted = {row["_op"]: row["rows"] for row in rows(tmp_path / "tables" / "orders_by_operation")}
     assert counted == {op: sum(change.op == op for change in changes) for op in {change.op for change in changes}}

@@ -31,7 +31,7 @@ FEW_CASES = (
     "mariadb/system-versioning",
 )
 TRAILING_ZEROS = re.compile(r"(?<=\d)\.0*$|(?<=\.\d)0+$|(?<=\.\d\d)0+$")
-COLUMNS = "_schema _table _op _gtid _commit_time _file _pos _row _tx_row _server_id _key _before _after"
+COLUMNS = "_schema _table _op _gtid _commit_time _log_file _log_pos _log_row _tx_row _server_id _key _before _after"
 
 
 def lines(logs: Paths, **options: Any) -> list[Record]:
@@ -96,7 +96,7 @@ def test_variants_have_the_same_values_as_json(case: str, read: ReadLogs) -> Non
     """Where all values are numbers, texts and documents, the two are the same."""
     logs = case_logs(case)
     images = [f"to_json({name}) AS {name}" for name in ("_key", "_before", "_after")]
-    others = ["_file", "_pos", "_row", "_gtid", "_schema", "_table", "_op"]
+    others = ["_log_file", "_log_pos", "_log_row", "_gtid", "_schema", "_table", "_op"]
     found = as_lines(read(logs).selectExpr(*others, *images))
     assert [comparable(record) for record in found] == [comparable(record) for record in without_time(lines(logs))]
 

@@ -98,7 +98,7 @@ CHOICES: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
 @pytest.mark.parametrize("choice", CHOICES)
 def test_changes_are_selected_as_in_python(choice: str, logs: list[Path], read: ReadLogs) -> None:
     options, same = CHOICES[choice]
-    chosen = spark_rows(read(logs, "_file string, _pos bigint, _row int", **options))
+    chosen = spark_rows(read(logs, "_log_file string, _log_pos bigint, _log_row int", **options))
     assert chosen == python_rows(logs, **same)
     assert 0 < len(chosen) < len(python_rows(logs))
 

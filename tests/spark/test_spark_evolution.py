@@ -123,7 +123,7 @@ def test_schema_versions_that_do_not_fit_are_both_named_with_their_positions(
     log = save((OLD, (1, "9.99", "old")), "ALTER TABLE items COMMENT 'new'", (new, (1, "1", None)))
     error = failure(read(log, table="shop.items").collect)
     assert isinstance(error, SchemaError)
-    positions = [row["_pos"] for row in (*batch_records(log, "shop.items"),)]
+    positions = [row["_log_pos"] for row in (*batch_records(log, "shop.items"),)]
     assert error.message.startswith(
         f"rows of one schema version do not fit another: {why}. shop.items (id int32, price"
     )

@@ -80,11 +80,11 @@ def test_json_becomes_variant_on_request(read: ReadLogs, spark: SparkSession, tm
     frame = read(MYSQL, table="shop.documents", json="variant", before=True)
     assert column_types(frame) == "id int, j variant"
     frame.write.parquet(str(tmp_path / "rows"))
-    both = "to_json(j) AS found", "to_json(_before.j) AS before", "id", "_pos", "_row"
+    both = "to_json(j) AS found", "to_json(_before.j) AS before", "id", "_log_pos", "_log_row"
     again = spark.read.parquet(str(tmp_path / "rows")).selectExpr(*both)
     text = read(MYSQL, table="shop.documents", before=True)
     expected = text.selectExpr(
-        "to_json(parse_json(j)) AS found", "to_json(parse_json(_before.j)) AS before", "id", "_pos", "_row"
+        "to_json(parse_json(j)) AS found", "to_json(parse_json(_before.j)) AS before", "id", "_log_pos", "_log_row"
     )
     assert records(again) == records(frame.selectExpr(*both)) == records(expected)
 
@@ -117,7 +117,7 @@ def test_a_geometry_of_another_srid_is_an_error_with_its_position(read: ReadLogs
     assert "has the SRID 0, expected 4326" in error.message
     assert error.position.file is not None
     assert error.position.file.endswith("binlog.000001")
-    assert error.position.offset == batch_records(MYSQL, "shop.places")[0]["_pos"]
+    assert error.position.offset == batch_records(MYSQL, "shop.places")[0]["_log_pos"]
 
 
 def test_dates_that_no_calendar_has_are_null_or_text(read: ReadLogs) -> None:

@@ -17,13 +17,13 @@ from tests.support.spark.spark_reading import Paths, ReadLogs, failure, ordered,
 
 CHAIN = CORPUS / "mysql" / "rotation"
 ITEMS = table("shop.items", integer("id"))
-POSITION = "_file string, _pos bigint, _row int"
+POSITION = "_log_file string, _log_pos bigint, _log_row int"
 BUCKET = "logs"
 
 
 def positions(logs: list[Path]) -> list[dict[str, object]]:
     """Return the positions of the rows of logs."""
-    return [{"_file": Path(row.file).name, "_pos": row.pos, "_row": row.row} for row in binspark.rows(logs)]
+    return [{"_log_file": Path(row.file).name, "_log_pos": row.pos, "_log_row": row.row} for row in binspark.rows(logs)]
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def selection(schema: str, **options: str) -> Selection:
     ("schema", "columns", "before"),
     [
         ("total decimal(10,2), _op string, id decimal(20,0)", ("total", "id"), False),
-        ("_file string", (), False),
+        ("_log_file string", (), False),
         ("id decimal(20,0), _before struct<note string, id decimal(20,0)>", ("id", "note"), True),
     ],
 )
@@ -102,7 +102,7 @@ def test_a_null_where_the_schema_forbids_it_is_refused_with_its_row(read: ReadLo
     error = failure(read(LOGS, "channel string NOT NULL", table="shop.orders").collect)
     assert isinstance(error, SchemaError)
     assert error.message == "channel is NULL in a row, but NOT NULL in the schema of the query"
-    assert error.position.offset == batch_records(LOGS, "shop.orders")[0]["_pos"]
+    assert error.position.offset == batch_records(LOGS, "shop.orders")[0]["_log_pos"]
     named = read(LOGS, "id decimal(20,0) NOT NULL", table="shop.orders")
     assert named.count() == len(batch_records(LOGS, "shop.orders"))
 
@@ -125,7 +125,7 @@ def test_a_column_that_the_table_does_not_have_is_null_on_request(read: ReadLogs
     ("schema", "message"),
     [
         ("_op string, id int", "the view changes has no column 'id'; it has _schema, _table, _op"),
-        ("_pos string", "_pos of the view changes is bigint, not string"),
+        ("_log_pos string", "_log_pos of the view changes is bigint, not string"),
         ("_after string", "_after of the view changes is variant, not string"),
     ],
 )

@@ -41,13 +41,13 @@ def test_an_archive_is_followed_over_rotations(spark: SparkSession, server: Serv
     options = {"table": "shop.stock", "startingOffsets": "earliest", "maxSplitBytes": "1k"}
     stream = Stream(spark, tmp_path / "checkpoint", options, str(archive))
     stream.run()
-    assert stream.values("_file", "_pos", "_row") == logged(archive)
+    assert stream.values("_log_file", "_log_pos", "_log_row") == logged(archive)
     server.query("FLUSH BINARY LOGS")
     insert(server, 5)
     copy_logs(server, archive)
     stream.run(maxBytesPerTrigger="1k")
     assert len([rows for rows in stream.batches.values() if rows]) > 2
-    assert stream.values("_file", "_pos", "_row") == logged(archive)
+    assert stream.values("_log_file", "_log_pos", "_log_row") == logged(archive)
 
 
 def test_an_incomplete_transaction_waits(spark: SparkSession, server: Server, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_an_incomplete_transaction_waits(spark: SparkSession, server: Server, tm
     copy_logs(server, archive)
     assert before == len(logged(archive)) - 2
     stream.run()
-    assert stream.values("_file", "_pos", "_row") == logged(archive)
+    assert stream.values("_log_file", "_log_pos", "_log_row") == logged(archive)
 
 
 def test_several_tables_are_read_in_one_pass(spark: SparkSession, server: Server, tmp_path: Path) -> None:
@@ -76,7 +76,9 @@ def test_several_tables_are_read_in_one_pass(spark: SparkSession, server: Server
         for table in binspark.chunk_tables(chunks):
             typed = binspark.expand(chunks, table)
             assert typed is not None
-            positions = typed.select("_file", "_pos", "_row").orderBy("_file", "_pos", "_row").collect()
+            positions = (
+                typed.select("_log_file", "_log_pos", "_log_row").orderBy("_log_file", "_log_pos", "_log_row").collect()
+            )
             found.setdefault(table, []).extend(tuple(row) for row in positions)
         chunks.unpersist()
 

@@ -99,6 +99,6 @@ def test_a_replica_that_is_promoted(spark: SparkSession, start_server: StartServ
     insert(replica, 6)
     stream.run(host=f"127.0.0.1:{replica.port}")
     assert numbers(stream) == [1, 2, 3, 4, 5, 6]
-    files = [file for (file,) in stream.values("_file")]
+    files = [file for (file,) in stream.values("_log_file")]
     assert files[0].startswith("binlog.")
     assert files[-1].startswith("other.")

@@ -59,7 +59,7 @@ def test_a_stream_continues_where_it_ended(spark: SparkSession, server: Server, 
         (Path(change.file).name, change.pos, change.row)
         for change in binspark.rows([str(log) for log in server.log_files()], tables=["shop.stock"])
     ]
-    assert stream.values("_file", "_pos", "_row") == logged
+    assert stream.values("_log_file", "_log_pos", "_log_row") == logged
     stream.run()
     assert len(stream.rows) == 6
 

@@ -334,7 +334,7 @@ def check_rows(log: Known, reader: BatchReader) -> None:
     """Rows from kernels have the GTID of their transaction, and are numbered through it."""
     found = []
     for batch in reader.read(io.BytesIO(log.content).readinto, FILE):
-        columns = (batch.batch[name].to_pylist() for name in ("_pos", "_row", "_tx_row", "_gtid"))
+        columns = (batch.batch[name].to_pylist() for name in ("_log_pos", "_log_row", "_tx_row", "_gtid"))
         found += list(zip(*columns, strict=True))
     owners = {event.offset: log.owners[at] for at, event in enumerate(log.events) if at in log.owners}
     counts: dict[int, int] = {}

@@ -11,9 +11,9 @@ METADATA_FIELDS = (
     pa.field("_op", WORDS),
     pa.field("_gtid", WORDS),
     pa.field("_commit_time", TIMESTAMP),
-    pa.field("_file", WORDS),
-    pa.field("_pos", pa.int64()),
-    pa.field("_row", pa.int32()),
+    pa.field("_log_file", WORDS),
+    pa.field("_log_pos", pa.int64()),
+    pa.field("_log_row", pa.int32()),
     pa.field("_tx_row", pa.int64()),
     pa.field("_server_id", pa.int64()),
 )

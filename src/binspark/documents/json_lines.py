@@ -25,7 +25,9 @@ Bytes = npt.NDArray[np.uint8]
 Take = Callable[[int], Bytes]
 """Returns memory of at least a number of bytes."""
 
-_GTID, _POS, _ROW = ([field.name for field in METADATA_FIELDS].index(name) for name in ("_gtid", "_pos", "_row"))
+_GTID, _POS, _ROW = (
+    [field.name for field in METADATA_FIELDS].index(name) for name in ("_gtid", "_log_pos", "_log_row")
+)
 _MAX_NUMBERS_LENGTH = 20 + 10 + 10
 _SLACK = 64
 

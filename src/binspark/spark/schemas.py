@@ -78,9 +78,9 @@ TABLES_FIELDS = (
 )
 CHUNK_FIELDS = (
     pa.field("_table", pa.string()),
-    pa.field("_file", pa.string()),
-    pa.field("_pos", pa.int64()),
-    pa.field("_row", pa.int32()),
+    pa.field("_log_file", pa.string()),
+    pa.field("_log_pos", pa.int64()),
+    pa.field("_log_row", pa.int32()),
     pa.field("_rows", pa.int64()),
     pa.field("_schema", pa.string()),
     pa.field("_chunk", pa.binary()),

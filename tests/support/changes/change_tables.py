@@ -17,7 +17,7 @@ from binspark.files.changes import read_changes
 from binspark.schema.table import TableSchema
 from binspark.values import ABSENT, Column, Date, DateTime, Geometry, Row, Time, Timestamp
 
-METADATA = ("_op", "_gtid", "_file", "_pos", "_row", "_server_id")
+METADATA = ("_op", "_gtid", "_log_file", "_log_pos", "_log_row", "_server_id")
 EPOCH = datetime(1970, 1, 1)
 MAX_DIGITS = 38
 

@@ -15,7 +15,7 @@ from binspark.errors import BinlogError
 from binspark.schema.history import SchemaHistory
 from tests.support.columns.outcome import FoundRow, Outcome, float_bits, refusal_of
 
-_METADATA = ("_op", "_gtid", "_commit_time", "_file", "_pos", "_row", "_tx_row", "_server_id")
+_METADATA = ("_op", "_gtid", "_commit_time", "_log_file", "_log_pos", "_log_row", "_tx_row", "_server_id")
 
 
 def bulk_outcome(log: bytes, selection: Selection, history: SchemaHistory | None = None, file: str = "") -> Outcome:

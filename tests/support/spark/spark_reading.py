@@ -41,7 +41,7 @@ def records(frame: DataFrame) -> list[Record]:
 
 def ordered(rows: Iterable[Record]) -> list[Record]:
     """Order changes as the log does."""
-    return sorted(rows, key=lambda row: (row["_file"], row["_pos"], row["_row"]))
+    return sorted(rows, key=lambda row: (row["_log_file"], row["_log_pos"], row["_log_row"]))
 
 
 def batch_records(paths: Paths, table: str, **options: Any) -> list[Record]:

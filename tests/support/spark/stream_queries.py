@@ -16,7 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from binspark.testing.servers import Server
 
 WAIT_SECONDS = 120
-ORDER = ("_file", "_pos", "_row")
+ORDER = ("_log_file", "_log_pos", "_log_row")
 
 
 @dataclass

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-ORDER = ("_file", "_pos", "_row")
+ORDER = ("_log_file", "_log_pos", "_log_row")
 
 
 def make_session() -> SparkSession:

@@ -119,7 +119,7 @@ def arrived(folder: Path) -> list[tuple[RowPosition, int, int]]:
     found: list[tuple[RowPosition, int, int]] = []
     for path in sorted((folder / "output").glob("*.parquet")):
         rows = pq.read_table(path).to_pylist()
-        found += [((row["_file"], row["_pos"], row["_row"]), row["id"], row["amount"]) for row in rows]
+        found += [((row["_log_file"], row["_log_pos"], row["_log_row"]), row["id"], row["amount"]) for row in rows]
     return found
 
 

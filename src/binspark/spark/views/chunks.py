@@ -39,7 +39,7 @@ class ChunksView:
             yield self._record(packer, found)
 
     def _record(self, packer: _Packer, found: TableBatch) -> pa.RecordBatch:
-        first = {name: found.batch.column(name)[0].as_py() for name in ("_file", "_pos", "_row")}
+        first = {name: found.batch.column(name)[0].as_py() for name in ("_log_file", "_log_pos", "_log_row")}
         values = {
             **first,
             "_table": found.table.name,

@@ -159,6 +159,6 @@ def _first_refused(array: pa.Array, convert: Conversion) -> int:
 
 def _position(found: TableBatch, row: int = 0) -> Position:
     batch = found.batch
-    if not batch.num_rows or "_pos" not in batch.schema.names:
+    if not batch.num_rows or "_log_pos" not in batch.schema.names:
         return Position()
-    return Position(file=batch.column("_file")[row].as_py(), offset=batch.column("_pos")[row].as_py())
+    return Position(file=batch.column("_log_file")[row].as_py(), offset=batch.column("_log_pos")[row].as_py())
