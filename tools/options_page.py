@@ -17,6 +17,7 @@ import click
 from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, TABLE, SelectionOption
 from binspark.cli.command import RenamedOption
 from binspark.cli.main import COMMANDS, main
+from binspark.files.damage import SKIP_DAMAGED
 from binspark.options.option import Option, Surface
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS
 from binspark.spark.options import SPARK_OPTIONS
@@ -74,14 +75,16 @@ def _choices(option: Option) -> str:
 def _selection() -> Iterator[str]:
     yield "## Selecting rows\n"
     yield _paragraph(
-        "Commands `rows`, `tail` and `export`; `binspark.rows` and `binspark.batches`; Spark, in batch and in streams."
+        "Commands `rows`, `tail` and `export`; `binspark.rows` and `binspark.batches`; Spark, in batch and in streams. "
+        "`--skip-damaged` is an option of `events`, `transactions`, `rows` and `export`, and of `binspark.events`; "
+        "Spark's is `mode`."
     )
     yield _paragraph(
         "Spark reads complete transactions: there, positions are those where transactions begin, and times are commit "
         "times. In the view `events`, `tables`, `excludeTables` and `operations` do not apply."
     )
     rows = {}
-    for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE):
+    for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, SKIP_DAMAGED):
         rows[option.name] = _row(option, {CLI: _for_batches(option, "export"), PYTHON: _for_batches(option, "batches")})
     rows[TABLE.name].names[PYTHON] = f"`{TABLE.name}` (batches)"
     for option in SPARK_OPTIONS:
@@ -171,7 +174,7 @@ def click_options() -> dict[str, list[click.Option]]:
 
 
 def _commands() -> Iterator[str]:
-    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, *SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS)
+    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

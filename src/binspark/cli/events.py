@@ -6,12 +6,21 @@ from collections.abc import Iterator
 
 import click
 
-from binspark.cli.command import Command, RenamedOption, format_option, logs_argument, type_codes, types_option
+from binspark.cli.command import (
+    Command,
+    RenamedOption,
+    click_option,
+    format_option,
+    logs_argument,
+    type_codes,
+    types_option,
+)
 from binspark.cli.output import Damage, json_line, print_lines
 from binspark.event import Event
 from binspark.files import LogSource, ReadOptions, find_logs
-from binspark.files.read import source_events
-from binspark.frames.checksum import ChecksumState, checksum_mismatch
+from binspark.files.damage import SKIP_DAMAGED
+from binspark.files.read import bad_checksum, source_events
+from binspark.frames import ChecksumState
 from binspark.render.records import event_line, event_record
 
 
@@ -39,6 +48,7 @@ from binspark.render.records import event_line, event_record
     default=True,
     help="Show the events inside compressed transactions too.  [default: expand-payloads]",
 )
+@click_option(SKIP_DAMAGED)
 def events_command(
     files: tuple[str, ...],
     output_format: str,
@@ -46,18 +56,19 @@ def events_command(
     start_position: int,
     stop_position: int | None,
     expand_payloads: bool,
+    skip_damaged: bool,
 ) -> int:
     """Show the events of one or more logs.
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
-    An event whose checksum does not match is shown and marked. Where a log is damaged, reading continues as far as
-    events can be found, then with the next file. Exit code 1: a log is damaged.
+    An event whose checksum does not match is shown and marked. Where bytes are not an event, reading continues with the
+    next file or, with --skip-damaged, with the next event that can be found. Exit code 1: a log is damaged.
     """
     codes = type_codes(types)
     render = event_line if output_format == "text" else (lambda event: json_line(event_record(event)))
     options = ReadOptions(expand_payloads=expand_payloads, report_checksums=True)
-    damage = Damage()
+    damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
     for source in find_logs(files):
         print_lines(
             render(event)
@@ -69,9 +80,9 @@ def events_command(
 
 def _events(source: LogSource, options: ReadOptions, stop_position: int | None, damage: Damage) -> Iterator[Event]:
     with damage.ends_file():
-        for event in source_events(source, options):
+        for event in source_events(source, options, damage.on_damage):
             if stop_position is not None and event.offset >= stop_position:
                 return
-            if event.checksum is ChecksumState.BAD:
-                damage.report(checksum_mismatch(event.frame.data, event.type).at(event.position))
+            if event.checksum is ChecksumState.BAD and event.inner is None:
+                damage.report(bad_checksum(event.frame, event.file))
             yield event

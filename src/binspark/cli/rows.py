@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from binspark.cli.command import Command, format_option, logs_argument
+from binspark.cli.command import Command, click_option, format_option, logs_argument
 from binspark.cli.output import Damage, print_lines, printable, time_text
 from binspark.cli.row_options import history_from, row_options, selection_from, warn_about_unmatched
 from binspark.files import LogSource, find_logs
+from binspark.files.damage import SKIP_DAMAGED
 
 if TYPE_CHECKING:
     from binspark.changes import Change, ChangeReader
@@ -24,20 +25,23 @@ _VALUE_WIDTH = 60
 @logs_argument
 @format_option("text", "jsonl")
 @row_options
-def rows_command(files: tuple[str, ...], output_format: str, schema_file: str | None, **options: Any) -> int:
+@click_option(SKIP_DAMAGED)
+def rows_command(
+    files: tuple[str, ...], output_format: str, schema_file: str | None, skip_damaged: bool, **options: Any
+) -> int:
     """Show the changed rows of one or more logs.
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
     An insert has no `before`, a delete no `after`. `key` is the primary key: of the old row, or of the new row for an
-    insert. Where a log is damaged, the rows before the damage are shown and reading continues with the next file. Exit
-    code 1: a log is damaged.
+    insert. Where a log is damaged, the rows before the damage are shown and reading continues with the next file or,
+    with --skip-damaged, with the next transaction. Exit code 1: a log is damaged.
     """
     from binspark.changes import ChangeReader, change_json
 
     form: Callable[[Change], str] = change_line if output_format == "text" else change_json
     reader = ChangeReader(selection_from(options), history_from(schema_file))
-    damage = Damage()
+    damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
     for source in find_logs(files):
         print_lines(form(change) for change in _changes(source, reader, damage))
     warn_about_unmatched(reader.selection, reader.tables)
@@ -48,7 +52,7 @@ def _changes(source: LogSource, reader: ChangeReader, damage: Damage) -> Iterato
     from binspark.files.changes import source_changes
 
     with damage.ends_file():
-        yield from source_changes(source, reader)
+        yield from source_changes(source, reader, damage.on_damage)
 
 
 def change_line(change: Change) -> str:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from binspark.cli.command import Command, format_option, logs_argument
+from binspark.cli.command import Command, click_option, format_option, logs_argument
 from binspark.cli.output import Damage, counted, json_line, one_line, print_lines, time_text
 from binspark.errors import DecodeError, SchemaError
+from binspark.event import Event
 from binspark.files import LogSource, find_logs
-from binspark.files.read import source_events
+from binspark.files.damage import SKIP_DAMAGED
+from binspark.files.read import TransactionEvents
 from binspark.render.json_values import readable
 from binspark.render.records import rows_of, transaction_record
 from binspark.transactions import Assembler, Parallelism, ParallelismMeter, TableChanges, Transaction
@@ -28,20 +30,24 @@ _TEXT_WIDTH = 80
 @format_option("text", "jsonl")
 @click.option("--parallelism", is_flag=True, help="After each file, show how much of it could be applied in parallel.")
 @click.option("--count-rows", is_flag=True, help="Count the changed rows of each table, which takes longer.")
-def transactions_command(files: tuple[str, ...], output_format: str, parallelism: bool, count_rows: bool) -> int:
+@click_option(SKIP_DAMAGED)
+def transactions_command(
+    files: tuple[str, ...], output_format: str, parallelism: bool, count_rows: bool, skip_damaged: bool
+) -> int:
     """Show the transactions of one or more logs.
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
     Each transaction is shown with how it ended: with which kind of commit, or incomplete because of another
     transaction, a crash or the end of the log. Where a log is damaged, the transactions before the damage are shown and
-    reading continues with the next file. Exit code 1: a log is damaged.
+    reading continues with the next file or, with --skip-damaged, with the next transaction. Exit code 1: a log is
+    damaged.
     """
     form = _FORMS[output_format]
     sources = find_logs(files)
     counter = _row_counter() if count_rows else None
     assembler = Assembler(watcher=counter.watch if counter else None)
-    damage = Damage()
+    damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
     for source in sources:
         meter = ParallelismMeter()
         found = _transactions(source, assembler, damage, is_last=source is sources[-1])
@@ -56,14 +62,25 @@ def transactions_command(files: tuple[str, ...], output_format: str, parallelism
 
 def _transactions(source: LogSource, assembler: Assembler, damage: Damage, *, is_last: bool) -> Iterator[Transaction]:
     """Yield the transactions that end in a log; an incomplete one at damage, and at the end of the last log."""
-    try:
-        for event in source_events(source):
-            yield from assembler.feed(event)
-    except (DecodeError, SchemaError) as error:
-        yield from assembler.finish()
-        damage.report(error)
+    events = TransactionEvents(source, on_damage=damage.on_damage)
+    with damage.ends_file():
+        try:
+            for event in events:
+                yield from _fed(assembler, event, events)
+        except (DecodeError, SchemaError):
+            yield from assembler.finish()
+            raise
     if is_last:
         yield from assembler.finish()
+
+
+def _fed(assembler: Assembler, event: Event, events: TransactionEvents) -> list[Transaction]:
+    """Return the transactions that have ended with an event; if its rows cannot be counted, skip the rest of it."""
+    try:
+        return assembler.feed(event)
+    except (DecodeError, SchemaError) as error:
+        events.skip(error)
+        return []
 
 
 def _measured(transactions: Iterator[Transaction], meter: ParallelismMeter) -> Iterator[Transaction]:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
-from binspark.errors import BinlogError, DecodeError, SchemaError
+from binspark.errors import BinlogError
 from binspark.export.folder import OutputFolder, folder_name
 from binspark.export.writers import MAX_OPEN_FILES, Writers
 from binspark.files.batches import source_batches
+from binspark.files.damage import Damage
 from binspark.files.sources import LogSource
 from binspark.os_errors import describe_os_error
 from binspark.schema.history import SchemaHistory
@@ -22,13 +23,13 @@ class ExportOptions:
     """How an export is written.
 
     overwrite       whether the tables of an earlier export in the directory are replaced
-    salvage         whether rows before damage are kept; if not, damage fails the export and nothing is kept
+    skip_damaged    whether damage is skipped; if not, it fails the export and nothing is kept
     rows_per_file   the maximum number of rows in a file, None for no limit
     max_open_files  the maximum number of files that are open at a time
     """
 
     overwrite: bool = False
-    salvage: bool = False
+    skip_damaged: bool = False
     rows_per_file: int | None = None
     max_open_files: int = MAX_OPEN_FILES
 
@@ -53,7 +54,7 @@ class Export:
     """Writes the rows of logs to Parquet files, one directory per table.
 
     on_rows, on_bytes   are called with progress: rows written, bytes read
-    damage              the errors that did not fail the export, with `salvage`
+    damage              what was skipped, with `skip_damaged`
     """
 
     def __init__(
@@ -65,9 +66,7 @@ class Export:
         on_rows: Callable[[int], None] | None = None,
         on_bytes: Callable[[int], None] | None = None,
     ) -> None:
-        self.damage: list[BinlogError] = []
-        self._selection = selection
-        self._history = history
+        self.damage: list[Damage] = []
         self._options = options
         self._on_rows = on_rows
         self._on_bytes = on_bytes
@@ -90,15 +89,10 @@ class Export:
             raise BinlogError(f"{error.filename or target}: {describe_os_error(error)}") from None
 
     def _export(self, source: LogSource, writers: Writers) -> None:
-        try:
-            for item in source_batches(source, self._reader, self._on_bytes):
-                writers.write(item)
-                self._count(item)
-        except (DecodeError, SchemaError) as error:
-            if not self._options.salvage:
-                raise
-            self.damage.append(error)
-            self._reader = BatchReader(self._selection, self._history)
+        on_damage = self.damage.append if self._options.skip_damaged else None
+        for item in source_batches(source, self._reader, self._on_bytes, on_damage):
+            writers.write(item)
+            self._count(item)
 
     def _count(self, item: TableBatch) -> None:
         table, rows = (item.table.schema, item.table.table), item.batch.num_rows

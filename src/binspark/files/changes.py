@@ -8,13 +8,20 @@ from typing import Unpack
 from binspark.changes.change import Change
 from binspark.changes.reader import ChangeReader
 from binspark.changes.selection_options import SelectionOptions, make_selection, take_schema_file
-from binspark.errors import DecodeError
-from binspark.files.read import source_events
+from binspark.errors import DecodeError, SchemaError
+from binspark.files.damage import OnDamage, SkipDamaged, damage_handler
+from binspark.files.read import TransactionEvents
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
 
 
-def read_changes(paths: Paths, *, schema_file: Schema = None, **options: Unpack[SelectionOptions]) -> Iterator[Change]:
+def read_changes(
+    paths: Paths,
+    *,
+    schema_file: Schema = None,
+    skip_damaged: SkipDamaged = False,
+    **options: Unpack[SelectionOptions],
+) -> Iterator[Change]:
     """Yield every changed row of one or more logs, in the order of the logs.
 
     >>> for change in binspark.rows("binlog.*", tables=["shop.orders"]):  # doctest: +SKIP
@@ -22,26 +29,44 @@ def read_changes(paths: Paths, *, schema_file: Schema = None, **options: Unpack[
 
     `schema_file` is a dump (`mysqldump --no-data`) with the names, types and keys that the log lacks. The other options
     are those of `SelectionOptions`. Rows before damage are yielded before the error is raised.
+
+    With `skip_damaged` reading continues with the next transaction after the damage. What was skipped is a warning, or,
+    where `skip_damaged` is a function, the `Damage` that it is called with.
     """
     history = history_of(take_schema_file(schema_file, options))
     reader = ChangeReader(make_selection(options), history)
-    return _changes(find_logs(paths), reader)
+    return _changes(find_logs(paths), reader, damage_handler(skip_damaged))
 
 
-def source_changes(source: LogSource, reader: ChangeReader) -> Iterator[Change]:
-    """Yield the changed rows of one log, up to the stop position of the reader's selection."""
+def source_changes(source: LogSource, reader: ChangeReader, on_damage: OnDamage | None = None) -> Iterator[Change]:
+    """Yield the changed rows of one log, up to the stop position of the reader's selection.
+
+    With `on_damage`, the rows of a damaged transaction from the damage on are skipped.
+    """
     stop = reader.selection.stop_position
+    events = TransactionEvents(source, on_damage=_before(stop, on_damage))
     try:
-        for event in source_events(source):
+        for event in events:
             if stop is not None and event.offset >= stop:
                 return
-            yield from reader.feed(event)
+            try:
+                yield from reader.feed(event)
+            except (DecodeError, SchemaError) as error:
+                events.skip(error)
+                reader.forget_transaction()
     except DecodeError as error:
         offset = error.position.offset
         if stop is None or offset is None or offset < stop:
             raise
 
 
-def _changes(sources: Iterable[LogSource], reader: ChangeReader) -> Iterator[Change]:
+def _before(stop: int | None, on_damage: OnDamage | None) -> OnDamage | None:
+    """Return a handler that ignores damage which is not read: that at or after the stop position."""
+    if stop is None or on_damage is None:
+        return on_damage
+    return lambda damage: on_damage(damage) if damage.start < stop else None
+
+
+def _changes(sources: Iterable[LogSource], reader: ChangeReader, on_damage: OnDamage | None) -> Iterator[Change]:
     for source in sources:
-        yield from source_changes(source, reader)
+        yield from source_changes(source, reader, on_damage)
