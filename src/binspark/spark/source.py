@@ -8,6 +8,7 @@ from dataclasses import replace
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
+from binspark.columns.list_fields import TRANSACTION_FIELDS
 from binspark.errors import OptionError
 from binspark.kernels import cache
 from binspark.spark import schemas
@@ -32,7 +33,6 @@ class BinlogDataSource(DataSource):
         self._parsed = read_options(options)
         self._plan: ReadPlan | None = None
         self._version: SchemaVersion | None = None
-        self._own_schema = True
 
     @classmethod
     def name(cls) -> str:
@@ -40,8 +40,7 @@ class BinlogDataSource(DataSource):
         return NAME
 
     def schema(self) -> StructType:
-        """Return the columns of the view or table that the options select. Spark asks only if the user does not say."""
-        self._own_schema = False
+        """Return the columns of the view or table that the options select."""
         options = self._parsed
         cache.enable()
         if options.table is not None:
@@ -63,7 +62,7 @@ class BinlogDataSource(DataSource):
         """Return a reader that follows a server, or an archive that is still written to."""
         from binspark.spark.streaming.reader import BinlogStreamReader
 
-        options = replace(self._parsed, streaming=True, own_schema=self._own_schema)
+        options = replace(self._parsed, streaming=True)
         cache.enable()
         _check_stream(options)
         if options.table is None:
@@ -91,9 +90,9 @@ def view_schema(options: SourceOptions) -> StructType:
     """Return the columns of a view."""
     match options.view:
         case View.EVENTS:
-            return schemas.events_schema()
+            return schemas.events_schema(body=options.body)
         case View.TRANSACTIONS:
-            return schemas.spark_schema(schemas.TRANSACTION_FIELDS)
+            return schemas.spark_schema(TRANSACTION_FIELDS)
         case View.CHUNKS:
             return schemas.spark_schema(schemas.CHUNK_FIELDS)
         case View.TABLES:
@@ -123,7 +122,7 @@ def _check_stream(options: SourceOptions) -> None:
 
 def _check_view(schema: StructType, options: SourceOptions) -> None:
     """Refuse columns that a view does not have, or of another type."""
-    known = {field.name: field.dataType for field in view_schema(options)}
+    known = {field.name: field.dataType for field in view_schema(replace(options, body=True))}
     for field in schema:
         if field.name not in known:
             has = ", ".join(known)

@@ -11,7 +11,6 @@ from binspark.event.table_map import TableMap
 from binspark.files import read_events
 from binspark.schema import Catalog, SchemaHistory, TableSchema, from_server
 from binspark.schema.definition import HASH_COLUMN
-from binspark.schema.lineage import Lineage
 from binspark.schema.table import TableName
 from binspark.testing.servers import MySQL, Server
 
@@ -67,28 +66,24 @@ def catalog_table(catalog: Catalog, schema: str, table: str) -> TableSchema:
 
 
 def mapped_schemas(events: Iterator[Event], history: SchemaHistory) -> list[TableSchema]:
-    """Feed a history, and return the schema of every TABLE_MAP, without what only a history has: the lineage."""
+    """Feed a history, and return the schema of every TABLE_MAP."""
     found = []
     for event in events:
         history.feed(event)
         if isinstance(event.body, TableMap):
-            found.append(replace(history.table_schema(event.body), lineage=Lineage()))
+            found.append(history.table_schema(event.body))
     return found
 
 
 def hashes_nullable(schema: TableSchema) -> TableSchema:
-    """Return a schema without what only the log of MariaDB contains: which of its hidden hashes cannot be NULL.
-
-    The lineage, which only a history has, is left out too.
-    """
+    """Return a schema without what only the log of MariaDB contains: which of its hidden hashes cannot be NULL."""
     columns = tuple(
         replace(column, nullable=column.nullable or (column.name or "").startswith(HASH_COLUMN))
         for column in schema.columns
     )
-    return replace(schema, columns=columns, lineage=Lineage())
+    return replace(schema, columns=columns)
 
 
 def all_visible(schema: TableSchema) -> TableSchema:
     """Return a schema without what no log of MariaDB contains: invisible columns, and that bytes are an address."""
-    columns = tuple(replace(column, visible=True, notation=None) for column in schema.columns)
-    return replace(schema, columns=columns, lineage=Lineage())
+    return replace(schema, columns=tuple(replace(column, visible=True, notation=None) for column in schema.columns))
