@@ -77,7 +77,8 @@ class Export:
         """Export logs; return the summaries of the tables. Whatever fails, no incomplete file is left."""
         try:
             with OutputFolder(target, overwrite=self._options.overwrite) as folder:
-                writers = Writers(folder, self._options.rows_per_file, self._options.max_open_files)
+                options, strings = self._options, self._reader.selection.string_columns
+                writers = Writers(folder, options.rows_per_file, options.max_open_files, strings)
                 try:
                     for source in sources:
                         self._export(source, writers)
@@ -101,9 +102,11 @@ class Export:
             self._on_rows(rows)
 
     def _summaries(self, target: Path, files: tuple[Path, ...]) -> tuple[TableSummary, ...]:
+        sizes_in: dict[Path, list[int]] = {}
+        for file in files:
+            sizes_in.setdefault(file.parent, []).append(file.stat().st_size)
         summaries: list[TableSummary] = []
         for (schema, table), rows in sorted(self._rows.items()):
-            folder = target / folder_name(schema, table)
-            sizes = [file.stat().st_size for file in files if file.parent == folder]
+            sizes = sizes_in.get(target / folder_name(schema, table), [])
             summaries.append(TableSummary(schema, table, rows, len(sizes), sum(sizes)))
         return tuple(summaries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack, overload
 
 from binspark.changes.selection_options import TABLE, BatchOptions, make_selection, take_schema_file
@@ -75,6 +76,8 @@ def read_batches(
     history = history_of(take_schema_file(schema_file, options))
     reader = BatchReader(make_selection(options), history)
     found = _batches(find_logs(paths), reader, damage_handler(skip_damaged))
+    if reader.selection.string_columns:
+        found = _with_text_columns(found, reader.selection.string_columns)
     return found if table is None else (item.batch for item in found)
 
 
@@ -105,6 +108,13 @@ def _sound_batches(
 def _batches(sources: Iterable[LogSource], reader: BatchReader, on_damage: OnDamage | None) -> Iterator[TableBatch]:
     for source in sources:
         yield from source_batches(source, reader, on_damage=on_damage)
+
+
+def _with_text_columns(batches: Iterator[TableBatch], names: frozenset[str]) -> Iterator[TableBatch]:
+    from binspark.documents.text_columns import with_text_columns
+
+    for item in batches:
+        yield replace(item, batch=with_text_columns(item.batch, item.table, names))
 
 
 def _counted(read: Callable[[memoryview], int | None], on_read: OnRead | None) -> ReadInto:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from binspark.columns.arena import ReadInto
-from binspark.columns.reader import Span
+from binspark.columns.log_scan import Span
 from binspark.columns.starts import LogBytes
 from binspark.errors import BinlogError, DecodeError
 from binspark.event import EventDecoder
@@ -149,6 +149,8 @@ class LogParts:
         """
         if part.head.can_split:
             return part.bytes.find_start(damage_start + 1), part.format
+        if part.format.version == 1:  # only read from their beginning, and without rows
+            return None, part.format
         rule, decoder = StartRule(), EventDecoder(self.log.name)
         for item in FrameScanner(self.file).scan():
             if isinstance(item, Hole) or item.offset <= damage_start or item.checksum is ChecksumState.BAD:

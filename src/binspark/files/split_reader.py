@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
+from binspark.columns.log_scan import LogScan
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.errors import DecodeError, SourceError
 from binspark.event import Event, EventDecoder
@@ -22,7 +24,7 @@ from binspark.schema.history import SchemaHistory
 __all__ = ["Damage", "MakeReader", "OnDamage", "SplitReader"]
 
 _CHUNK = 1 << 18
-
+_Item = TypeVar("_Item")
 
 MakeReader = Callable[[SchemaHistory], BatchReader]
 
@@ -46,6 +48,12 @@ class SplitReader:
                 if reader is None or is_new or split.is_part:
                     reader = make_reader(self.history.at(log.name, part.start))
                 yield from part.until_error(reader.read(part.read_into(), log.name, part.span))
+
+    def scan(self, split: Split, scan: LogScan[_Item]) -> Iterator[_Item]:
+        """Yield what a scan finds in the transactions that a split owns, and in the events between them."""
+        for log in split.logs:
+            for part, _ in self._parts(log, split):
+                yield from part.until_error(scan.read(part.read_into(), log.name, part.span))
 
     def events(self, split: Split, *, expand: bool = True) -> Iterator[Event]:
         """Yield the events of the transactions that a split owns, and the events between them."""

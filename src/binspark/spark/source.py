@@ -8,6 +8,7 @@ from dataclasses import replace
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
+from binspark.columns.list_fields import TRANSACTION_FIELDS
 from binspark.errors import OptionError
 from binspark.kernels import cache
 from binspark.spark import schemas
@@ -32,6 +33,7 @@ class BinlogDataSource(DataSource):
         self._parsed = read_options(options)
         self._plan: ReadPlan | None = None
         self._version: SchemaVersion | None = None
+        self._own_schema = True
 
     @classmethod
     def name(cls) -> str:
@@ -39,7 +41,8 @@ class BinlogDataSource(DataSource):
         return NAME
 
     def schema(self) -> StructType:
-        """Return the columns of the view or table that the options select."""
+        """Return the columns of the view or table that the options select. Spark asks only if the user does not say."""
+        self._own_schema = False
         options = self._parsed
         cache.enable()
         if options.table is not None:
@@ -61,7 +64,7 @@ class BinlogDataSource(DataSource):
         """Return a reader that follows a server, or an archive that is still written to."""
         from binspark.spark.streaming.reader import BinlogStreamReader
 
-        options = replace(self._parsed, streaming=True)
+        options = replace(self._parsed, streaming=True, own_schema=self._own_schema)
         cache.enable()
         _check_stream(options)
         if options.table is None:
@@ -89,9 +92,9 @@ def view_schema(options: SourceOptions) -> StructType:
     """Return the columns of a view."""
     match options.view:
         case View.EVENTS:
-            return schemas.events_schema()
+            return schemas.events_schema(body=options.body)
         case View.TRANSACTIONS:
-            return schemas.spark_schema(schemas.TRANSACTION_FIELDS)
+            return schemas.spark_schema(TRANSACTION_FIELDS)
         case View.CHUNKS:
             return schemas.spark_schema(schemas.CHUNK_FIELDS)
         case View.TABLES:
@@ -121,7 +124,7 @@ def _check_stream(options: SourceOptions) -> None:
 
 def _check_view(schema: StructType, options: SourceOptions) -> None:
     """Refuse columns that a view does not have, or of another type."""
-    known = {field.name: field.dataType for field in view_schema(options)}
+    known = {field.name: field.dataType for field in view_schema(replace(options, body=True))}
     for field in schema:
         if field.name not in known:
             has = ", ".join(known)
