@@ -83,9 +83,12 @@ class BatchReader:
         """How often a kernel refused what the reference decodes: a mistake in a kernel, which costs only time."""
         return self._slow_path.disagreements
 
-    def read(self, read_into: ReadInto, file: str = "", span: Span | None = None) -> Iterator[TableBatch]:
+    def read(
+        self, read_into: ReadInto, file: str = "", span: Span | None = None, *, start: int = 0, stop: int | None = None
+    ) -> Iterator[TableBatch]:
         """Read a log, or a span of it whose first byte comes first, and yield its batches.
 
+        Rows of events before the offset `start` are skipped, and the log is read up to the offset `stop`.
         What comes before damage is delivered before the error is raised.
         """
         self._batches.file = file
@@ -93,7 +96,7 @@ class BatchReader:
         self._framer = Framer() if span is None else Framer(span.format, span.start)
         self._state[State.ROW_AT] = 0
         self._state[State.SPLIT_END] = 0 if span is None else span.end or 0
-        self._state[State.STOP_POSITION] = self.selection.stop_position or 0
+        self._state[State.START_POSITION], self._state[State.STOP_POSITION] = start, stop or 0
         self._slow_path.begin_log(file, self._framer)
         if span is not None:
             self._slow_path.forget_transaction()
@@ -210,7 +213,6 @@ class BatchReader:
     def _select(self) -> None:
         state, selection = self._state, self.selection
         state[State.CRC_FUNCTION] = crc32_address()
-        state[State.START_POSITION] = selection.start_position
         state[State.START_TIME] = selection.start_time
         state[State.STOP_TIME] = selection.stop_time or 0
         state[State.SERVER] = -1 if selection.server_id is None else selection.server_id
@@ -218,7 +220,9 @@ class BatchReader:
         state[State.COMMITTED_BEFORE] = selection.committed_before or 0
         state[State.KEEP_IMAGES] = selection.images
         state[State.COUNT_ALL] = selection.tx_rows
-        state[State.SELECT_BY_GTID] = selection.include_gtids is not None or selection.exclude_gtids is not None
+        by_gtid = selection.include_gtids is not None or selection.exclude_gtids is not None
+        state[State.SELECT_BY_THREAD] = selection.thread_id is not None
+        state[State.SELECT_BY_GTID] = by_gtid or selection.thread_id is not None
 
 
 def is_decoder_compiled() -> bool:

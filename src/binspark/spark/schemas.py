@@ -9,7 +9,8 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
 from pyspark.sql.types import DataType, DayTimeIntervalType, GeometryType, StructField, StructType, VariantType
 
 from binspark.columns.metadata_fields import METADATA_FIELDS
-from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
+from binspark.columns.options import ColumnOptions
+from binspark.columns.types import GEOMETRY, form_of
 from binspark.event.column_types import ColumnType
 from binspark.schema.table import TableSchema
 from binspark.spark.options import JsonFormat, RowFormat, SourceOptions

@@ -8,8 +8,9 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from binspark.columns.options import ColumnOptions
 from binspark.columns.reader import TableBatch
-from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
+from binspark.columns.types import GEOMETRY, form_of
 from binspark.documents.conversion import Conversion, conversion, geometry_of
 from binspark.errors import BinlogError, SchemaError
 from binspark.event.column_types import ColumnType
