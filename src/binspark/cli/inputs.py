@@ -99,7 +99,7 @@ def server_history(log: LogInput, fallback: SchemaHistory) -> SchemaHistory:
     """Return what a server reports of its tables; `fallback` if the log is not that of a server."""
     from binspark.replication.server_input import ServerInput
 
-    return log.history(fallback.on_unreadable) if isinstance(log, ServerInput) else fallback
+    return log.history(fallback.on_notice) if isinstance(log, ServerInput) else fallback
 
 
 def log_options(

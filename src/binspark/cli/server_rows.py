@@ -82,7 +82,7 @@ def print_server_rows(
 
     history = history_from(schema_file)
     known = None if schema_file is None else history
-    tail = Tail(server.connection, server.settings(zone), known, history.on_unreadable)
+    tail = Tail(server.connection, server.settings(zone), known, history.on_notice)
     for name, hint in unmatched(selection.tables or (), tail.tables):
         print_message(f"the server has no table {name} yet{hint}")
     with stop_on_signal(tail.stop), BackgroundOutput(sys.stdout.buffer, tail.stop) as output:

@@ -17,7 +17,7 @@ from binspark.replication.schema_at import history_at
 from binspark.replication.settings import FollowSettings, StreamSettings
 from binspark.replication.start import parse_start
 from binspark.replication.stop import NEVER, parse_stop
-from binspark.schema.history import SchemaHistory, UnreadableDdl
+from binspark.schema.history import SchemaHistory, SchemaNotice
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import connect
 from binspark.server.retry import Retry
@@ -71,9 +71,9 @@ class ServerInput:
         """The address of the server."""
         return str(self._connection.address)
 
-    def history(self, on_unreadable: Callable[[UnreadableDdl], None] | None = None) -> SchemaHistory:
+    def history(self, on_notice: Callable[[SchemaNotice], None] | None = None) -> SchemaHistory:
         """Ask the server for its tables, as far as they were the same at the start. To be called before reading."""
-        return history_at(self._connection, self._position, on_unreadable)
+        return history_at(self._connection, self._position, on_notice)
 
     def chunks(self) -> Iterator[LogChunk]:
         """Yield the log as chunks of complete transactions."""

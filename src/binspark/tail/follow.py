@@ -10,7 +10,7 @@ from binspark.changes import Change
 from binspark.columns.selection import Selection
 from binspark.errors import BinlogError
 from binspark.replication.server_input import ServerInput, ServerInputSettings
-from binspark.schema.history import SchemaHistory, UnreadableDdl
+from binspark.schema.history import SchemaHistory, SchemaNotice
 from binspark.server.config import ConnectionConfig
 from binspark.tail.printer import ChangePrinter, Text
 
@@ -23,11 +23,11 @@ class Tail:
         config: ConnectionConfig,
         settings: ServerInputSettings,
         history: SchemaHistory | None = None,
-        on_unreadable: Callable[[UnreadableDdl], None] | None = None,
+        on_notice: Callable[[SchemaNotice], None] | None = None,
     ) -> None:
         """Find both positions. Without a history, the tables are read from the server."""
         self._log = ServerInput(config, settings)
-        self.history = history or self._log.history(on_unreadable)
+        self.history = history or self._log.history(on_notice)
 
     @property
     def tables(self) -> list[str]:
