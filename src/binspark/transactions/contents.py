@@ -66,6 +66,11 @@ class ContentsReader:
         self._meter = ParallelismMeter()
         self._largest: list[tuple[int, int, Transaction]] = []
 
+    def feed(self, event: Event) -> None:
+        """Count an event, and the transaction that it may end."""
+        self.count(event)
+        self.follow(event)
+
     def follow(self, event: Event) -> None:
         """Take an event that may end a transaction, which is counted then."""
         for transaction in self._assembler.feed(event):
