@@ -11,9 +11,7 @@ from binspark.columns.selection import Selection
 from binspark.errors import BinlogError
 from binspark.export.folder import OutputFolder, folder_name
 from binspark.export.writers import MAX_OPEN_FILES, Writers
-from binspark.files.batches import source_batches
-from binspark.files.damage import Damage
-from binspark.files.sources import LogSource
+from binspark.files.inputs import LogInput
 from binspark.os_errors import describe_os_error
 from binspark.schema.history import SchemaHistory
 
@@ -23,13 +21,11 @@ class ExportOptions:
     """How an export is written.
 
     overwrite       whether the tables of an earlier export in the directory are replaced
-    skip_damaged    whether damage is skipped; if not, it fails the export and nothing is kept
     rows_per_file   the maximum number of rows in a file, None for no limit
     max_open_files  the maximum number of files that are open at a time
     """
 
     overwrite: bool = False
-    skip_damaged: bool = False
     rows_per_file: int | None = None
     max_open_files: int = MAX_OPEN_FILES
 
@@ -54,7 +50,6 @@ class Export:
     """Writes the rows of logs to Parquet files, one directory per table.
 
     on_rows, on_bytes   are called with progress: rows written, bytes read
-    damage              what was skipped, with `skip_damaged`
     """
 
     def __init__(
@@ -66,22 +61,21 @@ class Export:
         on_rows: Callable[[int], None] | None = None,
         on_bytes: Callable[[int], None] | None = None,
     ) -> None:
-        self.damage: list[Damage] = []
         self._options = options
         self._on_rows = on_rows
         self._on_bytes = on_bytes
         self._reader = BatchReader(selection, history)
         self._rows: dict[tuple[str, str], int] = {}
 
-    def run(self, sources: Iterable[LogSource], target: Path) -> tuple[TableSummary, ...]:
+    def run(self, inputs: Iterable[LogInput], target: Path) -> tuple[TableSummary, ...]:
         """Export logs; return the summaries of the tables. Whatever fails, no incomplete file is left."""
         try:
             with OutputFolder(target, overwrite=self._options.overwrite) as folder:
                 options, strings = self._options, self._reader.selection.string_columns
                 writers = Writers(folder, options.rows_per_file, options.max_open_files, strings)
                 try:
-                    for source in sources:
-                        self._export(source, writers)
+                    for log in inputs:
+                        self._export(log, writers)
                     writers.close()
                 finally:
                     writers.abandon()
@@ -89,9 +83,8 @@ class Export:
         except OSError as error:
             raise BinlogError(f"{error.filename or target}: {describe_os_error(error)}") from None
 
-    def _export(self, source: LogSource, writers: Writers) -> None:
-        on_damage = self.damage.append if self._options.skip_damaged else None
-        for item in source_batches(source, self._reader, self._on_bytes, on_damage):
+    def _export(self, log: LogInput, writers: Writers) -> None:
+        for item in log.batches(self._reader, self._on_bytes):
             writers.write(item)
             self._count(item)
 

@@ -12,6 +12,7 @@ from binspark.columns.reader import BatchReader, TableBatch
 from binspark.errors import DecodeError, OptionError, SchemaError
 from binspark.files.damage import OnDamage, SkipDamaged, damage_handler
 from binspark.files.frame_scan import open_seekable
+from binspark.files.positions import part_between
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
 from binspark.kernels import cache
@@ -74,10 +75,11 @@ def read_batches(
             raise OptionError("table and tables cannot be combined")
         options["tables"] = [TABLE.read(table, Surface.PYTHON)]
     history = history_of(take_schema_file(schema_file, options))
-    reader = BatchReader(make_selection(options), history)
-    found = _batches(find_logs(paths), reader, damage_handler(skip_damaged))
-    if reader.selection.string_columns:
-        found = _with_text_columns(found, reader.selection.string_columns)
+    selection = make_selection(options)
+    reader = BatchReader(selection, history)
+    found = _batches(part_between(find_logs(paths), selection), reader, damage_handler(skip_damaged))
+    if selection.string_columns:
+        found = _with_text_columns(found, selection.string_columns)
     return found if table is None else (item.batch for item in found)
 
 
@@ -89,7 +91,8 @@ def source_batches(
         yield from _sound_batches(source, reader, on_read, on_damage)
         return
     with source_errors(source.name), source.open() as file:
-        yield from reader.read(_counted(file.readinto, on_read), source.name)
+        read = _counted(file.readinto, on_read)
+        yield from reader.read(read, source.name, start=source.start, stop=source.stop)
 
 
 def _sound_batches(
@@ -101,7 +104,8 @@ def _sound_batches(
     with source_errors(source.name), open_seekable(source) as file:
         log = PlannedLog(source, file.size, fingerprint=0)
         for part in LogParts(log, file, on_damage).between():
-            batches = reader.read(_counted(part.read_into(), on_read), source.name, part.span)
+            read = _counted(part.read_into(), on_read)
+            batches = reader.read(read, source.name, part.span, start=source.start, stop=source.stop)
             yield from part.until_error(batches, (DecodeError, SchemaError))
 
 

@@ -10,6 +10,7 @@ from binspark.changes.reader import ChangeReader
 from binspark.changes.selection_options import SelectionOptions, make_selection, take_schema_file
 from binspark.errors import DecodeError, SchemaError
 from binspark.files.damage import OnDamage, SkipDamaged, damage_handler
+from binspark.files.positions import part_between
 from binspark.files.read import TransactionEvents
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
@@ -34,37 +35,24 @@ def read_changes(
     where `skip_damaged` is a function, the `Damage` that it is called with.
     """
     history = history_of(take_schema_file(schema_file, options))
-    reader = ChangeReader(make_selection(options), history)
-    return _changes(find_logs(paths), reader, damage_handler(skip_damaged))
+    selection = make_selection(options)
+    sources = part_between(find_logs(paths), selection)
+    return _changes(sources, ChangeReader(selection, history), damage_handler(skip_damaged))
 
 
 def source_changes(source: LogSource, reader: ChangeReader, on_damage: OnDamage | None = None) -> Iterator[Change]:
-    """Yield the changed rows of one log, up to the stop position of the reader's selection.
+    """Yield the changed rows of one log, from where the source starts to where it stops.
 
     With `on_damage`, the rows of a damaged transaction from the damage on are skipped.
     """
-    stop = reader.selection.stop_position
-    events = TransactionEvents(source, on_damage=_before(stop, on_damage))
-    try:
-        for event in events:
-            if stop is not None and event.offset >= stop:
-                return
-            try:
-                yield from reader.feed(event)
-            except (DecodeError, SchemaError) as error:
-                events.skip(error)
-                reader.forget_transaction()
-    except DecodeError as error:
-        offset = error.position.offset
-        if stop is None or offset is None or offset < stop:
-            raise
-
-
-def _before(stop: int | None, on_damage: OnDamage | None) -> OnDamage | None:
-    """Return a handler that ignores damage which is not read: that at or after the stop position."""
-    if stop is None or on_damage is None:
-        return on_damage
-    return lambda damage: on_damage(damage) if damage.start < stop else None
+    reader.start = source.start
+    events = TransactionEvents(source, on_damage=on_damage)
+    for event in events:
+        try:
+            yield from reader.feed(event)
+        except (DecodeError, SchemaError) as error:
+            events.skip(error)
+            reader.forget_transaction()
 
 
 def _changes(sources: Iterable[LogSource], reader: ChangeReader, on_damage: OnDamage | None) -> Iterator[Change]:

@@ -105,7 +105,7 @@ class LogParts:
             part = None if part.error is None else self._after(part, part.error)
 
     def _first(self, head: LogHead, start: int, end: int | None) -> Part | None:
-        log = self._bytes(head)
+        log = LogBytes(self.file.read_at, self.log.size, head.format)
         if start == 0:
             first = Part(self.log, self.file, log, head, head.format, FIRST_EVENT_OFFSET, end)
             first.is_first = not head.can_split
@@ -117,20 +117,22 @@ class LogParts:
         """Return the first part of a log whose first event is damaged."""
         head = None if self.on_damage is None else head_after_damage(self.file)
         if head is None:
-            self._report(error, error.position.offset or 0, self.log.size)
+            self._report(error, error.position.offset or 0, self._size)
             return None
         log = self._bytes(head)
         found = log.find_start(head.frame.offset) if head.can_split else head.frame.offset
-        self._report(error, error.position.offset or 0, self.log.size if found is None else found)
+        self._report(error, error.position.offset or 0, self._size if found is None else found)
         return None if found is None else Part(self.log, self.file, log, head, head.format, found, end)
 
     def _after(self, part: Part, error: BinlogError) -> Part | None:
         """Return the part after damage, None if nothing of the range is left."""
         if self.on_damage is None or error.position.offset is None:
             raise error
+        if self.file.is_compressed:
+            part.bytes = self._bytes(part.head)
         start = self._damage_start(part, error.position.offset)
         found, log_format = self._next_start(part, start)
-        self._report(error, start, self.log.size if found is None else found)
+        self._report(error, start, self._size if found is None else found)
         if found is None or (part.end is not None and found >= part.end):
             return None
         return Part(self.log, self.file, part.bytes, part.head, log_format, found, part.end)
@@ -159,13 +161,18 @@ class LogParts:
                 continue
             try:
                 if rule.is_start(decoder.decode(item)):
-                    return (item.offset if item.offset < self.log.size else None), item.format
+                    return (item.offset if item.offset < self._size else None), item.format
             except DecodeError:
                 rule.note_damage()
         return None, part.format
 
     def _bytes(self, head: LogHead) -> LogBytes:
-        return LogBytes(self.file.read_at, self.log.size, head.format)
+        return LogBytes(self.file.read_at, self._size, head.format)
+
+    @property
+    def _size(self) -> int:
+        """The size of the log when it was planned; that of a compressed one was not known then."""
+        return self.file.size if self.file.is_compressed else self.log.size
 
     def _report(self, error: BinlogError, start: int, end: int) -> None:
         if self.on_damage is None:

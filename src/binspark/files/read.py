@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -67,14 +68,20 @@ def source_events(
 
 
 def read_frames(source: LogSource, *, report_checksums: bool = False) -> Iterator[Frame]:
-    """Yield every frame of one log; raise `Truncated` if the log ends inside an event."""
+    """Yield every frame of one log, up to where the source stops; raise `Truncated` if it ends inside an event."""
     framer = Framer(report_checksums=report_checksums)
+    stop = math.inf if source.stop is None else source.stop
     try:
         with source.open() as file:
             while chunk := file.read(_CHUNK):
-                yield from framer.feed(chunk)
+                for frame in framer.feed(chunk):
+                    if frame.offset >= stop:
+                        return
+                    yield frame
         framer.finish()
     except DecodeError as error:
+        if (error.position.offset or 0) >= stop:
+            return
         raise error.at(Position(file=source.name)) from None
     except OSError as error:
         raise SourceError(describe_os_error(error), Position(source.name, framer.offset)) from None
@@ -85,6 +92,8 @@ def _sound_events(source: LogSource, options: ReadOptions, on_damage: OnDamage) 
     decoder = EventDecoder(source.name, options.limits)
     with source_errors(source.name), open_seekable(source) as file:
         for item in FrameScanner(file).scan():
+            if source.stop is not None and _offset_of(item) >= source.stop:
+                return
             if isinstance(item, Hole):
                 error: BinlogError = item.error.at(Position(source.name, item.start))
                 on_damage(Damage(error, source.name, item.start, item.end))
@@ -98,6 +107,10 @@ def _sound_events(source: LogSource, options: ReadOptions, on_damage: OnDamage) 
                     yield from decoder.inner_events(event)
             except DecodeError as error:
                 on_damage(Damage(error, source.name, item.offset, item.end_offset))
+
+
+def _offset_of(item: Frame | Hole) -> int:
+    return item.start if isinstance(item, Hole) else item.offset
 
 
 def bad_checksum(frame: Frame, file: str) -> DecodeError:
