@@ -10,6 +10,7 @@ import numpy as np
 
 from binspark.columns.arena import SLACK, Block, fill
 from binspark.columns.batches import OpenBatches, TableBatch
+from binspark.columns.payload import expand_at_once
 from binspark.columns.rewrite import FragmentStore, rewritten
 from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
 from binspark.event import (
@@ -281,12 +282,29 @@ class SlowPath:
             return
         state[State.PAYLOAD_ROW] = 0
         try:
-            payload = PayloadReader(body.payload, body.compression_type, body.uncompressed_size, self._limits)
-            left = yield from self._scan_payload(payload, event)
+            data = expand_at_once(body, self._limits)
+            if data is None:
+                payload = PayloadReader(body.payload, body.compression_type, body.uncompressed_size, self._limits)
+                left = yield from self._scan_payload(payload, event)
+            else:
+                left = yield from self._scan_expanded(data, event)
             if left:
                 raise Truncated(f"a transaction payload ends {left} bytes into an event")
         except DecodeError as error:
             raise error.at(event.position) from None
+
+    def _scan_expanded(self, data: Block, event: Event) -> Generator[TableBatch, None, int]:
+        """Read a payload in memory; return how many bytes of an incomplete event are left in the end.
+
+        Kernels may load bytes after the last one. So what is near the end is read from the window, which has more.
+        """
+        done = yield from self._scan_memory(data, max(0, len(data) - SLACK), event, _INSIDE_PAYLOAD)
+        left = len(data) - done
+        if left > len(self._window) - SLACK:
+            self._window = np.zeros(left + SLACK, dtype=np.uint8)
+        self._window[:left] = data[done:]
+        done = yield from self._scan_memory(self._window, left, event, _INSIDE_PAYLOAD)
+        return left - done
 
     def _scan_payload(self, payload: PayloadReader, event: Event) -> Generator[TableBatch, None, int]:
         """Fill the window again and again; return how many bytes of an incomplete event are left in the end."""
