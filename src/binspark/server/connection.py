@@ -9,13 +9,9 @@ from __future__ import annotations
 
 import socket
 import ssl
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from importlib import import_module
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import LazyLoader
 from typing import Any, Self
 
 from binspark.errors import Authentication, ConnectionLost, OptionError, Server, SourceError
@@ -26,7 +22,6 @@ from binspark.server.errors import explain_error
 Row = tuple[Any, ...]
 
 _QUERY_SECONDS = 60.0
-_LAZY = "cryptography.hazmat.primitives."
 _CONNECTION_ENDED = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
@@ -123,34 +118,8 @@ class SecureCleartext:
         return self._session._read_packet()
 
 
-class _LazyCryptography:
-    """Finds modules of cryptography that are loaded when they are used.
-
-    PyMySQL imports them in case a login needs them: one by password, with a server that wants it encrypted, over a
-    connection that is not. They take longer to load than PyMySQL.
-    """
-
-    @staticmethod
-    def find_spec(name: str, path: Sequence[str] | None, _target: object = None) -> ModuleSpec | None:
-        if not name.startswith(_LAZY):
-            return None
-        found = PathFinder.find_spec(name, path)
-        if found is not None and found.loader is not None:
-            found.loader = LazyLoader(found.loader)
-        return found
-
-
-@cache
-def _pymysql() -> Any:
-    sys.meta_path.insert(0, _LazyCryptography)
-    try:
-        return import_module("pymysql")
-    finally:
-        sys.meta_path.remove(_LazyCryptography)
-
-
 def _connect(config: ConnectionConfig, address: Address) -> Connection:
-    pymysql = _pymysql()
+    pymysql = import_module("pymysql")
     with _explained_errors(address):
         session = pymysql.connect(
             host=address.host,
@@ -197,7 +166,7 @@ def _tls_context(tls: Tls) -> ssl.SSLContext:
 @contextmanager
 def _explained_errors(address: Address) -> Iterator[None]:
     """Turn PyMySQL's errors into binspark's."""
-    errors = _pymysql().err
+    errors = import_module("pymysql").err
     position = Position(source=str(address))
     try:
         yield
