@@ -132,7 +132,7 @@ class Intrinsic:
     """What kernels call instead of a function. Its body is asked for the instructions when a kernel is compiled."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        update_wrapper(self, function)
+        self.__doc__ = function.__doc__
         self.function = function
 
     @cached_property

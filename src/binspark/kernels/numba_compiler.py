@@ -48,7 +48,7 @@ def intrinsic_type(function: Callable[..., Any]) -> Any:
 def compile_function(function: Callable[..., Any], form: tuple[str, ...]) -> tuple[MachineCode, int]:
     """Compile a function for arguments of some types; return its code and its address in this process."""
     arguments = tuple(map(_type, form))
-    flags = Flags()
+    flags: Any = Flags()
     cpu_target.options.parse_as_flags(flags, _OPTIONS | _WITHOUT_WRAPPERS)
     flags.no_compile = True  # what would be made executable is the wrapper
     with global_compiler_lock:
