@@ -37,9 +37,9 @@ def measure(log: Log) -> Passes:
 
 def rows_before(log: Log, position: int) -> int:
     """Count the rows of a log's events before a position, to check a peer that read up to there."""
-    reader = BatchReader(Selection(stop_position=position))
+    reader = BatchReader(Selection())
     with log.path.open("rb", buffering=0) as file:
-        return sum(item.batch.num_rows for item in reader.read(file.readinto, log.path.name))
+        return sum(item.batch.num_rows for item in reader.read(file.readinto, log.path.name, stop=position))
 
 
 def measure_two_threads(log: Log) -> float:
