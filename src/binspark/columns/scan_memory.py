@@ -9,7 +9,6 @@ import numpy as np
 
 from binspark.columns.arena import SLACK, Block, fill
 from binspark.columns.log_scan import Numbers
-from binspark.columns.payload import expand_at_once
 from binspark.errors import DecodeError, Malformed, Truncated
 from binspark.event import Event, TransactionPayload
 from binspark.frames import LogFormat
@@ -49,12 +48,8 @@ class ScanMemory(Generic[Item]):
             raise Malformed("a transaction payload inside a transaction payload")
         state[State.PAYLOAD_ROW] = state[State.INNER_NUMBER] = 0
         try:
-            data = expand_at_once(body, self._limits)
-            if data is None:
-                payload = PayloadReader(body.payload, body.compression_type, body.uncompressed_size, self._limits)
-                left = yield from self._scan_payload(payload, event)
-            else:
-                left = yield from self._scan_expanded(data, event)
+            payload = PayloadReader(body.payload, body.compression_type, body.uncompressed_size, self._limits)
+            left = yield from self._scan_payload(payload, event)
             if left:
                 raise Truncated(f"a transaction payload ends {left} bytes into an event")
         except DecodeError as error:
@@ -67,18 +62,6 @@ class ScanMemory(Generic[Item]):
         if done != len(data):
             message = f"a rewritten event of {len(data)} bytes has the size {done} in its header"
             raise Malformed(message, event.position)
-
-    def _scan_expanded(self, data: Block, event: Event) -> Generator[Item, None, int]:
-        """Read a payload in memory; return how many bytes of an incomplete event are left in the end.
-
-        Kernels may load bytes after the last one. So what is near the end is copied to memory where there are some.
-        """
-        done = yield from self._scan(data, max(0, len(data) - SLACK), event, INSIDE_PAYLOAD)
-        left = len(data) - done
-        end = np.zeros(left + SLACK, dtype=np.uint8)
-        end[:left] = data[done:]
-        done = yield from self._scan(end, left, event, INSIDE_PAYLOAD)
-        return left - done
 
     def _scan_payload(self, payload: PayloadReader, event: Event) -> Generator[Item, None, int]:
         """Fill the window again and again; return how many bytes of an incomplete event are left in the end."""
