@@ -37,12 +37,21 @@ class ZeroDates(StrEnum):
     STRING = "string"
 
 
+class TimeFormat(StrEnum):
+    """What TIME becomes: it can be negative and longer than a day, and not every system has a type for that."""
+
+    INTERVAL = "interval"
+    STRING = "string"
+    MICROSECONDS = "microseconds"
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnOptions:
-    """Policies for what does not fit a column's type."""
+    """Policies for what does not fit a column's type, or not every system's types."""
 
     zero_dates: ZeroDates = ZeroDates.NULL
     undecodable: Undecodable = Undecodable.ERROR
+    time: TimeFormat = TimeFormat.INTERVAL
 
 
 class Form(NamedTuple):
@@ -106,8 +115,10 @@ def _bit(column: Column, _options: ColumnOptions) -> Form:
 
 def _temporal(kind: pa.DataType, op: Op, base: int, *, old: bool) -> Callable[..., Form]:
     def make(column: Column, options: ColumnOptions) -> Form:
-        as_text = options.zero_dates is ZeroDates.STRING and op is not Op.TIME
+        as_text = options.time is TimeFormat.STRING if op is Op.TIME else options.zero_dates is ZeroDates.STRING
         chosen, code = (pa.string(), Op.TEMPORAL_TEXT) if as_text else (kind, op)
+        if op is Op.TIME and options.time is TimeFormat.MICROSECONDS:
+            chosen = pa.int64()
         size = base if old else base + (column.scale + 1) // 2
         kernel = not (old and column.scale)
         return Form(chosen, code, fixed_size=size, p1=column.scale, p2=int(old), kernel=kernel)
