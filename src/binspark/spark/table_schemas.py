@@ -9,7 +9,7 @@ from binspark.schema.table import TableName
 from binspark.spark.options import MissingColumns, SourceOptions
 from binspark.spark.plan import ReadPlan, SchemaVersion
 from binspark.spark.schemas import BEFORE
-from binspark.spark.server_schema import server_catalog, server_position
+from binspark.spark.server_schema import select_grant, server_catalog, server_position
 
 _NO_POLICIES = ColumnOptions()
 
@@ -43,7 +43,8 @@ def current_version(options: SourceOptions, table: str) -> SchemaVersion:
     schema, _, name = table.partition(".")
     definition = server_catalog(options.server).tables.get(TableName(schema, name))
     if definition is None:
-        raise SchemaError(f"the server has no table {table}, or its user may not see it", position)
+        grant = select_grant(options.server, TableName(schema, name))
+        raise SchemaError(f"the server has no table {table}, or its user may not see it: {grant}", position)
     return SchemaVersion(definition.table_schema(schema, name), position)
 
 
