@@ -13,7 +13,7 @@ from binspark.frames.format import Family
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.gtid import MariadbPosition
 from binspark.replication.dump import file_created
-from binspark.replication.gtids import gtids_of_family
+from binspark.replication.gtids import Gtids, gtids_of_family
 from binspark.replication.position import BinlogPosition
 from binspark.replication.progress import FollowProgress
 from binspark.replication.resume import resume_stream
@@ -28,7 +28,9 @@ from binspark.server.info import (
     ServerLog,
     mariadb_gtids,
     mariadb_gtids_at,
+    mysql_gtids_before,
     mysql_log_status,
+    server_family,
     server_info,
     server_logs,
     write_coordinates,
@@ -73,6 +75,13 @@ def end_of_log(connection: Connection) -> BinlogPosition:
         return _mariadb_end(connection, server)
     file, offset, gtids = mysql_log_status(connection)
     return BinlogPosition(file, offset, gtids if server.gtids_enabled else None, server.uuid)
+
+
+def gtids_before(connection: Connection, file: str) -> Gtids:
+    """Return the GTIDs of all transactions before one of the server's logs."""
+    if server_family(connection) is Family.MARIADB:
+        return mariadb_gtids_at(connection, file, FIRST_EVENT_OFFSET)
+    return mysql_gtids_before(connection, file)
 
 
 def log_of_time(connection: Connection, start: AtTime) -> str:

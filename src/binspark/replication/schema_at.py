@@ -22,16 +22,22 @@ def history_at(
     If the log has the names of columns, that is a hint and no more. If not, the statements from the position to now are
     read, and the tables that they change are omitted: the server only knows what has become of those.
     """
+    since = history_since(connection, position)
+    return SchemaHistory(since.base, on_unreadable, lower_case_names=since.lower_case_names)
+
+
+def history_since(connection: Connection, position: BinlogPosition) -> SchemaHistory:
+    """Return the same, extended by the statements from the position to now, if they were read."""
     variables = server_variables(connection)
     lower_case = variables.get("lower_case_table_names") == "1"
     current = from_server(connection.rows)
     if variables.get("binlog_row_metadata") == "FULL":
-        return SchemaHistory(as_uncertain(current), on_unreadable, lower_case_names=lower_case)
+        return SchemaHistory(as_uncertain(current), lower_case_names=lower_case)
     since = SchemaHistory(lower_case_names=lower_case)
     for event in _statements(connection, position):
         since.feed(event)
     earlier = unaffected_tables(current, (entry.change for entry in since.entries))
-    return SchemaHistory(earlier, on_unreadable, lower_case_names=lower_case)
+    return SchemaHistory(earlier, lower_case_names=lower_case).followed_by(since)
 
 
 def _statements(connection: Connection, position: BinlogPosition) -> Iterator[Event]:
