@@ -20,7 +20,7 @@ from binspark.options.server import connection_arguments
 from binspark.replication.find import end_of_log, find_start, gtids_before
 from binspark.replication.gtids import Gtids, gtids_of_family, includes
 from binspark.replication.position import BinlogPosition
-from binspark.replication.schema_at import history_since
+from binspark.replication.schema_at import history_since, statements_after
 from binspark.replication.start import AtTime, Earliest, Latest, Start, parse_start
 from binspark.schema.history import SchemaHistory
 from binspark.server.config import connection_config
@@ -31,6 +31,7 @@ from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion, needs_schemas
 from binspark.spark.streaming.range_reader import ServerRange
 from binspark.spark.streaming.ranges import RangePartition, partitions_of, reader_of
+from binspark.spark.table_schemas import with_lineage
 from binspark.spark.travel import packed
 from binspark.spark.unmatched import warn_of_unmatched_on
 from binspark.spark.views.base import ViewReader
@@ -41,30 +42,31 @@ STARTING, ENDING = "startingOffsets", "endingOffsets"
 
 @dataclass(frozen=True)
 class ServerPlan:
-    """What is read: ranges of the server's logs with the schemas where they begin, and the rows of them."""
+    """What is read: ranges of the server's logs with the schemas where they begin, and the rows of them.
+
+    version  the schema version of a typed table, with its relation to the versions of the rows
+    """
 
     parts: tuple[tuple[ServerRange, SchemaHistory], ...]
     selection: Selection
+    version: SchemaVersion | None
 
 
 class ServerBatchReader(DataSourceReader):
     """Reads a server's logs between two positions that are found once, when the query is planned."""
 
-    def __init__(
-        self, options: SourceOptions, schema: StructType, version: SchemaVersion | None, plan: ServerPlan | None = None
-    ) -> None:
-        self._plan = plan_server(options) if plan is None else plan
-        self._options = replace(options, selection=self._plan.selection)
+    def __init__(self, options: SourceOptions, schema: StructType, plan: ServerPlan) -> None:
+        self._plan = plan
+        self._options = replace(options, selection=plan.selection)
         self._schema = schema
-        self._version = version
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Omit the plan: an executor receives its own part in its partition, and does not need the others."""
-        return packed(self, {**self.__dict__, "_plan": ServerPlan((), self._plan.selection)})
+        return packed(self, {**self.__dict__, "_plan": replace(self._plan, parts=())})
 
     def partitions(self) -> list[InputPartition]:
         """Return one partition for each range."""
-        return partitions_of(self._plan.parts)
+        return partitions_of(self._plan.parts, self._plan.version)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a range. Where there is none, Spark creates a partition that is not ours."""
@@ -75,10 +77,10 @@ class ServerBatchReader(DataSourceReader):
 
     def view(self) -> ViewReader:
         """Return what makes rows of a range."""
-        return make_view(self._options, self._schema, self._version)
+        return make_view(self._options, self._schema, self._plan.version)
 
 
-def plan_server(options: SourceOptions) -> ServerPlan:
+def plan_server(options: SourceOptions, version: SchemaVersion | None) -> ServerPlan:
     """Find the positions on the server, and divide what is between them."""
     config = connection_config(**connection_arguments(options.server))
     with connect(config) as connection:
@@ -88,12 +90,17 @@ def plan_server(options: SourceOptions) -> ServerPlan:
         end, wanted = _end(connection, logs, options.ending_offsets or "latest")
         if end.order < begin.order:
             raise OptionError(f"is {end.describe()}, before startingOffsets, {begin.describe()}", option=ENDING)
-        history = history_since(connection, begin) if needs_schemas(options.view) else SchemaHistory()
+        statements = None if version is None else statements_after(connection, begin)
+        history = SchemaHistory()
+        if needs_schemas(options.view):
+            history = history_since(connection, begin, statements)
+    if version is not None and statements is not None:
+        version = with_lineage(version, statements, begin.error_position)
     parts = [
         (ServerRange(config, first, last), _history_at(history, first))
         for first, last in _ranges(logs, begin, end, options.max_split_bytes)
     ]
-    return ServerPlan(tuple(parts), _narrowed(options.selection, already_read, wanted))
+    return ServerPlan(tuple(parts), _narrowed(options.selection, already_read, wanted), version)
 
 
 def _history_at(history: SchemaHistory, position: BinlogPosition) -> SchemaHistory:

@@ -38,6 +38,7 @@ class BinlogDataSource(DataSource):
         self._parsed = read_options(options)
         self._plan: ReadPlan | None = None
         self._version: SchemaVersion | None = None
+        self._own_schema = True
 
     def __reduce__(self) -> tuple[Any, ...]:
         return packed(self, self.__dict__)
@@ -48,7 +49,8 @@ class BinlogDataSource(DataSource):
         return NAME
 
     def schema(self) -> StructType:
-        """Return the columns of the view or table that the options select."""
+        """Return the columns of the view or table that the options select. Spark asks only if the user does not say."""
+        self._own_schema = False
         options = self._parsed
         cache.enable()
         if options.table is not None:
@@ -65,9 +67,9 @@ class BinlogDataSource(DataSource):
         else:
             check_columns(schema.names, self._find_version(), options)
         if options.is_live:
-            from binspark.spark.server_batch import ServerBatchReader
+            from binspark.spark.server_batch import ServerBatchReader, plan_server
 
-            return ServerBatchReader(options, schema, self._version)
+            return ServerBatchReader(options, schema, plan_server(options, self._version))
         plan = self._planned()
         if options.selection.tables or options.selection.excluded:
             warn_of_unmatched(plan, options.selection)
@@ -85,7 +87,7 @@ class BinlogDataSource(DataSource):
     def _stream_reader(self, schema: StructType) -> DataSourceStreamReader:
         from binspark.spark.streaming.reader import BinlogStreamReader
 
-        options = replace(self._parsed, streaming=True)
+        options = replace(self._parsed, streaming=True, own_schema=self._own_schema)
         cache.enable()
         _check_stream(options)
         if options.table is None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import InputPartition
 
 from binspark.schema.history import SchemaHistory
+from binspark.spark.plan import SchemaVersion
 
 if TYPE_CHECKING:
     from binspark.files.splits import Split
@@ -21,17 +22,23 @@ _HISTORIES = 4
 
 
 class RangePartition(InputPartition):
-    """A part of a range, with what is known of tables there: an executor gets nothing else from the driver."""
+    """A part of a range, with what is known of tables there: an executor gets nothing else from the driver.
 
-    def __init__(self, part: Split | ServerRange, history: bytes) -> None:
+    version  the schema version of the query, with its relation to the versions of the rows
+    """
+
+    def __init__(self, part: Split | ServerRange, history: bytes, version: SchemaVersion | None) -> None:
         super().__init__(part)
         self.part = part
         self.history = history
+        self.version = version
 
 
-def partitions_of(parts: Iterable[tuple[Split | ServerRange, SchemaHistory]]) -> list[InputPartition]:
+def partitions_of(
+    parts: Iterable[tuple[Split | ServerRange, SchemaHistory]], version: SchemaVersion | None
+) -> list[InputPartition]:
     """Return a partition for each part."""
-    return [RangePartition(part, _packed(history)) for part, history in parts]
+    return [RangePartition(part, _packed(history), version) for part, history in parts]
 
 
 def reader_of(partition: RangePartition) -> LogReader:

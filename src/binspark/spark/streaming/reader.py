@@ -101,14 +101,15 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if begin is None or stop is None or begin == stop:
             return []
         self._check_order(begin, stop)
-        return partitions_of(self._followed.parts(begin, stop))
+        parts = self._followed.parts(begin, stop)
+        return partitions_of(parts, self._followed.version(self._version))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a part of a range."""
         if not isinstance(partition, RangePartition):
             return iter(())
         cache.enable()
-        view = make_view(self._options, self._schema, self._version)
+        view = make_view(self._options, self._schema, partition.version)
         return view.read(partition.part, reader_of(partition))
 
     def stop(self) -> None:
