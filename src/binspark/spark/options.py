@@ -114,6 +114,7 @@ class SourceOptions:
     expand_payloads: bool = True
     starting_offsets: str | None = None
     ending_offsets: str | None = None
+    body: bool = False
     max_bytes_per_trigger: int | None = None
     max_transactions_per_trigger: int | None = None
     fail_on_data_loss: bool = True
@@ -228,6 +229,11 @@ SPARK_OPTIONS = (
     SparkOption(
         name="expand_payloads", parse=values.flag, default="true",
         help="Show the events inside compressed transactions too, in the view events.",
+    ),
+    SparkOption(
+        name="body", parse=values.flag, default="false",
+        help="Add the column body to the view events: the decoded fields of each event, as VARIANT. Naming it in "
+        ".schema(…) does the same.",
     ),
     SparkOption(
         name=_START.name, spelling=_START.spelling, target="starting_offsets", parse=values.text,
