@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow as pa
 
+from binspark.columns.options import ColumnOptions, TimeFormat, ZeroDates
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType as T
 from binspark.event.column_types import column_type_name
@@ -27,31 +27,6 @@ DATETIME = pa.timestamp("us")
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 GEOMETRY = pa.struct([pa.field("srid", pa.int32()), pa.field("wkb", pa.binary())])
 BIGINT_UNSIGNED = pa.decimal128(20, 0)
-
-
-class ZeroDates(StrEnum):
-    """What becomes of a date that is not in the calendar: `0000-00-00`, `2024-00-15`."""
-
-    NULL = "null"
-    ERROR = "error"
-    STRING = "string"
-
-
-class TimeFormat(StrEnum):
-    """What TIME becomes: it can be negative and longer than a day, and not every system has a type for that."""
-
-    INTERVAL = "interval"
-    STRING = "string"
-    MICROSECONDS = "microseconds"
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnOptions:
-    """Policies for what does not fit a column's type, or not every system's types."""
-
-    zero_dates: ZeroDates = ZeroDates.NULL
-    undecodable: Undecodable = Undecodable.ERROR
-    time: TimeFormat = TimeFormat.INTERVAL
 
 
 class Form(NamedTuple):

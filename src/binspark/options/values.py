@@ -5,19 +5,32 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from enum import StrEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SIZE = re.compile(r"(\d+)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+_OFFSET = re.compile(r"([+-])(\d{1,2}):?(\d{2})?")
+_MAX_OFFSET_MINUTES = 14 * 60
 _PATTERN = frozenset("*?[")
 _QUOTED = re.compile(r"`((?:[^`]|``)*)`")
 _TABLE_NAME = re.compile(r"(?:`(?:[^`]|``)*`|[^`,])+")
 _DOT = re.compile(r"`\s*\.\s*`")
-_ZONE = re.compile(r"\s+(?=[+-]\d\d(?::?\d\d)?$)|\s*(?:UTC|GMT|Z)$", re.IGNORECASE)
+_SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-]\d\d(?::?\d\d)?$)")
+_IN_UTC = re.compile(r"(?<=\d)\s*(?:UTC|GMT|Z)$", re.IGNORECASE)
 _Chosen = TypeVar("_Chosen", bound=StrEnum)
+
+
+class FilePosition(NamedTuple):
+    """A position as people type it: the offset of an event in a file. Without a file it is in the first or last log."""
+
+    file: str
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.offset}" if self.file else str(self.offset)
 
 
 class InvalidValue(ValueError):
@@ -64,7 +77,30 @@ def integer_in(low: int, high: int | None = None) -> Callable[[int | str], int]:
 
 
 positive = integer_in(1)
-offset = integer_in(0)
+
+
+def position_from(low: int) -> Callable[[int | str | FilePosition], FilePosition]:
+    """Return the parser of a position: an offset of at least `low`, or FILE:OFFSET."""
+    offset_in = integer_in(low)
+
+    def parse(value: int | str | FilePosition) -> FilePosition:
+        if isinstance(value, FilePosition):
+            return value
+        if isinstance(value, int):
+            return FilePosition("", offset_in(value))
+        file, colon, offset = str(value).rpartition(":")
+        if colon and not (file and offset.isdecimal()):
+            raise InvalidValue("an offset, or FILE:OFFSET", value)
+        try:
+            return FilePosition(file, offset_in(offset))
+        except InvalidValue:
+            if offset.lstrip("-").isdecimal():
+                raise
+            raise InvalidValue("an offset, or FILE:OFFSET", value) from None
+
+    return parse
+
+
 port = integer_in(1, 65535)
 
 
@@ -175,6 +211,56 @@ def listed(choices: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
+def zone(value: str | tzinfo) -> tzinfo:
+    """Parse a time zone: `UTC`, `local`, `Europe/Berlin`, `+02:00`."""
+    if isinstance(value, tzinfo):
+        return value
+    if value.upper() in ("UTC", "Z"):
+        return UTC
+    if value.lower() in ("local", "system"):
+        return _LocalZone()
+    if match := _OFFSET.fullmatch(value):
+        minutes = int(match[2]) * 60 + int(match[3] or 0)
+        if minutes <= _MAX_OFFSET_MINUTES:
+            return timezone(timedelta(minutes=-minutes if match[1] == "-" else minutes))
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # few need it
+
+    try:
+        return ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidValue("a time zone: UTC, local, a name such as Europe/Berlin, or +02:00", value) from None
+
+
+class _LocalZone(tzinfo):
+    """The time zone of this machine."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """Return the offset of the machine's zone at a local time."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, _moment: datetime | None) -> timedelta | None:
+        """Return None: whether it is summer there is not needed."""
+        return None
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        """Return the name of the machine's zone at a local time."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """Return the local time of a time in UTC."""
+        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+
+
+def in_zone(value: datetime | str | int, zone: tzinfo) -> datetime | str | int:
+    """Return a time with this time zone if it has none; a text that is no time as it is."""
+    if isinstance(value, int):
+        return value
+    try:
+        return time(value, zone)
+    except InvalidValue:
+        return value
+
+
 def time_seconds(value: datetime | str | int) -> int:
     """Parse a time into seconds since 1970, as events have them; a fraction is rounded up."""
     return value if isinstance(value, int) else max(0, math.ceil(time(value).timestamp()))
@@ -187,10 +273,15 @@ def time_microseconds(value: datetime | str | int) -> int:
     return max(0, (time(value) - _EPOCH) // timedelta(microseconds=1))
 
 
-def time(value: datetime | str) -> datetime:
-    """Parse a time; without a time zone it is in UTC."""
+def time(value: datetime | str, zone: tzinfo = UTC) -> datetime:
+    """Parse a time; without a time zone it is in `zone`."""
     try:
-        found = datetime.fromisoformat(_ZONE.sub("", value.strip())) if isinstance(value, str) else value
+        found = datetime.fromisoformat(_iso(value)) if isinstance(value, str) else value
     except ValueError:
         raise InvalidValue("a time such as 2026-11-15 09:30:00", value) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return found if found.tzinfo else found.replace(tzinfo=zone)
+
+
+def _iso(text: str) -> str:
+    """Return a time with its zone as ISO 8601 writes it: without a space before it, and as a number."""
+    return _SPACE_BEFORE_OFFSET.sub("", _IN_UTC.sub("+00:00", text.strip()))

@@ -6,7 +6,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from binspark.columns.metadata_fields import METADATA_NAMES
-from binspark.columns.types import ColumnOptions, form_of
+from binspark.columns.options import ColumnOptions
+from binspark.columns.types import form_of
 from binspark.errors import SchemaError
 from binspark.files.sources import log_order
 from binspark.position import Position
