@@ -137,7 +137,10 @@ def _check_batch(given: Mapping[str, str], options: SourceOptions) -> None:
     for name, value in (("startingOffsets", options.starting_offsets), ("endingOffsets", options.ending_offsets)):
         if value is not None and not options.is_live:
             raise OptionError("needs a host; for logs use startPosition and stopPosition", option=name)
-    for name, position in (("startPosition", options.start_position), ("stopPosition", options.stop_position)):
+    for name, position in (
+        ("startPosition", options.selection.start_position),
+        ("stopPosition", options.selection.stop_position),
+    ):
         if position is not None and options.is_live:
             raise OptionError("is for logs; for a server use startingOffsets and endingOffsets", option=name)
     if options.is_live and options.view is View.CORRUPT:
