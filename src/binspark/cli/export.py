@@ -141,9 +141,11 @@ def export_command(
     complete. If the export fails or is interrupted, no file is left. Exit code 1: a log is damaged.
     """
     from binspark.export import Export, ExportOptions
+    from binspark.export.columns import with_columns_followed
 
     sources = find_logs(files)
-    selection, history = selection_from(options), history_from(schema_file)
+    history = history_from(schema_file)
+    selection = with_columns_followed(selection_from(options), sources, history)
     export_options = ExportOptions(overwrite, salvage, rows_per_file)
     messages = Console(stderr=True, highlight=False)
     notice_of_compiling(messages)
