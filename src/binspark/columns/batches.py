@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from ctypes import string_at
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import PurePath
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +20,7 @@ from binspark.columns.tables import Slot, Tables
 from binspark.columns.transaction_table import TransactionTable
 from binspark.kernels.layout import Header, Operation, State
 from binspark.kernels.layout import Table as T
+from binspark.position import log_name
 from binspark.schema.table import TableSchema
 
 _OPERATIONS = pa.array([operation.name.lower() for operation in Operation], pa.string())
@@ -103,7 +103,7 @@ class OpenBatches:
         """
         operations = builder.numbers(T.META_OP, np.int8).astype(np.int32)
         gtids, times = self.transactions.columns(builder.numbers(T.META_TRANSACTION, np.int32).copy())
-        file = _single(PurePath(self.file).name)
+        file = _single(log_name(self.file))
         return [
             pa.DictionaryArray.from_arrays(pa.array(operations), _OPERATIONS),
             gtids,

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from binspark.columns.metadata_fields import METADATA_FIELDS
+from binspark.columns.options import ZeroDates
 from binspark.columns.reader import TableBatch
 from binspark.columns.selection import Selection
-from binspark.columns.types import ZeroDates
 from binspark.documents.row_images import RowImages
 from binspark.documents.row_objects import json_rows
 from binspark.kernels.layout import Operation

@@ -6,20 +6,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from binspark.columns.selection import Selection
+from binspark.files.inputs import FileInput, LogInput
 from binspark.files.schema_scan import read_history
-from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.files.sources import STANDARD_INPUT
 from binspark.files.splits import plan_logs
 from binspark.schema.history import SchemaHistory
 from binspark.schema.lineage import WantedColumns
 
 
-def with_columns_followed(selection: Selection, sources: Sequence[LogSource], known: SchemaHistory) -> Selection:
+def with_columns_followed(selection: Selection, inputs: Sequence[LogInput], known: SchemaHistory) -> Selection:
     """Return a selection whose columns are also found where they have, or had, another name.
 
-    The DDL of the logs is read for it; standard input can be read only once, so that names there mean themselves.
+    The DDL of the logs is read for it. That takes files: in standard input and on a server, names mean themselves.
     """
     columns = selection.columns
-    if columns is None or any(source.name == STANDARD_INPUT for source in sources):
+    sources = [log.source for log in inputs if isinstance(log, FileInput) and log.source.name != STANDARD_INPUT]
+    if columns is None or len(sources) < len(inputs):
         return selection
     catalog = read_history(plan_logs(sources), SchemaHistory(known.base)).catalog
     wanted: dict[str, WantedColumns] = {}

@@ -17,7 +17,6 @@ from binspark.files.storage import Storage
 from binspark.options import values
 from binspark.options.option import Option, OptionTable, Surface, renamed
 from binspark.options.server import SERVER_OPTIONS, STREAM_OPTIONS, ServerOption
-from binspark.replication.position import BinlogPosition
 
 STORAGE_PREFIX = "fs."
 _SPARK = frozenset({Surface.SPARK})
@@ -108,8 +107,6 @@ class SourceOptions:
     missing_columns: MissingColumns = MissingColumns.ERROR
     dropped_columns: DroppedColumns = DroppedColumns.OMIT
     schema_file: str | None = None
-    start_position: BinlogPosition | None = None
-    stop_position: BinlogPosition | None = None
     max_split_bytes: int = DEFAULT_SPLIT_BYTES
     expand_payloads: bool = True
     body: bool = False
@@ -163,14 +160,6 @@ def _paths(value: str) -> tuple[str, ...]:
     return tuple(paths)
 
 
-def _position(value: str) -> BinlogPosition:
-    """Return a position in the file of this name; one without a name is in every file."""
-    file, _, offset = value.rpartition(":")
-    if not offset.isdecimal():
-        raise values.InvalidValue("an offset, or FILE:OFFSET", value)
-    return BinlogPosition(file, int(offset))
-
-
 _START = next(option for option in STREAM_OPTIONS if option.name == "start")
 
 SPARK_OPTIONS = (
@@ -213,14 +202,6 @@ SPARK_OPTIONS = (
         help="Whether a typed table also has the columns that were dropped, after its own.",
     ),
     SparkOption(name="schema_file", parse=values.text, help=SCHEMA_FILE.help),
-    SparkOption(
-        name="start_position", parse=_position,
-        help="Read transactions that begin at this position or later: binlog.000003:1547, or an offset in every file.",
-    ),
-    SparkOption(
-        name="stop_position", parse=_position,
-        help="Read transactions that begin before this position: binlog.000003:1547, or an offset in every file.",
-    ),
     SparkOption(
         name="max_split_bytes", parse=values.size, default="64m",
         help="The size of the part of a log that one task reads.",

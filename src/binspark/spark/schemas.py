@@ -18,7 +18,8 @@ from pyspark.sql.types import (
 
 from binspark.columns.list_fields import BODY, EVENT_FIELDS
 from binspark.columns.metadata_fields import METADATA_FIELDS
-from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
+from binspark.columns.options import ColumnOptions
+from binspark.columns.types import GEOMETRY, form_of
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType
 from binspark.schema.table import TableSchema

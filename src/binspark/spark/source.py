@@ -116,7 +116,7 @@ def _check_stream(options: SourceOptions) -> None:
     """Refuse what is only valid for batch reads."""
     if options.view in (View.TABLES, View.CORRUPT):
         raise OptionError(f"{options.view} is not available for a stream", option="view")
-    if options.start_position is not None or options.stop_position is not None:
+    if options.selection.start_position is not None or options.selection.stop_position is not None:
         raise OptionError("is not valid for a stream; use startingOffsets", option="startPosition")
     if not options.paths and not options.server:
         raise OptionError("is missing: a stream needs a host to follow, or the path of an archive", option="host")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from binspark.columns.metadata_fields import METADATA_NAMES
-from binspark.columns.types import ColumnOptions, form_of
+from binspark.columns.options import ColumnOptions
+from binspark.columns.types import form_of
 from binspark.errors import SchemaError
 from binspark.position import Position
 from binspark.schema.catalog import may_affect
