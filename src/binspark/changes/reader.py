@@ -10,6 +10,7 @@ from binspark.changes.change import Change
 from binspark.columns.rewrite import FragmentStore
 from binspark.errors import Malformed
 from binspark.event import (
+    AnnotateRows,
     Event,
     EventDecoder,
     FormatDescription,
@@ -17,17 +18,22 @@ from binspark.event import (
     GtidTagged,
     MariadbGtidEvent,
     PartialRowData,
+    Query,
+    QueryCompressed,
     Rows,
+    RowsQuery,
     StartV3,
     TableMap,
     TransactionPayload,
 )
 from binspark.event.rows import RowOperation, unknown_table_id
+from binspark.event.rows_query import shown_statement
 from binspark.frames import Framer, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
+from binspark.transactions.grammar import Role, boundary_of
 from binspark.transactions.transaction import commit_of
 from binspark.values.options import Undecodable, ValueOptions
 from binspark.values.rows import RowChange, rows_of
@@ -57,6 +63,8 @@ class ChangeReader:
         self._fragments = FragmentStore()
         self._payload_rows = 0
         self._gtid: str | None = None
+        self._thread_id: int | None = None
+        self._statement: str | None = None
         self._in_transaction = False
         self._wants_transaction = selection.wants_gtid(None)
 
@@ -70,7 +78,7 @@ class ChangeReader:
         """Begin without a transaction in a server's own log. In relay logs, transactions continue in the next file."""
         if event.offset == FIRST_EVENT_OFFSET and not event.header.flags & HeaderFlag.RELAY_LOG:
             self._fragments = FragmentStore()
-            self._gtid = None
+            self._gtid = self._thread_id = self._statement = None
             self._in_transaction = False
             self._wants_transaction = self.selection.wants_gtid(None)
         return iter(())
@@ -78,8 +86,21 @@ class ChangeReader:
     def _begin_transaction(self, event: Event) -> Iterator[Change]:
         gtid, commit_time = commit_of(event)
         self._gtid = None if gtid is None else str(gtid)
+        self._thread_id = event.body.thread_id if isinstance(event.body, MariadbGtidEvent) else None
+        self._statement = None
         self._in_transaction = True
         self._wants_transaction = self.selection.wants_gtid(gtid) and self.selection.wants_commit(commit_time)
+        return iter(())
+
+    def _note_query(self, event: Event) -> Iterator[Change]:
+        """Note the thread that begins a transaction."""
+        if boundary_of(event).role is Role.BEGINS:
+            self._thread_id, self._statement = event.body.thread_id, None
+        return iter(())
+
+    def _note_statement(self, event: Event) -> Iterator[Change]:
+        """Note the statement of the rows that follow."""
+        self._statement = shown_statement(event.body.query)
         return iter(())
 
     def _begin_payload(self, _event: Event) -> Iterator[Change]:
@@ -113,10 +134,11 @@ class ChangeReader:
         if rows.ends_statement and len(self._maps) > _MAX_TABLE_MAPS:
             self._maps.clear()
         if table_map is not None:
-            return self._rows_of(event, table_map)
-        if rows.rows:  # one without rows only ends its statement
+            yield from self._rows_of(event, table_map)
+        elif rows.rows:  # one without rows only ends its statement
             raise unknown_table_id(rows, event.position)
-        return iter(())
+        if rows.ends_statement:
+            self._statement = None
 
     def _rows_of(self, event: Event, table_map: TableMap) -> Iterator[Change]:
         """Decode selected rows. Inside a payload all rows are decoded, so that row numbers do not depend on filters."""
@@ -133,8 +155,20 @@ class ChangeReader:
 
     def _change(self, event: Event, row: int, table: TableSchema, images: RowChange) -> Change:
         header, operation = event.header, event.body.operation
-        position = (event.file, event.offset, row)
-        return Change(*position, self._gtid, header.timestamp, header.server_id, operation, table, *images)
+        return Change(
+            file=event.file,
+            pos=event.offset,
+            row=row,
+            gtid=self._gtid,
+            timestamp=header.timestamp,
+            server_id=header.server_id,
+            thread_id=self._thread_id,
+            statement=self._statement,
+            op=operation,
+            table_schema=table,
+            before_image=images.before,
+            after_image=images.after,
+        )
 
     def _wants(self, event: Event, table: str) -> bool:
         selection, rows = self.selection, event.body
@@ -152,6 +186,10 @@ class ChangeReader:
         TableMap: _map_table,
         PartialRowData: _join_fragments,
         Rows: _rows,
+        Query: _note_query,
+        QueryCompressed: _note_query,
+        RowsQuery: _note_statement,
+        AnnotateRows: _note_statement,
     }
 
 

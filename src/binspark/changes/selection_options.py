@@ -46,6 +46,7 @@ class SelectionOptions(TypedDict, total=False):
     include_gtids: GtidSet | MariadbPosition | str | None
     exclude_gtids: GtidSet | MariadbPosition | str | None
     undecodable: str | None
+    where: str | None
 
 
 class BatchOptions(SelectionOptions, total=False):
@@ -106,6 +107,12 @@ def _zero_dates(value: str) -> Any:
     return values.one_of(ZeroDates)(value)
 
 
+def _where(value: str) -> Any:
+    from binspark.columns.where.parser import parse_condition
+
+    return parse_condition(value)
+
+
 SELECTION_OPTIONS = (
     SelectionOption(
         name="tables", target="tables", parse=values.tables, metavar="SCHEMA.TABLE,…", is_list=True, default="all",
@@ -164,6 +171,10 @@ SELECTION_OPTIONS = (
     SelectionOption(
         name="server_id", target="server_id", parse=values.integer_in(0, 0xFFFFFFFF), metavar="NUMBER", default="all",
         help="Read only changes that were made on the server with this id.",
+    ),
+    SelectionOption(
+        name="where", target="where", parse=_where, metavar="CONDITION", default="all", surfaces=_NOT_IN_SPARK,
+        help="Read only rows with such values, as in \"id = 42 AND before.state <> after.state\".",
     ),
     SelectionOption(
         name="undecodable", target="undecodable", parse=_undecodable, choices=_UNDECODABLE, default="error",

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import click
 
 from binspark.cli.command import Command, format_option, logs_argument, type_codes, types_option
-from binspark.cli.output import Damage, json_line, print_message
+from binspark.cli.output import Damage, echo, json_line, print_message
 from binspark.errors import OptionError
 from binspark.files import LogSource, find_logs
 from binspark.frames.checksum import checksum_mismatch
@@ -102,23 +102,23 @@ def _json_document(_width: int | None) -> Iterator[Show]:
 
     def show(explanation: Explanation) -> None:
         nonlocal separator
-        click.echo(f"{separator}\n{json_line(explanation_record(explanation))}", nl=False)
+        echo(f"{separator}\n{json_line(explanation_record(explanation))}", nl=False)
         separator = ","
 
     yield show
-    click.echo("\n]" if separator == "," else "[]")
+    echo("\n]" if separator == "," else "[]")
 
 
 @contextmanager
 def _json_lines(_width: int | None) -> Iterator[Show]:
-    yield lambda explanation: click.echo(json_line(explanation_record(explanation)))
+    yield lambda explanation: echo(json_line(explanation_record(explanation)))
 
 
 @contextmanager
 def _text(width: int | None) -> Iterator[Show]:
     """Print text: with colors on a terminal, plain elsewhere."""
     if not sys.stdout.isatty():
-        yield lambda explanation: click.echo(_plain(text_lines(explanation, width or _WIDTH_OF_FILES)))
+        yield lambda explanation: echo(_plain(text_lines(explanation, width or _WIDTH_OF_FILES)))
         return
     from rich.console import Console
     from rich.text import Text

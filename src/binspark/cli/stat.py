@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 
 from binspark.cli.command import Command, format_option, logs_argument
-from binspark.cli.output import Damage, json_line
+from binspark.cli.output import Damage, echo, json_line, safe_page
 from binspark.files import find_logs
 from binspark.files.read import source_events
 from binspark.render.contents import contents_page, contents_record
@@ -32,7 +32,7 @@ def stat_command(files: tuple[str, ...], output_format: str) -> int:
         reader.end_file()
     contents = reader.finish()
     if output_format == "jsonl":
-        click.echo(json_line(contents_record(contents)))
+        echo(json_line(contents_record(contents)))
     else:
-        Console(highlight=False).print(contents_page(contents))
+        Console(highlight=False).print(safe_page(contents_page(contents)))
     return damage.exit_code

@@ -18,7 +18,6 @@ from binspark.cli.server_options import live_option, server_options
 from binspark.live import stream_settings
 
 if TYPE_CHECKING:
-    from binspark.changes import Change
     from binspark.columns.selection import Selection
     from binspark.server.config import ConnectionConfig
     from binspark.tail.follow import Tail
@@ -113,10 +112,8 @@ def tail_command(
 
 def _print(tail: Tail, selection: Selection, output_format: str) -> None:
     """Write changes as they come, each at once."""
-    from binspark.changes import change_json
-    from binspark.cli.rows import change_line
+    from binspark.cli.output import line_style, shown
 
-    form: Callable[[Change], str] = change_line if output_format == "text" else change_json
     with BackgroundOutput(sys.stdout.buffer, tail.stop) as output:
-        for lines in tail.lines(selection, form, is_json=output_format == "jsonl"):
-            output.write(lines)
+        for lines in tail.lines(selection, line_style(output_format)):
+            output.write(shown(lines))

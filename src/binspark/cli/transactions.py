@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from binspark.cli.command import Command, format_option, logs_argument
-from binspark.cli.output import Damage, counted, json_line, one_line, print_lines, time_text
+from binspark.cli.output import Damage, counted, echo, json_line, one_line, print_lines, time_text
+from binspark.documents.line_style import quoted
 from binspark.errors import DecodeError, SchemaError
 from binspark.files import LogSource, find_logs
 from binspark.files.read import source_events
@@ -50,7 +51,7 @@ def transactions_command(files: tuple[str, ...], output_format: str, parallelism
             for transaction in _measured(found, meter)
         )
         if parallelism:
-            click.echo(form.parallelism(PurePath(source.name).name, meter.result()))
+            echo(form.parallelism(PurePath(source.name).name, meter.result()))
     return damage.exit_code
 
 
@@ -86,7 +87,9 @@ def transaction_line(transaction: Transaction, counts: RowCounts | None = None) 
     size = f"{counted(transaction.events, 'event')}, {counted(transaction.length, 'byte')}"
     gtid = transaction.gtid or "anonymous"
     begin = f"{position:<24} {time_text(transaction.timestamp)}  {transaction.ending.value:<12}  {gtid}"
-    return f"{begin}  {size}  {_contents(transaction, counts)}".rstrip()
+    thread = "" if transaction.thread_id is None else f", thread {transaction.thread_id}"
+    session = f"server {transaction.server_id}{thread}"
+    return f"{begin}  {session}  {size}  {_contents(transaction, counts)}".rstrip()
 
 
 def parallelism_record(parallelism: Parallelism) -> dict[str, Any]:
@@ -120,6 +123,9 @@ def _changes_text(changes: TableChanges, counts: RowCounts | None) -> str:
 
 def _contents(transaction: Transaction, counts: RowCounts | None) -> str:
     parts = [_changes_text(changes, counts) for changes in transaction.changes]
+    if transaction.row_statements:
+        statement = readable(transaction.row_statements[0])
+        return f"{one_line(', '.join(parts), _TEXT_WIDTH)}  {quoted(one_line(statement, _TEXT_WIDTH))}"
     if transaction.xa is not None:
         parts.append(transaction.xa)
     if transaction.ddl is not None or not parts:

@@ -26,6 +26,8 @@ from binspark.schema.history import SchemaHistory
 __all__ = ["BatchReader", "Span", "TableBatch", "is_decoder_compiled"]
 
 _WINDOW = 16 << 20
+_SMALL_WINDOW = 2 << 20
+"""For rows that are put in order: what is made of one window is kept until its end."""
 _KNOWN_TO_KERNELS = {
     EventCode.TABLE_MAP: 8,
     EventCode.WRITE_ROWS_V1: 8,
@@ -60,10 +62,10 @@ class BatchReader:
         self.selection = selection
         self.history = history or SchemaHistory()
         arena = thread_arena()
-        self._batches = OpenBatches(selection, arena)
+        self._batches = OpenBatches(selection.decoded(), arena, selection)
         self._state = self._batches.state
         self._slow_path = SlowPath(self._batches, self.history, self._scan_bytes, limits)
-        self._buffer = arena.take(_WINDOW + SLACK)
+        self._buffer = arena.take((_SMALL_WINDOW if selection.in_windows else _WINDOW) + SLACK)
         self._framer = Framer()
         self._span: Span | None = None
         self._select()
@@ -117,6 +119,7 @@ class BatchReader:
             assert log_format is not None
             state[State.INNER] = state[State.OUTER_OFFSET] = 0
             yield from self._scan_bytes(base + start, base + filled, log_format)
+            yield from self._batches.end_window()
             at = int(state[State.AT]) - base
             if state[State.STOP_POSITION] and offset - start + at >= state[State.STOP_POSITION]:
                 return
@@ -170,7 +173,7 @@ class BatchReader:
         elif stop == Stop.FULL:
             yield from batches.make_room(table)
         elif stop == Stop.CHECK:
-            self._slow_path.skip_event()
+            self._slow_path.skip_rows_event()
         elif stop == Stop.TRANSACTIONS_FULL:
             yield from batches.flush()
         elif stop == Stop.IMAGE:
@@ -208,7 +211,7 @@ class BatchReader:
             self._framer.finish()
 
     def _select(self) -> None:
-        state, selection = self._state, self.selection
+        state, selection = self._state, self.selection.decoded()
         state[State.CRC_FUNCTION] = crc32_address()
         state[State.START_POSITION] = selection.start_position
         state[State.START_TIME] = selection.start_time
@@ -217,6 +220,7 @@ class BatchReader:
         state[State.COMMITTED_FROM] = selection.committed_from
         state[State.COMMITTED_BEFORE] = selection.committed_before or 0
         state[State.KEEP_IMAGES] = selection.images
+        state[State.KEEP_ORIGINS] = selection.origins
         state[State.COUNT_ALL] = selection.tx_rows
         state[State.SELECT_BY_GTID] = selection.include_gtids is not None or selection.exclude_gtids is not None
 

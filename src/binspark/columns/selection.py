@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import IntFlag
 from fnmatch import fnmatchcase
 
-from binspark.columns.types import ColumnOptions
+from binspark.columns.types import ColumnOptions, ZeroDates
+from binspark.columns.where.condition import Condition, columns_of
 from binspark.event import Event, RowOperation
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
 
@@ -45,7 +47,11 @@ class Selection:
     metadata              where rows come from is added, in columns that begin with `_`
     tx_rows               rows are numbered throughout their transaction, for which rows of all tables are counted
     images                batches say which columns each row has
+    origins               batches say which time, thread and statement each row has
+    in_windows            all tables are flushed after each part of a log, so that their rows can be put in order
+    diffs                 partial updates of JSON documents that are not in the log are selected, as a list of diffs
     every_schema_version  columns may be named that are only in some schema versions of a table
+    where                 only rows with such values
     """
 
     tables: frozenset[str] | None = None
@@ -65,10 +71,35 @@ class Selection:
     metadata: bool = True
     tx_rows: bool = False
     images: bool = False
+    origins: bool = False
+    in_windows: bool = False
+    diffs: bool = False
     every_schema_version: bool = False
+    where: Condition | None = None
     options: ColumnOptions = _DEFAULT_OPTIONS
     max_rows: int = 1 << 16
     max_bytes: int = 32 << 20
+
+    def with_complete_rows(self) -> Selection:
+        """Return what must be decoded for all that is known of each change, in the order of the log."""
+        options = replace(self.options, zero_dates=ZeroDates.STRING)
+        everything = replace(self, before=True, images=True, metadata=True, origins=True, diffs=True)
+        return replace(everything, in_windows=True, options=options)
+
+    def decoded(self) -> Selection:
+        """Return what must be decoded: for a condition the old rows, too, and which columns each row has."""
+        return self if self.where is None else replace(self, before=True, images=True)
+
+    def decoded_columns(self, names: Iterable[str]) -> tuple[str, ...] | None:
+        """Return which columns of a table, given by its names, must be decoded; None for all."""
+        if self.columns is None or self.where is None:
+            return self.columns
+        conditions = {column.name.lower() for column in columns_of(self.where)}
+        return (*self.columns, *(name for name in names if name.lower() in conditions))
+
+    def wants_column(self, name: str) -> bool:
+        """Return whether a column is selected."""
+        return self.columns is None or name in self.columns
 
     def wants(self, table: str) -> bool:
         """Return whether rows of a table are selected."""

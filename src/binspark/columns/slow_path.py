@@ -13,6 +13,7 @@ from binspark.columns.batches import OpenBatches, TableBatch
 from binspark.columns.rewrite import FragmentStore, rewritten
 from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
 from binspark.event import (
+    AnnotateRows,
     Event,
     EventDecoder,
     GtidEvent,
@@ -22,6 +23,7 @@ from binspark.event import (
     Query,
     QueryCompressed,
     Rows,
+    RowsQuery,
     TableMap,
     TransactionPayload,
 )
@@ -30,8 +32,9 @@ from binspark.frames import EventCode, Frame, Framer, HeaderFlag, LogFormat
 from binspark.frames.format import Family
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.payload import Limits, PayloadReader, without_checksum
-from binspark.kernels.layout import Header, Operation, State
+from binspark.kernels.layout import NO_THREAD, Header, Operation, State
 from binspark.kernels.layout import Table as T
+from binspark.kernels.statements import end_statement
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.schema.table_map import from_table_map
@@ -84,6 +87,7 @@ class SlowPath:
         """Forget the transaction in progress: the events that follow do not belong to it."""
         state = self._state
         state[State.TRANSACTION], state[State.TX_ROW] = -1, 0
+        state[State.THREAD], state[State.STATEMENT] = NO_THREAD, -1
         state[State.SKIP_TRANSACTION] = not self._selection.wants_gtid(None)
 
     def read_event(self, *, refused: bool) -> Iterator[TableBatch]:
@@ -94,6 +98,8 @@ class SlowPath:
             yield from self._rows_by_reference(event, refused=True)
         elif handler is not None:
             yield from handler(self, event)
+        if isinstance(event.body, Rows) and event.body.ends_statement:
+            self._state[State.STATEMENT] = -1
         self.disagreements += refused  # the reference would have raised an error
         self.skip_event()
 
@@ -104,6 +110,11 @@ class SlowPath:
         state[State.AT] = at + _event_size(at)
         state[State.ROW_AT] = 0
         state[State.EVENTS] += 1
+
+    def skip_rows_event(self) -> None:
+        """Let the scan continue after a rows event that kernels have decoded."""
+        end_statement(self._state, int(self._state[State.AT]), _event_size(int(self._state[State.AT])))
+        self.skip_event()
 
     def keep_image(self) -> Iterator[TableBatch]:
         """Note which columns are in the images of the rows event that the scan is at."""
@@ -138,6 +149,7 @@ class SlowPath:
         """Take notice of DDL, after which a TABLE_MAP may mean another schema, and of a BEGIN in unusual words."""
         if boundary_of(event).role is Role.BEGINS:
             self._state[State.TX_ROW] = 0
+            self._state[State.THREAD], self._state[State.STATEMENT] = event.body.thread_id, -1
         before = len(self._history.entries)
         self._history.feed(event)
         if len(self._history.entries) != before:
@@ -150,6 +162,7 @@ class SlowPath:
         if len(self._table_maps) >= _MAX_TABLE_MAPS:
             self._table_maps.clear()
         self._table_maps[body.table_id] = (body, raw)
+        self._batches.tables.seen.add(f"{body.schema}.{body.table}")
         yield from self._map(body, raw, event)
 
     def _map(self, body: TableMap, raw: bytes, event: Event) -> Iterator[TableBatch]:
@@ -177,8 +190,17 @@ class SlowPath:
             yield from self._batches.flush()
         gtid, commit_time = commit_of(event)
         transactions.begin(str(gtid) if gtid else "", commit_time, event.header.server_id)
+        thread = event.body.thread_id if isinstance(event.body, MariadbGtidEvent) else None
+        self._state[State.THREAD], self._state[State.STATEMENT] = NO_THREAD if thread is None else thread, -1
         wanted = self._selection.wants_gtid(gtid) and self._selection.wants_commit(commit_time)
         self._state[State.SKIP_TRANSACTION] = not wanted
+
+    def _rows_query(self, event: Event) -> Iterator[TableBatch]:
+        """Keep the statement of the rows that follow."""
+        if self._selection.origins:
+            if self._batches.statements.full:
+                yield from self._batches.flush()
+            self._batches.statements.begin(event.body.query)
 
     def _rows(self, event: Event) -> Iterator[TableBatch]:
         """Decode rows that kernels do not decode; those that only look different are rewritten for them."""
@@ -235,7 +257,8 @@ class SlowPath:
                 continue
             metadata = self._row_metadata(event, row, operation, image)
             if keep:
-                _refuse_diffs(change, event)
+                if not selection.diffs:
+                    _refuse_diffs(change, event)
                 slot.reference.add(change, metadata, event.position)
             if slot.reference.rows >= selection.max_rows:
                 yield from self._batches.flush_slot(number)
@@ -261,6 +284,9 @@ class SlowPath:
             T.META_SERVER: event.header.server_id,
             T.META_TX_ROW: int(state[State.TX_ROW]),
             T.META_IMAGE: image,
+            T.META_TIME: event.header.timestamp,
+            T.META_THREAD: int(state[State.THREAD]),
+            T.META_STATEMENT: int(state[State.STATEMENT]),
         }
         state[State.PAYLOAD_ROW] += 1
         state[State.TX_ROW] += 1
@@ -294,6 +320,7 @@ class SlowPath:
         while True:
             filled, more = fill(payload.read_into, self._window, filled)
             done = yield from self._scan_memory(self._window, filled, event, _INSIDE_PAYLOAD)
+            yield from self._batches.end_window()
             self._window[: filled - done] = self._window[done:filled].copy()
             filled -= done
             if not more:
@@ -331,6 +358,8 @@ class SlowPath:
         GtidTagged: _gtid,
         MariadbGtidEvent: _gtid,
         Rows: _rows,
+        RowsQuery: _rows_query,
+        AnnotateRows: _rows_query,
         PartialRowData: _fragment,
         TransactionPayload: _payload,
     }

@@ -50,6 +50,8 @@ class Tables:
         self.columns = np.zeros((_MAX_COLUMNS, C.WIDTH), dtype=np.int64)
         self.ids = np.full((2 * _MAX_IDS, TableIds.WIDTH), -1, dtype=np.int64)
         self.slots: list[Slot] = []
+        self.seen: set[str] = set()
+        """The names of all tables, selected or not."""
         self._columns_used = 0
         self._ids_used = 0
         self._earlier_bytes: dict[str, npt.NDArray[np.int64]] = {}
@@ -137,7 +139,7 @@ class Tables:
     def _add(self, schema: TableSchema) -> int:
         selection = self._selection
         wanted = selection.wants(schema.name)
-        projection = selection.columns if wanted else ()
+        projection = selection.decoded_columns(schema.column_names) if wanted else ()
         plan = compile_plan(schema, selection.options, projection, every_schema_version=selection.every_schema_version)
         number = len(self.slots)
         self.numbers[number] = 0

@@ -8,10 +8,13 @@ from typing import Unpack
 from binspark.changes.change import Change
 from binspark.changes.reader import ChangeReader
 from binspark.changes.selection_options import SelectionOptions, make_selection, take_schema_file
+from binspark.columns.selection import Selection
 from binspark.errors import DecodeError
 from binspark.files.read import source_events
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.files.windows import by_window, pays_in_bulk
+from binspark.schema.history import SchemaHistory
 
 
 def read_changes(paths: Paths, *, schema_file: Schema = None, **options: Unpack[SelectionOptions]) -> Iterator[Change]:
@@ -24,8 +27,10 @@ def read_changes(paths: Paths, *, schema_file: Schema = None, **options: Unpack[
     are those of `SelectionOptions`. Rows before damage are yielded before the error is raised.
     """
     history = history_of(take_schema_file(schema_file, options))
-    reader = ChangeReader(make_selection(options), history)
-    return _changes(find_logs(paths), reader)
+    selection, sources = make_selection(options), find_logs(paths)
+    if pays_in_bulk(sources, selection):
+        return _changes_in_bulk(sources, selection, history)
+    return _changes(sources, ChangeReader(selection, history))
 
 
 def source_changes(source: LogSource, reader: ChangeReader) -> Iterator[Change]:
@@ -40,6 +45,21 @@ def source_changes(source: LogSource, reader: ChangeReader) -> Iterator[Change]:
         offset = error.position.offset
         if stop is None or offset is None or offset < stop:
             raise
+
+
+def _changes_in_bulk(
+    sources: Iterable[LogSource], selection: Selection, history: SchemaHistory | None
+) -> Iterator[Change]:
+    from binspark.changes.from_batches import changes_of
+    from binspark.columns.reader import BatchReader
+    from binspark.files.batches import source_batches
+    from binspark.kernels import cache
+
+    cache.enable()
+    reader = BatchReader(selection.with_complete_rows(), history)
+    for source in sources:
+        for batches in by_window(source_batches(source, reader)):
+            yield from changes_of(batches, source.name)
 
 
 def _changes(sources: Iterable[LogSource], reader: ChangeReader) -> Iterator[Change]:

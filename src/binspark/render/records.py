@@ -79,6 +79,7 @@ def transaction_record(transaction: Transaction, counts: RowCounts | None = None
         "thread_id": transaction.thread_id,
         "schema": transaction.schema,
         "compressed": transaction.compressed,
+        "row_statements": [readable(text) for text in transaction.row_statements],
     }
 
 

@@ -7,9 +7,10 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
 from binspark.background import read_ahead
-from binspark.changes import Change
 from binspark.columns.selection import Selection
+from binspark.documents.line_style import LineStyle
 from binspark.errors import BinlogError
+from binspark.files.lines import Text
 from binspark.replication.chunk import LogChunk
 from binspark.replication.find import find_start, find_stop
 from binspark.replication.follow import Follower
@@ -21,7 +22,7 @@ from binspark.schema.history import SchemaHistory, UnreadableDdl
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import connect
 from binspark.server.retry import Retry
-from binspark.tail.printer import ChangePrinter, Text
+from binspark.tail.printer import ChunkPrinter
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,9 @@ class Tail:
         """The tables that are known to begin with."""
         return sorted(f"{name.schema}.{name.table}" for name in self.history.catalog.tables)
 
-    def lines(self, selection: Selection, form: Callable[[Change], str], *, is_json: bool) -> Iterator[list[Text]]:
-        """Yield the changes of one chunk of the log after the other as lines; see `ChangePrinter`."""
-        printer = ChangePrinter(selection, self.history, form, is_json=is_json)
+    def lines(self, selection: Selection, style: LineStyle) -> Iterator[list[Text]]:
+        """Yield the changes of one chunk of the log after the other as lines."""
+        printer = ChunkPrinter(selection, self.history, style)
         with closing(read_ahead(self._chunks(), self.stop)) as chunks:
             for chunk in chunks:
                 yield from _collected(printer.lines(chunk))

@@ -46,12 +46,13 @@ class Draft:
         self.statement_ending = Ending.STATEMENT
         self.length = self.events = self.statements = 0
         self.texts: list[bytes] = []
+        self.row_statements: list[bytes] = []
         self.ddl: bytes | None = None
         self.xid: int | None = None
         self.xa: str | None = None
         self.thread_id: int | None = None
         self.schema: str | None = None
-        self._text_limit = self._text_left = text_limit
+        self._text_limit = self._text_left = self._row_text_left = text_limit
         self._tables: dict[int, tuple[str, str]] = {}
         self._changes: dict[tuple[str, str, RowOperation], list[int]] = {}
 
@@ -83,6 +84,7 @@ class Draft:
             changes=tuple(TableChanges(*key, *counts) for key, counts in self._changes.items()),
             statements=self.statements,
             texts=tuple(self.texts),
+            row_statements=tuple(self.row_statements),
             ddl=self.ddl,
             xid=self.xid,
             xa=self.xa,
@@ -135,6 +137,13 @@ class Draft:
         if rows.ends_statement:
             self._tables.clear()
 
+    def note_row_statement(self, event: events.Event, _role: Role) -> None:
+        """Note the statement of the rows that follow."""
+        text: bytes = event.body.query
+        if self._row_text_left > 0:
+            self.row_statements.append(text[: self._row_text_left])
+            self._row_text_left -= max(len(text), 1)
+
     def note_payload(self, _event: events.Event, _role: Role) -> None:
         """Note a payload, whose events may follow."""
         self.compressed = self.payload_closed = True
@@ -172,6 +181,8 @@ _NOTES: dict[type, Callable[[Draft, Any, Role], None]] = {
     events.CreateFile: Draft.note_load,
     events.TableMap: Draft.note_table,
     events.Rows: Draft.note_rows,
+    events.RowsQuery: Draft.note_row_statement,
+    events.AnnotateRows: Draft.note_row_statement,
     events.TransactionPayload: Draft.note_payload,
     events.Xid: Draft.note_xid,
     events.XaPrepare: Draft.note_xa_prepare,

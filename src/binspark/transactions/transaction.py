@@ -65,6 +65,8 @@ class Transaction(Identity):
     changes       rows events for each table and operation, in the order of their first appearance
     statements    number of its statements as text, without BEGIN, COMMIT and the like
     texts         the first of these statements, cut off where together they become too long
+    row_statements  the statements that changed its rows, where the log has them (ROWS_QUERY, ANNOTATE_ROWS), cut off
+                  likewise
     ddl           its first statement that defines something, cut off likewise
     compressed    whether any of it is compressed in the log
     """
@@ -81,6 +83,7 @@ class Transaction(Identity):
     changes: tuple[TableChanges, ...]
     statements: int
     texts: tuple[SqlText, ...]
+    row_statements: tuple[SqlText, ...]
     ddl: SqlText | None
     xid: int | None
     xa: str | None
