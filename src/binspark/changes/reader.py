@@ -1,8 +1,7 @@
-"""Changed rows out of events, one at a time; and the number of rows of each transaction."""
+"""Changed rows out of events, one at a time."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,7 +25,7 @@ from binspark.event import (
     TableMap,
     TransactionPayload,
 )
-from binspark.event.rows import RowOperation, unknown_table_id
+from binspark.event.rows import unknown_table_id
 from binspark.event.rows_query import shown_statement
 from binspark.frames import Framer, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET
@@ -191,25 +190,3 @@ class ChangeReader:
         RowsQuery: _note_statement,
         AnnotateRows: _note_statement,
     }
-
-
-RowCounts = Counter[tuple[str, str, RowOperation]]
-"""Rows by schema, table and operation."""
-
-
-class RowCounter:
-    """Counts the rows of transactions while their events are read: `Assembler(watcher=counter.watch)`."""
-
-    def __init__(self, reader: ChangeReader) -> None:
-        self._reader = reader
-        self._counts: dict[int, RowCounts] = {}
-
-    def watch(self, transaction: int, event: Event) -> None:
-        """Take an event of a transaction."""
-        for change in self._reader.feed(event):
-            counts = self._counts.setdefault(transaction, Counter())
-            counts[change.schema, change.table, change.op] += 1
-
-    def take(self, transaction: int) -> RowCounts:
-        """Return the counts of a transaction, and forget them."""
-        return self._counts.pop(transaction, Counter())

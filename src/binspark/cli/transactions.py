@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,11 +15,13 @@ from binspark.errors import DecodeError, SchemaError
 from binspark.files import LogSource, find_logs
 from binspark.files.read import source_events
 from binspark.render.json_values import readable
-from binspark.render.records import rows_of, transaction_record
+from binspark.render.records import transaction_record
 from binspark.transactions import Assembler, Parallelism, ParallelismMeter, TableChanges, Transaction
+from binspark.transactions.row_statements import RowStatements
 
 if TYPE_CHECKING:
-    from binspark.changes.reader import RowCounter, RowCounts
+    from binspark.event.context import SqlText
+    from binspark.transactions.draft import CountRows
 
 _TEXT_WIDTH = 80
 
@@ -40,14 +42,14 @@ def transactions_command(files: tuple[str, ...], output_format: str, parallelism
     """
     form = _FORMS[output_format]
     sources = find_logs(files)
-    counter = _row_counter() if count_rows else None
-    assembler = Assembler(watcher=counter.watch if counter else None)
+    statements = RowStatements()
+    assembler = Assembler(watcher=statements.watch, count_rows=_row_counter() if count_rows else None)
     damage = Damage()
     for source in sources:
         meter = ParallelismMeter()
         found = _transactions(source, assembler, damage, is_last=source is sources[-1])
         print_lines(
-            form.transaction(transaction, counter.take(transaction.number) if counter else None)
+            form.transaction(transaction, statements.take(transaction.number))
             for transaction in _measured(found, meter)
         )
         if parallelism:
@@ -73,15 +75,15 @@ def _measured(transactions: Iterator[Transaction], meter: ParallelismMeter) -> I
         yield transaction
 
 
-def _row_counter() -> RowCounter:
-    from binspark.changes import ChangeReader
-    from binspark.changes.reader import RowCounter
-    from binspark.columns.selection import Selection
+def _row_counter() -> CountRows:
+    from binspark.columns.row_counts import count_rows
+    from binspark.kernels import cache
 
-    return RowCounter(ChangeReader(Selection()))
+    cache.enable()
+    return count_rows
 
 
-def transaction_line(transaction: Transaction, counts: RowCounts | None = None) -> str:
+def transaction_line(transaction: Transaction, statements: Sequence[SqlText] = ()) -> str:
     """Return a transaction as a line for people: position, time, how it ended, GTID, size, and what it changes."""
     position = f"{PurePath(transaction.file).name}:{transaction.start}"
     size = f"{counted(transaction.events, 'event')}, {counted(transaction.length, 'byte')}"
@@ -89,7 +91,7 @@ def transaction_line(transaction: Transaction, counts: RowCounts | None = None) 
     begin = f"{position:<24} {time_text(transaction.timestamp)}  {transaction.ending.value:<12}  {gtid}"
     thread = "" if transaction.thread_id is None else f", thread {transaction.thread_id}"
     session = f"server {transaction.server_id}{thread}"
-    return f"{begin}  {session}  {size}  {_contents(transaction, counts)}".rstrip()
+    return f"{begin}  {session}  {size}  {_contents(transaction, statements)}".rstrip()
 
 
 def parallelism_record(parallelism: Parallelism) -> dict[str, Any]:
@@ -116,32 +118,30 @@ def parallelism_line(file: str, parallelism: Parallelism) -> str:
     )
 
 
-def _changes_text(changes: TableChanges, counts: RowCounts | None) -> str:
+def _changes_text(changes: TableChanges) -> str:
     what = f"{changes.operation.value} {changes.schema}.{changes.table}"
-    return what if counts is None else f"{what} ({counted(rows_of(changes, counts), 'row')})"
+    return what if changes.rows is None else f"{what} ({counted(changes.rows, 'row')})"
 
 
-def _contents(transaction: Transaction, counts: RowCounts | None) -> str:
-    parts = [_changes_text(changes, counts) for changes in transaction.changes]
-    if transaction.row_statements:
-        statement = readable(transaction.row_statements[0])
-        return f"{one_line(', '.join(parts), _TEXT_WIDTH)}  {quoted(one_line(statement, _TEXT_WIDTH))}"
+def _contents(transaction: Transaction, statements: Sequence[SqlText]) -> str:
+    parts = [_changes_text(changes) for changes in transaction.changes]
     if transaction.xa is not None:
         parts.append(transaction.xa)
     if transaction.ddl is not None or not parts:
         parts += [readable(text) for text in (transaction.ddl, *transaction.texts[:1]) if text is not None][:1]
-    return one_line(", ".join(parts), _TEXT_WIDTH)
+    shown = one_line(", ".join(parts), _TEXT_WIDTH)
+    return f"{shown}  {quoted(one_line(readable(statements[0]), _TEXT_WIDTH))}" if statements else shown
 
 
 class _Form(NamedTuple):
-    transaction: Callable[[Transaction, RowCounts | None], str]
+    transaction: Callable[[Transaction, Sequence[SqlText]], str]
     parallelism: Callable[[str, Parallelism], str]
 
 
 _FORMS = {
     "text": _Form(transaction_line, parallelism_line),
     "jsonl": _Form(
-        lambda transaction, counts: json_line(transaction_record(transaction, counts)),
+        lambda transaction, statements: json_line(transaction_record(transaction, statements)),
         lambda file, parallelism: json_line({"file": file, "parallelism": parallelism_record(parallelism)}),
     ),
 }

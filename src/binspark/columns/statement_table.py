@@ -40,35 +40,35 @@ class StatementTable:
         self._state = state
         self._offsets = np.zeros(_CAPACITY + 1, dtype=np.int32)
         self._text = np.zeros(_TEXT_CAPACITY, dtype=np.uint8)
-        state[State.STATEMENT] = -1
-        state[State.STATEMENT_CAPACITY] = _CAPACITY
-        state[State.STATEMENT_TEXT_CAPACITY] = _TEXT_CAPACITY
-        state[State.STATEMENT_OFFSETS] = self._offsets.ctypes.data
-        state[State.STATEMENT_TEXT] = self._text.ctypes.data
+        state[State.ROWS_QUERY] = -1
+        state[State.ROWS_QUERY_CAPACITY] = _CAPACITY
+        state[State.ROWS_QUERY_TEXT_CAPACITY] = _TEXT_CAPACITY
+        state[State.ROWS_QUERY_OFFSETS] = self._offsets.ctypes.data
+        state[State.ROWS_QUERY_TEXT] = self._text.ctypes.data
 
     @property
     def full(self) -> bool:
         """Whether no other statement can be kept."""
         state = self._state
         return bool(
-            state[State.STATEMENTS] >= _CAPACITY
-            or state[State.STATEMENT_TEXT_USED] + KEPT_STATEMENT_BYTES > _TEXT_CAPACITY
+            state[State.ROWS_QUERIES] >= _CAPACITY
+            or state[State.ROWS_QUERY_TEXT_USED] + KEPT_STATEMENT_BYTES > _TEXT_CAPACITY
         )
 
     def begin(self, text: bytes) -> None:
         """Keep a statement that Python read."""
         state, raw = self._state, text[:KEPT_STATEMENT_BYTES]
-        number, used = int(state[State.STATEMENTS]), int(state[State.STATEMENT_TEXT_USED])
+        number, used = int(state[State.ROWS_QUERIES]), int(state[State.ROWS_QUERY_TEXT_USED])
         self._text[used : used + len(raw)] = np.frombuffer(raw, dtype=np.uint8)
-        self._offsets[number + 1] = state[State.STATEMENT_TEXT_USED] = used + len(raw)
-        state[State.STATEMENT], state[State.STATEMENTS] = number, number + 1
+        self._offsets[number + 1] = state[State.ROWS_QUERY_TEXT_USED] = used + len(raw)
+        state[State.ROWS_QUERY], state[State.ROWS_QUERIES] = number, number + 1
 
     def forget(self) -> None:
         """Forget all but the current statement. No open batch may have rows."""
         state = self._state
-        current = int(state[State.STATEMENT])
+        current = int(state[State.ROWS_QUERY])
         text = self._at(current) if current >= 0 else None
-        state[State.STATEMENTS] = state[State.STATEMENT_TEXT_USED] = 0
+        state[State.ROWS_QUERIES] = state[State.ROWS_QUERY_TEXT_USED] = 0
         if text is not None:
             self.begin(text)
 

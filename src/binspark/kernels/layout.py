@@ -157,16 +157,26 @@ class State(IntEnum):
     COMMITTED_BEFORE = 39  # rows of transactions from this commit time on are skipped, 0 for none
     KEEP_IMAGES = 40  # 1: the number of its row image is kept for each row
     DECODED = 41  # bytes of rows events that were decoded
-    KEEP_ORIGINS = 42  # 1: time, thread and statement are kept for each row
-    THREAD = 43  # of the current transaction, NO_THREAD if not known
-    STATEMENT = 44  # number of the current statement among those kept, -1 for none
-    STATEMENTS = 45  # statements kept
-    STATEMENT_CAPACITY = 46
-    STATEMENT_OFFSETS = 47  # address of int32: where the text of each statement ends
-    STATEMENT_TEXT = 48  # address of the texts
-    STATEMENT_TEXT_USED = 49
-    STATEMENT_TEXT_CAPACITY = 50
-    WIDTH = 51
+    OUTER_END = 42  # offset after the payload's event
+    INNER_NUMBER = 43  # number of the next event inside the current payload
+    FILE = 44  # number of the file, of those that a reader of events or transactions has read
+    LISTED = 45  # events or transactions in their arrays
+    LIST_CAPACITY = 46
+    SELECT_EVENTS = 47  # 1: not all events are selected
+    SKIP_UNNAMED = 48  # 1: events that belong to no transaction are skipped
+    STATEMENT = 49  # number of the current statement: table maps of earlier ones are no longer valid
+    CHANGES = 50  # changes of tables in their arrays
+    CHANGE_CAPACITY = 51
+    KEEP_ORIGINS = 52  # 1: time, thread and statement are kept for each row
+    THREAD = 53  # of the current transaction, NO_THREAD if not known
+    ROWS_QUERY = 54  # number of the current statement among those kept, -1 for none
+    ROWS_QUERIES = 55  # statements kept
+    ROWS_QUERY_CAPACITY = 56
+    ROWS_QUERY_OFFSETS = 57  # address of int32: where the text of each statement ends
+    ROWS_QUERY_TEXT = 58  # address of the texts
+    ROWS_QUERY_TEXT_USED = 59
+    ROWS_QUERY_TEXT_CAPACITY = 60
+    WIDTH = 61
 
 
 class Stop(IntEnum):

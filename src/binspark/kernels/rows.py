@@ -178,7 +178,7 @@ def keep_metadata(state: np.ndarray, table: np.ndarray, row: int, operation: int
     if state[State.KEEP_ORIGINS]:
         store32(table[Table.META_TIME] + 4 * row, load32(at + Header.TIMESTAMP))
         store32(table[Table.META_THREAD] + 4 * row, state[State.THREAD])
-        store32(table[Table.META_STATEMENT] + 4 * row, state[State.STATEMENT])
+        store32(table[Table.META_STATEMENT] + 4 * row, state[State.ROWS_QUERY])
 
 
 @kernel

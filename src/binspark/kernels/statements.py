@@ -17,19 +17,22 @@ def keep_statement(state: np.ndarray, at: int, size: int, skipped: int) -> int:
     """Keep the text of a statement, which the rows that follow refer to. `skipped` bytes come before it."""
     if state[State.KEEP_ORIGINS] == 0:
         return 0
-    number = state[State.STATEMENTS]
-    used = state[State.STATEMENT_TEXT_USED]
-    if number >= state[State.STATEMENT_CAPACITY] or used + KEPT_STATEMENT_BYTES > state[State.STATEMENT_TEXT_CAPACITY]:
+    number = state[State.ROWS_QUERIES]
+    used = state[State.ROWS_QUERY_TEXT_USED]
+    if (
+        number >= state[State.ROWS_QUERY_CAPACITY]
+        or used + KEPT_STATEMENT_BYTES > state[State.ROWS_QUERY_TEXT_CAPACITY]
+    ):
         return Stop.TRANSACTIONS_FULL
     start = at + Header.LENGTH + skipped
     length = min(body_end(state, at, size) - start, KEPT_STATEMENT_BYTES)
     if length < 0:
         return Stop.REFUSED
-    copy_bytes(state[State.STATEMENT_TEXT] + used, start, length)
-    store32(state[State.STATEMENT_OFFSETS] + 4 * (number + 1), used + length)
-    state[State.STATEMENT_TEXT_USED] = used + length
-    state[State.STATEMENT] = number
-    state[State.STATEMENTS] = number + 1
+    copy_bytes(state[State.ROWS_QUERY_TEXT] + used, start, length)
+    store32(state[State.ROWS_QUERY_OFFSETS] + 4 * (number + 1), used + length)
+    state[State.ROWS_QUERY_TEXT_USED] = used + length
+    state[State.ROWS_QUERY] = number
+    state[State.ROWS_QUERIES] = number + 1
     return 0
 
 
@@ -38,4 +41,4 @@ def end_statement(state: np.ndarray, at: int, size: int) -> None:
     """Forget the statement after the last of its rows events."""
     body = at + Header.LENGTH
     if body_end(state, at, size) - body >= ROWS_LENGTH and load8(body + ROWS_FLAGS_AT) & ROWS_ENDS_STATEMENT:
-        state[State.STATEMENT] = -1
+        state[State.ROWS_QUERY] = -1

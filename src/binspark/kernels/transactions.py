@@ -20,7 +20,8 @@ _MAX_TEXT_LENGTH = 64  # of an identifier that kernels write
 _GTID, _MARIADB_GTID = int(EventCode.GTID), int(EventCode.MARIADB_GTID)
 _HAS_COMMIT_ID, _HAS_XID = 0x02, 0x40 | 0x80  # flags of MariaDB's GTID
 _HAS_ENGINES, _ENDS_ALTER, _HAS_THREAD = 0x01, 0x04 | 0x08, 0x10  # its extra flags
-_MIN_MYSQL_BODY, _MIN_MARIADB_BODY = 25, 13
+MIN_MYSQL_BODY, MIN_MARIADB_BODY = 25, 13
+"""The shortest bodies of GTID events."""
 
 
 @kernel
@@ -34,7 +35,7 @@ def begin_transaction(
         return Stop.TRANSACTIONS_FULL
     body = at + Header.LENGTH
     end = body_end(state, at, size)
-    if end - body < (_MIN_MARIADB_BODY if kind == _MARIADB_GTID else _MIN_MYSQL_BODY):
+    if end - body < (MIN_MARIADB_BODY if kind == _MARIADB_GTID else MIN_MYSQL_BODY):
         return Stop.REFUSED
     server = load32(at + Header.SERVER_ID)
     thread = NO_THREAD
@@ -57,7 +58,7 @@ def begin_transaction(
     state[State.TRANSACTIONS] = number + 1
     state[State.TX_ROW] = 0
     state[State.THREAD] = thread
-    state[State.STATEMENT] = -1
+    state[State.ROWS_QUERY] = -1
     state[State.SKIP_TRANSACTION] = 0 if is_commit_time_selected(state, commit_time) else 1
     return 0
 
@@ -136,7 +137,7 @@ def mysql_number(body: int) -> int:
 def mariadb_thread(body: int, end: int) -> int:
     """Return the thread in a GTID event of MariaDB, NO_THREAD if it has none; `event.mariadb` describes the fields."""
     flags = load8(body + 12)
-    at = body + _MIN_MARIADB_BODY
+    at = body + MIN_MARIADB_BODY
     if flags & _HAS_COMMIT_ID:
         at += 8
     if flags & _HAS_XID and end - at >= 6:

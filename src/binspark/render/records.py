@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from binspark.render.summary import summarize
 from binspark.transactions import TableChanges, Transaction
 
 if TYPE_CHECKING:
-    from binspark.changes.reader import RowCounts
+    from binspark.event.context import SqlText
 
 
 def event_record(event: Event) -> dict[str, Any]:
@@ -48,9 +49,12 @@ def _moment(timestamp: int) -> str:
     return f"{datetime.fromtimestamp(timestamp, UTC):%Y-%m-%d %H:%M:%S}" if timestamp else " " * 19
 
 
-def transaction_record(transaction: Transaction, counts: RowCounts | None = None) -> dict[str, Any]:
-    """Return a transaction as the record that `--format jsonl` prints."""
-    return {
+def transaction_record(transaction: Transaction, row_statements: Sequence[SqlText] | None = None) -> dict[str, Any]:
+    """Return a transaction as the record that `--format jsonl` prints.
+
+    `row_statements` are the statements that changed its rows; None where they were not collected.
+    """
+    record = {
         "file": PurePath(transaction.file).name,
         "pos": transaction.start,
         "end_pos": transaction.end,
@@ -64,7 +68,7 @@ def transaction_record(transaction: Transaction, counts: RowCounts | None = None
         "last_committed": transaction.last_committed,
         "sequence_number": transaction.sequence_number,
         "events": transaction.events,
-        "rows": [_changes_record(changes, counts) for changes in transaction.changes],
+        "rows": [_changes_record(changes) for changes in transaction.changes],
         "xid": transaction.xid,
         "xa": transaction.xa,
         "ddl": None if transaction.ddl is None else readable(transaction.ddl),
@@ -79,11 +83,13 @@ def transaction_record(transaction: Transaction, counts: RowCounts | None = None
         "thread_id": transaction.thread_id,
         "schema": transaction.schema,
         "compressed": transaction.compressed,
-        "row_statements": [readable(text) for text in transaction.row_statements],
     }
+    if row_statements is not None:
+        record["row_statements"] = [readable(text) for text in row_statements]
+    return record
 
 
-def _changes_record(changes: TableChanges, counts: RowCounts | None) -> dict[str, Any]:
+def _changes_record(changes: TableChanges) -> dict[str, Any]:
     record = {
         "schema": changes.schema,
         "table": changes.table,
@@ -91,9 +97,4 @@ def _changes_record(changes: TableChanges, counts: RowCounts | None) -> dict[str
         "events": changes.events,
         "bytes": changes.bytes,
     }
-    return record if counts is None else {**record, "rows": rows_of(changes, counts)}
-
-
-def rows_of(changes: TableChanges, counts: RowCounts) -> int:
-    """Return how many rows of a table a transaction changes with one operation."""
-    return counts[changes.schema, changes.table, changes.operation]
+    return record if changes.rows is None else {**record, "rows": changes.rows}

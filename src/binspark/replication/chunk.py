@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from binspark.event import Event, EventDecoder
 from binspark.frames import EventCode, Framer, LogFormat
@@ -17,9 +17,10 @@ from binspark.replication.position import BinlogPosition
 from binspark.replication.stream import StreamEvent
 
 if TYPE_CHECKING:
-    from binspark.columns.reader import BatchReader, TableBatch
+    from binspark.columns.log_scan import LogScan
     from binspark.replication.transaction_index import Bytes, TransactionIndex
 
+Item = TypeVar("Item")
 _WINDOW = 1 << 20
 _TIMESTAMP = slice(0, 4)
 
@@ -179,8 +180,8 @@ class LogChunk:
         self.__dict__.update({**state, "data": memoryview(state["data"])})
 
 
-def read_chunks(reader: BatchReader, chunks: Iterable[LogChunk]) -> Iterator[TableBatch]:
-    """Yield the rows of chunks. Those that follow each other in a file are read as one part of it."""
+def read_chunks(reader: LogScan[Item], chunks: Iterable[LogChunk]) -> Iterator[Item]:
+    """Yield what a reader finds in chunks. Those that follow each other in a file are read as one part of it."""
     feed = _ChunkFeed(iter(chunks))
     while (chunk := feed.next_part()) is not None:
         yield from feed.read_part(reader, chunk)
@@ -201,9 +202,9 @@ class _ChunkFeed:
             self._expected = (self._chunk.file, self._chunk.offset)
         return self._chunk
 
-    def read_part(self, reader: BatchReader, first: LogChunk) -> Iterator[TableBatch]:
-        """Yield the rows of a part that begins with a chunk."""
-        from binspark.columns.reader import Span
+    def read_part(self, reader: LogScan[Item], first: LogChunk) -> Iterator[Item]:
+        """Yield what is in a part that begins with a chunk."""
+        from binspark.columns.log_scan import Span
 
         span = Span(first.format, first.offset, None, lambda _offset: False)
         return reader.read(self._read_into, first.file, span)

@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
 from pyspark.sql.types import DataType, DayTimeIntervalType, GeometryType, StructField, StructType, VariantType
 
+from binspark.columns.list_fields import BODY, EVENT_FIELDS
 from binspark.columns.metadata_fields import METADATA_FIELDS
 from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
 from binspark.event.column_types import ColumnType
@@ -16,65 +17,13 @@ from binspark.spark.options import JsonFormat, RowFormat, SourceOptions
 
 BEFORE = "_before"
 _TIME = DayTimeIntervalType(DayTimeIntervalType.HOUR, DayTimeIntervalType.SECOND)
-_TIMESTAMP = pa.timestamp("us", tz="UTC")
-_CHANGED = pa.struct(
-    [
-        pa.field("schema", pa.string()),
-        pa.field("table", pa.string()),
-        pa.field("operation", pa.string()),
-        pa.field("events", pa.int64()),
-        pa.field("bytes", pa.int64()),
-    ]
-)
-EVENT_FIELDS = (
-    pa.field("file", pa.string()),
-    pa.field("pos", pa.int64()),
-    pa.field("end_pos", pa.int64()),
-    pa.field("inner", pa.int32()),
-    pa.field("type", pa.string()),
-    pa.field("type_code", pa.int16()),
-    pa.field("timestamp", _TIMESTAMP),
-    pa.field("server_id", pa.int64()),
-    pa.field("size", pa.int64()),
-    pa.field("flags", pa.int32()),
-    pa.field("checksum", pa.string()),
-)
-TRANSACTION_FIELDS = (
-    pa.field("file", pa.string()),
-    pa.field("pos", pa.int64()),
-    pa.field("end_pos", pa.int64()),
-    pa.field("gtid", pa.string()),
-    pa.field("tag", pa.string()),
-    pa.field("timestamp", _TIMESTAMP),
-    pa.field("server_id", pa.int64()),
-    pa.field("immediate_commit_timestamp", _TIMESTAMP),
-    pa.field("original_commit_timestamp", _TIMESTAMP),
-    pa.field("length", pa.int64()),
-    pa.field("last_committed", pa.int64()),
-    pa.field("sequence_number", pa.int64()),
-    pa.field("events", pa.int64()),
-    pa.field("rows", pa.list_(_CHANGED)),
-    pa.field("xid", pa.decimal128(20, 0)),
-    pa.field("xa", pa.string()),
-    pa.field("ddl", pa.string()),
-    pa.field("end", pa.string()),
-    pa.field("complete", pa.bool_()),
-    pa.field("end_file", pa.string()),
-    pa.field("declared_length", pa.int64()),
-    pa.field("commit_id", pa.decimal128(20, 0)),
-    pa.field("gtid_flags", pa.int32()),
-    pa.field("statements", pa.int64()),
-    pa.field("texts", pa.list_(pa.string())),
-    pa.field("thread_id", pa.int64()),
-    pa.field("schema", pa.string()),
-    pa.field("compressed", pa.bool_()),
-)
 TABLES_FIELDS = (
     pa.field("schema", pa.string()),
     pa.field("table", pa.string()),
     pa.field("operation", pa.string()),
     pa.field("rows", pa.int64()),
     pa.field("bytes", pa.int64()),
+    pa.field("uncounted_events", pa.int64()),
 )
 CHUNK_FIELDS = (
     pa.field("_table", pa.string()),
@@ -120,9 +69,10 @@ def changes_schema(options: SourceOptions) -> StructType:
     return StructType([*names, *spark_schema(METADATA_FIELDS).fields, *images])
 
 
-def events_schema() -> StructType:
-    """Return the schema of the view `events`."""
-    return spark_schema(EVENT_FIELDS).add("body", VariantType())
+def events_schema(*, body: bool = True) -> StructType:
+    """Return the schema of the view `events`, with the decoded body or without."""
+    schema = spark_schema(EVENT_FIELDS)
+    return schema.add(BODY, VariantType()) if body else schema
 
 
 def table_schema(table: TableSchema, options: SourceOptions) -> StructType:

@@ -14,9 +14,10 @@ from binspark.transactions.grammar import Ending
 
 @dataclass(frozen=True, slots=True)
 class TableChanges:
-    """How often a transaction changes a table in one way: rows events, and their bytes before any compression.
+    """How often a transaction changes a table in one way: rows events, and their bytes in the log.
 
     A rows event whose table the log did not name before has an empty schema, and `#` with the table's id as its table.
+    `rows` is None where rows were not counted, or cannot be: the log does not contain how large a value is.
     """
 
     schema: str
@@ -24,6 +25,7 @@ class TableChanges:
     operation: RowOperation
     events: int
     bytes: int
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +67,6 @@ class Transaction(Identity):
     changes       rows events for each table and operation, in the order of their first appearance
     statements    number of its statements as text, without BEGIN, COMMIT and the like
     texts         the first of these statements, cut off where together they become too long
-    row_statements  the statements that changed its rows, where the log has them (ROWS_QUERY, ANNOTATE_ROWS), cut off
-                  likewise
     ddl           its first statement that defines something, cut off likewise
     compressed    whether any of it is compressed in the log
     """
@@ -83,7 +83,6 @@ class Transaction(Identity):
     changes: tuple[TableChanges, ...]
     statements: int
     texts: tuple[SqlText, ...]
-    row_statements: tuple[SqlText, ...]
     ddl: SqlText | None
     xid: int | None
     xa: str | None
