@@ -14,9 +14,9 @@ import pytest
 
 from binspark.changes import ChangeReader, change_json
 from binspark.columns.batches import TableBatch
+from binspark.columns.options import ColumnOptions, ZeroDates
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
-from binspark.columns.types import ColumnOptions, ZeroDates
 from binspark.documents.row_images import RowImages
 from binspark.documents.row_objects import json_rows, variant_rows
 from binspark.event.column_types import ColumnType as T

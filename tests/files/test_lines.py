@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -32,7 +33,7 @@ from tests.support.columns.reference import log_events
 STYLES = (
     LineStyle(LineFormat.JSON),
     LineStyle(LineFormat.TEXT),
-    LineStyle(LineFormat.TEXT, max_value=12, max_statement=30),
+    LineStyle(LineFormat.TEXT, max_value=12, max_statement=30, zone=ZoneInfo("America/St_Johns")),
 )
 _THOROUGH = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -11,8 +11,8 @@ from pyspark.sql.datasource import CaseInsensitiveDict
 from binspark.columns.selection import Operations
 from binspark.errors import OptionError
 from binspark.files.splits import DEFAULT_SPLIT_BYTES
-from binspark.gtid import GtidSet, MariadbPosition
-from binspark.replication.position import BinlogPosition
+from binspark.gtid import GtidSet, MariadbRanges
+from binspark.options.values import FilePosition
 from binspark.spark.options import (
     STREAM_ONLY,
     JsonFormat,
@@ -46,8 +46,6 @@ def test_without_options_there_are_defaults() -> None:
         ("json", "variant", "json", JsonFormat.VARIANT),
         ("geometry", "4326", "geometry", 4326),
         ("schemaFile", "dump.sql", "schema_file", "dump.sql"),
-        ("startPosition", "4", "start_position", BinlogPosition("", 4)),
-        ("stopPosition", "s3://b/binlog.000002:120", "stop_position", BinlogPosition("s3://b/binlog.000002", 120)),
         ("maxSplitBytes", "1000", "max_split_bytes", 1000),
         ("maxSplitBytes", "64 KB", "max_split_bytes", 64 << 10),
         ("maxSplitBytes", "2MiB", "max_split_bytes", 2 << 20),
@@ -77,7 +75,10 @@ def test_an_option_is_read(name: str, value: str, field: str, expected: object) 
         ("committedBefore", "2026-11-15T10:30:00+01:00", "committed_before", 1_794_735_000_000_000),
         ("serverId", "7", "server_id", 7),
         ("includeGtids", f"{UUID}:1-5", "include_gtids", GtidSet(f"{UUID}:1-5")),
-        ("excludeGtids", "0-1-10,1-1-5", "exclude_gtids", MariadbPosition("0-1-10,1-1-5")),
+        ("excludeGtids", "0-1-10,..1-1-5", "exclude_gtids", MariadbRanges("0-1-10,..1-1-5")),
+        ("startPosition", "4", "start_position", FilePosition("", 4)),
+        ("stopPosition", "s3://b/binlog.000002:120", "stop_position", FilePosition("s3://b/binlog.000002", 120)),
+        ("threadId", "12", "thread_id", 12),
         ("before", "true", "before", True),
         ("txRows", "true", "tx_rows", True),
         ("maxRowsPerBatch", "100", "max_rows", 100),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
-from pathlib import PurePath
 
 from binspark.changes.change import Change, image_json, key_json
 from binspark.documents.line_style import Heading, LineStyle, encoded, quoted, statement_json
+from binspark.options.times import Clock
+from binspark.position import log_name
 from binspark.values.as_json import value_json
 from binspark.values.value import Absent, Row, Value
 
@@ -30,7 +30,7 @@ def change_json(change: Change) -> str:
     """Return a change as the record that `binspark rows --format jsonl` prints, with its keys in a fixed order."""
     table = change.table_schema
     members = {
-        "file": quoted(PurePath(change.file).name),
+        "file": quoted(log_name(change.file)),
         "pos": str(change.pos),
         "row": str(change.row),
         "gtid": "null" if change.gtid is None else quoted(change.gtid),
@@ -57,8 +57,8 @@ def change_heading(change: Change, style: LineStyle) -> str:
 
 def change_line(change: Change, style: LineStyle) -> str:
     """Return a change as a line for people: position, time, operation, table and values."""
-    position = f"{PurePath(change.file).name}:{change.pos}+{change.row}"
-    moment = f"{datetime.fromtimestamp(change.timestamp, UTC):%Y-%m-%d %H:%M:%S}"
+    position = f"{log_name(change.file)}:{change.pos}+{change.row}"
+    moment = Clock(style.zone).text(change.timestamp)
     values = _values(change, style.max_value)
     line = f"{position:<24} {moment}  {change.op.value:<6}  {change.table_schema.name}"
     return f"{line}  {values}" if values else line

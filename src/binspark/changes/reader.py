@@ -50,13 +50,14 @@ class ChangeReader:
     """Finds the rows that the events of one or more logs change.
 
     Events inside a payload must follow it, as `read_events` yields them. `tables` has the names of all tables that
-    were seen, selected or not.
+    were seen, selected or not. Rows of events before the offset `start` are skipped.
     """
 
     def __init__(self, selection: Selection, history: SchemaHistory | None = None) -> None:
         self.selection = selection
         self.history = history or SchemaHistory()
         self.tables: set[str] = set()
+        self.start = 0
         self._options = ValueOptions(undecodable=selection.options.undecodable)
         self._maps: dict[int, TableMap] = {}
         self._fragments = FragmentStore()
@@ -92,9 +93,10 @@ class ChangeReader:
         return iter(())
 
     def _note_query(self, event: Event) -> Iterator[Change]:
-        """Note the thread that begins a transaction."""
+        """Note the thread of a statement: that of BEGIN is the thread of the rows that follow."""
+        self._thread_id = event.body.thread_id
         if boundary_of(event).role is Role.BEGINS:
-            self._thread_id, self._statement = event.body.thread_id, None
+            self._statement = None
         return iter(())
 
     def _note_statement(self, event: Event) -> Iterator[Change]:
@@ -172,6 +174,8 @@ class ChangeReader:
     def _wants(self, event: Event, table: str) -> bool:
         selection, rows = self.selection, event.body
         if not self._wants_transaction or not selection.wants_operation(rows.operation):
+            return False
+        if event.offset < self.start or not selection.wants_thread(self._thread_id):
             return False
         return selection.wants_event(event, committed=not self._in_transaction) and selection.wants(table)
 

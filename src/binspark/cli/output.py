@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from binspark.errors import BinlogError, DecodeError, SchemaError
+from binspark.options.times import UTC_CLOCK, Clock
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -36,13 +39,14 @@ def json_line(record: dict[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(", ", ": "))
 
 
-def print_lines(lines: Iterable[str]) -> None:
-    """Print lines, many with each write. Lines before an error are printed before it is raised."""
+def print_lines(lines: Iterable[str], *, at_once: bool = False) -> None:
+    """Print lines, many with each write unless `at_once`. Lines before an error are printed before it is raised."""
     block: list[str] = []
+    lines_per_write = 1 if at_once else _LINES_PER_WRITE
     try:
         for line in lines:
             block.append(line)
-            if len(block) >= _LINES_PER_WRITE:
+            if len(block) >= lines_per_write:
                 echo("\n".join(block))
                 block.clear()
     finally:
@@ -53,6 +57,35 @@ def print_lines(lines: Iterable[str]) -> None:
 def print_message(message: BinlogError | str) -> None:
     """Print an error or a warning on standard error."""
     echo(f"binspark: {message}", err=True)
+
+
+_ESCAPE = "binspark.escape"
+_SURROGATE_BASE, _LAST_OF_PLANE_0 = 0xD7C0, 0xFFFF
+
+
+def escape_what_cannot_be_encoded() -> None:
+    """Let standard output accept any text: characters that its encoding lacks are written as JSON escapes them.
+
+    In UTF-8, bytes of file names that are not text are written as they are.
+    """
+    codecs.register_error(_ESCAPE, _escaped)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        is_utf8 = codecs.lookup(sys.stdout.encoding).name == "utf-8"
+        sys.stdout.reconfigure(errors="surrogateescape" if is_utf8 else _ESCAPE)
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_escape_as_json, error.object[error.start : error.end])), error.end
+
+
+def _escape_as_json(letter: str) -> str:
+    """Return a character as JSON escapes it: as its number in hex, or as the numbers of two surrogates."""
+    number = ord(letter)
+    if number <= _LAST_OF_PLANE_0:
+        return f"\\u{number:04x}"
+    return f"\\u{_SURROGATE_BASE + (number >> 10):04x}\\u{0xDC00 + (number & 0x3FF):04x}"
 
 
 class Damage:
@@ -98,10 +131,10 @@ def is_terminal(*, err: bool = False) -> bool:
 
 def escaped(text: str) -> str:
     r"""Return text with the characters that a terminal obeys as `\x1b` or `\u202e`. Newlines and tabs stay."""
-    return _CONTROL.sub(_escape, text)
+    return _CONTROL.sub(_escape_control, text)
 
 
-def _escape(found: re.Match[str]) -> str:
+def _escape_control(found: re.Match[str]) -> str:
     code = ord(found[0])
     return f"\\x{code:02x}" if code <= _MAX_BYTE else f"\\u{code:04x}"
 
@@ -132,12 +165,14 @@ def one_line(text: str, width: int) -> str:
     return shortened(_SPACE.sub(" ", text[: 4 * width]).strip(), width)
 
 
-def line_style(output_format: str) -> LineStyle:
+def line_style(output_format: str, zone: tzinfo = UTC) -> LineStyle:
     """Return how rows are written to standard output. Only on a terminal long values are cut off."""
     from binspark.documents.line_style import LineFormat, LineStyle
 
     line_format = LineFormat(output_format)
-    return LineStyle(line_format, _MAX_VALUE, _MAX_STATEMENT) if is_terminal() else LineStyle(line_format)
+    if is_terminal():
+        return LineStyle(line_format, _MAX_VALUE, _MAX_STATEMENT, zone=zone)
+    return LineStyle(line_format, zone=zone)
 
 
 def shown(texts: Sequence[Text]) -> Sequence[Text]:
@@ -163,9 +198,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def time_text(timestamp: int) -> str:
-    """Return seconds since 1970 as a time in UTC."""
-    return f"{datetime.fromtimestamp(timestamp, UTC):%Y-%m-%d %H:%M:%S}"
+def time_text(timestamp: int, clock: Clock = UTC_CLOCK) -> str:
+    """Return seconds since 1970 as a time, with its time zone."""
+    return clock.text(timestamp)
 
 
 def size_text(count: float) -> str:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from datetime import tzinfo
 from typing import Any
 
 import click
 
-from binspark.cli.command import Command, format_option, logs_argument
+from binspark.cli.command import Command, format_option
+from binspark.cli.inputs import Logs, log_options
 from binspark.cli.output import Damage, line_style, print_texts
-from binspark.cli.row_options import history_from, row_options, selection_from, warn_about_unmatched
-from binspark.files import find_logs
+from binspark.cli.row_options import (
+    history_from,
+    row_options,
+    selection_from,
+    warn_about_statements,
+    warn_about_unmatched,
+)
+from binspark.cli.server_rows import print_server_rows
 
 
 @click.command("rows", cls=Command)
-@logs_argument
+@log_options()
 @format_option("text", "jsonl")
 @row_options
-def rows_command(files: tuple[str, ...], output_format: str, schema_file: str | None, **options: Any) -> int:
-    """Show the changed rows of one or more logs.
+def rows_command(logs: Logs, output_format: str, timezone: tzinfo, schema_file: str | None, **options: Any) -> int:
+    """Show the changed rows of one or more logs, or of a server (--host).
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
@@ -30,13 +38,19 @@ def rows_command(files: tuple[str, ...], output_format: str, schema_file: str | 
     from binspark.files.lines import LogPrinter
     from binspark.files.windows import pays_in_bulk
 
-    selection, sources = selection_from(options), find_logs(files)
-    style, in_bulk = line_style(output_format), pays_in_bulk(sources, selection)
-    printer = LogPrinter(selection, history_from(schema_file), style, in_bulk=in_bulk)
-    damage = Damage()
+    selection, style = selection_from(options, timezone), line_style(output_format, timezone)
+    if logs.server is not None:
+        logs.check_server(selection)
+        print_server_rows(logs.server, selection, style, schema_file)
+        return 0
+    damage, sources = Damage(), logs.sources(selection)
+    printer = LogPrinter(selection, history_from(schema_file), style, in_bulk=pays_in_bulk(sources, selection))
     for source in sources:
         with damage.ends_file():
             for texts in printer.lines(source):
                 print_texts(texts)
-    warn_about_unmatched(selection, printer.tables)
+    if printer.tables:
+        warn_about_unmatched(selection, printer.tables)
+    else:
+        warn_about_statements(sources)
     return damage.exit_code

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from ctypes import string_at
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import PurePath
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +24,7 @@ from binspark.columns.where.condition import Condition
 from binspark.columns.where.evaluate import BatchColumns, selected_rows
 from binspark.kernels.layout import Header, Operation, State
 from binspark.kernels.layout import Table as T
+from binspark.position import log_name
 from binspark.schema.table import TableSchema
 from binspark.values.value import JsonDiffs
 
@@ -173,7 +173,7 @@ class OpenBatches:
         """
         operations = builder.numbers(T.META_OP, np.int8).astype(np.int32)
         gtids, times = self.transactions.columns(builder.numbers(T.META_TRANSACTION, np.int32).copy())
-        file = _single(PurePath(self.file).name)
+        file = _single(log_name(self.file))
         return [
             pa.DictionaryArray.from_arrays(pa.array(operations), _OPERATIONS),
             gtids,

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from binspark.columns.types import ColumnOptions, Form, ZeroDates, form_of
+from binspark.columns.options import ColumnOptions, ZeroDates
+from binspark.columns.types import Form, form_of
 from binspark.errors import OptionError
 from binspark.kernels.layout import Column as C
 from binspark.kernels.layout import Op
@@ -70,19 +71,10 @@ class TablePlan:
         return tuple(pa.field(planned.name, planned.form.type) for planned in self.wanted)
 
 
-def compile_plan(
-    schema: TableSchema,
-    options: ColumnOptions,
-    projection: tuple[str, ...] | None = None,
-    *,
-    every_schema_version: bool = False,
-) -> TablePlan:
-    """Compile the plan of a table; with a projection, columns that it does not name are skipped.
-
-    With `every_schema_version` the projection may name columns that are only in other schema versions of the table.
-    """
+def compile_plan(schema: TableSchema, options: ColumnOptions, projection: tuple[str, ...] | None = None) -> TablePlan:
+    """Compile the plan of a table; with a projection, columns that it does not name are skipped."""
     names = schema.column_names
-    if projection is not None and not every_schema_version:
+    if projection is not None:
         unknown = [name for name in projection if name not in names]
         if unknown:
             raise OptionError(f"{schema.name} has no column {unknown[0]!r}; it has {', '.join(names)}")

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from binspark.columns.options import ZeroDates
 from binspark.columns.plan import TablePlan
-from binspark.columns.types import ZeroDates
 from binspark.errors import BinlogError, Malformed
 from binspark.kernels.layout import Table as T
 from binspark.position import Position

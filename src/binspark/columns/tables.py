@@ -140,8 +140,8 @@ class Tables:
     def _add(self, schema: TableSchema) -> int:
         selection = self._selection
         wanted = selection.wants(schema.name)
-        projection = selection.decoded_columns(schema.column_names) if wanted else ()
-        plan = compile_plan(schema, selection.options, projection, every_schema_version=selection.every_schema_version)
+        projection = selection.columns_of(schema) if wanted else ()
+        plan = compile_plan(schema, selection.options, projection)
         number = len(self.slots)
         self.numbers[number] = 0
         kernel = self._kernel_builder(plan, number, wanted=wanted) if plan.by_kernel else None

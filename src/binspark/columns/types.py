@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow as pa
 
+from binspark.columns.options import ColumnOptions, ZeroDates
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType as T
 from binspark.event.column_types import column_type_name
@@ -27,22 +27,6 @@ DATETIME = pa.timestamp("us")
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 GEOMETRY = pa.struct([pa.field("srid", pa.int32()), pa.field("wkb", pa.binary())])
 BIGINT_UNSIGNED = pa.decimal128(20, 0)
-
-
-class ZeroDates(StrEnum):
-    """What becomes of a date that is not in the calendar: `0000-00-00`, `2024-00-15`."""
-
-    NULL = "null"
-    ERROR = "error"
-    STRING = "string"
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnOptions:
-    """Policies for what does not fit a column's type."""
-
-    zero_dates: ZeroDates = ZeroDates.NULL
-    undecodable: Undecodable = Undecodable.ERROR
 
 
 class Form(NamedTuple):

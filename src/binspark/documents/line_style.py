@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from enum import StrEnum
 
 
@@ -21,11 +22,13 @@ class LineStyle:
     format           JSON, or text for people
     max_value        maximum characters of a value in text, 0 for no limit
     max_statement    the same for the statement in a heading
+    zone             the time zone of times in text
     """
 
     format: LineFormat
     max_value: int = 0
     max_statement: int = 0
+    zone: tzinfo = UTC
 
     @property
     def has_headings(self) -> bool:

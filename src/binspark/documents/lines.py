@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from binspark.kernels.objects.layout import SLACK, Field
 from binspark.kernels.objects.lines import Lines, Word
 from binspark.kernels.objects.rows import WRITERS
 from binspark.kernels.objects.text_lines import write_text_lines
+from binspark.position import log_name
 from binspark.schema.table import TableSchema
 
 _OP, _GTID, _POS, _ROW, _SERVER = (
@@ -38,7 +39,7 @@ _SHORT_FIELD = 12  # usual bytes of a value besides its name
 
 def write_lines(batches: Sequence[TableBatch], file: str, style: LineStyle, heading: Heading) -> list[Text]:
     """Return the lines of the batches of a window, in the order of the log."""
-    found = [_batch_lines(batch, PurePath(file).name, style) for batch in batches if batch.batch.num_rows]
+    found = [_batch_lines(batch, log_name(file), style) for batch in batches if batch.batch.num_rows]
     return in_order(found, heading if style.has_headings else None)
 
 
@@ -86,7 +87,12 @@ class _Rows:
     def _describe_rows(self, origins: RowOrigins) -> None:
         """Describe where rows come from."""
         self._lines[Lines.ROWS] = len(self.positions)
-        self._point(Lines.TIMES, origins.times.astype(np.int64))
+        times = origins.times.astype(np.int64)
+        if self._style.has_headings and self._style.zone is not UTC:
+            shifts = _shifts(times, self._style.zone)
+            self._point(Lines.ZONES, shifts)
+            times = times + 60 * shifts
+        self._point(Lines.TIMES, times)
         self._point(Lines.POSITIONS, self.positions)
         self._point(Lines.NUMBERS, self.numbers)
         self._point(Lines.SERVERS, self.servers)
@@ -127,6 +133,13 @@ class _Rows:
         kept = np.ascontiguousarray(array)
         self._kept_alive.append(kept)
         self._lines[number] = kept.ctypes.data
+
+
+def _shifts(times: Numbers, zone: tzinfo) -> Numbers:
+    """Return how many minutes a time zone is ahead of UTC at each time."""
+    moments, numbers = np.unique(times, return_inverse=True)
+    shifts = [datetime.fromtimestamp(int(moment), zone).utcoffset() or timedelta() for moment in moments]
+    return np.array([shift // timedelta(minutes=1) for shift in shifts], dtype=np.int64)[numbers]
 
 
 @lru_cache(maxsize=64)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, Unpack, overload
 
 from binspark.changes.selection_options import TABLE, BatchOptions, make_selection, take_schema_file
 from binspark.columns.arena import ReadInto
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.errors import OptionError
+from binspark.files.positions import part_between
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
 from binspark.kernels import cache
@@ -53,20 +55,30 @@ def read_batches(
             raise OptionError("table and tables cannot be combined")
         options["tables"] = [TABLE.read(table, Surface.PYTHON)]
     history = history_of(take_schema_file(schema_file, options))
-    reader = BatchReader(make_selection(options), history)
-    found = _batches(find_logs(paths), reader)
+    selection = make_selection(options)
+    reader = BatchReader(selection, history)
+    found = _batches(part_between(find_logs(paths), selection), reader)
+    if selection.string_columns:
+        found = _with_text_columns(found, selection.string_columns)
     return found if table is None else (item.batch for item in found)
 
 
 def source_batches(source: LogSource, reader: BatchReader, on_read: OnRead | None = None) -> Iterator[TableBatch]:
     """Yield the batches of one log."""
     with source_errors(source.name), source.open() as file:
-        yield from reader.read(_counted(file, on_read), source.name)
+        yield from reader.read(_counted(file, on_read), source.name, start=source.start, stop=source.stop)
 
 
 def _batches(sources: Iterable[LogSource], reader: BatchReader) -> Iterator[TableBatch]:
     for source in sources:
         yield from source_batches(source, reader)
+
+
+def _with_text_columns(batches: Iterator[TableBatch], names: frozenset[str]) -> Iterator[TableBatch]:
+    from binspark.documents.text_columns import with_text_columns
+
+    for item in batches:
+        yield replace(item, batch=with_text_columns(item.batch, item.table, names))
 
 
 def _counted(file: BinaryIO, on_read: OnRead | None) -> ReadInto:

@@ -9,7 +9,7 @@ from binspark.changes.change import Change
 from binspark.changes.reader import ChangeReader
 from binspark.changes.selection_options import SelectionOptions, make_selection, take_schema_file
 from binspark.columns.selection import Selection
-from binspark.errors import DecodeError
+from binspark.files.positions import part_between
 from binspark.files.read import source_events
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
@@ -27,24 +27,18 @@ def read_changes(paths: Paths, *, schema_file: Schema = None, **options: Unpack[
     are those of `SelectionOptions`. Rows before damage are yielded before the error is raised.
     """
     history = history_of(take_schema_file(schema_file, options))
-    selection, sources = make_selection(options), find_logs(paths)
+    selection = make_selection(options)
+    sources = part_between(find_logs(paths), selection)
     if pays_in_bulk(sources, selection):
         return _changes_in_bulk(sources, selection, history)
     return _changes(sources, ChangeReader(selection, history))
 
 
 def source_changes(source: LogSource, reader: ChangeReader) -> Iterator[Change]:
-    """Yield the changed rows of one log, up to the stop position of the reader's selection."""
-    stop = reader.selection.stop_position
-    try:
-        for event in source_events(source):
-            if stop is not None and event.offset >= stop:
-                return
-            yield from reader.feed(event)
-    except DecodeError as error:
-        offset = error.position.offset
-        if stop is None or offset is None or offset < stop:
-            raise
+    """Yield the changed rows of one log, from where the source starts to where it stops."""
+    reader.start = source.start
+    for event in source_events(source):
+        yield from reader.feed(event)
 
 
 def _changes_in_bulk(

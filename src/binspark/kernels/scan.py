@@ -63,7 +63,7 @@ def scan(
                 return Stop.PYTHON
             stop = begin_transaction(state, transactions, text_offsets, text, kind, at, size)
         elif kind == _QUERY:
-            stop = 0 if is_begin_or_commit(state, at, size) else Stop.PYTHON
+            stop = 0 if is_begin_or_commit(state, at, size) and not state[State.SELECT_BY_THREAD] else Stop.PYTHON
         elif kind in (_ROWS_QUERY, _ANNOTATE_ROWS):
             stop = keep_statement(state, at, size, 1 if kind == _ROWS_QUERY else 0)
         elif is_for_python(kind):
@@ -90,6 +90,7 @@ def is_begin_or_commit(state: np.ndarray, at: int, size: int) -> bool:
     role = statement_role(state, at, size)
     if role == Role.BEGINS:
         state[State.TX_ROW] = 0
-        state[State.THREAD] = load32(at + Header.LENGTH)
         state[State.ROWS_QUERY] = -1
+    if role != Role.BY_STATEMENT:
+        state[State.THREAD] = load32(at + Header.LENGTH)
     return role != Role.BY_STATEMENT

@@ -5,15 +5,27 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from enum import StrEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SIZE = re.compile(r"(\d+)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+_OFFSET = re.compile(r"([+-])(\d{1,2}):?(\d{2})?")
+_MAX_OFFSET_MINUTES = 14 * 60
 _PATTERN = frozenset("*?[")
 _Chosen = TypeVar("_Chosen", bound=StrEnum)
+
+
+class FilePosition(NamedTuple):
+    """A position as people type it: the offset of an event in a file. Without a file it is in the first or last log."""
+
+    file: str
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.offset}" if self.file else str(self.offset)
 
 
 class InvalidValue(ValueError):
@@ -60,7 +72,30 @@ def integer_in(low: int, high: int | None = None) -> Callable[[int | str], int]:
 
 
 positive = integer_in(1)
-offset = integer_in(0)
+
+
+def position_from(low: int) -> Callable[[int | str | FilePosition], FilePosition]:
+    """Return the parser of a position: an offset of at least `low`, or FILE:OFFSET."""
+    offset_in = integer_in(low)
+
+    def parse(value: int | str | FilePosition) -> FilePosition:
+        if isinstance(value, FilePosition):
+            return value
+        if isinstance(value, int):
+            return FilePosition("", offset_in(value))
+        file, colon, offset = str(value).rpartition(":")
+        if colon and not (file and offset.isdecimal()):
+            raise InvalidValue("an offset, or FILE:OFFSET", value)
+        try:
+            return FilePosition(file, offset_in(offset))
+        except InvalidValue:
+            if offset.lstrip("-").isdecimal():
+                raise
+            raise InvalidValue("an offset, or FILE:OFFSET", value) from None
+
+    return parse
+
+
 port = integer_in(1, 65535)
 
 
@@ -154,6 +189,57 @@ def listed(choices: Iterable[str]) -> str:
     """Return choices as `a, b or c`."""
     *most, last = choices
     return f"{', '.join(most)} or {last}" if most else last
+
+
+def zone(value: str | tzinfo) -> tzinfo:
+    """Parse a time zone: `UTC`, `local`, `Europe/Berlin`, `+02:00`."""
+    if isinstance(value, tzinfo):
+        return value
+    if value.upper() in ("UTC", "Z"):
+        return UTC
+    if value.lower() in ("local", "system"):
+        return _LocalZone()
+    if match := _OFFSET.fullmatch(value):
+        minutes = int(match[2]) * 60 + int(match[3] or 0)
+        if minutes <= _MAX_OFFSET_MINUTES:
+            return timezone(timedelta(minutes=-minutes if match[1] == "-" else minutes))
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # few need it
+
+    try:
+        return ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidValue("a time zone: UTC, local, a name such as Europe/Berlin, or +02:00", value) from None
+
+
+class _LocalZone(tzinfo):
+    """The time zone of this machine."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """Return the offset of the machine's zone at a local time."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, _moment: datetime | None) -> timedelta | None:
+        """Return None: whether it is summer there is not needed."""
+        return None
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        """Return the name of the machine's zone at a local time."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """Return the local time of a time in UTC."""
+        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+
+
+def in_zone(value: datetime | str | int, zone: tzinfo) -> datetime | str | int:
+    """Return a time with this time zone if it has none; a text that is no time as it is."""
+    if isinstance(value, int):
+        return value
+    try:
+        time = datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+    return time if time.tzinfo else time.replace(tzinfo=zone)
 
 
 def time_seconds(value: datetime | str | int) -> int:

@@ -17,7 +17,6 @@ from binspark.files.storage import Storage
 from binspark.options import values
 from binspark.options.option import Option, OptionTable, Surface, renamed
 from binspark.options.server import SERVER_OPTIONS, STREAM_OPTIONS, ServerOption
-from binspark.replication.position import BinlogPosition
 
 STORAGE_PREFIX = "fs."
 _SPARK = frozenset({Surface.SPARK})
@@ -72,6 +71,13 @@ class MissingColumns(StrEnum):
     NULL = "null"
 
 
+class DroppedColumns(StrEnum):
+    """Whether a typed table has the columns that were dropped."""
+
+    OMIT = "omit"
+    KEEP = "keep"
+
+
 class SchemaEvolution(StrEnum):
     """What a stream does when the schema of its table changes."""
 
@@ -83,9 +89,11 @@ class SchemaEvolution(StrEnum):
 class SourceOptions:
     """The options of a query; `SPARK_OPTIONS`, `SELECTION_OPTIONS` and `SERVER_OPTIONS` have their meanings.
 
-    selection  the rows to read
-    storage    options of the file system, by name
-    server     options of a connection, by their names in Python
+    streaming   whether the query is a stream
+    own_schema  whether the user gave the columns of the query, with `.schema(…)`
+    selection   the rows to read
+    storage     options of the file system, by name
+    server      options of a connection, by their names in Python
     """
 
     paths: tuple[str, ...] = ()
@@ -97,9 +105,8 @@ class SourceOptions:
     geometry: int | None = None
     ddl: DdlMode = DdlMode.READ
     missing_columns: MissingColumns = MissingColumns.ERROR
+    dropped_columns: DroppedColumns = DroppedColumns.OMIT
     schema_file: str | None = None
-    start_position: BinlogPosition | None = None
-    stop_position: BinlogPosition | None = None
     max_split_bytes: int = DEFAULT_SPLIT_BYTES
     expand_payloads: bool = True
     body: bool = False
@@ -109,6 +116,7 @@ class SourceOptions:
     fail_on_data_loss: bool = True
     schema_evolution: SchemaEvolution = SchemaEvolution.FAIL
     streaming: bool = False
+    own_schema: bool = False
     selection: Selection = field(default_factory=Selection)
     storage: dict[str, str] = field(default_factory=dict, repr=False)
     server: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -152,14 +160,6 @@ def _paths(value: str) -> tuple[str, ...]:
     return tuple(paths)
 
 
-def _position(value: str) -> BinlogPosition:
-    """Return a position in the file of this name; one without a name is in every file."""
-    file, _, offset = value.rpartition(":")
-    if not offset.isdecimal():
-        raise values.InvalidValue("an offset, or FILE:OFFSET", value)
-    return BinlogPosition(file, int(offset))
-
-
 _START = next(option for option in STREAM_OPTIONS if option.name == "start")
 
 SPARK_OPTIONS = (
@@ -195,17 +195,13 @@ SPARK_OPTIONS = (
     ),
     SparkOption(
         name="missing_columns", parse=values.one_of(MissingColumns), choices=tuple(MissingColumns), default="error",
-        help="Columns of .schema(…) that the table does not have: an error, or NULL.",
+        help="Columns of .schema(…) that the table does not have: an error, or NULL in rows without them.",
+    ),
+    SparkOption(
+        name="dropped_columns", parse=values.one_of(DroppedColumns), choices=tuple(DroppedColumns), default="omit",
+        help="Whether a typed table also has the columns that were dropped, after its own.",
     ),
     SparkOption(name="schema_file", parse=values.text, help=SCHEMA_FILE.help),
-    SparkOption(
-        name="start_position", parse=_position,
-        help="Read transactions that begin at this position or later: binlog.000003:1547, or an offset in every file.",
-    ),
-    SparkOption(
-        name="stop_position", parse=_position,
-        help="Read transactions that begin before this position: binlog.000003:1547, or an offset in every file.",
-    ),
     SparkOption(
         name="max_split_bytes", parse=values.size, default="64m",
         help="The size of the part of a log that one task reads.",
@@ -241,7 +237,8 @@ SPARK_OPTIONS = (
     SparkOption(
         name="schema_evolution", parse=values.one_of(SchemaEvolution), choices=tuple(SchemaEvolution), default="fail",
         for_streams=True,
-        help="Whether the query can be restarted from its checkpoint after the schema of its table changed.",
+        help="Whether the query continues with the new schema when it is started again after its table changed; "
+        "renamed columns and wider types need no restart.",
     ),
 )  # fmt: skip
 

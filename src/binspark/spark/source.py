@@ -33,6 +33,7 @@ class BinlogDataSource(DataSource):
         self._parsed = read_options(options)
         self._plan: ReadPlan | None = None
         self._version: SchemaVersion | None = None
+        self._own_schema = True
 
     @classmethod
     def name(cls) -> str:
@@ -40,7 +41,8 @@ class BinlogDataSource(DataSource):
         return NAME
 
     def schema(self) -> StructType:
-        """Return the columns of the view or table that the options select."""
+        """Return the columns of the view or table that the options select. Spark asks only if the user does not say."""
+        self._own_schema = False
         options = self._parsed
         cache.enable()
         if options.table is not None:
@@ -62,7 +64,7 @@ class BinlogDataSource(DataSource):
         """Return a reader that follows a server, or an archive that is still written to."""
         from binspark.spark.streaming.reader import BinlogStreamReader
 
-        options = replace(self._parsed, streaming=True)
+        options = replace(self._parsed, streaming=True, own_schema=self._own_schema)
         cache.enable()
         _check_stream(options)
         if options.table is None:
@@ -114,7 +116,7 @@ def _check_stream(options: SourceOptions) -> None:
     """Refuse what is only valid for batch reads."""
     if options.view in (View.TABLES, View.CORRUPT):
         raise OptionError(f"{options.view} is not available for a stream", option="view")
-    if options.start_position is not None or options.stop_position is not None:
+    if options.selection.start_position is not None or options.selection.stop_position is not None:
         raise OptionError("is not valid for a stream; use startingOffsets", option="startPosition")
     if not options.paths and not options.server:
         raise OptionError("is missing: a stream needs a host to follow, or the path of an archive", option="host")

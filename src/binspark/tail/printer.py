@@ -47,10 +47,7 @@ class ChunkPrinter:
         self._known_changes = len(self._rows.history.entries)
 
     def _by_row(self, chunk: LogChunk) -> Iterator[Text]:
-        stop = self._selection.stop_position
         for event in chunk.events():
-            if stop is not None and event.offset >= stop:
-                return
             lines = lines_of_changes(self._rows.feed(event), self._style, self._heading)
             if lines:
                 yield lines

@@ -7,8 +7,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from binspark.columns.options import ZeroDates
 from binspark.columns.selection import Operations, Selection
-from binspark.columns.types import ZeroDates
 from binspark.errors import BinlogError, DecodeError, Malformed, Unsupported
 from binspark.event import (
     Event,
@@ -28,7 +28,7 @@ from binspark.frames import Framer, HeaderFlag
 from binspark.frames.format import Family
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
-from binspark.gtid import Gtid
+from binspark.gtid import Gtid, GtidSet
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
@@ -74,14 +74,16 @@ class ReferenceReader:
         self.selection = selection
         self.history = history or SchemaHistory()
         self._maps: dict[int, TableMap] = {}
+        self._start = 0
         self._begin_file()
 
-    def read(self, log: bytes, file: str = "") -> Outcome:
-        """Return the selected rows."""
+    def read(self, log: bytes, file: str = "", *, start: int = 0, stop: int | None = None) -> Outcome:
+        """Return the selected rows between two offsets."""
+        self._start = start
         found: dict[str, list[FoundRow]] = {}
         try:
             for event in log_events(log, file, self._expands):
-                if self.selection.stop_position and event.offset >= self.selection.stop_position:
+                if stop and event.offset >= stop:
                     break
                 for schema, row in self._feed(event):
                     found.setdefault(schema.name, []).append(row)
@@ -92,7 +94,7 @@ class ReferenceReader:
     def _expands(self, payload: Event) -> bool:
         """Whether a payload is expanded: that of a transaction that is not selected is not."""
         selection, header = self.selection, payload.header
-        is_early = payload.offset < selection.start_position or header.timestamp < selection.start_time
+        is_early = payload.offset < self._start or header.timestamp < selection.start_time
         return self._is_transaction_selected and not is_early and selection.server_id in (None, header.server_id)
 
     def _begin_file(self) -> None:
@@ -100,6 +102,7 @@ class ReferenceReader:
         self._gtid: str | None = None
         self._commit_time: int | None = None
         self._is_transaction_selected = self.selection.include_gtids is None
+        self._thread_id: int | None = None
         self._tx_row = 0
         self._payload_row = 0
 
@@ -111,6 +114,8 @@ class ReferenceReader:
             self._payload_row = 0
         if isinstance(body, Query | TableMap) or event.type == "FORMAT_DESCRIPTION":
             self.history.feed(event)
+        if isinstance(body, Query):
+            self._thread_id = body.thread_id
         if boundary_of(event).role is Role.BEGINS:
             self._tx_row = 0
         if isinstance(body, TableMap):
@@ -140,9 +145,11 @@ class ReferenceReader:
             moment = body.immediate_commit_timestamp or moment
         self._commit_time = moment or None
         self._tx_row = 0
+        self._thread_id = body.thread_id if isinstance(body, MariadbGtidEvent) else None
         self._in_transaction = True
-        included = selection.include_gtids is None or (isinstance(gtid, Gtid) and gtid in selection.include_gtids)
-        excluded = selection.exclude_gtids is not None and isinstance(gtid, Gtid) and gtid in selection.exclude_gtids
+        include, exclude = selection.include_gtids, selection.exclude_gtids
+        included = include is None or (isinstance(gtid, Gtid) and isinstance(include, GtidSet) and gtid in include)
+        excluded = isinstance(exclude, GtidSet) and isinstance(gtid, Gtid) and gtid in exclude
         self._is_transaction_selected = included and not excluded and self._is_then(moment)
 
     def _is_then(self, moment: int) -> bool:
@@ -154,7 +161,8 @@ class ReferenceReader:
         return (
             self._is_transaction_selected
             and (self._in_transaction or self._is_then(header.timestamp * 1_000_000))
-            and event.offset >= selection.start_position
+            and event.offset >= self._start
+            and selection.thread_id in (None, self._thread_id)
             and header.timestamp >= selection.start_time
             and not (selection.stop_time and header.timestamp >= selection.stop_time)
             and selection.server_id in (None, header.server_id)

@@ -45,7 +45,8 @@ class Lines(IntEnum):
     WORDS = 26  # address and length of each word
     FILE_WIDTH = 27  # characters of the name of the file
     MAX_WIDTH = 28  # maximum characters of a value in text, 0 for no limit
-    WIDTH = 29
+    ZONES = 29  # address of int64: minutes that the time zone is ahead of UTC at each time, 0 for UTC
+    WIDTH = 30
 
 
 class Word(IntEnum):

@@ -7,7 +7,7 @@ from binspark.kernels.layout import Operation
 from binspark.kernels.memory import get, load8, load32, load64, store8, store16
 from binspark.kernels.objects.layout import Field, Outcome, is_present
 from binspark.kernels.objects.lines import Lines, Word, end_line, has_key, image_of, write_value, write_word
-from binspark.kernels.printing.digits import write_unsigned
+from binspark.kernels.printing.digits import write_pair, write_unsigned
 from binspark.kernels.printing.temporal import write_datetime_text
 from binspark.kernels.text import copy_short, equal_bytes
 from binspark.kernels.words import ZERO
@@ -17,7 +17,7 @@ _UPDATE = int(Operation.UPDATE)
 _FIELD = 8 * int(Field.WIDTH)
 _SECOND = 1_000_000
 _COLON, _COMMA = (int.from_bytes(text, "little") for text in (b": ", b", "))
-_SPACE, _EQUALS, _PLUS, _UNKNOWN, _NEWLINE = (ord(character) for character in " =+?\n")
+_SPACE, _EQUALS, _PLUS, _MINUS, _END_OF_HOUR, _UTC, _UNKNOWN, _NEWLINE = (ord(character) for character in " =+-:Z?\n")
 _ELLIPSIS = int.from_bytes("…".encode(), "little")
 _ELLIPSIS_LENGTH = 3
 _POSITION_WIDTH = 24
@@ -55,7 +55,21 @@ def write_text_head(at: int, lines: int, row: int, operation: int) -> int:
         store8(at, _SPACE)
         at += 1
     at = write_datetime_text(at, load64(get(lines, Lines.TIMES) + 8 * row) * _SECOND, ZERO)
+    at = write_zone(at, get(lines, Lines.ZONES), row)
     return write_word(at, lines, Word.INSERT + operation)
+
+
+@kernel
+def write_zone(at: int, zones: int, row: int) -> int:
+    """Write the time zone of a row's time: `Z`, or hours and minutes."""
+    if zones == 0:
+        store8(at, _UTC)
+        return at + 1
+    minutes = load64(zones + 8 * row)
+    store8(at, _PLUS if minutes >= 0 else _MINUS)
+    at = write_pair(at + 1, abs(minutes) // 60)
+    store8(at, _END_OF_HOUR)
+    return write_pair(at + 1, abs(minutes) % 60)
 
 
 @kernel

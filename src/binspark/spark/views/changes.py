@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from binspark.columns.batches import TableBatch
+from binspark.columns.options import ZeroDates
 from binspark.columns.selection import Selection
-from binspark.columns.types import ZeroDates
 from binspark.documents.row_images import RowImages
 from binspark.documents.row_objects import json_rows, variant_rows
 from binspark.spark.options import RowFormat, SourceOptions

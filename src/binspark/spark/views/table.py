@@ -8,13 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from binspark.columns.metadata_fields import METADATA_NAMES
 from binspark.columns.selection import Selection
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion
 from binspark.spark.schemas import BEFORE
 from binspark.spark.views.base import LogReader, batch_readers
-from binspark.spark.views.conform import Conformer
+from binspark.spark.views.conform import Conformer, wanted_columns
 
 
 @dataclass(frozen=True)
@@ -34,13 +33,9 @@ class TableView:
     @property
     def selection(self) -> Selection:
         """What must be decoded: the columns of the target, in every schema version of the table."""
-        before = self.target.get_field_index(BEFORE)
-        old = () if before < 0 else tuple(field.name for field in self.target.field(before).type)
-        names = tuple(name for name in self.target.names if name not in METADATA_NAMES and name != BEFORE)
         return replace(
             self.options.selection,
             tables=frozenset({self.version.table.name}),
-            columns=tuple(dict.fromkeys((*names, *old))),
-            before=before >= 0,
-            every_schema_version=True,
+            wanted=wanted_columns(self.target, self.version, self.options),
+            before=BEFORE in self.target.names,
         )
