@@ -24,6 +24,7 @@ AnySchema = TypeVar("AnySchema")
 _OPERATIONS = ("insert", "update", "delete")
 _UNDECODABLE = ("error", "replace", "binary")
 _ZERO_DATES = ("null", "string", "error")
+_TIME_FORMATS = ("interval", "string", "microseconds")
 _MARIADB_GTIDS = re.compile(r"\s*(\.\.\s*)?\d+-\d+-\d+\s*(,|\.\.|$)")
 _TIME = "'YYYY-MM-DD HH:MM:SS'"
 _NOT_IN_SPARK = EVERYWHERE - {Surface.SPARK}
@@ -59,6 +60,7 @@ class BatchOptions(SelectionOptions, total=False):
     metadata: bool
     tx_rows: bool
     zero_dates: str | None
+    time: str | None
     max_rows_per_batch: int | None
 
 
@@ -69,6 +71,7 @@ class SelectionOption(Option):
     target       the field of `Selection`, or of its `ColumnOptions`, that the value is for
     is_policy    whether the target is a field of `ColumnOptions`
     for_batches  whether the option is about columns, and means nothing for rows one at a time
+    for_values   whether the option is about values, and means nothing for events and transactions
     is_time      whether the value is a time, which may be without a time zone
     """
 
@@ -76,6 +79,7 @@ class SelectionOption(Option):
     is_time: bool = False
     is_policy: bool = False
     for_batches: bool = False
+    for_values: bool = False
 
 
 def _operations(value: str | Iterable[str]) -> Operations:
@@ -83,7 +87,7 @@ def _operations(value: str | Iterable[str]) -> Operations:
 
     found = Operations(0)
     for name in values.names(value):
-        if name not in _OPERATIONS:
+        if name.lower() not in _OPERATIONS:
             raise values.InvalidValue(values.listed(_OPERATIONS), name)
         found |= Operations[name.upper()]
     return found
@@ -119,6 +123,12 @@ def _where(value: str) -> Any:
     from binspark.columns.where.parser import parse_condition
 
     return parse_condition(value)
+
+
+def _time_format(value: str) -> Any:
+    from binspark.columns.options import TimeFormat
+
+    return values.one_of(TimeFormat)(value)
 
 
 SELECTION_OPTIONS = (
@@ -189,6 +199,7 @@ SELECTION_OPTIONS = (
     ),
     SelectionOption(
         name="where", target="where", parse=_where, metavar="CONDITION", default="all", surfaces=_NOT_IN_SPARK,
+        for_values=True,
         help="Read only rows with such values, as in \"id = 42 AND before.state <> after.state\".",
     ),
     SelectionOption(
@@ -224,6 +235,11 @@ SELECTION_OPTIONS = (
         name="zero_dates", target="zero_dates", parse=_zero_dates, choices=_ZERO_DATES, default="null",
         is_policy=True, for_batches=True,
         help="Dates that are not in the calendar: NULL, all dates of the column as text, or fail.",
+    ),
+    SelectionOption(
+        name="time", target="time", parse=_time_format, choices=_TIME_FORMATS, default="interval",
+        is_policy=True, for_batches=True,
+        help="The type of TIME columns: an interval, text as the server prints it, or microseconds as a bigint.",
     ),
     SelectionOption(
         name="max_rows_per_batch", target="max_rows", parse=values.positive, metavar="NUMBER", default="65536",

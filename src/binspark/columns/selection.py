@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import IntFlag
 from fnmatch import fnmatchcase
 
@@ -54,7 +55,7 @@ class Selection:
     tx_rows               rows are numbered throughout their transaction, for which rows of all tables are counted
     images                batches say which columns each row has
     string_columns        columns that whoever makes batches of several schema versions makes text, in lower case
-    wanted                columns to look for in every schema version of a table, instead of `columns`
+    wanted                columns to look for in every schema version of a table, instead of `columns`, by its name
     origins               batches say which time, thread and statement each row has
     in_windows            all tables are flushed after each part of a log, so that their rows can be put in order
     diffs                 partial updates of JSON documents that are not in the log are selected, as a list of diffs
@@ -80,7 +81,7 @@ class Selection:
     tx_rows: bool = False
     images: bool = False
     string_columns: frozenset[str] = frozenset()
-    wanted: WantedColumns | None = None
+    wanted: Mapping[str, WantedColumns] = field(default_factory=dict)
     origins: bool = False
     in_windows: bool = False
     diffs: bool = False
@@ -121,8 +122,9 @@ class Selection:
 
     def columns_of(self, table: TableSchema) -> tuple[str, ...] | None:
         """Return the names of the columns to decode of a schema version of a table; None for all of them."""
-        if self.wanted is not None:
-            return tuple(self.wanted.sources(table.column_names, table.lineage).values())
+        wanted = self.wanted.get(table.name)
+        if wanted is not None:
+            return tuple(wanted.sources(table.column_names, table.lineage).values())
         if self.columns is None or self.where is None:
             return self.columns
         conditions = {column.name.lower() for column in columns_of(self.where)}
