@@ -168,16 +168,17 @@ class State(IntEnum):
     STATEMENT = 49  # number of the current statement: table maps of earlier ones are no longer valid
     CHANGES = 50  # changes of tables in their arrays
     CHANGE_CAPACITY = 51
-    KEEP_ORIGINS = 52  # 1: time, thread and statement are kept for each row
-    THREAD = 53  # of the current transaction, NO_THREAD if not known
-    ROWS_QUERY = 54  # number of the current statement among those kept, -1 for none
-    ROWS_QUERIES = 55  # statements kept
-    ROWS_QUERY_CAPACITY = 56
-    ROWS_QUERY_OFFSETS = 57  # address of int32: where the text of each statement ends
-    ROWS_QUERY_TEXT = 58  # address of the texts
-    ROWS_QUERY_TEXT_USED = 59
-    ROWS_QUERY_TEXT_CAPACITY = 60
-    WIDTH = 61
+    OVERHEAD = 52  # bytes of the table maps and statements since the last rows event of the transaction
+    KEEP_ORIGINS = 53  # 1: time, thread and statement are kept for each row
+    THREAD = 54  # of the current transaction, NO_THREAD if not known
+    ROWS_QUERY = 55  # number of the current statement among those kept, -1 for none
+    ROWS_QUERIES = 56  # statements kept
+    ROWS_QUERY_CAPACITY = 57
+    ROWS_QUERY_OFFSETS = 58  # address of int32: where the text of each statement ends
+    ROWS_QUERY_TEXT = 59  # address of the texts
+    ROWS_QUERY_TEXT_USED = 60
+    ROWS_QUERY_TEXT_CAPACITY = 61
+    WIDTH = 62
 
 
 class Stop(IntEnum):
