@@ -12,6 +12,7 @@ from binspark.columns.selection import Selection
 from binspark.documents.line_style import Heading, LineStyle
 from binspark.errors import BinlogError
 from binspark.files.changes import source_changes
+from binspark.files.damage import OnDamage
 from binspark.files.sources import LogSource
 from binspark.files.windows import by_window
 from binspark.schema.history import SchemaHistory
@@ -26,13 +27,22 @@ _CHANGES_PER_WRITE = 256
 class LogPrinter:
     """Writes the changed rows of one log after the other as lines, in the order of the log.
 
-    What comes before damage is yielded before the error is raised.
+    What comes before damage is yielded before the error is raised. With `on_damage`, damage is skipped instead.
     """
 
-    def __init__(self, selection: Selection, history: SchemaHistory, style: LineStyle, *, in_bulk: bool) -> None:
+    def __init__(
+        self,
+        selection: Selection,
+        history: SchemaHistory,
+        style: LineStyle,
+        *,
+        in_bulk: bool,
+        on_damage: OnDamage | None = None,
+    ) -> None:
         self._selection = selection
         self._style = style
         self._heading = Heading()
+        self._on_damage = on_damage
         self._rows = ChangeReader(selection, history)
         self._batches = _batch_reader(selection, history) if in_bulk else None
 
@@ -46,14 +56,14 @@ class LogPrinter:
         return self._by_row(source) if self._batches is None else self._in_bulk(source, self._batches)
 
     def _by_row(self, source: LogSource) -> Iterator[list[Text]]:
-        for some in _several(source_changes(source, self._rows)):
+        for some in _several(source_changes(source, self._rows, self._on_damage)):
             yield [lines_of_changes(some, self._style, self._heading)]
 
     def _in_bulk(self, source: LogSource, reader: BatchReader) -> Iterator[list[Text]]:
         from binspark.documents.lines import write_lines
         from binspark.files.batches import source_batches
 
-        for group in by_window(source_batches(source, reader)):
+        for group in by_window(source_batches(source, reader, on_damage=self._on_damage)):
             yield write_lines(group, source.name, self._style, self._heading)
 
 
