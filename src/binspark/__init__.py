@@ -6,7 +6,7 @@
 
 logs       events, rows, batches
 servers    connect, follow, open_archiver
-Spark      register, tables, chunk_tables, expand, binlog_error
+Spark      register, tables, latest, chunk_tables, expand, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, …
 errors     BinlogError and its subclasses, see `binspark.errors`
 """
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from binspark.server.info import ServerInfo
     from binspark.spark.expand import chunk_tables, expand
     from binspark.spark.failures import binlog_error
+    from binspark.spark.latest import latest
     from binspark.spark.tables import register, tables
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "events",
     "expand",
     "follow",
+    "latest",
     "open_archiver",
     "register",
     "rows",
@@ -111,6 +113,7 @@ _MODULES = {
     "events": ("binspark.files.read", "read_events"),
     "expand": ("binspark.spark.expand", "expand"),
     "follow": ("binspark.live", "follow"),
+    "latest": ("binspark.spark.latest", "latest"),
     "open_archiver": ("binspark.live", "open_archiver"),
     "register": ("binspark.spark.tables", "register"),
     "rows": ("binspark.files.changes", "read_changes"),

@@ -10,6 +10,7 @@ import numpy as np
 from binspark.columns.arena import SLACK, ReadInto, fill, thread_arena
 from binspark.columns.batches import OpenBatches, TableBatch
 from binspark.columns.selection import Selection
+from binspark.columns.sequence import Sequence
 from binspark.columns.slow_path import SlowPath
 from binspark.columns.tables import Tables
 from binspark.errors import BinlogError, Truncated
@@ -38,17 +39,22 @@ _KNOWN_TO_KERNELS = {
 """The types of events that kernels decode, and the lengths of their post-headers."""
 
 
+_NO_EPOCH = Sequence()
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A part of a log: from an event on, up to the first transaction that begins at `end` or later.
 
     is_start    returns whether a transaction begins at an offset; the reader calls it before it ends there
+    sequence    what the SEQ of its rows begins with
     """
 
     format: LogFormat
     start: int
     end: int | None
     is_start: Callable[[int], bool]
+    sequence: Sequence = _NO_EPOCH
 
 
 class BatchReader:
@@ -79,6 +85,11 @@ class BatchReader:
         return int(self._state[State.DECODED])
 
     @property
+    def transaction_rows(self) -> int:
+        """How many rows of the last transaction were counted."""
+        return int(self._state[State.TX_ROW])
+
+    @property
     def disagreements(self) -> int:
         """How often a kernel refused what the reference decodes: a mistake in a kernel, which costs only time."""
         return self._slow_path.disagreements
@@ -89,6 +100,7 @@ class BatchReader:
         What comes before damage is delivered before the error is raised.
         """
         self._batches.file = file
+        self._batches.sequence = _NO_EPOCH if span is None else span.sequence
         self._span = span
         self._framer = Framer() if span is None else Framer(span.format, span.start)
         self._state[State.ROW_AT] = 0

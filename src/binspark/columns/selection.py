@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntFlag
 from fnmatch import fnmatchcase
 
+from binspark.columns.metadata_fields import DEFAULT_PREFIX, Metadata
 from binspark.columns.types import ColumnOptions
 from binspark.event import Event, RowOperation
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
@@ -19,7 +20,8 @@ class Operations(IntFlag):
     INSERT = 1
     UPDATE = 2
     DELETE = 4
-    ALL = 7
+    TRUNCATE = 8
+    ALL = 15
 
 
 _DEFAULT_OPTIONS = ColumnOptions()
@@ -32,7 +34,7 @@ class Selection:
     tables                `schema.table` names, or patterns of them such as `shop.*`; None for all
     excluded              names or patterns of tables that are excluded
     columns               names of columns, None for all
-    operations            inserts, updates, deletes
+    operations            inserts, updates, deletes, truncations
     start_position        rows of events before this offset are skipped; stop_position: the log is read up to there
     start_time            rows of events before this time are skipped, in seconds since 1970; stop_time: from this time
                           on
@@ -41,8 +43,11 @@ class Selection:
     server_id             only rows of this server
     include_gtids         only rows of these transactions; exclude_gtids: not of these. A GTID position of MariaDB means
                           all transactions up to it
-    before                before images of updates are kept, too, as a struct `_before`
-    metadata              where rows come from is added, in columns that begin with `_`
+    before                the rows before updates and deletes are kept, too, as a struct `_before`
+    metadata              whether there are metadata columns, and
+    metadata_columns      which of them, None for all; ABSENT only if `absent` is set
+    metadata_prefix       what their names begin with, and that of `_before`
+    absent                whether there is the column ABSENT, for which `images` must be set, too
     tx_rows               rows are numbered throughout their transaction, for which rows of all tables are counted
     images                batches say which columns each row has
     every_schema_version  columns may be named that are only in some schema versions of a table
@@ -63,12 +68,21 @@ class Selection:
     exclude_gtids: GtidSet | MariadbPosition | None = None
     before: bool = False
     metadata: bool = True
+    metadata_columns: frozenset[Metadata] | None = None
+    metadata_prefix: str = DEFAULT_PREFIX
+    absent: bool = False
     tx_rows: bool = False
     images: bool = False
     every_schema_version: bool = False
     options: ColumnOptions = _DEFAULT_OPTIONS
     max_rows: int = 1 << 16
     max_bytes: int = 32 << 20
+
+    def has(self, name: Metadata) -> bool:
+        """Return whether batches have a metadata column."""
+        if name is Metadata.ABSENT:
+            return self.metadata and self.absent
+        return self.metadata and (self.metadata_columns is None or name in self.metadata_columns)
 
     def wants(self, table: str) -> bool:
         """Return whether rows of a table are selected."""

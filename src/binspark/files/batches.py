@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO, Unpack, overload
 
-from binspark.changes.selection_options import TABLE, BatchOptions, make_selection, take_schema_file
+from binspark.changes.selection_options import METADATA_PREFIX, TABLE, BatchOptions, make_selection, take_schema_file
 from binspark.columns.arena import ReadInto
+from binspark.columns.metadata_fields import refuse_collisions
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.errors import OptionError
 from binspark.files.schema_file import Schema, history_of
@@ -54,7 +55,7 @@ def read_batches(
         options["tables"] = [TABLE.read(table, Surface.PYTHON)]
     history = history_of(take_schema_file(schema_file, options))
     reader = BatchReader(make_selection(options), history)
-    found = _batches(find_logs(paths), reader)
+    found = _with_different_names(_batches(find_logs(paths), reader))
     return found if table is None else (item.batch for item in found)
 
 
@@ -62,6 +63,12 @@ def source_batches(source: LogSource, reader: BatchReader, on_read: OnRead | Non
     """Yield the batches of one log."""
     with source_errors(source.name), source.open() as file:
         yield from reader.read(_counted(file, on_read), source.name)
+
+
+def _with_different_names(found: Iterator[TableBatch]) -> Iterator[TableBatch]:
+    for item in found:
+        refuse_collisions(item.batch.schema.names, item.table.name, METADATA_PREFIX.name)
+        yield item
 
 
 def _batches(sources: Iterable[LogSource], reader: BatchReader) -> Iterator[TableBatch]:

@@ -18,6 +18,7 @@ from binspark.replication.stream import StreamEvent
 
 if TYPE_CHECKING:
     from binspark.columns.reader import BatchReader, TableBatch
+    from binspark.columns.sequence import Sequence
     from binspark.replication.transaction_index import Bytes, TransactionIndex
 
 _WINDOW = 1 << 20
@@ -34,6 +35,7 @@ class Origin:
     gtids_enabled  whether every transaction of the server has a GTID; if not, positions have none
     by_file        whether file and offset are enough after the chunk
     resets         how often the logs were reset under the stream
+    epoch          how often it has continued with other logs
     """
 
     server: str = ""
@@ -42,10 +44,11 @@ class Origin:
     gtids_enabled: bool = False
     by_file: bool = True
     resets: int = 0
+    epoch: int = 0
 
     def position(self, file: str, offset: int, gtids: Gtids | None) -> BinlogPosition:
         """Return a position of the chunk."""
-        return BinlogPosition(file, offset, gtids, self.server, self.created, self.by_file, self.resets)
+        return BinlogPosition(file, offset, gtids, self.server, self.created, self.by_file, self.resets, self.epoch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,9 +182,14 @@ class LogChunk:
         self.__dict__.update({**state, "data": memoryview(state["data"])})
 
 
-def read_chunks(reader: BatchReader, chunks: Iterable[LogChunk]) -> Iterator[TableBatch]:
-    """Yield the rows of chunks. Those that follow each other in a file are read as one part of it."""
-    feed = _ChunkFeed(iter(chunks))
+def read_chunks(
+    reader: BatchReader, chunks: Iterable[LogChunk], sequence: Sequence | None = None
+) -> Iterator[TableBatch]:
+    """Yield the rows of chunks. Those that follow each other in a file are read as one part of it.
+
+    `sequence` is what the SEQ of rows begins with, if they are those of a stream.
+    """
+    feed = _ChunkFeed(iter(chunks), sequence)
     while (chunk := feed.next_part()) is not None:
         yield from feed.read_part(reader, chunk)
 
@@ -189,8 +197,9 @@ def read_chunks(reader: BatchReader, chunks: Iterable[LogChunk]) -> Iterator[Tab
 class _ChunkFeed:
     """Copies the bytes of chunks into the buffers of a reader."""
 
-    def __init__(self, chunks: Iterator[LogChunk]) -> None:
+    def __init__(self, chunks: Iterator[LogChunk], sequence: Sequence | None) -> None:
         self._chunks = chunks
+        self._sequence = sequence
         self._chunk = next(chunks, None)
         self._taken = 0
         self._expected: tuple[str, int] = ("", 0)
@@ -204,8 +213,9 @@ class _ChunkFeed:
     def read_part(self, reader: BatchReader, first: LogChunk) -> Iterator[TableBatch]:
         """Yield the rows of a part that begins with a chunk."""
         from binspark.columns.reader import Span
+        from binspark.columns.sequence import Sequence
 
-        span = Span(first.format, first.offset, None, lambda _offset: False)
+        span = Span(first.format, first.offset, None, lambda _offset: False, self._sequence or Sequence())
         return reader.read(self._read_into, first.file, span)
 
     def _read_into(self, buffer: memoryview) -> int:

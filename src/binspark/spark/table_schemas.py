@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from binspark.columns.metadata_fields import METADATA_NAMES
+from binspark.columns.metadata_fields import BEFORE, Metadata, metadata_names, refuse_collisions
 from binspark.columns.types import ColumnOptions, form_of
 from binspark.errors import SchemaError
 from binspark.schema.table import TableName
 from binspark.spark.options import MissingColumns, SourceOptions
 from binspark.spark.plan import ReadPlan, SchemaVersion
-from binspark.spark.schemas import BEFORE
+from binspark.spark.schemas import PREFIX_OPTION
 from binspark.spark.server_schema import server_catalog, server_position
 
 _NO_POLICIES = ColumnOptions()
@@ -48,8 +48,14 @@ def current_version(options: SourceOptions, table: str) -> SchemaVersion:
 
 
 def check_columns(names: list[str], version: SchemaVersion, options: SourceOptions) -> None:
-    """Refuse columns that a table does not have."""
-    known = {*version.table.column_names, *METADATA_NAMES, BEFORE}
+    """Refuse columns that a table does not have, and those that it has twice."""
+    prefix, table = options.selection.metadata_prefix, version.table
+    metadata = {*metadata_names(prefix, Metadata), f"{prefix}{BEFORE}"}
+    chosen = {name.lower() for name in names}
+    for name in table.column_names:
+        if name.lower() in chosen:
+            refuse_collisions([*metadata, name], table.name, PREFIX_OPTION)
+    known = {*table.column_names, *metadata}
     unknown = [name for name in names if name not in known]
     if unknown and options.missing_columns is MissingColumns.ERROR:
         has = ", ".join(version.table.column_names)

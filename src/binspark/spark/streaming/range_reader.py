@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from binspark.columns.reader import BatchReader, TableBatch
+from binspark.columns.sequence import Sequence, log_number
 from binspark.errors import Purged
 from binspark.event import Event
 from binspark.replication.chunk import LogChunk, read_chunks
@@ -39,7 +41,17 @@ class RangeReader:
 
     def batches(self, part: ServerRange, make_reader: MakeReader) -> Iterator[TableBatch]:
         """Yield the rows of a range."""
-        yield from read_chunks(make_reader(self.history), range_chunks(part))
+        reader, end, first = make_reader(self.history), part.end, 0
+        for is_own, chunks in groupby(range_chunks(part), lambda chunk: chunk.origin.server in ("", end.server)):
+            if is_own:
+                yield from read_chunks(reader, chunks, Sequence(end.epoch))
+                continue
+            # Another server repeats the range. Its rows come after those before the range, and before those after it:
+            # no event begins at the last byte of the range.
+            for chunk in chunks:
+                sequence = Sequence(end.epoch, log_number(end.file), end.offset - 1, first)
+                yield from read_chunks(reader, [chunk], sequence)
+                first += reader.transaction_rows
 
     def events(self, part: ServerRange, *, expand: bool = True) -> Iterator[Event]:
         """Yield the events of a range."""

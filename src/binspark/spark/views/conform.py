@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cached_property
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from binspark.columns.metadata_fields import BEFORE, Metadata
 from binspark.columns.reader import TableBatch
 from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
 from binspark.documents.conversion import Conversion, conversion, geometry_of
@@ -18,8 +18,10 @@ from binspark.position import Position
 from binspark.schema.table import TableSchema
 from binspark.spark.options import SchemaEvolution, SourceOptions
 from binspark.spark.plan import SchemaVersion
-from binspark.spark.schemas import BEFORE
 from binspark.spark.table_schemas import describe_version
+
+ERROR_METADATA = frozenset({Metadata.LOG_FILE, Metadata.LOG_POS})
+"""The metadata that errors need: where a row is."""
 
 
 class Conformer:
@@ -52,10 +54,11 @@ class Conformer:
         return pa.RecordBatch.from_arrays(arrays, schema=self._target)
 
     def _steps(self, found: TableBatch) -> list[tuple[int, Conversion] | None]:
-        self._check_names(found)
-        if self._options.streaming:
+        if found.table.columns:  # a truncation has none if the schema of the table is not known
+            self._check_names(found)
+        if found.table.columns and self._options.streaming:
             self._check_stream(found)
-        names = found.batch.schema.names
+        names, prefix = found.batch.schema.names, self._options.selection.metadata_prefix
         types = {name: column.type for name, column in zip(found.table.column_names, found.table.columns, strict=True)}
         steps: list[tuple[int, Conversion] | None] = []
         for field in self._target:
@@ -64,8 +67,8 @@ class Conformer:
                 continue
             index = names.index(field.name)
             have = found.batch.schema.field(index).type
-            if field.name == BEFORE:
-                step = self._before_conversion(have, field.type, types)
+            if field.name in (f"{prefix}{BEFORE}", f"{prefix}{Metadata.KEY}"):
+                step = self._struct_conversion(have, field.type, types)
             else:
                 step = self._conversion(have, field.type, types.get(field.name))
             if step is None:
@@ -78,8 +81,8 @@ class Conformer:
             return geometry_of(self._options.geometry, want)
         return conversion(have, want, is_json=column_type == ColumnType.JSON)
 
-    def _before_conversion(self, have: pa.DataType, want: pa.DataType, types: Mapping[str, int]) -> Conversion | None:
-        """Convert before images field by field; fields that they do not have are null."""
+    def _struct_conversion(self, have: pa.DataType, want: pa.DataType, types: Mapping[str, int]) -> Conversion | None:
+        """Convert before images and keys field by field; fields that they do not have are null."""
         steps: list[Conversion | None] = []
         for field in want:
             index = have.get_field_index(field.name)
@@ -134,18 +137,10 @@ def _order(position: Position) -> tuple[tuple[str, int], int]:
 def _converted(found: TableBatch, index: int, convert: Conversion) -> pa.Array:
     """Return a column in another type. A value that does not fit is an error with the position of its row."""
     array = found.batch.column(index)
-    if found.batch.schema.field(index).name == BEFORE:
-        array = _before_images(array, found.batch.column("_op"))
     try:
         return convert(array)
     except BinlogError as error:
         raise error.at(_position(found, _first_refused(array, convert))) from None
-
-
-def _before_images(array: pa.StructArray, operations: pa.DictionaryArray) -> pa.StructArray:
-    """Return before images, NULL where there is none: only an update has one besides its row."""
-    others = pc.not_equal(operations.dictionary_decode(), "update")
-    return pa.StructArray.from_arrays(array.flatten(), fields=list(array.type), mask=others)
 
 
 def _first_refused(array: pa.Array, convert: Conversion) -> int:
@@ -158,7 +153,7 @@ def _first_refused(array: pa.Array, convert: Conversion) -> int:
 
 
 def _position(found: TableBatch, row: int = 0) -> Position:
-    batch = found.batch
-    if not batch.num_rows or "_log_pos" not in batch.schema.names:
+    if not found.batch.num_rows or not ERROR_METADATA.issubset(found.metadata):
         return Position()
-    return Position(file=batch.column("_log_file")[row].as_py(), offset=batch.column("_log_pos")[row].as_py())
+    file, offset = (found.origin(name)[row].as_py() for name in (Metadata.LOG_FILE, Metadata.LOG_POS))
+    return Position(file=file, offset=offset)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from binspark.columns.metadata_fields import Metadata
 from binspark.columns.reader import BatchReader
+from binspark.columns.selection import Operations
 from binspark.files.split_reader import Damage, SplitReader
 from binspark.schema.history import SchemaHistory
 from binspark.spark.options import SourceOptions
@@ -28,7 +30,12 @@ class TablesView:
 
     def read(self, part: Any, reader: LogReader) -> Iterator[pa.RecordBatch]:
         """Count the rows of a split. No value of theirs is decoded."""
-        selection = replace(self.options.selection, columns=())
+        selection = replace(
+            self.options.selection,
+            columns=(),
+            metadata_columns=frozenset({Metadata.OP}),
+            operations=self.options.selection.operations & ~Operations.TRUNCATE,
+        )
         make, made = batch_readers(selection, self.options), list[BatchReader]()
 
         def make_reader(history: SchemaHistory) -> BatchReader:
@@ -37,7 +44,7 @@ class TablesView:
 
         rows: dict[str, Any] = {}
         for found in reader.batches(part, make_reader):
-            operations = found.batch.column("_op").indices.to_numpy()
+            operations = found.origin(Metadata.OP).indices.to_numpy()
             counted = np.bincount(operations, minlength=len(_OPERATIONS))
             rows[found.table.name] = rows.get(found.table.name, 0) + counted
         bytes_: dict[str, Any] = {}

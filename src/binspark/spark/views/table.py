@@ -8,13 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from binspark.columns.metadata_fields import METADATA_NAMES
+from binspark.columns.metadata_fields import BEFORE, Metadata, metadata_names
 from binspark.columns.selection import Selection
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion
-from binspark.spark.schemas import BEFORE
 from binspark.spark.views.base import LogReader, batch_readers
-from binspark.spark.views.conform import Conformer
+from binspark.spark.views.conform import ERROR_METADATA, Conformer
 
 
 @dataclass(frozen=True)
@@ -34,13 +33,21 @@ class TableView:
     @property
     def selection(self) -> Selection:
         """What must be decoded: the columns of the target, in every schema version of the table."""
-        before = self.target.get_field_index(BEFORE)
+        selected = self.options.selection
+        before_name = f"{selected.metadata_prefix}{BEFORE}"
+        before = self.target.get_field_index(before_name)
         old = () if before < 0 else tuple(field.name for field in self.target.field(before).type)
-        names = tuple(name for name in self.target.names if name not in METADATA_NAMES and name != BEFORE)
+        metadata = metadata_names(selected.metadata_prefix, Metadata)
+        names = tuple(name for name in self.target.names if name not in metadata and name != before_name)
+        present = {name for spelled, name in metadata.items() if spelled in self.target.names}
+        absent = Metadata.ABSENT in present
         return replace(
-            self.options.selection,
+            selected,
             tables=frozenset({self.version.table.name}),
             columns=tuple(dict.fromkeys((*names, *old))),
             before=before >= 0,
+            metadata_columns=frozenset(present | ERROR_METADATA),
+            absent=absent,
+            images=absent,
             every_schema_version=True,
         )
