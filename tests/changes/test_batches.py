@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 import binspark
 from binspark.cli.demo import SHOP
 from binspark.errors import OptionError, SourceError
+from binspark.testing.builder import BinlogBuilder, decimal, integer, table, update, varchar
 from tests.corpus.cases import case_logs
 
 LAST = SHOP / "mysql" / "binlog.000003"
@@ -86,3 +88,13 @@ def test_a_column_that_the_table_does_not_have_is_named() -> None:
 def test_a_file_that_is_not_there_is_named() -> None:
     with pytest.raises(SourceError, match="no-such-log"):
         binspark.batches("no-such-log", table="shop.orders")
+
+
+def test_columns_can_be_made_text(tmp_path: Path) -> None:
+    log = BinlogBuilder()
+    priced = table("shop.items", integer("id"), decimal("price", 5, 2), varchar("name", 40))
+    log.transaction(update(priced, ((1, "9.99", "a"), (2, "8.88", "b"))))
+    (batch,) = binspark.batches(log.save(tmp_path)[0], table="shop.items", string_columns="ID, price", before=True)
+    (row,) = batch.to_pylist()
+    assert (row["id"], row["price"], row["name"]) == ("2", "8.88", "b")
+    assert row["_before"] == {"id": "1", "price": "9.99", "name": "a"}

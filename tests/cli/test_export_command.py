@@ -34,14 +34,24 @@ def exported(folder: Path, name: str) -> list[dict[str, object]]:
     return [row for path in sorted((folder / name).iterdir()) for row in pq.ParquetFile(path).read().to_pylist()]
 
 
+def without_nulls(row: dict[str, object]) -> dict[str, object]:
+    """Return a row without NULLs, which it has for columns that were added later."""
+    return {
+        name: without_nulls(value) if isinstance(value, dict) else value
+        for name, value in row.items()
+        if value is not None
+    }
+
+
 @pytest.mark.parametrize("name", ["shop.customers", "shop.orders", "shop.order_lines", "shop.products"])
 def test_what_is_read_back_equals_the_batches(tmp_path: Path, name: str) -> None:
     assert exit_code(["export", str(MYSQL), "-o", str(tmp_path / "out"), "--before"]) == 0
     items = [item for item in binspark.batches(MYSQL, before=True) if item.table.name == name]
-    assert exported(tmp_path / "out", name) == [row for item in items for row in item.batch.to_pylist()]
+    rows = [row for item in items for row in item.batch.to_pylist()]
+    assert [without_nulls(row) for row in exported(tmp_path / "out", name)] == [without_nulls(row) for row in rows]
 
 
-def test_a_table_with_two_schemas_is_in_two_files(tmp_path: Path) -> None:
+def test_files_of_a_table_whose_schema_changed_have_one_schema(tmp_path: Path) -> None:
     assert exit_code(["export", str(MYSQL), "-o", str(tmp_path / "out")]) == 0
     assert files_in(tmp_path / "out") == [
         "shop.customers/part-00000.parquet",
@@ -50,8 +60,9 @@ def test_a_table_with_two_schemas_is_in_two_files(tmp_path: Path) -> None:
         "shop.orders/part-00001.parquet",
         "shop.products/part-00000.parquet",
     ]
-    old, new = (set(pq.read_schema(path).names) for path in sorted((tmp_path / "out" / ORDERS).iterdir()))
-    assert new - old == {"channel"}
+    old, new = (pq.read_schema(path) for path in sorted((tmp_path / "out" / ORDERS).iterdir()))
+    assert old == new
+    assert "channel" in old.names
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from binspark.event.column_types import ColumnType
 from binspark.event.status_vars import Charsets, GtidFlags3, StatusCode, StatusVariable
 from binspark.event.table_metadata import MetadataField, MetadataKind
 from binspark.frames import EventCode
-from binspark.schema import SchemaHistory, UnreadableDdl, from_json, to_json
+from binspark.schema import SchemaHistory, from_json, to_json
+from binspark.schema.history import SchemaNotice
 from binspark.schema.table import TableName
 from tests.support.schema.schema_events import BIGINT, INT, MARIADB, Story, table_map, text
 
@@ -72,8 +73,8 @@ def test_other_names_in_the_log_than_in_the_definition_are_refused() -> None:
 
 
 def test_an_unreadable_statement_is_reported_and_its_table_unknown_until_it_is_created_again() -> None:
-    reported: list[UnreadableDdl] = []
-    story = Story(SchemaHistory(on_unreadable=reported.append))
+    reported: list[SchemaNotice] = []
+    story = Story(SchemaHistory(on_notice=reported.append))
     story.run(CREATE, "ALTER TABLE t FROBNICATE name")
     assert story.map("shop.t", INT, text(5)).column_names == ("@1", "@2")
     story.run("ALTER TABLE t ADD x INT")
@@ -81,7 +82,9 @@ def test_an_unreadable_statement_is_reported_and_its_table_unknown_until_it_is_c
     story.run("DROP TABLE t", CREATE)
     assert story.map("shop.t", INT, text(5)).column_names == ("id", "name")
     assert reported == story.history.unreadable
-    assert [(entry.position.offset, entry.statement) for entry in reported] == [(104, "ALTER TABLE t FROBNICATE name")]
+    assert [(entry.position.offset, entry.statement) for entry in story.history.unreadable] == [
+        (104, "ALTER TABLE t FROBNICATE name")
+    ]
 
 
 def test_a_step_that_does_not_fit_the_known_table_is_reported() -> None:
@@ -234,7 +237,7 @@ def test_the_same_schema_is_returned_until_the_table_changes() -> None:
 
 
 def test_a_history_can_be_pickled() -> None:
-    story = Story(SchemaHistory(on_unreadable=lambda _: None))
+    story = Story(SchemaHistory(on_notice=lambda _: None))
     story.run("CREATE DATABASE shop CHARACTER SET latin1", CREATE, "CREATE TABLE x (y WIBBLE)")
     story.map("shop.t", INT, text(5))
     travelled = pickle.loads(pickle.dumps(story.history))
@@ -256,8 +259,8 @@ def test_histories_of_two_parts_of_a_log_combine_to_that_of_the_log() -> None:
 
 
 def test_what_was_reported_once_is_not_reported_again_by_parts_of_a_history() -> None:
-    reported: list[UnreadableDdl] = []
-    story = Story(SchemaHistory(on_unreadable=reported.append))
+    reported: list[SchemaNotice] = []
+    story = Story(SchemaHistory(on_notice=reported.append))
     story.run("CREATE TABLE t (a WIBBLE)")
     assert story.history.until("binlog.000001", 500).unreadable == reported
     assert story.history.followed_by(SchemaHistory()).unreadable == reported

@@ -89,10 +89,126 @@ def test_before_images_are_brought_into_the_newest_schema_too(tmp_path: Path, re
     ]
 
 
-def test_a_renamed_column_is_a_new_one(save: SaveLog, read: ReadLogs) -> None:
+CREATE = "CREATE TABLE items (id INT, price DECIMAL(5,2), name VARCHAR(10))"
+
+
+@pytest.mark.parametrize("created", [True, False], ids=["from the beginning", "log begins later"])
+def test_rows_before_a_rename_have_their_value_under_the_new_name(created: bool, save: SaveLog, read: ReadLogs) -> None:
     renamed = table("shop.items", integer("id"), decimal("price", 5, 2), varchar("title", 40))
-    log = save((OLD, (1, "9.99", "old")), "ALTER TABLE items RENAME COLUMN name TO title", (renamed, (2, "1", "new")))
-    assert [row["title"] for row in records(read(log, table="shop.items"))] == [None, "new"]
+    log = save(
+        *([CREATE] if created else []),
+        (OLD, (1, "9.99", "old")),
+        "ALTER TABLE items RENAME COLUMN name TO title",
+        (renamed, (2, "1", "new")),
+    )
+    assert [row["title"] for row in records(read(log, table="shop.items"))] == ["old", "new"]
+    assert [row["title"] for row in records(read(log, "title string", table="shop.items"))] == ["old", "new"]
+    assert [row["name"] for row in records(read(log, "name string", table="shop.items"))] == ["old", "new"]
+
+
+def test_chains_of_renames_swaps_and_new_types_are_followed(save: SaveLog, read: ReadLogs) -> None:
+    two = table("shop.items", integer("id"), integer("a"), integer("b"))
+    swapped = table("shop.items", integer("id"), integer("b"), integer("a"))
+    last = table("shop.items", integer("id"), integer("c", ColumnType.LONGLONG), integer("a"))
+    log = save(
+        "CREATE TABLE items (id INT, a INT, b INT)",
+        (two, (1, 10, 20)),
+        "ALTER TABLE items RENAME COLUMN a TO b, RENAME COLUMN b TO a",
+        (swapped, (2, 11, 21)),
+        "ALTER TABLE items CHANGE b c BIGINT",
+        (last, (3, 2**40, 22)),
+        "RENAME TABLE items TO things",
+        "ALTER TABLE things RENAME COLUMN a TO d",
+        "RENAME TABLE things TO items",
+    )
+    frame = read(log, table="shop.items", before=True)
+    assert column_types(frame) == "id int, c bigint, d int"
+    assert values(records(frame)) == [
+        {"id": 1, "c": 10, "d": 20},
+        {"id": 2, "c": 11, "d": 21},
+        {"id": 3, "c": 2**40, "d": 22},
+    ]
+
+
+def test_before_images_follow_a_rename(tmp_path: Path, read: ReadLogs) -> None:
+    log = BinlogBuilder()
+    log.transaction(update(OLD, ((1, "9.99", "a"), (1, "8.88", "b"))))
+    log.ddl("ALTER TABLE items CHANGE name title VARCHAR(10)", schema="shop")
+    renamed = table("shop.items", integer("id"), decimal("price", 5, 2), varchar("title", 40))
+    log.transaction(update(renamed, ((1, "8.88", "b"), (1, "8.88", "c"))))
+    frame = read(log.save(tmp_path)[0], table="shop.items", before=True)
+    assert [row["_before"]["title"] for row in records(frame)] == ["a", "b"]
+
+
+SHORT = table("shop.items", integer("id"), decimal("price", 5, 2))
+
+
+def test_dropped_columns_can_be_asked_for(save: SaveLog, read: ReadLogs) -> None:
+    log = save(CREATE, (OLD, (1, "9.99", "old")), "ALTER TABLE items DROP COLUMN name", (SHORT, (2, "1")))
+    assert column_types(read(log, table="shop.items")) == "id int, price decimal(5,2)"
+    kept = read(log, table="shop.items", droppedColumns="keep")
+    assert column_types(kept) == "id int, price decimal(5,2), name string"
+    assert [row["name"] for row in records(kept)] == ["old", None]
+    asked = read(log, "id int, name string", table="shop.items")
+    assert records(asked) == [{"id": 1, "name": "old"}, {"id": 2, "name": None}]
+
+
+def test_a_column_that_is_dropped_and_added_again_is_another_column(save: SaveLog, read: ReadLogs) -> None:
+    log = save(
+        CREATE,
+        (OLD, (1, "9.99", "old")),
+        "ALTER TABLE items DROP COLUMN name",
+        "ALTER TABLE items ADD COLUMN name VARCHAR(10)",
+        (OLD, (2, "1", "new")),
+    )
+    assert [row["name"] for row in records(read(log, table="shop.items"))] == [None, "new"]
+    kept = records(read(log, table="shop.items", droppedColumns="keep"))
+    assert [(row["name"], row["name_dropped"]) for row in kept] == [(None, "old"), ("new", None)]
+
+
+def test_a_dropped_column_of_unknown_type_is_not_guessed(save: SaveLog, read: ReadLogs) -> None:
+    log = save((OLD, (1, "9.99", "old")), "ALTER TABLE items DROP COLUMN name", (SHORT, (2, "1")))
+    error = failure(lambda: read(log, table="shop.items", droppedColumns="keep"))
+    assert "had a column 'name', but the logs do not show its type: use .schema(…)" in error.message
+    asked = read(log, "id int, name string", table="shop.items")
+    assert [row["name"] for row in records(asked)] == ["old", None]
+
+
+def test_up_to_a_position_before_ddl_the_table_is_as_it_was_then(save: SaveLog, read: ReadLogs) -> None:
+    renamed = table("shop.items", integer("id"), decimal("price", 5, 2), varchar("title", 40))
+    log = save(
+        CREATE, (OLD, (1, "9.99", "old")), "ALTER TABLE items CHANGE name title VARCHAR(10)", (renamed, (2, "1", "n"))
+    )
+    change = next(event for event in binspark.events(log) if "ALTER" in str(event.body))
+    frame = read(log, table="shop.items", stopPosition=f"{log.name}:{change.offset}")
+    assert column_types(frame) == "id int, price decimal(5,2), name string"
+    assert values(records(frame)) == [{"id": 1, "price": Decimal("9.99"), "name": "old"}]
+
+
+def test_an_integer_that_becomes_text_is_text_in_all_rows(save: SaveLog, read: ReadLogs) -> None:
+    new = table("shop.items", varchar("id", 40), varchar("price", 40), varchar("name", 40))
+    log = save(
+        CREATE,
+        (OLD, (1, "9.99", "old")),
+        "ALTER TABLE items MODIFY id VARCHAR(10), MODIFY price VARCHAR(10)",
+        (new, ("b", "c", "d")),
+    )
+    found = values(records(read(log, table="shop.items")))
+    assert found[0] == {"id": "1", "price": "9.99", "name": "old"}
+
+
+def test_a_table_that_was_created_again_has_the_schema_of_the_new_one(save: SaveLog, read: ReadLogs) -> None:
+    new = table("shop.items", integer("id", ColumnType.LONGLONG), varchar("price", 40))
+    log = save(
+        CREATE,
+        (OLD, (1, "9.99", "old")),
+        "DROP TABLE items",
+        "CREATE TABLE items (id BIGINT, price VARCHAR(10))",
+        (new, (2, "free")),
+    )
+    frame = read(log, table="shop.items")
+    assert column_types(frame) == "id bigint, price string"
+    assert values(records(frame)) == [{"id": 1, "price": "9.99"}, {"id": 2, "price": "free"}]
 
 
 def test_a_renamed_table_has_the_rows_of_its_name(save: SaveLog, read: ReadLogs) -> None:
@@ -108,32 +224,35 @@ def test_a_renamed_table_has_the_rows_of_its_name(save: SaveLog, read: ReadLogs)
 
 
 @pytest.mark.parametrize(
-    ("columns", "why"),
+    ("column", "why"),
     [
-        ((integer("id"), decimal("price", 5, 2), integer("name")), "name cannot become int32"),
-        ((integer("id", ColumnType.SHORT), decimal("price", 5, 2), varchar("name", 40)), "id cannot become int16"),
-        ((integer("id"), decimal("price", 4, 2), varchar("name", 40)), r"price cannot become decimal128(4, 2)"),
+        (integer("name"), "name cannot become int32"),
+        (integer("id", ColumnType.SHORT), "id cannot become int16"),
+        (decimal("price", 4, 2), r"price cannot become decimal128(4, 2)"),
     ],
     ids=["another type", "a narrower integer", "fewer digits"],
 )
-def test_schema_versions_that_do_not_fit_are_both_named_with_their_positions(
-    columns: tuple[Column, ...], why: str, save: SaveLog, read: ReadLogs
-) -> None:
-    new = table("shop.items", *columns)
-    log = save((OLD, (1, "9.99", "old")), "ALTER TABLE items COMMENT 'new'", (new, (1, "1", None)))
+def test_what_an_error_about_types_advises_works(column: Column, why: str, save: SaveLog, read: ReadLogs) -> None:
+    columns = [column if column.name == old.name else old for old in OLD.columns]
+    row = [None if old is column else value for old, value in zip(columns, (1, "1", "new"), strict=True)]
+    log = save(
+        (OLD, (1, "9.99", "old")), "ALTER TABLE items COMMENT 'new'", (table("shop.items", *columns), tuple(row))
+    )
     error = failure(read(log, table="shop.items").collect)
     assert isinstance(error, SchemaError)
-    positions = [row["_log_pos"] for row in (*batch_records(log, "shop.items"),)]
-    assert error.message.startswith(
-        f"rows of one schema version do not fit another: {why}. shop.items (id int32, price"
+    first = batch_records(log, "shop.items")[0]["_log_pos"]
+    position = f"{log.name}:{next(event.offset for event in binspark.events(log) if 'ALTER' in str(event.body))}"
+    advice = (
+        f"stringColumns={column.name} reads it as text in all versions;"
+        f" startPosition={position} reads the rows after the change; stopPosition={position} those before it"
     )
-    assert f"name string) at {log.name}:{positions[0]} and shop.items (" in error.message
-    assert error.message.endswith(f"at {log}:{table_map_before(log, positions[1])} (TABLE_MAP)")
-    assert error.position.offset == positions[0]
-
-
-def table_map_before(log: Path, offset: int) -> int:
-    return max(event.offset for event in binspark.events(log) if event.type == "TABLE_MAP" and event.offset < offset)
+    assert error.message.startswith(f"rows of one schema version do not fit another: {why}; {advice}. shop.items (id")
+    assert f"name string) at {log.name}:{first} and shop.items (" in error.message
+    assert error.position.offset == first
+    as_text = values(records(read(log, table="shop.items", stringColumns=column.name)))
+    assert [row[column.name] for row in as_text] == [{"id": "1", "price": "9.99", "name": "old"}[column.name], None]
+    assert len(records(read(log, table="shop.items", startPosition=position))) == 1
+    assert len(records(read(log, table="shop.items", stopPosition=position))) == 1
 
 
 def test_a_schema_of_ones_own_reconciles_what_the_newest_does_not(save: SaveLog, read: ReadLogs) -> None:

@@ -53,6 +53,7 @@ class BatchOptions(SelectionOptions, total=False):
     """The options of everything that reads rows into columns."""
 
     columns: str | Iterable[str] | None
+    string_columns: str | Iterable[str] | None
     before: bool
     metadata: bool
     metadata_prefix: str | None
@@ -95,6 +96,10 @@ def _gtids(value: GtidSet | MariadbPosition | str) -> GtidSet | MariadbPosition:
     except BinlogError as error:
         expected = "a GTID set of MySQL or a GTID position of MariaDB"
         raise values.InvalidValue(expected, value, error.message) from None
+
+
+def _folded_names(value: str | Iterable[str]) -> frozenset[str]:
+    return frozenset(name.lower() for name in values.names(value))
 
 
 def _undecodable(value: str) -> Any:
@@ -188,6 +193,11 @@ SELECTION_OPTIONS = (
         name="columns", target="columns", parse=values.names, metavar="NAME,…", is_list=True, default="all",
         surfaces=_NOT_IN_SPARK, for_batches=True,
         help="Decode only these columns.",
+    ),
+    SelectionOption(
+        name="string_columns", target="string_columns", parse=_folded_names, metavar="NAME,…", is_list=True,
+        default="none", for_batches=True,
+        help="Make these columns text, in every schema version of their table: for columns whose type changed.",
     ),
     SelectionOption(
         name="before", target="before", parse=values.flag, metavar="", default="false", for_batches=True,

@@ -15,7 +15,7 @@ from binspark.options.option import Surface, suggestion
 
 if TYPE_CHECKING:
     from binspark.columns.selection import Selection
-    from binspark.schema.history import SchemaHistory, UnreadableDdl
+    from binspark.schema.history import SchemaHistory, SchemaNotice
 
 _Command = Callable[..., Any]
 _STATEMENT_WIDTH = 60
@@ -46,10 +46,10 @@ def selection_from(options: dict[str, Any]) -> Selection:
 
 
 def history_from(schema_file: str | None) -> SchemaHistory:
-    """Return the table schemas that reading begins with; DDL that cannot be parsed is reported as a warning."""
+    """Return the table schemas that reading begins with; what they do not know is reported as a warning."""
     from binspark.files.schema_file import history_of
 
-    return history_of(schema_file, _warn_about_ddl)
+    return history_of(schema_file, _warn)
 
 
 def warn_about_unmatched(selection: Selection, seen: Iterable[str]) -> None:
@@ -65,6 +65,11 @@ def unmatched(names: Iterable[str], known: list[str]) -> Iterator[tuple[str, str
             yield name, suggestion(name, known)
 
 
-def _warn_about_ddl(ddl: UnreadableDdl) -> None:
-    statement = one_line(ddl.statement, _STATEMENT_WIDTH)
-    print_message(f"{ddl.position}: cannot parse a DDL statement, which is ignored ({ddl.reason}): {statement}")
+def _warn(notice: SchemaNotice) -> None:
+    from binspark.schema.history import HiddenColumns
+
+    if isinstance(notice, HiddenColumns):
+        print_message(f"{notice.position}: {notice}")
+        return
+    statement = one_line(notice.statement, _STATEMENT_WIDTH)
+    print_message(f"{notice.position}: cannot parse a DDL statement, which is ignored ({notice.reason}): {statement}")

@@ -103,7 +103,7 @@ def tail_command(
     stream = stream_settings(connection_server_id=connection_server_id, heartbeat_seconds=heartbeat_seconds)
     history = history_from(schema_file)
     settings = TailSettings(start, until, stream)
-    tail = Tail(connection, settings, None if schema_file is None else history, history.on_unreadable)
+    tail = Tail(connection, settings, None if schema_file is None else history, history.on_notice)
     for name, hint in unmatched(selection.tables or (), tail.tables):
         print_message(f"the server has no table {name} yet{hint}")
     with stop_on_signal(tail.stop), warnings_to(print_message):

@@ -109,19 +109,17 @@ def compile_plan(
     options: ColumnOptions,
     projection: tuple[str, ...] | None = None,
     *,
-    every_schema_version: bool = False,
     key: bool = False,
     before: bool = False,
 ) -> TablePlan:
     """Compile the plan of a table; with a projection, columns that it does not name are skipped.
 
-    With `every_schema_version` the projection may name columns that are only in other schema versions of the table.
     With `key` the columns of the key are decoded whatever the projection is, with `before` also before images. Where a
     column of the key is selected, its value in before images is decoded in any case: with `binlog_row_image=MINIMAL`,
     the after image of an update does not contain it.
     """
     names = schema.column_names
-    if projection is not None and schema.columns and not every_schema_version:
+    if projection is not None and schema.columns:
         unknown = [name for name in projection if name not in names]
         if unknown:
             raise OptionError(f"{schema.name} has no column {unknown[0]!r}; it has {', '.join(names)}")

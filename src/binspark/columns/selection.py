@@ -10,6 +10,8 @@ from binspark.columns.metadata_fields import DEFAULT_PREFIX, Metadata
 from binspark.columns.types import ColumnOptions
 from binspark.event import Event, RowOperation
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
+from binspark.schema.lineage import WantedColumns
+from binspark.schema.table import TableSchema
 
 _MICROSECONDS = 1_000_000
 
@@ -50,7 +52,8 @@ class Selection:
     absent                whether there is the column ABSENT, for which `images` must be set, too
     tx_rows               rows are numbered throughout their transaction, for which rows of all tables are counted
     images                batches say which columns each row has
-    every_schema_version  columns may be named that are only in some schema versions of a table
+    string_columns        columns that whoever makes batches of several schema versions makes text, in lower case
+    wanted                columns to look for in every schema version of a table, instead of `columns`
     """
 
     tables: frozenset[str] | None = None
@@ -73,7 +76,8 @@ class Selection:
     absent: bool = False
     tx_rows: bool = False
     images: bool = False
-    every_schema_version: bool = False
+    string_columns: frozenset[str] = frozenset()
+    wanted: WantedColumns | None = None
     options: ColumnOptions = _DEFAULT_OPTIONS
     max_rows: int = 1 << 16
     max_bytes: int = 32 << 20
@@ -91,6 +95,12 @@ class Selection:
     def wants_operation(self, operation: RowOperation) -> bool:
         """Return whether changes of this kind are selected."""
         return bool(self.operations & Operations[operation.name])
+
+    def columns_of(self, table: TableSchema) -> tuple[str, ...] | None:
+        """Return the names of the columns to decode of a schema version of a table; None for all of them."""
+        if self.wanted is None:
+            return self.columns
+        return tuple(self.wanted.sources(table.column_names, table.lineage).values())
 
     def wants_event(self, event: Event, *, committed: bool = False) -> bool:
         """Return whether the rows of an event are selected, by its position, time and server.

@@ -146,15 +146,9 @@ class Tables:
     def _add(self, schema: TableSchema) -> int:
         selection = self._selection
         wanted = selection.wants(schema.name)
-        projection = selection.columns if wanted else ()
-        plan = compile_plan(
-            schema,
-            selection.options,
-            projection,
-            every_schema_version=selection.every_schema_version,
-            key=wanted and selection.has(Metadata.KEY),
-            before=selection.before,
-        )
+        projection = selection.columns_of(schema) if wanted else ()
+        key = wanted and selection.has(Metadata.KEY)
+        plan = compile_plan(schema, selection.options, projection, key=key, before=selection.before)
         number = len(self.slots)
         self.numbers[number] = 0
         kernel = self._kernel_builder(plan, number, wanted=wanted) if plan.by_kernel else None

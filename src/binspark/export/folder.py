@@ -17,7 +17,7 @@ _MAX_NAME_BYTES = 200
 _UNESCAPED = frozenset("_-$")
 _HIDDEN_PREFIX = "_"
 _PART = re.compile(r"part-\d{5,}\.parquet")
-_PARTIAL = re.compile(r"\.part-\d{5,}\.parquet\.partial")
+_PARTIAL = re.compile(r"\.part-\d{5,}\.parquet\.(partial|rewritten)")
 
 
 def folder_name(schema: str, table: str) -> str:
@@ -38,6 +38,11 @@ def part_name(number: int) -> str:
 def partial_name(name: str) -> str:
     """Return the name of a file until it is complete. Readers of directories ignore names with a leading dot."""
     return f".{name}.partial"
+
+
+def rewritten_path(partial: Path) -> Path:
+    """Return where to write a file that replaces one that is not complete."""
+    return partial.with_suffix(".rewritten")
 
 
 def is_part(name: str) -> bool:

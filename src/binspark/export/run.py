@@ -83,7 +83,8 @@ class Export:
         """Export logs; return the summaries of the tables. Whatever fails, no incomplete file is left."""
         try:
             with OutputFolder(target, overwrite=self._options.overwrite) as folder:
-                writers = Writers(folder, self._options.rows_per_file, self._options.max_open_files)
+                options, strings = self._options, self._selection.string_columns
+                writers = Writers(folder, options.rows_per_file, options.max_open_files, strings)
                 try:
                     for source in sources:
                         self._export(source, writers)

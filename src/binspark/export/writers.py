@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from binspark.columns.reader import TableBatch
-from binspark.export.folder import OutputFolder
+from binspark.export.folder import OutputFolder, rewritten_path
+from binspark.export.united import FileSchema, UnitedSchema
+from binspark.schema.table import TableSchema
 
 _ROW_GROUP_ROWS = 1 << 16
 _MAX_PENDING_BATCHES = 8
@@ -20,8 +23,9 @@ _MAX_PENDING_BATCHES = 8
 class PartWriter:
     """Collects batches until there are enough rows for a row group."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    def __init__(self, path: Path, schema: pa.Schema, table: TableSchema) -> None:
         self.schema = schema
+        self.table = table
         self.rows = 0
         self._pending: list[pa.RecordBatch] = []
         self._pending_rows = 0
@@ -80,17 +84,33 @@ MAX_OPEN_FILES = 64
 _MAX_PENDING_BYTES = 128 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file of a table, and its schema."""
+
+    path: Path
+    schema: FileSchema
+
+
 class Writers:
     """Writes batches to the file of their table. A new schema, or enough rows, start another file.
+
+    In the end, the files of a table whose schema has changed are written again with one that has all columns.
 
     When too many files are open, the least recently used is closed; the next rows of its table start another file. The
     size of pending batches is limited over all files together.
     """
 
     def __init__(
-        self, folder: OutputFolder, rows_per_file: int | None = None, max_open_files: int = MAX_OPEN_FILES
+        self,
+        folder: OutputFolder,
+        rows_per_file: int | None = None,
+        max_open_files: int = MAX_OPEN_FILES,
+        string_columns: frozenset[str] = frozenset(),
     ) -> None:
         self._folder = folder
+        self._string_columns = string_columns
+        self._files: dict[str, list[WrittenFile]] = {}
         self._rows_per_file = rows_per_file
         self._max_open_files = max_open_files
         self._open: OrderedDict[str, PartWriter] = OrderedDict()
@@ -108,9 +128,11 @@ class Writers:
         self._limit_pending()
 
     def close(self) -> None:
-        """Complete every file."""
+        """Complete every file, and give those of a table one schema."""
         for name in list(self._open):
             self._close(name)
+        for files in self._files.values():
+            self._unite(files)
 
     def abandon(self) -> None:
         """Close all files, complete or not."""
@@ -121,16 +143,28 @@ class Writers:
     def _part(self, item: TableBatch, schema: pa.Schema) -> PartWriter:
         name = item.table.name
         part = self._open.get(name)
-        if part is not None and part.schema != schema:
+        if part is not None and (part.schema, part.table) != (schema, item.table):
             self._close(name)
             part = None
         if part is None:
             if len(self._open) >= self._max_open_files:
                 self._close(next(iter(self._open)))
             path = self._folder.new_part(item.table.schema, item.table.table)
-            part = self._open[name] = PartWriter(path, schema)
+            part = self._open[name] = PartWriter(path, schema, item.table)
+            self._files.setdefault(name, []).append(
+                WrittenFile(path, FileSchema(item.table, schema, item.metadata, item.has_before))
+            )
         self._open.move_to_end(name)
         return part
+
+    def _unite(self, files: list[WrittenFile]) -> None:
+        schemas = list(dict.fromkeys(file.schema for file in files))
+        if len(schemas) == 1 and not self._string_columns:
+            return
+        united = UnitedSchema(schemas, self._string_columns)
+        for file in files:
+            if file.schema.schema != united.schema:
+                _rewrite(file, united)
 
     def _close(self, name: str) -> None:
         self._open.pop(name).close()
@@ -139,3 +173,18 @@ class Writers:
         pending = {name: part.pending_bytes for name, part in self._open.items()}
         if sum(pending.values()) > _MAX_PENDING_BYTES:
             self._open[max(pending, key=lambda name: pending[name])].flush()
+
+
+def _rewrite(file: WrittenFile, united: UnitedSchema) -> None:
+    """Write a file again, with the columns of the united schema."""
+    path = rewritten_path(file.path)
+    writer = PartWriter(path, united.schema, file.schema.table)
+    try:
+        with pq.ParquetFile(file.path) as written:
+            for batch in written.iter_batches(_ROW_GROUP_ROWS):
+                writer.write(united.conform(file.schema, batch))
+        writer.close()
+        os.replace(path, file.path)
+    finally:
+        writer.abandon()
+        path.unlink(missing_ok=True)

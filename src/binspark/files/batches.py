@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, Unpack, overload
 
 from binspark.changes.selection_options import METADATA_PREFIX, TABLE, BatchOptions, make_selection, take_schema_file
@@ -56,6 +57,8 @@ def read_batches(
     history = history_of(take_schema_file(schema_file, options))
     reader = BatchReader(make_selection(options), history)
     found = _with_different_names(_batches(find_logs(paths), reader))
+    if reader.selection.string_columns:
+        found = _with_text_columns(found, reader.selection.string_columns)
     return found if table is None else (item.batch for item in found)
 
 
@@ -74,6 +77,13 @@ def _with_different_names(found: Iterator[TableBatch]) -> Iterator[TableBatch]:
 def _batches(sources: Iterable[LogSource], reader: BatchReader) -> Iterator[TableBatch]:
     for source in sources:
         yield from source_batches(source, reader)
+
+
+def _with_text_columns(batches: Iterator[TableBatch], names: frozenset[str]) -> Iterator[TableBatch]:
+    from binspark.documents.text_columns import with_text_columns
+
+    for item in batches:
+        yield replace(item, batch=with_text_columns(item, names))
 
 
 def _counted(file: BinaryIO, on_read: OnRead | None) -> ReadInto:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from binspark.os_errors import source_errors
 from binspark.schema.dump import from_dump
-from binspark.schema.history import SchemaHistory, UnreadableDdl
+from binspark.schema.history import SchemaHistory, SchemaNotice
 
 # A dump of a single database names it only in the comment at its top.
 _DATABASE = re.compile(r"^-- Host: .*?Database: (\S+)\s*$", re.MULTILINE)
@@ -18,13 +18,15 @@ Schema = str | Path | SchemaHistory | None
 """A file with a dump (`mysqldump --no-data`), or a history that the caller made."""
 
 
-def history_of(schema: Schema, on_unreadable: Callable[[UnreadableDdl], None] | None = None) -> SchemaHistory:
-    """Return the history of schemas that reading begins with."""
+def history_of(schema: Schema, on_notice: Callable[[SchemaNotice], None] | None = None) -> SchemaHistory:
+    """Return the history of schemas that reading begins with. A file takes precedence over the DDL of the log."""
     if isinstance(schema, SchemaHistory):
         return schema
     if schema is None:
-        return SchemaHistory(on_unreadable=on_unreadable)
+        return SchemaHistory(on_notice=on_notice)
     with source_errors(schema):
         sql = Path(schema).read_text(encoding="utf-8", errors="backslashreplace")
     database = _DATABASE.search(sql[:_HEADER])
-    return SchemaHistory(from_dump(sql, database[1] if database else ""), on_unreadable)
+    catalog = from_dump(sql, database[1] if database else "")
+    catalog.override()
+    return SchemaHistory(catalog, on_notice)

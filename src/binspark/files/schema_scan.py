@@ -82,7 +82,7 @@ def _last_in_windows(scanner: HeaderScanner, table: str) -> Event | None:
     """Search a log backwards, one window at a time."""
     log = scanner.log
     finder = LogBytes(scanner.file.read_at, log.size, scanner.head.format)
-    start = end = log.size
+    start = end = log.size if log.end is None else min(log.size, log.end)
     while start > FIRST_EVENT_OFFSET:
         start = max(FIRST_EVENT_OFFSET, start - _WINDOW)
         begin = start if start == FIRST_EVENT_OFFSET else finder.find_start(start, end)

@@ -8,14 +8,14 @@ from binspark.event import Event
 from binspark.replication.follow import Follower
 from binspark.replication.position import BinlogPosition
 from binspark.replication.stop import StopCondition
-from binspark.schema.history import SchemaHistory, UnreadableDdl
+from binspark.schema.history import SchemaHistory, SchemaNotice
 from binspark.schema.server import as_uncertain, from_server, unaffected_tables
 from binspark.server.connection import Connection
 from binspark.server.info import server_variables
 
 
 def history_at(
-    connection: Connection, position: BinlogPosition, on_unreadable: Callable[[UnreadableDdl], None] | None = None
+    connection: Connection, position: BinlogPosition, on_notice: Callable[[SchemaNotice], None] | None = None
 ) -> SchemaHistory:
     """Ask a server for its tables, for reading its log from a position on.
 
@@ -26,12 +26,19 @@ def history_at(
     lower_case = variables.get("lower_case_table_names") == "1"
     current = from_server(connection.rows)
     if variables.get("binlog_row_metadata") == "FULL":
-        return SchemaHistory(as_uncertain(current), on_unreadable, lower_case_names=lower_case)
+        return SchemaHistory(as_uncertain(current), on_notice, lower_case_names=lower_case)
+    since = statements_after(connection, position)
+    earlier = unaffected_tables(current, (entry.change for entry in since.entries))
+    return SchemaHistory(earlier, on_notice, lower_case_names=lower_case)
+
+
+def statements_after(connection: Connection, position: BinlogPosition) -> SchemaHistory:
+    """Return a history with the statements from a position to now."""
+    lower_case = server_variables(connection).get("lower_case_table_names") == "1"
     since = SchemaHistory(lower_case_names=lower_case)
     for event in _statements(connection, position):
         since.feed(event)
-    earlier = unaffected_tables(current, (entry.change for entry in since.entries))
-    return SchemaHistory(earlier, on_unreadable, lower_case_names=lower_case)
+    return since
 
 
 def _statements(connection: Connection, position: BinlogPosition) -> Iterator[Event]:

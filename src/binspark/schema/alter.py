@@ -33,6 +33,7 @@ from binspark.schema.changes import (
 )
 from binspark.schema.collations import known_charset
 from binspark.schema.definition import DefinedColumn, TableDefinition, named
+from binspark.schema.lineage import LineageStep
 from binspark.schema.resolve import convert_column, define_column
 from binspark.schema.session import CharsetRequest, Session
 
@@ -65,6 +66,34 @@ def alter_table(
     return replace(
         table, columns=tuple(columns), keys=tuple(keys), collation=collation, origin=origin, versioned=versioned
     ).normalized()
+
+
+def lineage_step(change: AlterTable, table: TableDefinition | None, origin: Position) -> LineageStep | None:
+    """Return which columns ALTER TABLE renames and drops; None if it does neither.
+
+    That is in the statement itself. The definition of the table, if there is one, has the types of dropped columns.
+    """
+    names: dict[str, str | None] = {}
+    for step in change.steps:
+        if isinstance(step, DropColumn):
+            names[step.name.lower()] = None
+        elif isinstance(step, RenameColumn):
+            names[step.old_name.lower()] = step.new_name.lower()
+        elif isinstance(step, ChangeColumn):
+            names[step.old_name.lower()] = step.column.name.lower()
+    changed = tuple((old, new) for old, new in names.items() if old != new)
+    if not changed:
+        return None
+    dropped = {old for old, new in changed if new is None}
+    columns = () if table is None else table.columns
+    return LineageStep(
+        file_position(origin), changed, tuple(column.column for column in columns if column.folded in dropped)
+    )
+
+
+def file_position(origin: Position) -> str:
+    """Return a position as FILE:OFFSET, the same wherever the file is read from."""
+    return f"{(origin.file or origin.source or '').rpartition('/')[2]}:{origin.offset or 0}"
 
 
 def _collation(table: TableDefinition, change: AlterTable, database_collation: int | None) -> int | None:

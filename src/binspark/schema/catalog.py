@@ -9,11 +9,12 @@ two tables whose names differ only in case.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from binspark.position import Position
-from binspark.schema.alter import alter_table
+from binspark.schema.alter import alter_table, file_position, lineage_step
 from binspark.schema.changes import (
     AlterDatabase,
     AlterTable,
@@ -30,8 +31,9 @@ from binspark.schema.changes import (
     Unreadable,
 )
 from binspark.schema.definition import TableDefinition
+from binspark.schema.lineage import Lineage
 from binspark.schema.resolve import define_table
-from binspark.schema.table import TableName
+from binspark.schema.table import TableName, TableSchema
 
 
 class KnownTables(MutableMapping[TableName, TableDefinition | None]):
@@ -119,21 +121,50 @@ class Catalog:
 
     case_matters  whether names that differ only in case are known to mean different tables
     has_guessed   whether a statement was applied to a table whose name differs in case
+    lineages      how the columns of each table were renamed and dropped, whether or not it has a known definition
+    overriding    definitions that the user gave: where they agree with the log, no statement in it replaces them
     """
 
     databases: dict[str, Database] = field(default_factory=dict)
     tables: KnownTables = field(default_factory=KnownTables)
     case_matters: bool = False
     has_guessed: bool = False
+    lineages: dict[TableName, Lineage] = field(default_factory=dict, compare=False)
+    overriding: dict[TableName, TableDefinition] = field(default_factory=dict)
 
     def copy(self) -> Catalog:
         """Return a copy that changes independently."""
-        return Catalog(dict(self.databases), self.tables.copy(), self.case_matters, self.has_guessed)
+        return Catalog(
+            dict(self.databases),
+            self.tables.copy(),
+            self.case_matters,
+            self.has_guessed,
+            dict(self.lineages),
+            dict(self.overriding),
+        )
 
     def table(self, name: TableName) -> TableDefinition | None:
         """Return the table that a name means."""
         known = self.tables.get(name)
         return known if known is not None or self.case_matters else self.tables.get(self.tables.spelling(name))
+
+    def table_schema(self, name: TableName) -> TableSchema | None:
+        """Return the schema of a table as it is certainly defined; None if it is not known."""
+        definition = self.overriding.get(name) or self.tables.get(name)
+        if definition is None or not definition.certain:
+            return None
+        return replace(definition.table_schema(*name), lineage=self.lineage(name))
+
+    def lineage(self, name: TableName) -> Lineage:
+        """Return how the columns of a table were renamed and dropped so far."""
+        known = self.lineages.get(name)
+        if known is None and not self.case_matters:
+            known = self.lineages.get(self.tables.spelling(name))
+        return Lineage(str(name)) if known is None else known
+
+    def override(self) -> None:
+        """Let the current definitions take precedence over the statements that are applied from now on."""
+        self.overriding = {name: table for name, table in self.tables.items() if table is not None}
 
     def apply(self, change: Change, origin: Position) -> None:
         """Apply a statement. If it contradicts what is known, raise `NotUnderstood` and forget its tables."""
@@ -201,41 +232,68 @@ class Catalog:
 
     def _create_table(self, change: CreateTable, origin: Position) -> None:
         certain = not change.if_not_exists or self.is_absent(change.name)
-        if self._makes_new(change) and change.columns is not None:
+        if not self._makes_new(change):
+            return
+        self._begin_incarnation(change.name, origin, certain=certain)
+        if change.columns is not None:
             definition = define_table(change, self.collation_of(change.name.schema), origin)
             self.tables[change.name] = replace(definition, certain=certain)
 
     def _copy_table(self, change: CopyTable, origin: Position) -> None:
         certain = not change.if_not_exists or self.is_absent(change.name)
         model = self.tables.get(self._meant(change.model))
-        if self._makes_new(change) and model is not None:
+        if not self._makes_new(change):
+            return
+        self._begin_incarnation(change.name, origin, certain=certain)
+        if model is not None:
             self.tables[change.name] = replace(model, origin=origin, certain=certain and model.certain)
 
     def _alter_table(self, change: AlterTable, origin: Position) -> None:
         name = self._meant(change.name)
         table = self.tables.get(name)
-        if table is not None:
-            self.tables[name] = alter_table(table, change, self.collation_of(name.schema), origin)
-        for step in change.steps:
-            if isinstance(step, RenameTo):
-                self._move(name, step.name)
+        collation = self.collation_of(name.schema)
+        step = lineage_step(change, table, origin)
+        if step is not None:
+            self.lineages[name] = self.lineage(name).followed_by(step)
+        given = self.overriding.get(name)
+        if given is not None:
+            with suppress(NotUnderstood):  # it describes the table after this statement already
+                self.overriding[name] = alter_table(given, change, collation, given.origin)
+        try:
+            if table is not None:
+                self.tables[name] = alter_table(table, change, collation, origin)
+        finally:
+            for moved in change.steps:
+                if isinstance(moved, RenameTo):
+                    self._move(name, moved.name, origin)
 
-    def _rename_tables(self, change: RenameTables, _origin: Position) -> None:
+    def _rename_tables(self, change: RenameTables, origin: Position) -> None:
         for old, new in change.pairs:
-            self._move(self._meant(old), new)
+            self._move(self._meant(old), new, origin)
 
-    def _move(self, old: TableName, new: TableName) -> None:
+    def _move(self, old: TableName, new: TableName, origin: Position) -> None:
         if old == new:
             return
+        self.lineages[new] = self.lineage(old)
+        self._begin_incarnation(old, origin)
+        if new not in self.overriding and old in self.overriding:
+            self.overriding[new] = self.overriding.pop(old)
         self.tables.pop(new, None)
         table = self.tables.get(old)
         if table is not None:
             self.tables[new] = table
         self.tables[old] = None
 
-    def _drop_tables(self, change: DropTables, _origin: Position) -> None:
+    def _begin_incarnation(self, name: TableName, origin: Position, *, certain: bool = True) -> None:
+        """Note that a name means another table from now on, or none."""
+        if certain:
+            self.lineages[name] = Lineage(file_position(origin))
+
+    def _drop_tables(self, change: DropTables, origin: Position) -> None:
         for name in change.names:
-            self.tables[self._meant(name)] = self.tables[name] = None
+            meant = self._meant(name)
+            self._begin_incarnation(meant, origin)
+            self.tables[meant] = self.tables[name] = None
 
     def _create_database(self, change: CreateDatabase, _origin: Position) -> None:
         """Apply CREATE DATABASE. With IF NOT EXISTS, a database that is not known may exist, with any collation."""
@@ -252,13 +310,18 @@ class Catalog:
             collation = change.session.collation(change.charset, change.session.server_collation)
             self.databases[change.name] = replace(known, collation=collation)
 
-    def _drop_database(self, change: DropDatabase, _origin: Position) -> None:
+    def _drop_database(self, change: DropDatabase, origin: Position) -> None:
         self.databases[change.name] = Database(complete=True, present=False)
+        for name in {**self.tables, **self.lineages}:
+            if self._is_same(name.schema, change.name):
+                self._begin_incarnation(name, origin)
         for name in list(self.tables):
             if self._is_same(name.schema, change.name):
                 self.tables[name] = None
 
-    def _unreadable(self, change: Unreadable, _origin: Position) -> None:
+    def _unreadable(self, change: Unreadable, origin: Position) -> None:
+        for name in change.names:
+            self._begin_incarnation(self._meant(name), origin)
         raise NotUnderstood(change.reason)
 
 
@@ -274,6 +337,13 @@ def affected_tables(change: Change) -> tuple[TableName, ...]:
         case CreateTable(name) | CopyTable(name):
             return (name,)
     return ()
+
+
+def may_affect(change: Change, name: TableName) -> bool:
+    """Return whether a statement may affect a table, whatever the case of its name means."""
+    if isinstance(change, DropDatabase):
+        return change.name.lower() == name.schema.lower()
+    return any(in_lower_case(other) == in_lower_case(name) for other in affected_tables(change))
 
 
 _APPLY: dict[type, Callable[[Catalog, Any, Position], None]] = {

@@ -72,6 +72,11 @@ class TableDefinition:
         """The primary key, or the unique key that the server uses as one: without prefixes and NULL columns."""
         return next((key for key in self.keys if key.name == PRIMARY or self._could_be_primary(key)), None)
 
+    @property
+    def expressions(self) -> int:
+        """The number of expressions in functional indexes, for which MySQL adds hidden columns."""
+        return sum(part.column is None for key in self.keys for part in key.parts)
+
     def _could_be_primary(self, key: Key) -> bool:
         return key.unique and not key.hashed and _rank(key, self._nullable()) == (1, False, False)
 

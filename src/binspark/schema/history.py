@@ -31,7 +31,8 @@ from binspark.schema.changes import (
 )
 from binspark.schema.definition import TableDefinition
 from binspark.schema.emptied import NONE_EMPTIED, Emptied, emptied_by
-from binspark.schema.merge import difference, merge
+from binspark.schema.lineage import Lineage
+from binspark.schema.merge import difference, merge, with_hidden_columns
 from binspark.schema.session import session_of
 from binspark.schema.sql.statement import may_define, read_ddl
 from binspark.schema.table import TableName, TableSchema
@@ -54,20 +55,55 @@ class UnreadableDdl:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class HiddenColumns:
+    """Columns that a table has in the log but not in its definition: those of functional indexes.
+
+    MySQL before 8.0.18 logs them. They have no names, and are shown as `@n`.
+    """
+
+    position: Position
+    table: TableName
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        listed, what = ", ".join(self.names), "columns that are" if len(self.names) > 1 else "a column that is"
+        return f"{self.table} has {what} not in its definition, for a functional index; shown as {listed}"
+
+
+SchemaNotice = UnreadableDdl | HiddenColumns
+"""What a history reports while it is fed."""
+
+
 class Entry(NamedTuple):
-    """A change in the history: the number of its file, and its position."""
+    """A change in the history: the number of its file, its position, and the offset after its event."""
 
     file_number: int
     position: Position
     change: Change
+    end_offset: int = 0
+
+
+class _Sources(NamedTuple):
+    """What is known of a table besides its table map."""
+
+    given: TableDefinition | None
+    definition: TableDefinition | None
+    lineage: Lineage
 
 
 class _Known(NamedTuple):
     """A cached schema, and what it was derived from. The table map is referenced so that its `id` is not reused."""
 
     table_map: TableMap
-    definition: TableDefinition | None
+    sources: _Sources
     schema: TableSchema
+
+    def is_from(self, sources: _Sources) -> bool:
+        """Return whether the schema was derived from this."""
+        known = self.sources
+        is_same = known.given is sources.given and known.definition is sources.definition
+        return is_same and known.lineage == sources.lineage
 
 
 def may_define_tables(body: Any) -> bool:
@@ -82,7 +118,8 @@ class SchemaHistory:
     a column takes precedence; the rest is taken from the definition of the table, as far as it is known.
 
     catalog           what is known before the log begins, from a dump or a server
-    on_unreadable     is called for every statement about tables that is not supported
+    on_notice         is called for every statement about tables that is not supported, and once for every table with
+                      columns that its definition does not have
     lower_case_names  whether the server is known to have lower_case_table_names=1: its statements may contain names in
                       any case. If it is not known, `Catalog` detects it
     """
@@ -90,13 +127,13 @@ class SchemaHistory:
     def __init__(
         self,
         catalog: Catalog | None = None,
-        on_unreadable: Callable[[UnreadableDdl], None] | None = None,
+        on_notice: Callable[[SchemaNotice], None] | None = None,
         *,
         lower_case_names: bool = False,
     ) -> None:
         self.base = catalog or Catalog()
         self.catalog = self.base.copy()
-        self.on_unreadable = on_unreadable
+        self.on_notice = on_notice
         self.lower_case_names = lower_case_names
         self.unreadable: list[UnreadableDdl] = []
         self.entries: list[Entry] = []
@@ -109,6 +146,7 @@ class SchemaHistory:
         self._text = ""
         self._by_identity: dict[int, _Known] = {}
         self._by_value: dict[TableMap, _Known] = {}
+        self._with_hidden: set[TableName] = set()
 
     def feed(self, event: Event) -> Emptied:
         """Apply an event, and return the tables that it emptied."""
@@ -128,11 +166,12 @@ class SchemaHistory:
         """Return the schema of the table of a TABLE_MAP, after the events that were fed so far."""
         name = TableName(table_map.schema, table_map.table)
         self._detect_case(*name)
-        definition = self.catalog.table(name)
+        catalog = self.catalog
+        sources = _Sources(catalog.overriding.get(name), catalog.table(name), catalog.lineage(name))
         known = self._by_identity.get(id(table_map))
-        if known is not None and known.definition is definition:
+        if known is not None and known.is_from(sources):
             return known.schema
-        return self._table_schema(table_map, definition, position)
+        return self._table_schema(table_map, sources, position)
 
     def until(self, file: str, offset: int) -> SchemaHistory:
         """Return the history before the event at an offset of a file, for readers that begin there."""
@@ -149,7 +188,7 @@ class SchemaHistory:
         for file_number, at_offset, temporary in self._temporaries:
             if (file_number, at_offset) < limit:
                 earlier._temporary = temporary
-        earlier.on_unreadable = self.on_unreadable  # what was reported is not reported again
+        earlier.on_notice = self.on_notice  # what was reported is not reported again
         return earlier
 
     def at(self, file: str, offset: int) -> SchemaHistory:
@@ -175,12 +214,12 @@ class SchemaHistory:
         moved = [(number + first, offset, tables) for number, offset, tables in later._temporaries]
         both._temporaries = self._temporaries + moved
         both._temporary = later._temporary
-        both.on_unreadable = self.on_unreadable
+        both.on_notice = self.on_notice
         return both
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is cached by the identity of table maps, and the callback, which may not be picklable."""
-        left: dict[str, Any] = {"on_unreadable": None, "_by_identity": {}, "_by_value": {}, "_mapped": None}
+        left: dict[str, Any] = {"_by_identity": {}, "_by_value": {}, "_mapped": None, "on_notice": None}
         return {**self.__dict__, **left}
 
     def _feed_query(self, query: Query, event: Event) -> Emptied:
@@ -189,7 +228,7 @@ class SchemaHistory:
             return NONE_EMPTIED
         emptied = emptied_by(change, self.catalog)
         if not isinstance(change, TruncateTable):
-            self._record(Entry(len(self.files) - 1, event.position, change), self._text)
+            self._record(Entry(len(self.files) - 1, event.position, change, event.end_offset), self._text)
         return emptied
 
     def read_query(self, query: Query, event: Event) -> Change | None:
@@ -267,39 +306,48 @@ class SchemaHistory:
 
     def _report(self, unreadable: UnreadableDdl) -> None:
         self.unreadable.append(unreadable)
-        if self.on_unreadable is not None:
-            self.on_unreadable(unreadable)
+        if self.on_notice is not None:
+            self.on_notice(unreadable)
 
-    def _table_schema(
-        self, table_map: TableMap, definition: TableDefinition | None, position: Position | None
-    ) -> TableSchema:
+    def _table_schema(self, table_map: TableMap, sources: _Sources, position: Position | None) -> TableSchema:
         known = self._by_value.get(table_map)
-        if known is None or known.definition is not definition:
-            schema = self._derive(table_map, definition, position)
+        if known is None or not known.is_from(sources):
+            schema = self._derive(table_map, sources, position)
             if len(self._by_value) >= _MAX_CACHED:
                 self._by_value.clear()
-            known = self._by_value[table_map] = _Known(table_map, definition, schema)
+            known = self._by_value[table_map] = _Known(table_map, sources, schema)
         if len(self._by_identity) >= _MAX_CACHED:
             self._by_identity.clear()
         self._by_identity[id(table_map)] = known._replace(table_map=table_map)
         return known.schema
 
-    def _derive(
-        self, table_map: TableMap, definition: TableDefinition | None, position: Position | None
-    ) -> TableSchema:
-        logged = from_table_map(table_map, mariadb=self._mariadb)
-        if definition is None:
+    def _derive(self, table_map: TableMap, sources: _Sources, position: Position | None) -> TableSchema:
+        logged = replace(from_table_map(table_map, mariadb=self._mariadb), lineage=sources.lineage)
+        visibility_is_logged = table_map.optional(MetadataKind.COLUMN_VISIBILITY) is not None
+        differs = None
+        for definition in (sources.given, sources.definition):
+            if definition is None:
+                continue
+            defined, hidden = with_hidden_columns(logged, definition)
+            differs = difference(logged, defined)
+            if differs is None:
+                if hidden:
+                    self._report_hidden(table_map, hidden, position)
+                return merge(logged, defined, visibility_is_logged=visibility_is_logged)
+        definition = sources.definition
+        if differs is None or definition is None:
             return logged
-        defined = definition.table_schema(table_map.schema, table_map.table)
-        differs = difference(logged, defined)
-        if differs is None:
-            shown = table_map.optional(MetadataKind.COLUMN_VISIBILITY) is not None
-            return merge(logged, defined, visibility_is_logged=shown)
         is_guess = self.catalog.tables.get(TableName(table_map.schema, table_map.table)) is not definition
         if is_guess or not definition.certain:
             return logged
         where = position or self._position_of(table_map)
         raise SchemaError(f"{logged.name}: {differs}; the definition is from {definition.origin}", where)
+
+    def _report_hidden(self, table_map: TableMap, names: tuple[str, ...], position: Position | None) -> None:
+        table = TableName(table_map.schema, table_map.table)
+        if self.on_notice is not None and table not in self._with_hidden:
+            self._with_hidden.add(table)
+            self.on_notice(HiddenColumns(position or self._position_of(table_map), table, names))
 
     def _position_of(self, table_map: TableMap) -> Position:
         fed = self._mapped

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from binspark.event.column_types import ColumnType
+from binspark.schema.definition import TableDefinition
 from binspark.schema.table import TableSchema
 from binspark.values.column import Column
 
@@ -33,6 +34,20 @@ def difference(logged: TableSchema, defined: TableSchema) -> str | None:
             in_log, in_definition = _described(seen), _described(known)
             return f"column {number} ({known.name}) is {in_log} in the log, {in_definition} in the definition"
     return None
+
+
+def with_hidden_columns(logged: TableSchema, definition: TableDefinition) -> tuple[TableSchema, tuple[str, ...]]:
+    """Return the schema of a definition with the columns of functional indexes, if the log has them; and their names.
+
+    A functional index is on hidden columns, one for each of its expressions, which come after all others. MySQL before
+    8.0.18 logs them.
+    """
+    defined = definition.table_schema(logged.schema, logged.table)
+    known, found = len(defined.columns), len(logged.columns)
+    if not known < found <= known + definition.expressions:
+        return defined, ()
+    hidden = tuple(replace(column, visible=False) for column in logged.columns[known:])
+    return replace(defined, columns=(*defined.columns, *hidden)), logged.column_names[known:]
 
 
 def merge(logged: TableSchema, defined: TableSchema, *, visibility_is_logged: bool) -> TableSchema:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from binspark.schema.lineage import DroppedColumn, Lineage, free_name
 from binspark.values.column import Column
+
+_UNKNOWN = Lineage()
 
 
 class TableName(NamedTuple):
@@ -24,6 +28,7 @@ class TableSchema:
 
     `primary_key` has the indexes of the key's columns in the order of the key, and is None if it is not known whether
     there is one. `prefixes` has, for each of them, the number of characters that are part of the key, 0 for all.
+    `lineage` relates the columns to those of other versions of the table.
     """
 
     schema: str
@@ -31,6 +36,7 @@ class TableSchema:
     columns: tuple[Column, ...]
     primary_key: tuple[int, ...] | None = None
     prefixes: tuple[int, ...] = ()
+    lineage: Lineage = _UNKNOWN
 
     @property
     def name(self) -> str:
@@ -41,3 +47,11 @@ class TableSchema:
     def column_names(self) -> tuple[str, ...]:
         """The names of the columns; `@1`, `@2`, ... if they are not known."""
         return tuple(column.name or f"@{index}" for index, column in enumerate(self.columns, 1))
+
+    def dropped_columns(self) -> Iterator[tuple[str, DroppedColumn]]:
+        """Yield the columns that were dropped, each with a name that no other column has."""
+        taken = list(self.column_names)
+        for dropped in self.lineage.dropped():
+            known = dropped.column
+            taken.append(free_name(dropped.name if known is None else known.name or dropped.name, taken))
+            yield taken[-1], dropped

@@ -136,7 +136,7 @@ class _Table:
     def folded(self, records: DataFrame) -> DataFrame:
         """Return the rows of keys that depend on each other."""
         schema = StructType([self._changes.schema[name] for name in self.names])
-        return records.groupBy(F.lit(0)).applyInArrow(_folder(tuple(self.names), schema), schema)
+        return records.groupBy(F.lit("all")).applyInArrow(_folder(tuple(self.names), schema), schema)
 
 
 def _folder(names: tuple[str, ...], schema: StructType) -> Callable[[pa.Table], pa.Table]:

@@ -72,6 +72,13 @@ class MissingColumns(StrEnum):
     NULL = "null"
 
 
+class DroppedColumns(StrEnum):
+    """Whether a typed table has the columns that were dropped."""
+
+    OMIT = "omit"
+    KEEP = "keep"
+
+
 class SchemaEvolution(StrEnum):
     """What a stream does when the schema of its table changes."""
 
@@ -83,9 +90,11 @@ class SchemaEvolution(StrEnum):
 class SourceOptions:
     """The options of a query; `SPARK_OPTIONS`, `SELECTION_OPTIONS` and `SERVER_OPTIONS` have their meanings.
 
-    selection  the rows to read
-    storage    options of the file system, by name
-    server     options of a connection, by their names in Python
+    streaming   whether the query is a stream
+    own_schema  whether the user gave the columns of the query, with `.schema(…)`
+    selection   the rows to read
+    storage     options of the file system, by name
+    server      options of a connection, by their names in Python
     """
 
     paths: tuple[str, ...] = ()
@@ -97,6 +106,7 @@ class SourceOptions:
     geometry: int | None = None
     ddl: DdlMode = DdlMode.READ
     missing_columns: MissingColumns = MissingColumns.ERROR
+    dropped_columns: DroppedColumns = DroppedColumns.OMIT
     schema_file: str | None = None
     start_position: BinlogPosition | None = None
     stop_position: BinlogPosition | None = None
@@ -108,6 +118,7 @@ class SourceOptions:
     fail_on_data_loss: bool = True
     schema_evolution: SchemaEvolution = SchemaEvolution.FAIL
     streaming: bool = False
+    own_schema: bool = False
     selection: Selection = field(default_factory=Selection)
     storage: dict[str, str] = field(default_factory=dict, repr=False)
     server: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -194,7 +205,11 @@ SPARK_OPTIONS = (
     ),
     SparkOption(
         name="missing_columns", parse=values.one_of(MissingColumns), choices=tuple(MissingColumns), default="error",
-        help="Columns of .schema(…) that the table does not have: an error, or NULL.",
+        help="Columns of .schema(…) that the table does not have: an error, or NULL in rows without them.",
+    ),
+    SparkOption(
+        name="dropped_columns", parse=values.one_of(DroppedColumns), choices=tuple(DroppedColumns), default="omit",
+        help="Whether a typed table also has the columns that were dropped, after its own.",
     ),
     SparkOption(name="schema_file", parse=values.text, help=SCHEMA_FILE.help),
     SparkOption(
@@ -235,7 +250,8 @@ SPARK_OPTIONS = (
     SparkOption(
         name="schema_evolution", parse=values.one_of(SchemaEvolution), choices=tuple(SchemaEvolution), default="fail",
         for_streams=True,
-        help="Whether the query can be restarted from its checkpoint after the schema of its table changed.",
+        help="Whether the query continues with the new schema when it is started again after its table changed; "
+        "renamed columns and wider types need no restart.",
     ),
 )  # fmt: skip
 

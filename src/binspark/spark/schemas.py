@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
-from pyspark.sql.types import DataType, DayTimeIntervalType, GeometryType, StructField, StructType, VariantType
+from pyspark.sql.types import (
+    DataType,
+    DayTimeIntervalType,
+    GeometryType,
+    StringType,
+    StructField,
+    StructType,
+    VariantType,
+)
 
 from binspark.changes.selection_options import METADATA_PREFIX
 from binspark.columns.metadata_fields import ALWAYS, BEFORE, Metadata, metadata_type, refuse_collisions
 from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
+from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType
 from binspark.options.option import Surface
 from binspark.schema.table import TableSchema
-from binspark.spark.options import JsonFormat, RowFormat, SourceOptions
+from binspark.spark.options import DroppedColumns, JsonFormat, RowFormat, SourceOptions
+from binspark.values.column import Column
 
 _TIME = DayTimeIntervalType(DayTimeIntervalType.HOUR, DayTimeIntervalType.SECOND)
 _TIMESTAMP = pa.timestamp("us", tz="UTC")
@@ -155,11 +165,17 @@ def table_schema(table: TableSchema, options: SourceOptions) -> StructType:
 
 
 def _columns(table: TableSchema, options: SourceOptions) -> list[StructField]:
-    policies = column_options(options)
-    return [
-        StructField(name, _column_type(form_of(column, policies).type, column.type, options))
-        for name, column in zip(table.column_names, table.columns, strict=True)
-    ]
+    columns = zip(table.column_names, table.columns, strict=True)
+    dropped = _dropped_columns(table) if options.dropped_columns is DroppedColumns.KEEP else ()
+    return [StructField(name, _column_type(name, column, options)) for name, column in (*columns, *dropped)]
+
+
+def _dropped_columns(table: TableSchema) -> Iterator[tuple[str, Column]]:
+    for name, dropped in table.dropped_columns():
+        if dropped.column is None:
+            message = f"{table.name} had a column {dropped.name!r}, but the logs do not show its type"
+            raise SchemaError(f"{message}: use .schema(…) with its type, instead of droppedColumns=keep")
+        yield name, dropped.column
 
 
 def column_options(options: SourceOptions) -> ColumnOptions:
@@ -167,8 +183,11 @@ def column_options(options: SourceOptions) -> ColumnOptions:
     return options.selection.options
 
 
-def _column_type(kind: pa.DataType, column_type: int, options: SourceOptions) -> DataType:
-    if column_type == ColumnType.JSON and options.json is JsonFormat.VARIANT:
+def _column_type(name: str, column: Column, options: SourceOptions) -> DataType:
+    if name.lower() in options.selection.string_columns:
+        return StringType()
+    kind = form_of(column, column_options(options)).type
+    if column.type == ColumnType.JSON and options.json is JsonFormat.VARIANT:
         return VariantType()
     if kind == GEOMETRY and options.geometry is not None:
         return GeometryType(options.geometry)

@@ -32,6 +32,7 @@ class BinlogDataSource(DataSource):
         self._parsed = read_options(options)
         self._plan: ReadPlan | None = None
         self._version: SchemaVersion | None = None
+        self._own_schema = True
 
     @classmethod
     def name(cls) -> str:
@@ -39,7 +40,8 @@ class BinlogDataSource(DataSource):
         return NAME
 
     def schema(self) -> StructType:
-        """Return the columns of the view or table that the options select."""
+        """Return the columns of the view or table that the options select. Spark asks only if the user does not say."""
+        self._own_schema = False
         options = self._parsed
         cache.enable()
         if options.table is not None:
@@ -61,7 +63,7 @@ class BinlogDataSource(DataSource):
         """Return a reader that follows a server, or an archive that is still written to."""
         from binspark.spark.streaming.reader import BinlogStreamReader
 
-        options = replace(self._parsed, streaming=True)
+        options = replace(self._parsed, streaming=True, own_schema=self._own_schema)
         cache.enable()
         _check_stream(options)
         if options.table is None:

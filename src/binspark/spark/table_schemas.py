@@ -5,6 +5,9 @@ from __future__ import annotations
 from binspark.columns.metadata_fields import BEFORE, Metadata, metadata_names, refuse_collisions
 from binspark.columns.types import ColumnOptions, form_of
 from binspark.errors import SchemaError
+from binspark.position import Position
+from binspark.schema.catalog import may_affect
+from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableName
 from binspark.spark.options import MissingColumns, SourceOptions
 from binspark.spark.plan import ReadPlan, SchemaVersion
@@ -23,18 +26,32 @@ def describe_version(version: SchemaVersion) -> str:
 
 
 def newest_version(plan: ReadPlan, table: str) -> SchemaVersion:
-    """Return the newest schema of a table in logs: that of the last statement about it, or of its last rows."""
-    schema, _, name = table.partition(".")
-    definition = plan.history.catalog.tables.get(TableName(schema, name))
-    if definition is not None and definition.certain:
-        return SchemaVersion(definition.table_schema(schema, name), definition.origin)
+    """Return the newest schema of a table up to where the logs are read: of the last statement, or the last rows."""
+    name = TableName(*table.split(".", 1))
+    history = _history_at_end(plan)
+    defined, changed = history.catalog.table_schema(name), _last_change(history, name)
+    if defined is not None and name not in history.catalog.overriding:
+        return SchemaVersion(defined, changed or Position())
     from binspark.files.schema_scan import newest_schema  # loads kernels
 
     found = newest_schema(plan.logs, table, plan.history)
-    if found is None:
-        message = f"the logs contain no rows of {table}, and its columns are not known"
-        raise SchemaError(f"{message}; binspark.tables(spark, path) lists the tables that are there")
-    return SchemaVersion(found[0], found[1].position)
+    if found is not None:
+        return SchemaVersion(found[0], changed or found[1].position)
+    if defined is not None:
+        return SchemaVersion(defined, changed or Position())
+    message = f"the logs contain no rows of {table}, and its columns are not known"
+    raise SchemaError(f"{message}; binspark.tables(spark, path) lists the tables that are there")
+
+
+def _history_at_end(plan: ReadPlan) -> SchemaHistory:
+    last = plan.logs[-1] if plan.logs else None
+    return plan.history if last is None or last.end is None else plan.history.at(last.name, last.end)
+
+
+def _last_change(history: SchemaHistory, name: TableName) -> Position | None:
+    """Return the position of the last statement about a table: rows after it have its newest schema."""
+    found = (entry.position for entry in reversed(history.entries) if may_affect(entry.change, name))
+    return next(found, None)
 
 
 def current_version(options: SourceOptions, table: str) -> SchemaVersion:
@@ -48,16 +65,17 @@ def current_version(options: SourceOptions, table: str) -> SchemaVersion:
 
 
 def check_columns(names: list[str], version: SchemaVersion, options: SourceOptions) -> None:
-    """Refuse columns that a table does not have, and those that it has twice."""
+    """Refuse columns that a table neither has nor had, and those that it has twice."""
     prefix, table = options.selection.metadata_prefix, version.table
     metadata = {*metadata_names(prefix, Metadata), f"{prefix}{BEFORE}"}
     chosen = {name.lower() for name in names}
     for name in table.column_names:
         if name.lower() in chosen:
             refuse_collisions([*metadata, name], table.name, PREFIX_OPTION)
-    known = {*table.column_names, *metadata}
-    unknown = [name for name in names if name not in known]
+    dropped = (name for name, _ in table.dropped_columns())
+    known = {name.lower() for name in (*table.column_names, *table.lineage.past_names(), *dropped)}
+    unknown = [name for name in names if name.lower() not in known and name not in metadata]
     if unknown and options.missing_columns is MissingColumns.ERROR:
-        has = ", ".join(version.table.column_names)
-        message = f"{version.table.name} has no column {unknown[0]!r}; it has {has}"
+        has = ", ".join(table.column_names)
+        message = f"{table.name} has no column {unknown[0]!r}; it has {has}"
         raise SchemaError(f"{message}. missingColumns=null makes such columns null", version.position)

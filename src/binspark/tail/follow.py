@@ -17,7 +17,7 @@ from binspark.replication.schema_at import history_at
 from binspark.replication.settings import FollowSettings, StreamSettings
 from binspark.replication.start import parse_start
 from binspark.replication.stop import NEVER, parse_stop
-from binspark.schema.history import SchemaHistory, UnreadableDdl
+from binspark.schema.history import SchemaHistory, SchemaNotice
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import connect
 from binspark.server.retry import Retry
@@ -48,7 +48,7 @@ class Tail:
         config: ConnectionConfig,
         settings: TailSettings,
         history: SchemaHistory | None = None,
-        on_unreadable: Callable[[UnreadableDdl], None] | None = None,
+        on_notice: Callable[[SchemaNotice], None] | None = None,
     ) -> None:
         """Find both positions. Without a history, the tables are read from the server."""
         start = parse_start(settings.start)
@@ -57,7 +57,7 @@ class Tail:
             self._connection = on_failure.enter_context(connect(config))
             position = find_start(self._connection, start)
             stop = NEVER if until is None else find_stop(self._connection, until)
-            self.history = history or history_at(self._connection, position, on_unreadable)
+            self.history = history or history_at(self._connection, position, on_notice)
             on_failure.pop_all()
         follow_settings = FollowSettings(stream=settings.stream, retry=settings.retry)
         self._follower = Follower(config, position, follow_settings, stop=stop, connection=self._connection)

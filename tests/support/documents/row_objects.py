@@ -20,7 +20,6 @@ from binspark.schema.table import TableSchema
 from binspark.values.value import ABSENT, Row
 from tests.support.columns.reference import log_events
 
-
 ROWS = Operations.INSERT | Operations.UPDATE | Operations.DELETE
 
 

@@ -11,6 +11,7 @@ from binspark.event.table_map import TableMap
 from binspark.files import read_events
 from binspark.schema import Catalog, SchemaHistory, TableSchema, from_server
 from binspark.schema.definition import HASH_COLUMN
+from binspark.schema.lineage import Lineage
 from binspark.schema.table import TableName
 from binspark.testing.servers import MySQL, Server
 
@@ -66,24 +67,28 @@ def catalog_table(catalog: Catalog, schema: str, table: str) -> TableSchema:
 
 
 def mapped_schemas(events: Iterator[Event], history: SchemaHistory) -> list[TableSchema]:
-    """Feed a history, and return the schema of every TABLE_MAP."""
+    """Feed a history, and return the schema of every TABLE_MAP, without what only a history has: the lineage."""
     found = []
     for event in events:
         history.feed(event)
         if isinstance(event.body, TableMap):
-            found.append(history.table_schema(event.body))
+            found.append(replace(history.table_schema(event.body), lineage=Lineage()))
     return found
 
 
 def hashes_nullable(schema: TableSchema) -> TableSchema:
-    """Return a schema without what only the log of MariaDB contains: which of its hidden hashes cannot be NULL."""
+    """Return a schema without what only the log of MariaDB contains: which of its hidden hashes cannot be NULL.
+
+    The lineage, which only a history has, is left out too.
+    """
     columns = tuple(
         replace(column, nullable=column.nullable or (column.name or "").startswith(HASH_COLUMN))
         for column in schema.columns
     )
-    return replace(schema, columns=columns)
+    return replace(schema, columns=columns, lineage=Lineage())
 
 
 def all_visible(schema: TableSchema) -> TableSchema:
     """Return a schema without what no log of MariaDB contains: invisible columns, and that bytes are an address."""
-    return replace(schema, columns=tuple(replace(column, visible=True, notation=None) for column in schema.columns))
+    columns = tuple(replace(column, visible=True, notation=None) for column in schema.columns)
+    return replace(schema, columns=columns, lineage=Lineage())

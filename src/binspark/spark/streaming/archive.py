@@ -13,10 +13,12 @@ from binspark.files.sources import LogSource, find_logs
 from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.replication.position import BinlogPosition
+from binspark.schema.catalog import may_affect
 from binspark.schema.history import SchemaHistory
+from binspark.schema.table import TableName
 from binspark.spark.options import SourceOptions
-from binspark.spark.plan import history_over, reads_ddl
-from binspark.spark.streaming.limit import Limit
+from binspark.spark.plan import SchemaVersion, history_over, reads_ddl
+from binspark.spark.streaming.limit import Limit, transaction_after
 
 
 @dataclass
@@ -61,7 +63,11 @@ class ArchiveSource:
             position = BinlogPosition(_base(sources[number]), stop)
             if stop < end or limit.used_up or (target is not None and position.file == target.file):
                 break
-        return position
+        return self._end_at_change(sources, start, position)
+
+    def version(self, version: SchemaVersion | None) -> SchemaVersion | None:
+        """Return the schema version of the query as it is known when it is planned: the archive has all statements."""
+        return version
 
     def reported(self) -> BinlogPosition:
         """Return where the archive ends."""
@@ -73,6 +79,12 @@ class ArchiveSource:
     def parts(self, start: BinlogPosition, end: BinlogPosition) -> list[tuple[Split, SchemaHistory]]:
         """Return the splits of a range, each with what is known of tables where it begins."""
         sources = self._sources()
+        logs = self._logs(sources, start, end)
+        history = self._history(sources, start, end, logs)
+        return [(split, history) for split in split_logs(logs, self.options.max_split_bytes)]
+
+    def _logs(self, sources: Sequence[LogSource], start: BinlogPosition, end: BinlogPosition) -> list[PlannedLog]:
+        """Return the logs of a range, narrowed to it."""
         first, last = self._first(sources, start), self._number(sources, end.file)
         logs: list[PlannedLog] = []
         for number in range(first, last + 1):
@@ -80,8 +92,21 @@ class ArchiveSource:
             log = _planned(sources[number], end.offset if number == last else None)
             if log.size > max(begin, FIRST_EVENT_OFFSET):
                 logs.append(log.narrowed(0 if begin <= FIRST_EVENT_OFFSET else begin, None))
-        history = self._history(sources, start, end, logs)
-        return [(split, history) for split in split_logs(logs, self.options.max_split_bytes)]
+        return logs
+
+    def _end_at_change(
+        self, sources: Sequence[LogSource], start: BinlogPosition, end: BinlogPosition
+    ) -> BinlogPosition:
+        """Return where a batch ends: after the first statement about the table of a typed stream, if there is one."""
+        if self.options.table is None or not reads_ddl(self.options) or start == end:
+            return end
+        table = TableName(*self.options.table.split(".", 1))
+        logs = self._logs(sources, start, end)
+        for entry in read_history(logs, SchemaHistory()).entries:
+            if may_affect(entry.change, table):
+                log = next(log for log in logs if log.name == entry.position.file)
+                return BinlogPosition(_base(log.source), transaction_after(log, entry.end_offset))
+        return end
 
     def _sources(self) -> Sequence[LogSource]:
         return find_logs(self.options.paths, self.options.file_storage)

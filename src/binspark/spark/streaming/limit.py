@@ -48,3 +48,11 @@ class Limit:
             self.transactions -= 1
             begins = log.find_start(begins + 1, stop)
         return stop if begins is None else begins
+
+
+def transaction_after(planned: PlannedLog, offset: int) -> int:
+    """Return where the first transaction begins at an offset or after it; the end of the log if none does."""
+    with open_scanner(planned) as scanner:
+        log = LogBytes(scanner.file.read_at, planned.size, scanner.head.format)
+        found = log.find_start(offset) if offset < planned.size else None
+    return planned.size if found is None else found

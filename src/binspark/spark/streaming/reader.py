@@ -46,12 +46,16 @@ def parse_offset(kept: dict[str, Any]) -> BinlogPosition | None:
 
 
 class RangePartition(InputPartition):
-    """A part of a range, with what is known of tables there: an executor gets nothing else from the driver."""
+    """A part of a range, with what is known of tables there: an executor gets nothing else from the driver.
 
-    def __init__(self, part: Split | ServerRange, history: bytes) -> None:
+    version  the schema version of the query, with its relation to the versions of the rows
+    """
+
+    def __init__(self, part: Split | ServerRange, history: bytes, version: SchemaVersion | None) -> None:
         super().__init__(part)
         self.part = part
         self.history = history
+        self.version = version
 
 
 class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -113,14 +117,14 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if begin is None or stop is None or begin == stop:
             return []
         self._check_order(begin, stop)
-        return _partitions(self._followed, begin, stop)
+        return _partitions(self._followed, begin, stop, self._version)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a part of a range."""
         if not isinstance(partition, RangePartition):
             return iter(())
         cache.enable()
-        view = make_view(self._options, self._schema, self._version)
+        view = make_view(self._options, self._schema, partition.version)
         return view.read(partition.part, _reader(partition))
 
     def stop(self) -> None:
@@ -151,9 +155,11 @@ def _follow(options: SourceOptions) -> ArchiveSource | ServerSource:
 
 
 def _partitions(
-    followed: ArchiveSource | ServerSource, start: BinlogPosition, end: BinlogPosition
+    followed: ArchiveSource | ServerSource, start: BinlogPosition, end: BinlogPosition, version: SchemaVersion | None
 ) -> list[InputPartition]:
-    return [RangePartition(part, _packed(history)) for part, history in followed.parts(start, end)]
+    parts = followed.parts(start, end)
+    related = followed.version(version)
+    return [RangePartition(part, _packed(history), related) for part, history in parts]
 
 
 @lru_cache(maxsize=_HISTORIES)

@@ -6,7 +6,9 @@ import logging
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import replace
+from typing import NamedTuple
 
 from binspark.columns.starts import names_every_transaction
 from binspark.errors import BinlogError, ConnectionLost, OptionError, Purged
@@ -14,20 +16,25 @@ from binspark.event import Event
 from binspark.files.sources import log_order
 from binspark.gtid import GtidSet
 from binspark.options.server import connection_arguments
+from binspark.position import Position
 from binspark.replication.chunk import LogChunk
 from binspark.replication.dump import file_created
 from binspark.replication.find import end_of_log, find_start
 from binspark.replication.follow import Follower
 from binspark.replication.position import BinlogPosition
-from binspark.replication.schema_at import history_at
+from binspark.replication.schema_at import history_at, statements_after
 from binspark.replication.settings import FollowSettings, StreamSettings
 from binspark.replication.start import Earliest, parse_start
+from binspark.schema.catalog import Catalog, may_affect
+from binspark.schema.changes import NotUnderstood
 from binspark.schema.history import SchemaHistory, may_define_tables
+from binspark.schema.table import TableName
 from binspark.server.config import connection_config
 from binspark.server.connection import Connection
 from binspark.server.info import purged_gtids, server_info, server_logs
 from binspark.server.retry import Retry, RetryingConnection
 from binspark.spark.options import SourceOptions
+from binspark.spark.plan import SchemaVersion
 from binspark.spark.streaming.backlog import Backlog
 from binspark.spark.streaming.limit import Limit
 from binspark.spark.streaming.range_reader import ServerRange
@@ -39,8 +46,13 @@ _POLL_SECONDS = 0.25
 _REPORT_SECONDS = 1.0
 _TARGET_SECONDS = 120.0
 
-Definition = tuple[BinlogPosition, Event]
-"""A statement that may define tables, and the position after it."""
+
+class Definition(NamedTuple):
+    """A statement that may define tables, the position after it, and whether it is about the table of the query."""
+
+    position: BinlogPosition
+    event: Event
+    is_relevant: bool
 
 
 class ServerSource:
@@ -49,6 +61,8 @@ class ServerSource:
     def __init__(self, options: SourceOptions) -> None:
         self._config = connection_config(**connection_arguments(options.server))
         self._may_lose = not options.fail_on_data_loss
+        self._table = None if options.table is None else TableName(*options.table.split(".", 1))
+        self._ahead = SchemaHistory()
         self._connection = RetryingConnection(self._config)
         self._status_connection = RetryingConnection(self._config, Retry(limit=0))
         self._backlog: Backlog | None = None
@@ -108,7 +122,7 @@ class ServerSource:
         backlog = self._follow(start)
         backlog.wait(start, _POLL_SECONDS if target is None else _TARGET_SECONDS, target)
         try:
-            end = backlog.next_end(start, limit, target)
+            end = self._end_at_change(backlog, start, backlog.next_end(start, limit, target))
         except BinlogError:
             self._backlog = None
             backlog.close()
@@ -118,11 +132,43 @@ class ServerSource:
             raise ConnectionLost(f"{message} for {_TARGET_SECONDS:.0f} s", start.error_position)
         return end
 
+    def _end_at_change(self, backlog: Backlog, start: BinlogPosition, end: BinlogPosition) -> BinlogPosition:
+        """Return where a batch ends: after the first statement about the table of a typed stream, if there is one."""
+        for definition in self._definitions.copy():
+            changed = definition.position
+            if not definition.is_relevant or _has_passed(start, changed):
+                continue
+            if not _has_passed(end, changed) or end.coordinates == changed.coordinates:
+                return end
+            if not changed.is_ordered_with(start):
+                return changed
+            cut = backlog.next_end(start, Limit(), changed)
+            # A statement may be inside a transaction, as that of CREATE TABLE … SELECT is: that becomes a batch.
+            return backlog.next_end(start, Limit(transactions=1), None) if cut == start else cut
+        return end
+
+    def version(self, version: SchemaVersion | None) -> SchemaVersion | None:
+        """Return the schema version of the query with how its columns came about, from where the stream follows.
+
+        Its position becomes that of the last statement about the table: rows after it have this version.
+        """
+        if version is None or self._table is None or self._backlog is None:
+            return version
+        catalog, position = Catalog(), self._begin_position
+        for entry in self._ahead.entries:
+            if _order(entry.position) >= _order(version.position):
+                break
+            with suppress(NotUnderstood):
+                catalog.apply(entry.change, entry.position)
+            if may_affect(entry.change, self._table):
+                position = entry.position
+        return SchemaVersion(replace(version.table, lineage=catalog.lineage(self._table)), position)
+
     def history(self, start: BinlogPosition) -> SchemaHistory:
         """Return what is known of tables at a position: what the server reports, if no statement changed it since."""
         self._follow(start)
-        while self._definitions and not start.is_before(self._definitions[0][0]):
-            self._known.feed(self._definitions.popleft()[1])
+        while self._definitions and _has_passed(start, self._definitions[0].position):
+            self._known.feed(self._definitions.popleft().event)
             self._shared = None
         if self._shared is None:
             self._shared = SchemaHistory(self._known.catalog)
@@ -153,6 +199,9 @@ class ServerSource:
             return backlog
         self.stop()
         begin = self._begin(start)
+        if self._table is not None:
+            self._ahead = self._connection.run(lambda connection: statements_after(connection, begin))
+        self._begin_position = begin.error_position
         self._known = self._connection.run(lambda connection: history_at(connection, begin))
         server = self._connection.run(server_info)
         self._definitions, self._shared = deque(), None
@@ -160,7 +209,7 @@ class ServerSource:
         settings = FollowSettings(stream=StreamSettings(heartbeat_seconds=_HEARTBEAT_SECONDS))
         one_per_chunk = not names_every_transaction(server.family, server.version)
         self._follower = Follower(self._config, begin, settings, one_per_chunk=one_per_chunk)
-        arguments = (self._follower, self._backlog, self._definitions)
+        arguments = (self._follower, self._backlog, self._definitions, self._table)
         threading.Thread(target=_run, args=arguments, daemon=True, name="binspark-follower").start()
         return self._backlog
 
@@ -184,25 +233,47 @@ class ServerSource:
         return self._connection.run(lambda connection: surviving_position(connection, position))
 
 
-def _run(follower: Follower, backlog: Backlog, definitions: deque[Definition]) -> None:
+def _run(follower: Follower, backlog: Backlog, definitions: deque[Definition], table: TableName | None) -> None:
     """Bring what a follower reads. Statements are there before the position after them is."""
     try:
         for chunk in follower:
-            definitions.extend(_definitions(chunk))
+            definitions.extend(_definitions(chunk, table))
             backlog.add(chunk)
     except BinlogError as error:
         backlog.fail(error)
 
 
-def _definitions(chunk: LogChunk) -> list[Definition]:
+def _definitions(chunk: LogChunk, table: TableName | None) -> list[Definition]:
     """Return the statements of a chunk that may define tables."""
     if not chunk.data:
         return []
     return [
-        (chunk.origin.position(event.file, event.end_offset, None), event)
+        Definition(_position_after(event, chunk), event, _is_about(event, table))
         for event in chunk.statements()
         if may_define_tables(event.body)
     ]
+
+
+def _position_after(event: Event, chunk: LogChunk) -> BinlogPosition:
+    """Return the position after a statement; by GTIDs it is the one after its transaction, which is a chunk."""
+    end = chunk.end_position
+    return chunk.origin.position(event.file, event.end_offset, None) if end.by_file else end
+
+
+def _has_passed(position: BinlogPosition, statement: BinlogPosition) -> bool:
+    """Return whether a position is after a statement. Where neither files nor GTIDs say it, it is."""
+    is_known = position.is_ordered_with(statement) or None not in (position.gtids, statement.gtids)
+    return position.reaches(statement) if is_known else True
+
+
+def _is_about(event: Event, table: TableName | None) -> bool:
+    parsed = SchemaHistory()
+    parsed.feed(event)
+    return table is not None and any(may_affect(entry.change, table) for entry in parsed.entries)
+
+
+def _order(position: Position) -> tuple[tuple[str, int], int]:
+    return log_order((position.file or "").rpartition("/")[2]), position.offset or 0
 
 
 def _reset(head: BinlogPosition, seen: BinlogPosition) -> Purged:

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 
 import pyarrow as pa
 
-from binspark.columns.metadata_fields import BEFORE, Metadata
+from binspark.columns.metadata_fields import BEFORE, Metadata, metadata_names
 from binspark.columns.reader import TableBatch
-from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
-from binspark.documents.conversion import Conversion, conversion, geometry_of
+from binspark.columns.types import GEOMETRY
+from binspark.documents.conversion import Conversion, as_text, conversion, geometry_of, struct_conversion
 from binspark.errors import BinlogError, SchemaError
-from binspark.event.column_types import ColumnType
-from binspark.files.sources import log_order
+from binspark.kernels.layout import Operation
 from binspark.position import Position
+from binspark.schema.lineage import WantedColumn, WantedColumns
 from binspark.schema.table import TableSchema
-from binspark.spark.options import SchemaEvolution, SourceOptions
+from binspark.spark.options import DroppedColumns, SourceOptions
 from binspark.spark.plan import SchemaVersion
-from binspark.spark.table_schemas import describe_version
+from binspark.spark.views.schema_changes import SchemaChanges
+from binspark.values.column import Column
 
-ERROR_METADATA = frozenset({Metadata.LOG_FILE, Metadata.LOG_POS})
-"""The metadata that errors need: where a row is."""
+
+def wanted_columns(target: pa.Schema, newest: SchemaVersion, options: SourceOptions) -> WantedColumns:
+    """Return the columns of a table that a schema has, also in the structs of before images and keys."""
+    prefix = options.selection.metadata_prefix
+    structs = [index for name in (BEFORE, Metadata.KEY) if (index := target.get_field_index(f"{prefix}{name}")) >= 0]
+    inner = [field.name for index in structs for field in target.field(index).type]
+    metadata = {*metadata_names(prefix, Metadata), f"{prefix}{BEFORE}"}
+    names = [name for name in target.names if name not in metadata]
+    table = newest.table
+    wanted = WantedColumns.of(dict.fromkeys((*names, *inner)), table.column_names, table.lineage)
+    if options.dropped_columns is not DroppedColumns.KEEP:
+        return wanted
+    asked = {column.name for column in wanted.columns}
+    dropped = (WantedColumn(name, column.name, column.lineage) for name, column in table.dropped_columns())
+    return wanted.and_also(column for column in dropped if column.name in asked)
+
+
+ERROR_METADATA = frozenset({Metadata.OP, Metadata.LOG_FILE, Metadata.LOG_POS})
+"""The metadata that is always needed: where a row is, for errors, and whether it is a truncation."""
 
 
 class Conformer:
@@ -29,18 +46,21 @@ class Conformer:
 
     def __init__(self, target: pa.Schema, newest: SchemaVersion, options: SourceOptions) -> None:
         self._target = target
-        self._newest = newest
         self._options = options
+        self._wanted = wanted_columns(target, newest, options)
+        self._changes = SchemaChanges(newest, self._wanted, options)
+        prefix = options.selection.metadata_prefix
+        self._metadata = metadata_names(prefix, Metadata)
+        self._before = f"{prefix}{BEFORE}"
         self._known: dict[TableSchema, list[tuple[int, Conversion] | None]] = {}
-
-    @cached_property
-    def _unnamed(self) -> bool:
-        return any(column.name is None for column in self._newest.table.columns)
 
     def conform(self, found: TableBatch) -> pa.RecordBatch:
         """Return a batch in the target schema."""
         steps = self._known.get(found.table)
-        if steps is None:
+        if _is_truncation(found):
+            version = SchemaVersion(found.table, _position(found))
+            steps = [self._step(field, found, version, {}) for field in self._target]
+        elif steps is None:
             steps = self._known[found.table] = self._steps(found)
         rows = found.batch.num_rows
         arrays = [
@@ -54,84 +74,53 @@ class Conformer:
         return pa.RecordBatch.from_arrays(arrays, schema=self._target)
 
     def _steps(self, found: TableBatch) -> list[tuple[int, Conversion] | None]:
-        if found.table.columns:  # a truncation has none if the schema of the table is not known
-            self._check_names(found)
-        if found.table.columns and self._options.streaming:
-            self._check_stream(found)
-        names, prefix = found.batch.schema.names, self._options.selection.metadata_prefix
-        types = {name: column.type for name, column in zip(found.table.column_names, found.table.columns, strict=True)}
-        steps: list[tuple[int, Conversion] | None] = []
-        for field in self._target:
-            if field.name not in names:
-                steps.append(None)
-                continue
-            index = names.index(field.name)
-            have = found.batch.schema.field(index).type
-            if field.name in (f"{prefix}{BEFORE}", f"{prefix}{Metadata.KEY}"):
-                step = self._struct_conversion(have, field.type, types)
-            else:
-                step = self._conversion(have, field.type, types.get(field.name))
+        version = SchemaVersion(found.table, _position(found))
+        self._changes.check_names(version)
+        sources = self._wanted.sources(found.table.column_names, found.table.lineage)
+        self._changes.check_columns(version, sources)
+        return [self._step(field, found, version, sources) for field in self._target]
+
+    def _step(
+        self, field: pa.Field, found: TableBatch, version: SchemaVersion, sources: Mapping[str, str]
+    ) -> tuple[int, Conversion] | None:
+        schema, name = found.batch.schema, self._metadata.get(field.name)
+        is_metadata = name is not None or field.name == self._before
+        index = schema.get_field_index(field.name if is_metadata else sources.get(field.name, ""))
+        if index < 0:
+            return None
+        have = schema.field(index).type
+        if name is Metadata.KEY and {sources.get(part.name) for part in field.type} != {part.name for part in have}:
+            return None  # of another key, or of a truncation
+        if name is Metadata.KEY or field.name == self._before:
+            return index, struct_conversion(
+                have,
+                field.type,
+                sources,
+                lambda kind, child: self._conversion(kind, child, version, sources[child.name]),
+            )
+        if is_metadata:
+            step = conversion(have, field.type)
             if step is None:
-                raise self._irreconcilable(found, f"{field.name} cannot become {field.type}")
-            steps.append((index, step))
-        return steps
+                raise SchemaError(f"{field.name} is {have}, not {field.type}")
+            return index, step
+        return index, self._conversion(have, field, version, sources[field.name])
 
-    def _conversion(self, have: pa.DataType, want: pa.DataType, column_type: int | None) -> Conversion | None:
-        if have == GEOMETRY and want != GEOMETRY and self._options.geometry is not None:
-            return geometry_of(self._options.geometry, want)
-        return conversion(have, want, is_json=column_type == ColumnType.JSON)
-
-    def _struct_conversion(self, have: pa.DataType, want: pa.DataType, types: Mapping[str, int]) -> Conversion | None:
-        """Convert before images and keys field by field; fields that they do not have are null."""
-        steps: list[Conversion | None] = []
-        for field in want:
-            index = have.get_field_index(field.name)
-            step = None if index < 0 else self._conversion(have.field(index).type, field.type, types.get(field.name))
-            if index >= 0 and step is None:
-                return None
-            steps.append(step)
-
-        def convert(array: pa.Array) -> pa.Array:
-            children = [
-                pa.nulls(len(array), field.type) if step is None else step(array.field(field.name))
-                for field, step in zip(want, steps, strict=True)
-            ]
-            return pa.StructArray.from_arrays(children, fields=list(want), mask=array.is_null())
-
-        return convert
-
-    def _check_names(self, found: TableBatch) -> None:
-        """Refuse to guess which column is which where names are not known and schema versions differ."""
-        unnamed = self._unnamed or any(column.name is None for column in found.table.columns)
-        if unnamed and found.table.columns != self._newest.table.columns:
-            raise self._irreconcilable(found, "the names of the columns are not known; schemaFile can supply them")
-
-    def _check_stream(self, found: TableBatch) -> None:
-        """Stop a stream whose table changed: rows of a newer schema version would lose columns without notice."""
-        if _columns(found.table) == _columns(self._newest.table):
-            return
-        older = SchemaVersion(found.table, _position(found))
-        how = "set schemaEvolution=restart to continue with the new schema after a restart"
-        if self._options.schema_evolution is SchemaEvolution.RESTART:
-            if _order(older.position) < _order(self._newest.position):
-                return
-            how = "restart it, and it continues from the same offset with the new schema"
-        changed = f"{describe_version(older)}; the query began with {describe_version(self._newest)}"
-        raise SchemaError(f"the table changed while the query was running: {changed}. {how}", older.position)
-
-    def _irreconcilable(self, found: TableBatch, why: str) -> SchemaError:
-        older = SchemaVersion(found.table, _position(found))
-        versions = f"{describe_version(older)} and {describe_version(self._newest)}"
-        return SchemaError(f"rows of one schema version do not fit another: {why}. {versions}", older.position)
+    def _conversion(self, have: pa.DataType, field: pa.Field, version: SchemaVersion, source: str) -> Conversion:
+        column = _column(version.table, source)
+        step: Conversion | None
+        if have == GEOMETRY and field.type != GEOMETRY and self._options.geometry is not None:
+            step = geometry_of(self._options.geometry, field.type)
+        elif field.name.lower() in self._options.selection.string_columns:
+            step = as_text(have, column)
+        else:
+            step = conversion(have, field.type, column)
+        if step is None:
+            raise self._changes.conflict(version, field)
+        return step
 
 
-def _columns(table: TableSchema) -> list[tuple[str, pa.DataType]]:
-    types = [form_of(column, ColumnOptions()).type for column in table.columns]
-    return list(zip(table.column_names, types, strict=True))
-
-
-def _order(position: Position) -> tuple[tuple[str, int], int]:
-    return log_order((position.file or "").rpartition("/")[2]), position.offset or 0
+def _column(table: TableSchema, name: str) -> Column:
+    return table.columns[table.column_names.index(name)]
 
 
 def _converted(found: TableBatch, index: int, convert: Conversion) -> pa.Array:
@@ -153,7 +142,12 @@ def _first_refused(array: pa.Array, convert: Conversion) -> int:
 
 
 def _position(found: TableBatch, row: int = 0) -> Position:
-    if not found.batch.num_rows or not ERROR_METADATA.issubset(found.metadata):
+    if not found.batch.num_rows:
         return Position()
     file, offset = (found.origin(name)[row].as_py() for name in (Metadata.LOG_FILE, Metadata.LOG_POS))
     return Position(file=file, offset=offset)
+
+
+def _is_truncation(found: TableBatch) -> bool:
+    """Return whether a batch is a truncation, which has no values, whatever the schema of the table is."""
+    return bool(found.batch.num_rows == 1 and found.origin(Metadata.OP).indices[0].as_py() == Operation.TRUNCATE)

@@ -13,7 +13,7 @@ from binspark.columns.selection import Selection
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion
 from binspark.spark.views.base import LogReader, batch_readers
-from binspark.spark.views.conform import ERROR_METADATA, Conformer
+from binspark.spark.views.conform import ERROR_METADATA, Conformer, wanted_columns
 
 
 @dataclass(frozen=True)
@@ -34,20 +34,15 @@ class TableView:
     def selection(self) -> Selection:
         """What must be decoded: the columns of the target, in every schema version of the table."""
         selected = self.options.selection
-        before_name = f"{selected.metadata_prefix}{BEFORE}"
-        before = self.target.get_field_index(before_name)
-        old = () if before < 0 else tuple(field.name for field in self.target.field(before).type)
         metadata = metadata_names(selected.metadata_prefix, Metadata)
-        names = tuple(name for name in self.target.names if name not in metadata and name != before_name)
-        present = {name for spelled, name in metadata.items() if spelled in self.target.names}
+        present = {metadata[name] for name in self.target.names if name in metadata}
         absent = Metadata.ABSENT in present
         return replace(
             selected,
             tables=frozenset({self.version.table.name}),
-            columns=tuple(dict.fromkeys((*names, *old))),
-            before=before >= 0,
+            wanted=wanted_columns(self.target, self.version, self.options),
+            before=f"{selected.metadata_prefix}{BEFORE}" in self.target.names,
             metadata_columns=frozenset(present | ERROR_METADATA),
             absent=absent,
             images=absent,
-            every_schema_version=True,
         )
