@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from binspark.columns import reader as reader_module
-from binspark.columns import slow_path
+from binspark.columns import log_scan, scan_memory
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from binspark.columns.types import ColumnOptions, ZeroDates
@@ -55,8 +54,8 @@ def tables_by_kernel(log: Path, zero_dates: ZeroDates) -> set[str]:
 @pytest.mark.parametrize("size", [1, 7, 4096])
 @pytest.mark.parametrize("log", LOGS_WITH_LITTLE, ids=log_id)
 def test_the_chunks_of_a_log_do_not_matter(log: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader_module, "_WINDOW", 600)
-    monkeypatch.setattr(slow_path, "_WINDOW", 1)
+    monkeypatch.setattr(log_scan, "_WINDOW", 600)
+    monkeypatch.setattr(scan_memory, "_WINDOW", 1)
     selection = Selection(before=True)
     reader = BatchReader(selection)
     found = read_outcome(reader, in_chunks(log.read_bytes(), size), log.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from pyspark.sql import DataFrame
 
 import binspark
+from binspark.columns.row_counts import count_rows
 from binspark.render.records import event_record, transaction_record
 from binspark.transactions import Assembler
 from tests.corpus.cases import case_logs, corpus_logs, log_id
@@ -59,7 +61,7 @@ def event_lines(logs: Paths) -> list[Record]:
 
 
 def transaction_lines(logs: Paths) -> list[Record]:
-    assembler = Assembler()
+    assembler = Assembler(count_rows=count_rows)
     found = [transaction for event in binspark.events(logs) for transaction in assembler.feed(event)]
     return [transaction_record(transaction) for transaction in (*found, *assembler.finish())]
 
@@ -67,20 +69,20 @@ def transaction_lines(logs: Paths) -> list[Record]:
 @pytest.mark.parametrize("case", FEW_CASES)
 def test_both_views_have_what_the_commands_print(case: str, read: ReadLogs) -> None:
     logs = case_logs(case)
-    assert events_of(read(logs, view="events")) == event_lines(logs)
+    assert events_of(read(logs, view="events", body=True)) == event_lines(logs)
     assert transactions_of(read(logs, view="transactions")) == transaction_lines(logs)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("log", corpus_logs(), ids=log_id)
 def test_both_views_of_every_log_have_what_the_commands_print(log: Path, read: ReadLogs) -> None:
-    assert events_of(read(log, view="events")) == event_lines(log)
+    assert events_of(read(log, view="events", body=True)) == event_lines(log)
     assert transactions_of(read(log, view="transactions")) == transaction_lines(log)
 
 
 def test_bodies_of_events_are_queried_by_their_fields(read: ReadLogs) -> None:
     logs = case_logs("mysql/format-row")
-    events = read(logs, view="events")
+    events = read(logs, view="events", body=True)
     assert events.schema["body"].dataType.simpleString() == "variant"
     maps = events.where("type = 'TABLE_MAP'").selectExpr("variant_get(body, '$.table', 'string') AS name").distinct()
     assert {row.name for row in maps.collect()} == {
@@ -104,3 +106,25 @@ def test_a_query_may_select_fewer_columns_of_a_view(read: ReadLogs) -> None:
     ]
     transactions = read(logs, "gtid string, xid decimal(20,0)", view="transactions")
     assert records(transactions) == [{"gtid": row["gtid"], "xid": row["xid"]} for row in transaction_lines(logs)]
+
+
+def test_bodies_are_decoded_only_on_request(read: ReadLogs) -> None:
+    logs = case_logs("mysql/format-row")
+    assert "body" not in read(logs, view="events").columns
+    assert read(logs, view="events", body=True).columns[-1] == "body"
+    named = read(logs, "pos bigint, body variant", view="events")
+    assert [row["pos"] for row in events_of_bodies(named)] == [event.offset for event in binspark.events(logs)]
+
+
+def events_of_bodies(frame: DataFrame) -> list[Record]:
+    return records(frame.selectExpr("pos", "to_json(body) AS body").where("body IS NOT NULL"))
+
+
+def test_transactions_have_the_number_of_rows(read: ReadLogs) -> None:
+    logs = case_logs("mysql/format-row")
+    expected = Counter(f"{change.table} {change.op.value}" for change in binspark.rows(logs))
+    changes = read(logs, view="transactions").selectExpr("explode(rows) AS change").selectExpr("change.*")
+    counted: Counter[str] = Counter()
+    for row in changes.collect():
+        counted[f"{row['table']} {row.operation}"] += row["rows"]
+    assert counted == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -10,6 +11,7 @@ from pyspark.sql import SparkSession
 import binspark
 from binspark import OptionError
 from binspark.cli.demo import SHOP
+from binspark.testing.builder import BinlogBuilder, Change, Column, Table, insert, integer, table, varchar
 from tests.support.spark.spark_reading import batch_records, ordered, records
 
 LOGS = SHOP / "mysql"
@@ -75,3 +77,30 @@ def test_frames_are_found_by_name_without_registering(spark: SparkSession) -> No
     assert spark.newSession().read.format("binlog").load(str(LOGS)).columns[0] == "_schema"
     binspark.register(spark)
     assert spark.read.format("binlog").option("table", "shop.customers").load(str(LOGS)).count() == 7
+
+
+GOOD = table("shop.good", integer("id"), varchar("name", 20))
+UNDECODABLE = table("shop.undecodable", integer("id"), varchar("name", 20))
+UNKNOWN = Table("shop", "unknown", (integer("id"), Column("what", 200, 0, lambda value: value)))
+DAMAGED = table("shop.damaged", integer("id"), varchar("name", 20))
+
+
+def test_a_row_that_cannot_be_decoded_hides_no_table(tmp_path: Path, spark: SparkSession) -> None:
+    """Text that is not UTF-8 is counted; where the size of a value is not known, or wrong, that is reported."""
+    builder = BinlogBuilder()
+    builder.transaction(insert(GOOD, (1, "one"), (2, None)))
+    builder.transaction(insert(UNDECODABLE, (1, b"\xff\xfe"), (2, "two")))
+    builder.transaction(insert(UNKNOWN, (1, b"what is this?")))
+    broken = insert(DAMAGED, (1, "one"))
+    builder.transaction(Change(broken.operation, DAMAGED, broken.images[:5] + b"\xc8" + broken.images[6:]))
+    builder.transaction(insert(GOOD, (3, "three")))
+    path = builder.save(tmp_path)[0]
+    found = records(binspark.tables(spark, path).summary)
+    assert {row["table"]: (row["rows"], row["uncounted_events"]) for row in found} == {
+        "good": (3, 0),
+        "undecodable": (2, 0),
+        "unknown": (0, 1),
+        "damaged": (0, 1),
+    }
+    assert set(binspark.tables(spark, path)) == {"shop.good", "shop.undecodable", "shop.unknown", "shop.damaged"}
+    assert [row.id for row in binspark.tables(spark, path)["shop.good"].collect()] == [1, 2, 3]

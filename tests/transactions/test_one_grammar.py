@@ -32,7 +32,7 @@ from binspark.replication.sources import EventSource
 from binspark.replication.stream import StreamEvent
 from binspark.replication.unpack import KernelUnpacker, Unpacked, UnpackFunction, unpack_plainly
 from binspark.spark.options import SourceOptions
-from binspark.spark.views.events import TransactionsView, WantedEvents
+from binspark.spark.views.events import EventsView, TransactionsView
 from binspark.testing.builder import ServerKind
 from binspark.transactions import Assembler, Transaction
 from binspark.transactions.byte_tables import (
@@ -302,15 +302,16 @@ def check_verify(log: Known) -> None:
 
 @dataclass(frozen=True)
 class MemoryReader:
-    """Gives Spark's views the events of a log."""
+    """Gives Spark's views the bytes of a log."""
 
     log: Known
 
     def batches(self, _part: Any, _make_reader: Any) -> Iterator[Any]:
         raise NotImplementedError
 
-    def events(self, _part: Any, *, expand: bool = True) -> Iterator[Event]:
-        return iter(self.log.expanded if expand else self.log.events)
+    def scan(self, _part: Any, scan: Any) -> Iterator[Any]:
+        read: Iterator[Any] = scan.read(io.BytesIO(self.log.content).readinto, FILE)
+        return read
 
 
 def check_transactions_view(log: Known, *, expand: bool = True) -> None:
@@ -325,8 +326,9 @@ def check_events_view(log: Known) -> None:
     """Spark's view of the events of one MySQL transaction has its events, and no other."""
     named = [number for number, each in enumerate(log.transactions) if each.gtid and each.domain_id is None]
     for number in named[:5]:
-        wanted = WantedEvents(Selection(include_gtids=GtidSet(str(log.transactions[number].gtid))))
-        found = [event.offset for event in log.events if wanted.wants(event)]
+        selection = Selection(include_gtids=GtidSet(str(log.transactions[number].gtid)))
+        view = EventsView(SourceOptions(selection=selection, expand_payloads=False), pa.schema([("pos", pa.int64())]))
+        found = [row["pos"] for batch in view.read(None, MemoryReader(log)) for row in batch.to_pylist()]
         assert found == [event.offset for at, event in enumerate(log.events) if log.owners.get(at) == number]
 
 

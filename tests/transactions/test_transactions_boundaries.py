@@ -379,5 +379,5 @@ def test_an_open_transaction_keeps_none_of_its_events(log: Tape) -> None:
     sizes: list[int] = []
     for event in (log.gtid(1), log.begin(), *(make(log) for _ in range(500) for make in (Tape.table, Tape.rows))):
         assembler.feed(event)
-        sizes.append(len(pickle.dumps(vars(assembler._draft))))
+        sizes.append(len(pickle.dumps(vars(assembler.draft))))
     assert max(sizes) < sizes[10] + 100

@@ -7,7 +7,7 @@ reference to it: Arrow buffers over parts of a block refer to it as long as they
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import compress
 from threading import Lock, local
 
@@ -23,15 +23,24 @@ SLACK = 64
 """Bytes after the last one that kernels may load, though they use none of them."""
 
 _ALIGNMENT = 64
+_MAX_LOOKS = 64
 
 
 class Arena:
-    """A pool of blocks."""
+    """A pool of blocks.
+
+    A log may change thousands of tables, each with a block of its own. So that a new block costs the same however many
+    there are, only some of them are looked at, in turn, and the pool is cleared of free blocks now and then.
+    """
 
     def __init__(self, keep_bytes: int = 256 << 20) -> None:
         self._blocks: list[Block] = []
-        self._keep_bytes = keep_bytes
+        self._keep_bytes = self._clear_at = keep_bytes
+        self._kept = 0
+        self._next = 0
         self._lock = Lock()
+        self.looks = 0
+        """How many blocks were looked at so far."""
 
     def take(self, size: int) -> Block:
         """Return a block of at least `size` bytes; its contents are undefined."""
@@ -40,8 +49,8 @@ class Arena:
 
     def _take(self, size: int) -> Block:
         best = -1
-        for index, references in enumerate(_references(self._blocks)):
-            fits = references == _OF_A_FREE_BLOCK and len(self._blocks[index]) >= size
+        for index in self._some():
+            fits = sys.getrefcount(self._blocks[index]) == _OF_A_FREE_BLOCK and len(self._blocks[index]) >= size
             if fits and (best < 0 or len(self._blocks[index]) < len(self._blocks[best])):
                 best = index
         if best >= 0 and len(self._blocks[best]) <= 4 * size + (1 << 20):
@@ -53,13 +62,30 @@ class Arena:
     @property
     def kept_bytes(self) -> int:
         """The size of all blocks, free or in use."""
-        return sum(len(block) for block in self._blocks)
+        return self._kept
+
+    def _some(self) -> Iterator[int]:
+        """Yield the numbers of some blocks: the next ones in turn."""
+        count = len(self._blocks)
+        looks = min(count, _MAX_LOOKS)
+        first, self._next = self._next, (self._next + looks) % max(count, 1)
+        self.looks += looks
+        for number in range(first, first + looks):
+            yield number % count
 
     def _keep(self, block: Block) -> None:
-        if len(block) + self.kept_bytes > self._keep_bytes:
-            in_use = [references > _OF_A_FREE_BLOCK for references in _references(self._blocks)]
-            self._blocks = list(compress(self._blocks, in_use))
+        if len(block) + self._kept > self._clear_at:
+            self._clear()
         self._blocks.append(block)
+        self._kept += len(block)
+
+    def _clear(self) -> None:
+        """Forget the blocks that are free."""
+        self.looks += len(self._blocks)
+        self._blocks = list(compress(self._blocks, [count > _OF_A_FREE_BLOCK for count in _references(self._blocks)]))
+        self._kept = sum(len(block) for block in self._blocks)
+        self._clear_at = max(self._keep_bytes, self._kept + self._keep_bytes // 4)
+        self._next = 0
 
 
 _OF_THREAD = local()

@@ -88,6 +88,14 @@ class Selection:
             return self.metadata and self.absent
         return self.metadata and (self.metadata_columns is None or name in self.metadata_columns)
 
+    @property
+    def selects_events(self) -> bool:
+        """Whether some events are not selected, by their position, time, server or transaction."""
+        limits = (self.stop_time, self.committed_before, self.server_id, self.include_gtids, self.exclude_gtids)
+        return any((self.start_position, self.start_time, self.committed_from)) or any(
+            limit is not None for limit in limits
+        )
+
     def wants(self, table: str) -> bool:
         """Return whether rows of a table are selected."""
         return not _is_among(table, self.excluded) and (self.tables is None or _is_among(table, self.tables))

@@ -57,6 +57,9 @@ class Sequence:
         return pa.Array.from_buffers(pa.string(), count, [None, _offsets(-(-count // _OFFSETS_STEP)), data], 0)
 
 
+NO_EPOCH = Sequence()
+
+
 @lru_cache(maxsize=16)
 def log_number(file: str) -> int:
     """Return the number in the name of a log file, compressed or not: 42 of `binlog.000042`. 0 if it has none."""

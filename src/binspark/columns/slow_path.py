@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from ctypes import string_at
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
-import numpy as np
-
-from binspark.columns.arena import SLACK, Block, fill
 from binspark.columns.batches import OpenBatches, TableBatch
+from binspark.columns.log_scan import event_size, frame_at
 from binspark.columns.rewrite import FragmentStore, rewritten
-from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
+from binspark.columns.scan_memory import INSIDE_PAYLOAD, ScanMemory
+from binspark.errors import Unsupported
 from binspark.event import (
     Event,
     EventDecoder,
@@ -28,9 +26,8 @@ from binspark.event import (
 from binspark.event.rows import ROWS_KINDS, RowOperation, unknown_table_id
 from binspark.frames import EventCode, Frame, Framer, HeaderFlag, LogFormat
 from binspark.frames.format import Family
-from binspark.frames.header import HEADER_LENGTH
-from binspark.frames.payload import Limits, PayloadReader, without_checksum
-from binspark.kernels.layout import Header, Operation, State
+from binspark.frames.payload import Limits
+from binspark.kernels.layout import Operation, State
 from binspark.kernels.layout import Table as T
 from binspark.schema.emptied import NONE_EMPTIED, Emptied, unknown_table
 from binspark.schema.history import SchemaHistory
@@ -45,10 +42,7 @@ from binspark.values.value import JsonDiffs
 ScanBytes = Callable[[int, int, LogFormat], Iterator[TableBatch]]
 """Lets kernels read the events between two addresses."""
 
-_WINDOW = 4 << 20
 _MAX_TABLE_MAPS = 1 << 16
-_INSIDE_PAYLOAD, _REWRITTEN = 1, 2
-_SAVED = (State.AT, State.END, State.CHECKSUM, State.INNER, State.OUTER_OFFSET, State.ROW_AT, State.ROW_NUMBER)
 _COMPRESSED_ROWS = range(EventCode.WRITE_ROWS_COMPRESSED_V1, EventCode.DELETE_ROWS_COMPRESSED + 1)
 
 
@@ -60,12 +54,11 @@ class SlowPath:
         self._state = batches.state
         self._selection = batches.selection
         self._history = history
-        self._scan_bytes = scan_bytes
+        self._memory = ScanMemory(batches.state, scan_bytes, limits)
         self._limits = limits
         self._decoder = EventDecoder("", limits)
         self._framer = Framer()
         self._fragments = FragmentStore()
-        self._window: Block = np.zeros(_WINDOW + SLACK, dtype=np.uint8)
         self._table_maps: dict[int, tuple[TableMap, bytes]] = {}
         self.disagreements = 0
         """How often a kernel refused what the reference decodes: a mistake in a kernel, which costs only time."""
@@ -80,6 +73,10 @@ class SlowPath:
         self._history.feed(self._decoder.decode(frame))
         if not frame.header.flags & HeaderFlag.RELAY_LOG:
             self.forget_transaction()
+
+    def read_statement(self, frame: Frame) -> None:
+        """Read an event of a log that has statements only, and notice if it is DDL."""
+        self._history.feed(self._decoder.decode(frame))
 
     def forget_transaction(self) -> None:
         """Forget the transaction in progress: the events that follow do not belong to it."""
@@ -102,7 +99,7 @@ class SlowPath:
         """Let the scan continue after the event that it is at."""
         state = self._state
         at = int(state[State.AT])
-        state[State.AT] = at + _event_size(at)
+        state[State.AT] = at + event_size(at)
         state[State.ROW_AT] = 0
         state[State.EVENTS] += 1
 
@@ -123,16 +120,10 @@ class SlowPath:
         return log_format
 
     def _frame(self) -> Frame:
-        """Frame the event that the scan is at, with the checks and errors of the object API."""
-        state = self._state
-        at = int(state[State.AT])
-        data = string_at(at, max(_event_size(at), HEADER_LENGTH))
-        if state[State.INNER]:
-            framer = Framer(without_checksum(self._log_format), int(state[State.OUTER_OFFSET]))
-            return next(framer.feed(data))
-        self._framer.offset = int(state[State.FILE_OFFSET] + at - state[State.BUFFER])
-        frame = next(self._framer.feed(data))
-        state[State.CHECKSUM] = 1 if frame.format.checksum_length else 0
+        """Frame the event that the scan is at."""
+        frame = frame_at(self._state, self._framer)
+        if not self._state[State.INNER]:
+            self._state[State.CHECKSUM] = 1 if frame.format.checksum_length else 0
         return frame
 
     def _statement(self, event: Event) -> Iterator[TableBatch]:
@@ -186,7 +177,7 @@ class SlowPath:
         if selection.wants(f"{body.schema}.{body.table}") or selection.tx_rows:
             self._history.feed(event)
             schema = self._history.table_schema(body, event.position)
-        elif self._state[State.INNER] == _INSIDE_PAYLOAD:  # its rows are numbered together, so all of them are counted
+        elif self._state[State.INNER] == INSIDE_PAYLOAD:  # its rows are numbered together, so all of them are counted
             schema = from_table_map(body, mariadb=self._log_format.family is Family.MARIADB)
         else:
             if not tables.has_room_for_id:
@@ -216,7 +207,7 @@ class SlowPath:
             table_map, raw = self._table_maps[body.table_id]
             yield from self._map(table_map, raw, event._replace(body=table_map))
         if event.type_code in _COMPRESSED_ROWS:
-            yield from self._scan_rewritten(rewritten(event), event)
+            yield from self._memory.rewritten(rewritten(event), event)
         else:
             yield from self._rows_by_reference(event)
 
@@ -225,7 +216,7 @@ class SlowPath:
         batches, selection = self._batches, self._selection
         schema = self._schema_of_rows(event)
         is_selected = self._selects(event)
-        is_counted = selection.tx_rows or self._state[State.INNER] == _INSIDE_PAYLOAD
+        is_counted = selection.tx_rows or self._state[State.INNER] == INSIDE_PAYLOAD
         if schema is None or not (is_selected or is_counted):
             return
         number = batches.tables.slot(schema)
@@ -281,7 +272,7 @@ class SlowPath:
 
     def _row_metadata(self, event: Event, row: int, operation: int, image: int) -> dict[T, int]:
         state = self._state
-        inside = state[State.INNER] == _INSIDE_PAYLOAD
+        inside = state[State.INNER] == INSIDE_PAYLOAD
         numbers = {
             T.META_EVENT: event.offset,
             T.META_ROW: int(state[State.PAYLOAD_ROW]) if inside else row,
@@ -298,59 +289,13 @@ class SlowPath:
     def _fragment(self, event: Event) -> Iterator[TableBatch]:
         complete = self._fragments.add(event)
         if complete is not None:
-            yield from self._scan_rewritten(complete, event)
+            yield from self._memory.rewritten(complete, event)
 
     def _payload(self, event: Event) -> Iterator[TableBatch]:
-        """Expand a payload window by window and let kernels read each."""
-        body: TransactionPayload = event.body
-        state = self._state
-        if state[State.INNER]:
-            raise Malformed("a transaction payload inside a transaction payload")
-        if state[State.SKIP_TRANSACTION] or not self._selection.may_want_inside(event):
-            return
-        state[State.PAYLOAD_ROW] = 0
-        try:
-            payload = PayloadReader(body.payload, body.compression_type, body.uncompressed_size, self._limits)
-            left = yield from self._scan_payload(payload, event)
-            if left:
-                raise Truncated(f"a transaction payload ends {left} bytes into an event")
-        except DecodeError as error:
-            raise error.at(event.position) from None
-
-    def _scan_payload(self, payload: PayloadReader, event: Event) -> Generator[TableBatch, None, int]:
-        """Fill the window again and again; return how many bytes of an incomplete event are left in the end."""
-        filled = 0
-        while True:
-            filled, more = fill(payload.read_into, self._window, filled)
-            done = yield from self._scan_memory(self._window, filled, event, _INSIDE_PAYLOAD)
-            self._window[: filled - done] = self._window[done:filled].copy()
-            filled -= done
-            if not more:
-                return filled
-            capacity = len(self._window) - SLACK
-            if 2 * filled >= capacity:
-                larger = np.zeros(2 * capacity + SLACK, dtype=np.uint8)
-                larger[:filled] = self._window[:filled]
-                self._window = larger
-
-    def _scan_rewritten(self, data: bytes, event: Event) -> Iterator[TableBatch]:
-        memory = np.frombuffer(data + bytes(SLACK), dtype=np.uint8)
-        done = yield from self._scan_memory(memory, len(data), event, _REWRITTEN)
-        if done != len(data):
-            message = f"a rewritten event of {len(data)} bytes has the size {done} in its header"
-            raise Malformed(message, event.position)
-
-    def _scan_memory(self, memory: Block, length: int, event: Event, inner: int) -> Generator[TableBatch, None, int]:
-        """Let kernels read events that are not in the file as such; return how many bytes they read."""
-        state = self._state
-        saved = {number: int(state[number]) for number in _SAVED}
-        base = int(memory.ctypes.data)
-        state[State.INNER], state[State.OUTER_OFFSET], state[State.ROW_AT] = inner, event.offset, 0
-        yield from self._scan_bytes(base, base + length, without_checksum(event.frame.format))
-        done = int(state[State.AT]) - base
-        for number, value in saved.items():
-            state[number] = value
-        return done
+        """Expand a payload, unless none of its rows is selected."""
+        if self._state[State.SKIP_TRANSACTION] or not self._selection.may_want_inside(event):
+            return iter(())
+        return self._memory.payload(event)
 
     _HANDLERS: ClassVar[dict[type, Callable[[SlowPath, Event], Iterator[TableBatch]]]] = {
         Query: _statement,
@@ -363,10 +308,6 @@ class SlowPath:
         PartialRowData: _fragment,
         TransactionPayload: _payload,
     }
-
-
-def _event_size(at: int) -> int:
-    return int.from_bytes(string_at(at + Header.EVENT_SIZE, 4), "little")
 
 
 def _refuse_diffs(change: RowChange, event: Event) -> None:

@@ -20,8 +20,8 @@ from binspark.values.strings import notation_of
 
 Numbers = npt.NDArray[np.int64]
 _SLACK = 64
-_FIRST_ROWS = 512
-_FIRST_DATA = 16 << 10
+_FIRST_ROWS = 64
+_FIRST_DATA = 2 << 10
 _META_WIDTHS = {
     T.META_EVENT: 8,
     T.META_ROW: 4,

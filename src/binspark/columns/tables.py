@@ -21,8 +21,8 @@ from binspark.kernels.layout import Table as T
 from binspark.kernels.table_maps import find_table_id
 from binspark.schema.table import TableSchema
 
-_MAX_TABLES = 1 << 11
-_MAX_COLUMNS = 1 << 16
+_MAX_TABLES = 1 << 14
+_MAX_COLUMNS = 1 << 18
 _MAX_IDS = 1 << 15
 
 
@@ -55,6 +55,7 @@ class Tables:
         self._ids_used = 0
         self._earlier_bytes: dict[str, npt.NDArray[np.int64]] = {}
         self._slot_of: dict[TableSchema, int] = {}
+        self._versions: dict[str, list[int]] = {}
         self._schema_of: dict[int, TableSchema] = {}
         self._bodies: dict[int, npt.NDArray[np.uint8]] = {}
 
@@ -92,6 +93,7 @@ class Tables:
         self._earlier_bytes = self.event_bytes()
         self.slots.clear()
         self._slot_of.clear()
+        self._versions.clear()
         self._schema_of.clear()
         self._bodies.clear()
         self.ids[:] = -1
@@ -130,9 +132,8 @@ class Tables:
 
     def other_versions_of(self, schema: TableSchema) -> Iterator[int]:
         """Yield the slots of other schema versions of a table, whose rows come before in the log."""
-        for number, slot in enumerate(self.slots):
-            other = slot.plan.schema
-            if other.name == schema.name and other != schema:
+        for number in self._versions.get(schema.name, ()):
+            if self.slots[number].plan.schema != schema:
                 yield number
 
     def names(self) -> set[str]:
@@ -155,6 +156,7 @@ class Tables:
         images = ImageTable(len(plan.columns), self.numbers[number])
         self.slots.append(Slot(plan, kernel, ReferenceBuilder(plan), images))
         self._slot_of[schema] = number
+        self._versions.setdefault(schema.name, []).append(number)
         return number
 
     def _kernel_builder(self, plan: TablePlan, number: int, *, wanted: bool) -> TableBuilder:

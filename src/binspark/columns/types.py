@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -75,6 +75,24 @@ def form_of(column: Column, options: ColumnOptions) -> Form:
     if maker is None:
         raise SchemaError(f"columns of type {column_type_name(column.type)} are not supported")
     return maker(column, options)
+
+
+def stored_size(column: Column) -> tuple[int, int] | None:
+    """Return how large a value is in a row: the bytes of its length field, or its size; None if that is not known.
+
+    Neither a character set nor the members of an ENUM change that.
+    """
+    if column.type in _SIZED_BY_LENGTH:
+        return column.length, 0
+    if column.type == T.VARCHAR_COMPRESSED:
+        return 1 if column.length <= _MAX_BYTE else 2, 0
+    if column.type == T.DECIMAL or column.type not in _FORMS:
+        return None
+    form = form_of(replace(column, collation=BINARY_COLLATION, members=None), ColumnOptions())
+    return form.length_bytes, form.fixed_size
+
+
+_SIZED_BY_LENGTH = (T.BLOB_COMPRESSED, T.TYPED_ARRAY)
 
 
 def _integer(bytes_: int, signed: tuple[pa.DataType, Op], unsigned: tuple[pa.DataType, Op]) -> Callable[..., Form]:

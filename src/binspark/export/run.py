@@ -114,9 +114,11 @@ class Export:
             self._on_rows(rows)
 
     def _summaries(self, target: Path, files: tuple[Path, ...]) -> tuple[TableSummary, ...]:
+        sizes_in: dict[Path, list[int]] = {}
+        for file in files:
+            sizes_in.setdefault(file.parent, []).append(file.stat().st_size)
         summaries: list[TableSummary] = []
         for (schema, table), rows in sorted(self._rows.items()):
-            folder = target / folder_name(schema, table)
-            sizes = [file.stat().st_size for file in files if file.parent == folder]
+            sizes = sizes_in.get(target / folder_name(schema, table), [])
             summaries.append(TableSummary(schema, table, rows, len(sizes), sum(sizes)))
         return tuple(summaries)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from binspark.columns.arena import ReadInto
-from binspark.columns.reader import BatchReader, Span, TableBatch
+from binspark.columns.log_scan import LogScan, Span
+from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.starts import LogBytes
 from binspark.errors import DecodeError, SourceError
 from binspark.event import Event, EventDecoder
@@ -67,6 +68,12 @@ class SplitReader:
                 if reader is None or part.needs_new_reader:
                     reader = make_reader(self.history.at(log.name, part.start))
                 yield from part.until_error(reader.read(part.read_into(), log.name, part.span))
+
+    def scan(self, split: Split, scan: LogScan[_Item]) -> Iterator[_Item]:
+        """Yield what a scan finds in the transactions that a split owns, and in the events between them."""
+        for log in split.logs:
+            for part in self._parts(log, split):
+                yield from part.until_error(scan.read(part.read_into(), log.name, part.span))
 
     def events(self, split: Split, *, expand: bool = True) -> Iterator[Event]:
         """Yield the events of the transactions that a split owns, and the events between them."""

@@ -103,6 +103,11 @@ class Framer:
         """The number of bytes that wait for the rest of their event."""
         return len(self._pending)
 
+    @property
+    def encrypted(self) -> bool:
+        """Whether the rest of the log is encrypted, so that no further event can be framed."""
+        return self._encrypted
+
     def feed(self, chunk: bytes) -> Iterator[Frame]:
         """Take more bytes and yield the events that are now complete. Events before damage come before the error."""
         self._pending.add(chunk)

@@ -162,7 +162,17 @@ class State(IntEnum):
     COMMITTED_BEFORE = 39  # rows of transactions from this commit time on are skipped, 0 for none
     KEEP_IMAGES = 40  # 1: the number of its row image is kept for each row
     DECODED = 41  # bytes of rows events that were decoded
-    WIDTH = 42
+    OUTER_END = 42  # offset after the payload's event
+    INNER_NUMBER = 43  # number of the next event inside the current payload
+    FILE = 44  # number of the file, of those that a reader of events or transactions has read
+    LISTED = 45  # events or transactions in their arrays
+    LIST_CAPACITY = 46
+    SELECT_EVENTS = 47  # 1: not all events are selected
+    SKIP_UNNAMED = 48  # 1: events that belong to no transaction are skipped
+    STATEMENT = 49  # number of the current statement: table maps of earlier ones are no longer valid
+    CHANGES = 50  # changes of tables in their arrays
+    CHANGE_CAPACITY = 51
+    WIDTH = 52
 
 
 class Stop(IntEnum):

@@ -10,10 +10,9 @@ import numpy as np
 
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
-from binspark.kernels.events import body_end, has_valid_checksum, offset_of
-from binspark.kernels.layout import CHECKSUM_LENGTH, Header, State, Stop
+from binspark.kernels.events import check_next_event, statement_role
+from binspark.kernels.layout import Header, State, Stop
 from binspark.kernels.memory import load8, load32
-from binspark.kernels.roles import exact_role, statement_text
 from binspark.kernels.rows import decode_rows_event
 from binspark.kernels.table_maps import check_table_map
 from binspark.kernels.transactions import begin_transaction
@@ -43,26 +42,12 @@ def scan(
 ) -> int:
     """Read events until Python is needed; return why."""
     while True:
+        stop = check_next_event(state)
+        if stop:
+            return stop
         at = state[State.AT]
-        end = state[State.END]
-        if end - at < Header.LENGTH:
-            state[State.NEEDED] = Header.LENGTH
-            return Stop.MORE
         size = load32(at + Header.EVENT_SIZE)
-        if size < Header.LENGTH + CHECKSUM_LENGTH * state[State.CHECKSUM]:
-            return Stop.REFUSED
-        if size > end - at:
-            state[State.NEEDED] = size
-            return Stop.MORE
-        if state[State.STOP_POSITION] and offset_of(state, at) >= state[State.STOP_POSITION]:
-            return Stop.END
         kind = load8(at + Header.TYPE)
-        # An event of which some rows were decoded already was checked then; a format description is checked in Python.
-        if state[State.ROW_AT] == 0 and kind != _FORMAT_DESCRIPTION and not has_valid_checksum(state, at, size):
-            return Stop.REFUSED
-        if state[State.SPLIT_END] and may_end_split(state, kind, at, size):
-            return Stop.BOUNDARY
-        stop = 0
         if state[State.ALL_FOR_PYTHON]:
             stop = Stop.PYTHON
         elif _ROWS_V1 <= kind <= _ROWS_V1_END or _ROWS_V2 <= kind <= _ROWS_V2_END:
@@ -84,19 +69,6 @@ def scan(
 
 
 @kernel
-def may_end_split(state: np.ndarray, kind: int, at: int, size: int) -> bool:
-    """Return whether a transaction of the next split may begin here. `columns.starts` decides."""
-    if state[State.INNER] or state[State.ROW_AT]:
-        return False
-    offset = offset_of(state, at)
-    if offset < state[State.SPLIT_END] or load32(at + Header.END_POSITION) != (offset + size) & 0xFFFFFFFF:
-        return False
-    if kind in IDENTIFYING_CODES:
-        return True
-    return kind == _QUERY and statement_role(state, at, size) == Role.BEGINS
-
-
-@kernel
 def is_for_python(kind: int) -> bool:
     """Return whether only Python reads events of a type: those that change how a log is read, and unusual rows."""
     return (
@@ -113,10 +85,3 @@ def is_begin_or_commit(state: np.ndarray, at: int, size: int) -> bool:
     if role == Role.BEGINS:
         state[State.TX_ROW] = 0
     return role != Role.BY_STATEMENT
-
-
-@kernel
-def statement_role(state: np.ndarray, at: int, size: int) -> int:
-    """Return the role of a statement that is exactly BEGIN or COMMIT, BY_STATEMENT of any other."""
-    text, length = statement_text(at, body_end(state, at, size))
-    return exact_role(text, length)

@@ -18,7 +18,8 @@ _ZERO = ord("0")
 _UUID_TEXT_LENGTH = 36
 _MAX_TEXT_LENGTH = 64  # of an identifier that kernels write
 _GTID, _MARIADB_GTID = int(EventCode.GTID), int(EventCode.MARIADB_GTID)
-_MIN_MYSQL_BODY, _MIN_MARIADB_BODY = 25, 13
+MIN_MYSQL_BODY, MIN_MARIADB_BODY = 25, 13
+"""The shortest bodies of GTID events."""
 
 
 @kernel
@@ -32,7 +33,7 @@ def begin_transaction(
         return Stop.TRANSACTIONS_FULL
     body = at + Header.LENGTH
     end = body_end(state, at, size)
-    if end - body < (_MIN_MARIADB_BODY if kind == _MARIADB_GTID else _MIN_MYSQL_BODY):
+    if end - body < (MIN_MARIADB_BODY if kind == _MARIADB_GTID else MIN_MYSQL_BODY):
         return Stop.REFUSED
     server = load32(at + Header.SERVER_ID)
     commit_time = load32(at + Header.TIMESTAMP) * MICROSECONDS

@@ -90,7 +90,8 @@ def _changes_record(changes: TableChanges, counts: RowCounts | None) -> dict[str
         "events": changes.events,
         "bytes": changes.bytes,
     }
-    return record if counts is None else {**record, "rows": rows_of(changes, counts)}
+    rows = changes.rows if counts is None else rows_of(changes, counts)
+    return record if counts is None and rows is None else {**record, "rows": rows}
 
 
 def rows_of(changes: TableChanges, counts: RowCounts) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from binspark.event import Event, EventDecoder
 from binspark.frames import EventCode, Framer, LogFormat
@@ -17,10 +17,11 @@ from binspark.replication.position import BinlogPosition
 from binspark.replication.stream import StreamEvent
 
 if TYPE_CHECKING:
-    from binspark.columns.reader import BatchReader, TableBatch
+    from binspark.columns.log_scan import LogScan
     from binspark.columns.sequence import Sequence
     from binspark.replication.transaction_index import Bytes, TransactionIndex
 
+Item = TypeVar("Item")
 _WINDOW = 1 << 20
 _TIMESTAMP = slice(0, 4)
 
@@ -182,10 +183,8 @@ class LogChunk:
         self.__dict__.update({**state, "data": memoryview(state["data"])})
 
 
-def read_chunks(
-    reader: BatchReader, chunks: Iterable[LogChunk], sequence: Sequence | None = None
-) -> Iterator[TableBatch]:
-    """Yield the rows of chunks. Those that follow each other in a file are read as one part of it.
+def read_chunks(reader: LogScan[Item], chunks: Iterable[LogChunk], sequence: Sequence | None = None) -> Iterator[Item]:
+    """Yield what a reader finds in chunks. Those that follow each other in a file are read as one part of it.
 
     `sequence` is what the SEQ of rows begins with, if they are those of a stream.
     """
@@ -210,12 +209,12 @@ class _ChunkFeed:
             self._expected = (self._chunk.file, self._chunk.offset)
         return self._chunk
 
-    def read_part(self, reader: BatchReader, first: LogChunk) -> Iterator[TableBatch]:
-        """Yield the rows of a part that begins with a chunk."""
-        from binspark.columns.reader import Span
-        from binspark.columns.sequence import Sequence
+    def read_part(self, reader: LogScan[Item], first: LogChunk) -> Iterator[Item]:
+        """Yield what is in a part that begins with a chunk."""
+        from binspark.columns.log_scan import Span
+        from binspark.columns.sequence import NO_EPOCH
 
-        span = Span(first.format, first.offset, None, lambda _offset: False, self._sequence or Sequence())
+        span = Span(first.format, first.offset, None, lambda _offset: False, self._sequence or NO_EPOCH)
         return reader.read(self._read_into, first.file, span)
 
     def _read_into(self, buffer: memoryview) -> int:

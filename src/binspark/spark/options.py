@@ -112,6 +112,7 @@ class SourceOptions:
     stop_position: BinlogPosition | None = None
     max_split_bytes: int = DEFAULT_SPLIT_BYTES
     expand_payloads: bool = True
+    body: bool = False
     starting_offsets: str = "latest"
     max_bytes_per_trigger: int | None = None
     max_transactions_per_trigger: int | None = None
@@ -227,6 +228,11 @@ SPARK_OPTIONS = (
     SparkOption(
         name="expand_payloads", parse=values.flag, default="true",
         help="Show the events inside compressed transactions too, in the view events.",
+    ),
+    SparkOption(
+        name="body", parse=values.flag, default="false",
+        help="Add the column body to the view events: the decoded fields of each event, as VARIANT. Naming it in "
+        ".schema(…) does the same.",
     ),
     SparkOption(
         name=_START.name, spelling=_START.spelling, target="starting_offsets", parse=values.text, default="latest",

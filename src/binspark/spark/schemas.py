@@ -17,6 +17,7 @@ from pyspark.sql.types import (
 )
 
 from binspark.changes.selection_options import METADATA_PREFIX
+from binspark.columns.list_fields import BODY, EVENT_FIELDS
 from binspark.columns.metadata_fields import ALWAYS, BEFORE, Metadata, metadata_type, refuse_collisions
 from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
 from binspark.errors import SchemaError
@@ -27,65 +28,13 @@ from binspark.spark.options import DroppedColumns, JsonFormat, RowFormat, Source
 from binspark.values.column import Column
 
 _TIME = DayTimeIntervalType(DayTimeIntervalType.HOUR, DayTimeIntervalType.SECOND)
-_TIMESTAMP = pa.timestamp("us", tz="UTC")
-_CHANGED = pa.struct(
-    [
-        pa.field("schema", pa.string()),
-        pa.field("table", pa.string()),
-        pa.field("operation", pa.string()),
-        pa.field("events", pa.int64()),
-        pa.field("bytes", pa.int64()),
-    ]
-)
-EVENT_FIELDS = (
-    pa.field("file", pa.string()),
-    pa.field("pos", pa.int64()),
-    pa.field("end_pos", pa.int64()),
-    pa.field("inner", pa.int32()),
-    pa.field("type", pa.string()),
-    pa.field("type_code", pa.int16()),
-    pa.field("timestamp", _TIMESTAMP),
-    pa.field("server_id", pa.int64()),
-    pa.field("size", pa.int64()),
-    pa.field("flags", pa.int32()),
-    pa.field("checksum", pa.string()),
-)
-TRANSACTION_FIELDS = (
-    pa.field("file", pa.string()),
-    pa.field("pos", pa.int64()),
-    pa.field("end_pos", pa.int64()),
-    pa.field("gtid", pa.string()),
-    pa.field("tag", pa.string()),
-    pa.field("timestamp", _TIMESTAMP),
-    pa.field("server_id", pa.int64()),
-    pa.field("immediate_commit_timestamp", _TIMESTAMP),
-    pa.field("original_commit_timestamp", _TIMESTAMP),
-    pa.field("length", pa.int64()),
-    pa.field("last_committed", pa.int64()),
-    pa.field("sequence_number", pa.int64()),
-    pa.field("events", pa.int64()),
-    pa.field("rows", pa.list_(_CHANGED)),
-    pa.field("xid", pa.decimal128(20, 0)),
-    pa.field("xa", pa.string()),
-    pa.field("ddl", pa.string()),
-    pa.field("end", pa.string()),
-    pa.field("complete", pa.bool_()),
-    pa.field("end_file", pa.string()),
-    pa.field("declared_length", pa.int64()),
-    pa.field("commit_id", pa.decimal128(20, 0)),
-    pa.field("gtid_flags", pa.int32()),
-    pa.field("statements", pa.int64()),
-    pa.field("texts", pa.list_(pa.string())),
-    pa.field("thread_id", pa.int64()),
-    pa.field("schema", pa.string()),
-    pa.field("compressed", pa.bool_()),
-)
 TABLES_FIELDS = (
     pa.field("schema", pa.string()),
     pa.field("table", pa.string()),
     pa.field("operation", pa.string()),
     pa.field("rows", pa.int64()),
     pa.field("bytes", pa.int64()),
+    pa.field("uncounted_events", pa.int64()),
 )
 CHUNK_FIELDS = (
     pa.field("_table", pa.string()),
@@ -144,9 +93,10 @@ def _metadata_field(name: Metadata, key: DataType | None, prefix: str) -> Struct
     return StructField(f"{prefix}{name}", spark_type(metadata_type(name)))
 
 
-def events_schema() -> StructType:
-    """Return the schema of the view `events`."""
-    return spark_schema(EVENT_FIELDS).add("body", VariantType())
+def events_schema(*, body: bool = True) -> StructType:
+    """Return the schema of the view `events`, with the decoded body or without."""
+    schema = spark_schema(EVENT_FIELDS)
+    return schema.add(BODY, VariantType()) if body else schema
 
 
 def table_schema(table: TableSchema, options: SourceOptions) -> StructType:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
+from binspark.columns.list_fields import TRANSACTION_FIELDS
 from binspark.errors import OptionError
 from binspark.kernels import cache
 from binspark.spark import schemas
@@ -91,9 +92,9 @@ def view_schema(options: SourceOptions) -> StructType:
     """Return the columns of a view."""
     match options.view:
         case View.EVENTS:
-            return schemas.events_schema()
+            return schemas.events_schema(body=options.body)
         case View.TRANSACTIONS:
-            return schemas.spark_schema(schemas.TRANSACTION_FIELDS)
+            return schemas.spark_schema(TRANSACTION_FIELDS)
         case View.CHUNKS:
             return schemas.spark_schema(schemas.CHUNK_FIELDS)
         case View.TABLES:
@@ -123,7 +124,7 @@ def _check_stream(options: SourceOptions) -> None:
 
 def _check_view(schema: StructType, options: SourceOptions) -> None:
     """Refuse columns that a view does not have, or of another type."""
-    known = {field.name: field.dataType for field in view_schema(options)}
+    known = {field.name: field.dataType for field in view_schema(replace(options, body=True))}
     for field in schema:
         if field.name not in known:
             has = ", ".join(known)

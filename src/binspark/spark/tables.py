@@ -38,14 +38,18 @@ class LogTables(Mapping[str, DataFrame]):
 
     @cached_property
     def summary(self) -> DataFrame:
-        """One row for each table: the number of rows and the size of their events, in total and by operation."""
+        """One row for each table: the number of rows and the size of their events, in total and by operation.
+
+        No value is decoded. `uncounted_events` are rows events whose rows cannot be counted, because the log does not
+        contain how large their values are, or because they are damaged.
+        """
         found = self._read({"view": "tables"})
         by_operation = [
             F.sum(F.when(F.col("operation") == operation, F.col(what)).otherwise(0)).alias(f"{operation}_{what}")
             for operation in _OPERATIONS
             for what in ("rows", "bytes")
         ]
-        total = [F.sum("rows").alias("rows"), F.sum("bytes").alias("bytes")]
+        total = [F.sum(what).alias(what) for what in ("rows", "bytes", "uncounted_events")]
         return found.groupBy("schema", "table").agg(*total, *by_operation).orderBy(F.desc("bytes"), "schema", "table")
 
     def __getitem__(self, name: str) -> DataFrame:
@@ -61,7 +65,7 @@ class LogTables(Mapping[str, DataFrame]):
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        rows = self.summary.select("schema", "table").collect()
+        rows = self.summary.select("schema", "table").where("schema <> ''").collect()  # others have only an id
         return tuple(sorted(f"{row['schema']}.{row['table']}" for row in rows))
 
     def _read(self, options: Mapping[str, str]) -> DataFrame:

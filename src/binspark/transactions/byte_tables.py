@@ -13,8 +13,10 @@ from binspark.transactions.grammar import (
     ROWS_ENDS_STATEMENT,
     STATEMENT_FORMS,
     TRANSITIONS,
+    Ending,
     Progress,
     Role,
+    begins_another,
 )
 
 Bytes = bytes | memoryview
@@ -43,6 +45,13 @@ EXECUTED_GTIDS_CODES = (int(E.PREVIOUS_GTIDS), int(E.GTID_LIST))
 PROGRESS_COUNT = len(Progress)
 PROGRESS_AFTER = bytes(after for role in sorted(TRANSITIONS) for after in TRANSITIONS[role])
 """What is in progress after an event: at `PROGRESS_COUNT * role + what was in progress before`."""
+
+INTERRUPTED_BY_BEGIN = tuple(int(before) for before in Progress if begins_another(Role.BEGINS, before))
+"""What must not be in progress for a BEGIN to belong to it."""
+
+ENDINGS = tuple(Ending)
+ENDING_NUMBERS = {ending: number for number, ending in enumerate(ENDINGS)}
+"""The numbers of endings in columns of numbers."""
 
 STARTS_NOTHING = (int(Role.OUTSIDE), int(Role.JOINS))
 """Roles of events that begin no transaction where none is in progress."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from binspark import event as events
 from binspark.event.mariadb import MariadbGtidExtraFlag
@@ -27,19 +27,73 @@ _DEFINES = re.compile(rb"\s*(?:CREATE|ALTER|DROP|RENAME|TRUNCATE|GRANT|REVOKE)\b
 _VERSION_COMMENT = re.compile(rb"/\*M?!\d*")
 
 
+class FirstEvent(NamedTuple):
+    """Where a transaction begins: what its first event says of it."""
+
+    file: str
+    start: int
+    server_id: int
+    timestamp: int
+
+    @classmethod
+    def of(cls, event: events.Event) -> FirstEvent:
+        """Return what an event says of the transaction that begins with it."""
+        return cls(event.file, event.offset, event.header.server_id, event.header.timestamp)
+
+
+class Counts(NamedTuple):
+    """How many rows events there are for a table, their bytes, and their rows: None once those of one are unknown."""
+
+    events: int
+    bytes: int
+    rows: int | None
+
+    def plus(self, size: int, rows: int | None) -> Counts:
+        """Return the counts with one more event."""
+        known = None if rows is None or self.rows is None else self.rows + rows
+        return Counts(self.events + 1, self.bytes + size, known)
+
+
+NO_ROWS = Counts(0, 0, 0)
+
+CountRows = Callable[[events.Event, events.TableMap], int | None]
+"""Returns how many rows a rows event has, whose table a TABLE_MAP describes; None if that is not known."""
+
+
+class MappedTables(Protocol):
+    """Which table an id means, up to the end of the statement."""
+
+    def get(self, table_id: int, /) -> events.TableMap | None:
+        """Return the last TABLE_MAP with an id, None if there is none in the statement."""
+        ...
+
+    def __setitem__(self, table_id: int, table: events.TableMap, /) -> None: ...
+
+    def clear(self) -> None:
+        """Forget all: the statement ends."""
+        ...
+
+
 class Draft:
     """Adds up the events of one transaction.
 
     progress         what is in progress after its last event
     payload_closed   whether its last event is a payload, and no event from inside came since
+    changes          rows events, their bytes and their rows, by schema, table and operation
+    text_left        how many more bytes of statements are kept
     """
 
-    def __init__(self, number: int, first: events.Event, text_limit: int) -> None:
+    def __init__(
+        self,
+        number: int,
+        first: FirstEvent,
+        text_limit: int,
+        tables: MappedTables | None = None,
+        count_rows: CountRows | None = None,
+    ) -> None:
         self.number = number
-        self.file = self.end_file = first.file
-        self.start = self.end = first.offset
-        self.server_id = first.header.server_id
-        self.timestamp = first.header.timestamp
+        self.file, self.start, self.server_id, self.timestamp = first
+        self.end_file, self.end = self.file, self.start
         self.progress = Progress.NONE
         self.payload_closed = self.compressed = False
         self.identity = ANONYMOUS
@@ -51,9 +105,11 @@ class Draft:
         self.xa: str | None = None
         self.thread_id: int | None = None
         self.schema: str | None = None
-        self._text_limit = self._text_left = text_limit
-        self._tables: dict[int, tuple[str, str]] = {}
-        self._changes: dict[tuple[str, str, RowOperation], list[int]] = {}
+        self.text_left = text_limit
+        self.changes: dict[tuple[str, str, RowOperation], Counts] = {}
+        self._text_limit = text_limit
+        self._tables: MappedTables = {} if tables is None else tables
+        self._count_rows = count_rows
 
     def add(self, event: events.Event, role: Role) -> None:
         """Count an event in."""
@@ -80,7 +136,7 @@ class Draft:
             timestamp=self.timestamp,
             length=self.length,
             events=self.events,
-            changes=tuple(TableChanges(*key, *counts) for key, counts in self._changes.items()),
+            changes=tuple(TableChanges(*key, *counts) for key, counts in self.changes.items()),
             statements=self.statements,
             texts=tuple(self.texts),
             ddl=self.ddl,
@@ -121,17 +177,18 @@ class Draft:
     def note_table(self, event: events.Event, _role: Role) -> None:
         """Note which table an id means, up to the end of the statement."""
         table: events.TableMap = event.body
-        self._tables[table.table_id] = table.schema, table.table
+        self._tables[table.table_id] = table
 
     def note_rows(self, event: events.Event, _role: Role) -> None:
         """Count a rows event for its table and operation."""
         rows: events.Rows = event.body
         self.compressed |= rows.compressed is not None
         if rows.rows:  # one without rows only ends its statement
-            schema, table = self._tables.get(rows.table_id, ("", f"#{rows.table_id}"))
-            counts = self._changes.setdefault((schema, table, rows.operation), [0, 0])
-            counts[0] += 1
-            counts[1] += len(event.frame.data)
+            table = self._tables.get(rows.table_id)
+            name = ("", f"#{rows.table_id}") if table is None else (table.schema, table.table)
+            count = None if table is None or self._count_rows is None else self._count_rows(event, table)
+            key = (*name, rows.operation)
+            self.changes[key] = self.changes.get(key, NO_ROWS).plus(len(event.frame.data), count)
         if rows.ends_statement:
             self._tables.clear()
 
@@ -156,9 +213,9 @@ class Draft:
         self.statements += 1
         if self.ddl is None and is_ddl(text):
             self.ddl = text[: self._text_limit]
-        if self._text_left > 0:
-            self.texts.append(text[: self._text_left])
-            self._text_left -= max(len(text), 1)
+        if self.text_left > 0:
+            self.texts.append(text[: self.text_left])
+            self.text_left -= max(len(text), 1)
 
 
 _NOTES: dict[type, Callable[[Draft, Any, Role], None]] = {

@@ -14,9 +14,10 @@ from binspark.transactions.grammar import Ending
 
 @dataclass(frozen=True, slots=True)
 class TableChanges:
-    """How often a transaction changes a table in one way: rows events, and their bytes before any compression.
+    """How often a transaction changes a table in one way: rows events, and their bytes in the log.
 
     A rows event whose table the log did not name before has an empty schema, and `#` with the table's id as its table.
+    `rows` is None where rows were not counted, or cannot be: the log does not contain how large a value is.
     """
 
     schema: str
@@ -24,6 +25,7 @@ class TableChanges:
     operation: RowOperation
     events: int
     bytes: int
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-from binspark.columns import slow_path, tables, transaction_table
+from binspark.columns import scan_memory, tables, transaction_table
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
 from binspark.errors import BinlogError, DecodeError
@@ -93,7 +93,7 @@ def small_reader(selection: Selection, history: SchemaHistory | None = None) -> 
     """Make a reader that takes little memory, because tests make thousands of them."""
     with (
         patch.object(tables, "_MAX_COLUMNS", 1 << 11),
-        patch.object(slow_path, "_WINDOW", 1 << 10),
+        patch.object(scan_memory, "_WINDOW", 1 << 10),
         patch.object(transaction_table, "_TEXT_CAPACITY", 1 << 16),
     ):
         return BatchReader(selection, history)

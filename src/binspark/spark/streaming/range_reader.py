@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import TypeVar
 
+from binspark.columns.log_scan import LogScan
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.sequence import Sequence, log_number
 from binspark.errors import Purged
-from binspark.event import Event
 from binspark.replication.chunk import LogChunk, read_chunks
 from binspark.replication.follow import Follower
 from binspark.replication.gtids import includes
@@ -20,6 +21,7 @@ from binspark.server.config import ConnectionConfig
 from binspark.server.connection import connect
 from binspark.server.info import server_info
 
+Item = TypeVar("Item")
 MakeReader = Callable[[SchemaHistory], BatchReader]
 
 
@@ -53,10 +55,9 @@ class RangeReader:
                 yield from read_chunks(reader, [chunk], sequence)
                 first += reader.transaction_rows
 
-    def events(self, part: ServerRange, *, expand: bool = True) -> Iterator[Event]:
-        """Yield the events of a range."""
-        for chunk in range_chunks(part):
-            yield from chunk.events(expand_payloads=expand)
+    def scan(self, part: ServerRange, scan: LogScan[Item]) -> Iterator[Item]:
+        """Yield what a scan finds in a range."""
+        return read_chunks(scan, range_chunks(part))
 
 
 def range_chunks(part: ServerRange) -> Iterator[LogChunk]:

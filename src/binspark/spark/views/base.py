@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
+from binspark.columns.log_scan import LogScan
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
 from binspark.event import Event, Query
@@ -14,6 +15,8 @@ from binspark.files.split_reader import MakeReader
 from binspark.schema.emptied import NONE_EMPTIED, Emptied, emptied_by
 from binspark.schema.history import SchemaHistory
 from binspark.spark.options import DdlMode, SourceOptions
+
+Item = TypeVar("Item")
 
 
 class LogReader(Protocol):
@@ -23,8 +26,8 @@ class LogReader(Protocol):
         """Yield the rows of the transactions of a part."""
         ...
 
-    def events(self, part: Any, *, expand: bool = True) -> Iterator[Event]:
-        """Yield the events of a part."""
+    def scan(self, part: Any, scan: LogScan[Item]) -> Iterator[Item]:
+        """Yield what a scan finds in a part."""
         ...
 
 

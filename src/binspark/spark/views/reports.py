@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from binspark.columns.metadata_fields import Metadata
-from binspark.columns.reader import BatchReader
-from binspark.columns.selection import Operations
+from binspark.columns.table_counts import TableCount, TableCounts
+from binspark.columns.transaction_list import TransactionReader
+from binspark.event import RowOperation
 from binspark.files.split_reader import Damage, SplitReader
-from binspark.schema.history import SchemaHistory
 from binspark.spark.options import SourceOptions
 from binspark.spark.views.base import LogReader, batch_readers
-from binspark.spark.views.events import record_batch
-
-_OPERATIONS = ("insert", "update", "delete")
 
 
 @dataclass(frozen=True)
@@ -29,42 +25,25 @@ class TablesView:
     target: pa.Schema
 
     def read(self, part: Any, reader: LogReader) -> Iterator[pa.RecordBatch]:
-        """Count the rows of a split. No value of theirs is decoded."""
-        selection = replace(
-            self.options.selection,
-            columns=(),
-            metadata_columns=frozenset({Metadata.OP}),
-            operations=self.options.selection.operations & ~Operations.TRUNCATE,
-        )
-        make, made = batch_readers(selection, self.options), list[BatchReader]()
-
-        def make_reader(history: SchemaHistory) -> BatchReader:
-            made.append(make(history))
-            return made[-1]
-
-        rows: dict[str, Any] = {}
-        for found in reader.batches(part, make_reader):
-            operations = found.origin(Metadata.OP).indices.to_numpy()
-            counted = np.bincount(operations, minlength=len(_OPERATIONS))
-            rows[found.table.name] = rows.get(found.table.name, 0) + counted
-        bytes_: dict[str, Any] = {}
-        for one in made:
-            for name, counted in one.tables.event_bytes().items():
-                bytes_[name] = bytes_.get(name, 0) + counted
-        records = [
-            record
-            for name, counted in rows.items()
-            for record in _records(name, counted.tolist(), bytes_[name].tolist())
-        ]
-        if records:
-            yield record_batch(records, self.target)
+        """Count the rows of a split. No value is decoded, so that none can be wrong."""
+        counts = TableCounts(self.options.selection)
+        transactions = TransactionReader(counts)
+        for _ in chain(reader.scan(part, transactions), transactions.finish()):
+            pass
+        if counts.counts:
+            yield _record_batch([_count_record(*item) for item in counts.counts.items()], self.target)
 
 
-def _records(table: str, rows: list[int], sizes: list[int]) -> Iterator[dict[str, Any]]:
-    schema, _, name = table.partition(".")
-    for operation, count, size in zip(_OPERATIONS, rows, sizes, strict=True):
-        if count:
-            yield {"schema": schema, "table": name, "operation": operation, "rows": count, "bytes": size}
+def _count_record(name: tuple[str, str, RowOperation], count: TableCount) -> dict[str, Any]:
+    schema, table, operation = name
+    return {
+        "schema": schema,
+        "table": table,
+        "operation": operation.value,
+        "rows": count.rows,
+        "bytes": count.bytes,
+        "uncounted_events": count.uncounted,
+    }
 
 
 @dataclass(frozen=True)
@@ -83,7 +62,7 @@ class CorruptView:
         for _ in thorough.batches(part, batch_readers(selection, self.options)):
             pass
         if damages:
-            yield record_batch([_record(damage) for damage in damages], self.target)
+            yield _record_batch([_record(damage) for damage in damages], self.target)
 
 
 def _record(damage: Damage) -> dict[str, Any]:
@@ -96,3 +75,9 @@ def _record(damage: Damage) -> dict[str, Any]:
         "error": type(error).__name__,
         "message": error.message,
     }
+
+
+def _record_batch(records: list[dict[str, Any]], target: pa.Schema) -> pa.RecordBatch:
+    """Return records as a batch."""
+    arrays = [pa.array([record[field.name] for record in records], field.type) for field in target]
+    return pa.RecordBatch.from_arrays(arrays, schema=target)

@@ -1,0 +1,1 @@
+"""How long a log takes that changes thousands of tables."""

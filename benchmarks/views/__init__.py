@@ -1,0 +1,1 @@
+"""How fast Spark's views of a log are: events and transactions beside changes."""
