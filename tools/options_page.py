@@ -14,7 +14,7 @@ from textwrap import fill
 
 import click
 
-from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, TABLE, SelectionOption
+from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, TABLE, TIMEZONE, SelectionOption
 from binspark.cli.command import RenamedOption
 from binspark.cli.main import COMMANDS, main
 from binspark.options.option import Option, Surface
@@ -31,8 +31,8 @@ line, `exclude_tables` in Python, `excludeTables` in Spark, which ignores case. 
 (`mysqlbinlog`, `mysql`) and Spark's own sources. An option that a surface does not have is empty in its column.
 
 Options with several values take them separated by commas; on the command line they may also be repeated, in Python they
-may be a list. Times are in UTC unless they have a time zone: `2026-11-15 09:30:00`, `2026-11-15T09:30:00+01:00`. Sizes
-have units in powers of 1024: `500000`, `64m`, `2 GB`.
+may be a list. Times are in UTC, on the command line in `--timezone`, unless they have a time zone:
+`2026-11-15 09:30:00`, `2026-11-15T09:30:00+01:00`. Sizes have units in powers of 1024: `500000`, `64m`, `2 GB`.
 
 This page is generated from the code: `python -m tools.options_page`.
 """
@@ -48,7 +48,8 @@ class Row:
 
     def add(self, option: Option, name: str, where: str, surface: Surface) -> None:
         """Add a surface; if its meaning differs, both meanings are kept."""
-        self.names[surface] = f"`{name}`" + (f" ({where})" if where else "")
+        short = f", `{option.short}`" if option.short and surface is CLI else ""
+        self.names[surface] = f"`{name}`{short}" + (f" ({where})" if where else "")
         meaning = option.help if not option.choices else f"{option.help} {_choices(option)}"
         if not self.meanings:
             self.meanings.append(meaning)
@@ -74,14 +75,16 @@ def _choices(option: Option) -> str:
 def _selection() -> Iterator[str]:
     yield "## Selecting rows\n"
     yield _paragraph(
-        "Commands `rows`, `tail` and `export`; `binspark.rows` and `binspark.batches`; Spark, in batch and in streams."
+        "Commands `rows`, `tail` and `export`; `events`, `transactions` and `stat`, which decode no rows; "
+        "`binspark.rows` and `binspark.batches`; Spark, in batch and in streams. What an option means for each command "
+        "is in [command-line.md](command-line.md)."
     )
     yield _paragraph(
         "Spark reads complete transactions: there, positions are those where transactions begin, and times are commit "
         "times. In the view `events`, `tables`, `excludeTables` and `operations` do not apply."
     )
     rows = {}
-    for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE):
+    for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, TIMEZONE):
         rows[option.name] = _row(option, {CLI: _for_batches(option, "export"), PYTHON: _for_batches(option, "batches")})
     rows[TABLE.name].names[PYTHON] = f"`{TABLE.name}` (batches)"
     for option in SPARK_OPTIONS:
@@ -97,8 +100,9 @@ def _for_batches(option: Option, where: str) -> str:
 def _server() -> Iterator[str]:
     yield "## Connecting to a server\n"
     yield _paragraph(
-        "Commands `archive`, `tail` and `doctor`; `binspark.connect`, `binspark.follow` and `binspark.open_archiver`; "
-        "Spark, to follow a server or to read the schemas of tables. An option file has the same names: `ssl-ca`."
+        "All commands that read logs, `archive` and `doctor`; `binspark.connect`, `binspark.follow` and "
+        "`binspark.open_archiver`; Spark, to follow a server or to read the schemas of tables. An option file has the "
+        "same names: `ssl-ca`."
     )
     yield from _table([_row(option) for option in SERVER_OPTIONS])
 
@@ -106,8 +110,8 @@ def _server() -> Iterator[str]:
 def _live() -> Iterator[str]:
     yield "## Following a server\n"
     yield _paragraph(
-        "Commands `archive` and `tail`; `binspark.follow` and `binspark.open_archiver`; Spark streams. An archive, and "
-        "`binspark.follow`, have `end` as the only value of `until`."
+        "All commands that read logs, if they read a server, and `archive`; `binspark.follow` and "
+        "`binspark.open_archiver`; Spark streams. An archive has `end` as the only value of `until`."
     )
     yield from _table([_row(option) for option in STREAM_OPTIONS])
     yield "## Archiving a server\n"
@@ -117,10 +121,7 @@ def _live() -> Iterator[str]:
 
 def _events() -> Iterator[str]:
     yield "## Reading events\n"
-    yield _paragraph(
-        "Command `events`, which also has `--start-position` and `--stop-position`; `binspark.events`, as fields of "
-        "`ReadOptions`; Spark, in the view `events`."
-    )
+    yield _paragraph("Command `events`; `binspark.events`, as fields of `ReadOptions`; Spark, in the view `events`.")
     row = _row(next(option for option in SPARK_OPTIONS if option.name == "expand_payloads"))
     row.names |= {CLI: "`--expand-payloads`", PYTHON: "`expand_payloads`"}
     checksums, limits = Row({PYTHON: "`report_checksums`"}), Row({PYTHON: "`limits`"})

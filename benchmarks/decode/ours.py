@@ -20,10 +20,10 @@ def reader_for(log: Log) -> BatchReader:
     return BatchReader(Selection(before=log.workload.name == "update"))
 
 
-def count_rows(reader: BatchReader, path: Path) -> int:
-    """Decode a complete log and use only the number of rows of each batch."""
+def count_rows(reader: BatchReader, path: Path, stop: int | None = None) -> int:
+    """Decode a log, completely or up to an offset, and use only the number of rows of each batch."""
     with path.open("rb", buffering=0) as file:
-        return sum(item.batch.num_rows for item in reader.read(file.readinto, path.name))
+        return sum(item.batch.num_rows for item in reader.read(file.readinto, path.name, stop=stop))
 
 
 def measure(log: Log) -> Figure:
@@ -39,8 +39,8 @@ def measure(log: Log) -> Figure:
 
 def rows_before(log: Log, position: int) -> int:
     """Count the rows of a log's events before a position, to check a peer that read up to there."""
-    reader = BatchReader(Selection(stop_position=position))
-    return count_rows(reader, log.path)
+    reader = BatchReader(Selection())
+    return count_rows(reader, log.path, stop=position)
 
 
 def measure_two_threads(log: Log) -> float:

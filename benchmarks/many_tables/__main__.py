@@ -21,6 +21,7 @@ from binspark.columns.transaction_batch import TransactionColumns
 from binspark.columns.transaction_list import TransactionReader
 from binspark.export import Export, ExportOptions
 from binspark.files import find_logs
+from binspark.files.inputs import FileInput
 from binspark.kernels import cache
 from binspark.schema.history import SchemaHistory
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, varchar
@@ -70,7 +71,9 @@ def stat(path: Path) -> None:
 
 def export(path: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
-        Export(Selection(), SchemaHistory(), ExportOptions()).run(find_logs(path), Path(name) / "out")
+        Export(Selection(), SchemaHistory(), ExportOptions()).run(
+            [FileInput(source) for source in find_logs(path)], Path(name) / "out"
+        )
 
 
 WAYS: dict[str, Callable[[Path], None]] = {

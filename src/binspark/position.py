@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+COMPRESSED_SUFFIXES = (".gz", ".zst", ".xz", ".bz2", ".lz4")
+"""How the names of compressed logs end."""
+
+
+def log_name(path: str) -> str:
+    """Return the name of a log as its server wrote it: without folder, and without the suffix of a compressed copy.
+
+    >>> log_name("backup/binlog.000003.gz")
+    'binlog.000003'
+    """
+    name = path.rpartition("/")[2]
+    suffix = next((suffix for suffix in COMPRESSED_SUFFIXES if name.lower().endswith(suffix)), "")
+    return name[: len(name) - len(suffix)]
+
 
 @dataclass(frozen=True, slots=True)
 class Position:

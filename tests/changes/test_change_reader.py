@@ -233,7 +233,7 @@ def test_the_orders_that_were_deleted_are_in_the_log() -> None:
             {"start_datetime": "yesterday"},
             "^start_datetime must be a time such as 2026-11-15 09:30:00, got 'yesterday'",
         ),
-        ({"include_gtids": "0-1-5-7"}, "^include_gtids must be a GTID set of MySQL or a GTID position of MariaDB, got"),
+        ({"include_gtids": "0-1-5-7"}, "^include_gtids must be a GTID set of MySQL, or GTIDs of MariaDB such as"),
         ({"undecodable": "ignore"}, "^undecodable must be error, replace or binary, got 'ignore'$"),
         ({"stop_position": 0}, "^stop_position must be 1 or more, got 0$"),
     ],

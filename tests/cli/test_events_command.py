@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from binspark.cli.main import exit_code
+from binspark.testing.builder import BinlogBuilder
 from tests.corpus.cases import case_logs
 
 LOG = case_logs("mysql/format-row")[0]
@@ -100,5 +101,35 @@ def test_standard_input_is_a_log() -> None:
     command = [sys.executable, "-m", "binspark", "events", "-"]
     with LOG.open("rb") as log:
         result = subprocess.run(command, stdin=log, capture_output=True, text=True, check=True)
-    assert "FORMAT_DESCRIPTION" in result.stdout.splitlines()[0]
+    heading, first, *_ = result.stdout.splitlines()
+    assert heading.split() == ["position", "end_log_pos", "type", "size", "time", "contents"]
+    assert "FORMAT_DESCRIPTION" in first
     assert result.stderr == ""
+
+
+def test_lines_have_their_file_if_there_are_several(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["events", str(LOG), str(COMPRESSED)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith(f"{LOG.name}:4 ")
+    assert sum(line.startswith("position") for line in lines) == 1
+
+
+def test_artificial_events_are_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = BinlogBuilder(relay=True)
+    log.artificial_rotate("binlog.000007")
+    [path] = log.save(tmp_path)
+    assert exit_code(["events", str(path)]) == 0
+    [rotate] = [line for line in capsys.readouterr().out.splitlines() if "ROTATE" in line]
+    assert rotate.endswith("binlog.000007:4  [artificial]")
+
+
+def test_lines_fit_the_terminal(tmp_path: Path) -> None:
+    log = BinlogBuilder()
+    log.ddl("CREATE TABLE t (" + ", ".join(f"column_{number} INT" for number in range(50)) + ")", schema="shop")
+    [path] = log.save(tmp_path)
+    command = f"{sys.executable} -m binspark events {path}"
+    script = f"import pty, os; os.environ['COLUMNS'] = '70'; pty.spawn({command.split()!r})"
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    lines = shown.replace("\r", "").splitlines()
+    assert max(map(len, lines)) == 70
+    assert lines[-1].endswith("…")

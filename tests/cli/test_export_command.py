@@ -213,6 +213,7 @@ def test_many_tables_share_few_open_files(tmp_path: Path) -> None:
     from binspark.changes.selection_options import make_selection
     from binspark.export import Export, ExportOptions
     from binspark.files import find_logs
+    from binspark.files.inputs import FileInput
     from binspark.schema import SchemaHistory
 
     tables = [table(f"shop.t{number}", integer("id")) for number in range(6)]
@@ -222,7 +223,7 @@ def test_many_tables_share_few_open_files(tmp_path: Path) -> None:
         log.rotate()
     log.save(tmp_path)
     export = Export(make_selection({}), SchemaHistory(), ExportOptions(max_open_files=2))
-    written = export.run(find_logs(tmp_path), tmp_path / "out")
+    written = export.run([FileInput(source) for source in find_logs(tmp_path)], tmp_path / "out")
     assert [(each.rows, each.files) for each in written] == [(4, 2)] * 6
     assert len(exported(tmp_path / "out", "shop.t3")) == 4
 

@@ -103,7 +103,7 @@ def test_a_line_for_a_person_says_where_what_and_which_values_changed(
     log.save(tmp_path)
     assert exit_code(["rows", str(tmp_path)]) == 0
     first, second = capsys.readouterr().out.splitlines()
-    assert first.endswith(f'2025-06-15 15:06:40  insert  shop.orders  id=1 note="{"x" * 58}…')
+    assert first.endswith(f'2025-06-15 15:06:40Z  insert  shop.orders  id=1 note="{"x" * 58}…')
     assert second.endswith('update  shop.orders  note: "a\\u001b[2J" → "b"')
 
 
@@ -172,7 +172,7 @@ def test_a_checksum_that_does_not_match_ends_a_file(tmp_path: Path, capsys: pyte
         (["--start-datetime", "noon"], "--start-datetime must be a time such as 2026-11-15 09:30:00, got 'noon'"),
         (
             ["--include-gtids", "0-1-2-3"],
-            "--include-gtids must be a GTID set of MySQL or a GTID position of MariaDB, got '0-1-2-3'",
+            "--include-gtids must be a GTID set of MySQL, or GTIDs of MariaDB such as 0-1-42",
         ),
         (["--operations", "remove"], "--operations must be insert, update or delete, got 'remove'"),
         (["--schema-file", "no-such.sql"], "no-such.sql"),

@@ -16,9 +16,15 @@ SECRET = "correct horse"
 
 
 @pytest.fixture(autouse=True)
-def no_password_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("BINSPARK_PASSWORD", raising=False)
-    monkeypatch.delenv("MYSQL_PWD", raising=False)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty home directory, and no password in the environment."""
+    for name in ("BINSPARK_PASSWORD", "MYSQL_PWD", "MYSQL_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setattr("binspark.server.config._DEFAULT_FILES", ("$MYSQL_HOME/my.cnf", "~/.my.cnf"))
+    return folder
 
 
 class Probe:
@@ -80,24 +86,68 @@ def test_the_environment_has_a_password(variable: str, monkeypatch: pytest.Monke
     assert Probe().connection().password == SECRET
 
 
-def test_a_password_is_prompted_for_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("option", ["-p", "--password"])
+def test_a_password_is_prompted_for_and_not_shown(option: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MYSQL_PWD", "of the environment")
     probe = Probe()
-    result = probe.run("--user", "me", "--host", "db1", "--ask-password", typed=f"{SECRET}\n")
+    result = probe.run("--user", "me", option, "--host", "db1", typed=f"{SECRET}\n")
     assert probe.connections[0].password == SECRET
     assert "Password of me at db1:3306" in result.stderr
     assert SECRET not in result.output
 
 
 def test_an_empty_password_can_be_typed() -> None:
-    assert Probe().connection("--ask-password", typed="\n").password == ""
+    assert Probe().connection("-p", typed="\n").password == ""
 
 
-def test_no_option_takes_a_password() -> None:
-    result = Probe().run("--password", SECRET)
-    assert result.exit_code == 2
-    assert "No such option '--password'" in result.output
-    assert SECRET not in result.output
+@pytest.mark.parametrize("option", [f"-p{SECRET}", f"--password={SECRET}"])
+def test_a_password_on_the_command_line_is_attached_and_warned_of(option: str) -> None:
+    probe = Probe()
+    result = probe.run("--user", "me", option)
+    assert probe.connections[0].password == SECRET
+    assert result.stderr == (
+        "binspark: every user of this machine can see a password on the command line; use -p without a value\n"
+    )
+
+
+def test_short_names_are_those_of_mysqls_clients() -> None:
+    connection = Probe().connection("-h", "db1", "-P3307", "-u", "you")
+    assert (connection.addresses, connection.user) == ((Address("db1", 3307),), "you")
+    assert Probe().connection("-S", "/run/mysqld.sock").addresses[0].socket == "/run/mysqld.sock"
+
+
+def test_a_lone_h_asks_for_help() -> None:
+    assert Probe().run("-h").stdout.startswith("Usage:")
+
+
+def test_option_files_of_mysqls_clients_are_read(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / ".my.cnf").write_text("[client]\nhost=db1\npassword=first\n[mysql]\nhost=not-ours\n")
+    assert Probe().connection() == ConnectionConfig((Address("db1"),), "me", "first")
+    (tmp_path / "my.cnf").write_text("[client]\nhost=db0\nport=3307\n")
+    monkeypatch.setenv("MYSQL_HOME", str(tmp_path))
+    assert Probe().connection() == ConnectionConfig((Address("db1", 3307),), "me", "first")
+    assert Probe().connection("--no-defaults") == ConnectionConfig((Address("localhost"),), "me")
+    other = tmp_path / "other.cnf"
+    other.write_text("[client]\nhost=db9\n")
+    assert Probe().connection("--defaults-file", str(other)) == ConnectionConfig((Address("db9"),), "me")
+
+
+def test_a_world_writable_option_file_is_ignored_with_a_warning(home: Path) -> None:
+    file = home / ".my.cnf"
+    file.write_text("[client]\nhost=db1\n")
+    file.chmod(0o666)
+    probe = Probe()
+    result = probe.run("--user", "me")
+    assert probe.connections[0].addresses == (Address("localhost"),)
+    assert result.stderr == f"binspark: {file} is ignored: it is world-writable; run chmod o-w on it\n"
+
+
+def test_localhost_is_the_socket_of_the_option_file(home: Path) -> None:
+    (home / ".my.cnf").write_text("[client]\nsocket=/run/db.sock\n")
+    assert Probe().connection("-h", "localhost").addresses[0].socket == "/run/db.sock"
+    assert Probe().connection().addresses[0].socket == "/run/db.sock"
+    assert Probe().connection("-h", "localhost", "-P", "3307").addresses == (Address("localhost", 3307),)
+    assert Probe().connection("-h", "db2").addresses == (Address("db2"),)
 
 
 def test_other_options_and_the_context_reach_the_command() -> None:
@@ -111,8 +161,9 @@ def test_other_options_and_the_context_reach_the_command() -> None:
         ["--host", "db1", "--socket", "/s"],
         ["--ssl-cert", "/only-half"],
         ["--defaults-file", "/no/such/file"],
+        ["--defaults-file", "/dev/null", "--no-defaults"],
     ],
-    ids=["no host", "host and socket", "certificate without key", "no option file"],
+    ids=["no host", "host and socket", "certificate without key", "no option file", "defaults and none"],
 )
 def test_what_cannot_be_is_wrong_use(arguments: list[str]) -> None:
     result = Probe().run("--user", "me", *arguments)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from binspark.columns import log_scan, scan_memory
+from binspark.columns.options import ColumnOptions, ZeroDates
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
-from binspark.columns.types import ColumnOptions, ZeroDates
 from tests.corpus.cases import case_logs, corpus_logs, log_id
 from tests.support.columns.bulk import bulk_outcome, in_chunks, read_outcome
 from tests.support.columns.reference import ReferenceReader

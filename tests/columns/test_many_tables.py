@@ -14,6 +14,7 @@ from binspark.columns.transaction_batch import TransactionColumns
 from binspark.columns.transaction_list import TransactionReader
 from binspark.export import Export, ExportOptions
 from binspark.files import find_logs
+from binspark.files.inputs import FileInput
 from binspark.schema.history import SchemaHistory
 from binspark.transactions.contents import ContentsReader
 from tests.support.columns.many_tables import count_calls, log_of_many_tables
@@ -46,7 +47,9 @@ def contents(path: Path) -> None:
 
 def export(path: Path) -> None:
     target = path.parent / f"out of {path.parent.name}"
-    assert Export(Selection(), SchemaHistory(), ExportOptions()).run(find_logs(path), target)
+    assert Export(Selection(), SchemaHistory(), ExportOptions()).run(
+        [FileInput(source) for source in find_logs(path)], target
+    )
 
 
 @pytest.mark.parametrize("read", [batches, rows, transactions, contents, export])

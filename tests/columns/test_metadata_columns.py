@@ -10,7 +10,7 @@ import pytest
 
 import binspark
 from binspark.cli.main import exit_code
-from binspark.columns.metadata_fields import Metadata, metadata_names
+from binspark.columns.metadata import Metadata, metadata_names
 from binspark.errors import OptionError
 from binspark.testing.builder import BinlogBuilder, Table, delete, insert, integer, table, update, varchar
 from tests.corpus.cases import case_logs

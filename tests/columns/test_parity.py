@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from binspark.columns.options import ColumnOptions, TimeFormat, ZeroDates
 from binspark.columns.selection import Operations, Selection
-from binspark.columns.types import ColumnOptions, ZeroDates
 from binspark.gtid import GtidSet
 from binspark.values.options import Undecodable
 from tests.support.columns.bulk import bulk_outcome
@@ -15,7 +15,9 @@ from tests.support.columns.reference import ReferenceReader
 
 FILE = "binlog.000001"
 _THOROUGH = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-_options = st.builds(ColumnOptions, st.sampled_from(ZeroDates), st.sampled_from(Undecodable))
+_options = st.builds(
+    ColumnOptions, st.sampled_from(ZeroDates), st.sampled_from(Undecodable), st.sampled_from(TimeFormat)
+)
 _gtids = st.none() | st.sampled_from((GtidSet(""), GtidSet(f"{UUID}:1-2"), GtidSet(f"{UUID}:1:3:tag:2")))
 _names = st.none() | st.sampled_from((frozenset({"shop.a"}), frozenset({"shop.b"}), frozenset({"shop.none"})))
 _moments = st.integers(FIRST_TIME, LAST_TIME + 1).map(lambda seconds: seconds * 1_000_000)
@@ -24,13 +26,12 @@ selections: st.SearchStrategy[Selection] = st.builds(
     tables=_names,
     excluded=st.just(frozenset()) | st.just(frozenset({"shop.b"})),
     operations=st.integers(0, 7).map(Operations),
-    start_position=st.just(0) | st.integers(0, 1500),
-    stop_position=st.none() | st.integers(200, 1500),
     start_time=st.just(0) | st.integers(FIRST_TIME, LAST_TIME + 1),
     stop_time=st.none() | st.integers(FIRST_TIME, LAST_TIME + 1),
     committed_from=st.just(0) | _moments,
     committed_before=st.none() | _moments,
     server_id=st.none() | st.integers(1, 2),
+    thread_id=st.none() | st.integers(0, 20),
     include_gtids=_gtids,
     exclude_gtids=_gtids,
     before=st.booleans(),
@@ -41,9 +42,9 @@ selections: st.SearchStrategy[Selection] = st.builds(
 )
 
 
-def agree(log: RandomLog, selection: Selection) -> None:
-    expected = ReferenceReader(selection, log.history()).read(log.content, FILE)
-    assert bulk_outcome(log.content, selection, log.history(), FILE) == expected
+def agree(log: RandomLog, selection: Selection, start: int = 0, stop: int | None = None) -> None:
+    expected = ReferenceReader(selection, log.history()).read(log.content, FILE, start=start, stop=stop)
+    assert bulk_outcome(log.content, selection, log.history(), FILE, start=start, stop=stop) == expected
 
 
 @_THOROUGH
@@ -65,9 +66,9 @@ def test_small_batches_have_the_same_rows(log: RandomLog, max_rows: int, max_byt
 
 
 @_THOROUGH
-@given(logs(damage=False), selections)
-def test_what_is_selected_is_the_same(log: RandomLog, selection: Selection) -> None:
-    agree(log, selection)
+@given(logs(damage=False), selections, st.just(0) | st.integers(0, 1500), st.none() | st.integers(200, 1500))
+def test_what_is_selected_is_the_same(log: RandomLog, selection: Selection, start: int, stop: int | None) -> None:
+    agree(log, selection, start, stop)
 
 
 @_THOROUGH

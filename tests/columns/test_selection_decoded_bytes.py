@@ -35,8 +35,9 @@ def log_of(compress: bool, checksum: ChecksumAlgorithm = ChecksumAlgorithm.CRC32
 
 def read(log: BinlogBuilder, **choice: Any) -> tuple[int, list[tuple[int, int, int]]]:
     """Return how many bytes were decoded, and where the rows of items are: position, number, value."""
+    part = {name: choice.pop(name) for name in ("start", "stop") if name in choice}
     reader = BatchReader(Selection(**choice))
-    found = list(reader.read(io.BytesIO(log.content).readinto))
+    found = list(reader.read(io.BytesIO(log.content).readinto, **part))
     of_items = [one.batch for one in found if one.table.table == "items"]
     rows = [row for batch in of_items for row in batch.select(["_log_pos", "_log_row", "id"]).to_pylist()]
     return reader.decoded_bytes, [(row["_log_pos"], row["_log_row"], row["id"]) for row in rows]
@@ -49,8 +50,8 @@ def choices(log: BinlogBuilder) -> dict[str, tuple[dict[str, Any], list[int]]]:
     return {
         "start_time": ({"start_time": NOON + 2}, [2, 102, 3, 103]),
         "server_id": ({"server_id": 2}, [1, 101]),
-        "start_position": ({"start_position": third}, [2, 102, 3, 103]),
-        "stop_position": ({"stop_position": third}, [0, 100, 1, 101]),
+        "start": ({"start": third}, [2, 102, 3, 103]),
+        "stop": ({"stop": third}, [0, 100, 1, 101]),
         "committed_from": ({"committed_from": (NOON + 3) * 1_000_000}, [3, 103]),
         "committed_before": ({"committed_before": (NOON + 1) * 1_000_000}, [0, 100]),
         "include_gtids": ({"include_gtids": GtidSet(name)}, [1, 101]),

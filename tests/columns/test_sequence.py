@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import binspark
 from binspark.columns.arena import Arena
-from binspark.columns.metadata_fields import BEFORE, Metadata, metadata_names
+from binspark.columns.metadata import BEFORE, Metadata, metadata_names
 from binspark.columns.sequence import Sequence, log_number
 from binspark.errors import Unsupported
 from binspark.testing.builder import BinlogBuilder, insert, integer, table

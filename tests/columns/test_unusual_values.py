@@ -9,9 +9,9 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 
+from binspark.columns.options import ColumnOptions, ZeroDates
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
-from binspark.columns.types import ColumnOptions, ZeroDates
 from binspark.event.column_types import ColumnType as T
 from binspark.frames import EventCode as E
 from binspark.schema.table import TableSchema

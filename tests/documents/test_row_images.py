@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from binspark.changes import change_json
+from binspark.columns.options import ColumnOptions, ZeroDates
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
-from binspark.columns.types import ColumnOptions, ZeroDates
 from binspark.documents.row_images import RowImages
 from binspark.documents.row_objects import json_rows, variant_rows
 from binspark.files.changes import read_changes

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from binspark.columns.types import ZeroDates
+from binspark.columns.options import ZeroDates
 from binspark.documents.row_objects import PresentColumns, json_rows
 from binspark.errors import Malformed, OptionError
 from binspark.event.column_types import ColumnType as T

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from binspark.columns.types import ZeroDates
+from binspark.columns.options import ZeroDates
 from binspark.documents import output
 from binspark.documents.row_objects import json_rows, variant_rows
 from binspark.documents.variant import variant_documents

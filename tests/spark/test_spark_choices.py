@@ -155,8 +155,8 @@ def position_cases(logs: list[Path]) -> list[tuple[dict[str, str], Callable[[Tra
             {"startPosition": f"{first.name}:{middle}", "stopPosition": f"{first.name}:{middle + 1}"},
             lambda t: t.file == str(first) and t.start == middle,
         ),
-        ({"startPosition": str(middle)}, lambda t: t.start >= middle),
-        ({"stopPosition": str(middle)}, lambda t: t.start < middle),
+        ({"startPosition": str(middle)}, lambda t: t.file == str(second) or t.start >= middle),
+        ({"stopPosition": str(later)}, lambda t: t.file == str(first) or t.start < later),
     ]
 
 

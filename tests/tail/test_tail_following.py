@@ -19,9 +19,10 @@ from binspark.changes.selection_options import make_selection
 from binspark.columns.selection import Selection
 from binspark.errors import ConnectionLost, OptionError
 from binspark.files import read_events
+from binspark.replication.server_input import ServerInputSettings
 from binspark.replication.settings import StreamSettings
 from binspark.server.retry import Retry
-from binspark.tail.follow import Tail, TailSettings
+from binspark.tail.follow import Tail
 from binspark.testing.servers import Family, MySQL, Server
 from tests.support.archive.archiving import MAX_WAIT, wait_until
 from tests.support.replication.streams import end_of
@@ -30,10 +31,10 @@ from tests.support.servers import StartServer, config_of, every_family
 pytestmark = pytest.mark.timeout(180)
 
 
-def settings(**changes: Any) -> TailSettings:
+def settings(**changes: Any) -> ServerInputSettings:
     stream = StreamSettings(heartbeat_seconds=0.2, missed_heartbeats=10, first_seconds=20)
     retry = Retry(limit=300, first_seconds=0.05, max_seconds=0.2)
-    return TailSettings(**{"start": "earliest", "stream": stream, "retry": retry, **changes})
+    return ServerInputSettings(**{"start": "earliest", "stream": stream, "retry": retry, **changes})
 
 
 class Seen:

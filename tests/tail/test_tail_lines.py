@@ -66,8 +66,6 @@ CHOICES: list[dict[str, Any]] = [
     {"operations": ["insert", "delete"]},
     {"tables": ["*.a*"]},
     {"exclude_tables": ["*.a*"]},
-    {"start_position": 1000},
-    {"stop_position": 1000},
     {"server_id": 12345},
     {"start_datetime": "2100-01-01 00:00:00"},
     {"stop_datetime": "2100-01-01 00:00:00"},
@@ -82,8 +80,7 @@ def test_filters_choose_the_same_rows_in_bulk(choice: dict[str, Any]) -> None:
     selection = make_selection(choice)
     for log in SHOP:
         reader = ChangeReader(selection)
-        events = [event for event in read_events(log) if event.offset < (selection.stop_position or 1 << 40)]
-        wanted = [change_json(change) for event in events for change in reader.feed(event)]
+        wanted = [change_json(change) for event in read_events(log) for change in reader.feed(event)]
         assert printed([chunk_of(log.read_bytes(), log.name)], selection) == wanted
 
 

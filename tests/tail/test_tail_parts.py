@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from binspark.cli.tail import BackgroundOutput
+from binspark.cli.server_rows import BackgroundOutput
 from binspark.tail.printer import MemoryPool
 
 pytestmark = pytest.mark.timeout(30)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from binspark.event.rows import RowOperation
+from binspark.position import log_name
 from binspark.schema.table import TableSchema
 from binspark.values.as_json import row_json
 from binspark.values.value import Absent, Row, Value
@@ -97,7 +97,7 @@ def change_json(change: Change) -> str:
     """Return a change as the record that `binspark rows --format jsonl` prints, with its keys in a fixed order."""
     table = change.table_schema
     members = {
-        "file": _text(PurePath(change.file).name),
+        "file": _text(log_name(change.file)),
         "pos": str(change.pos),
         "row": str(change.row),
         "gtid": "null" if change.gtid is None else _text(change.gtid),

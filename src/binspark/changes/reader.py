@@ -17,6 +17,8 @@ from binspark.event import (
     GtidTagged,
     MariadbGtidEvent,
     PartialRowData,
+    Query,
+    QueryCompressed,
     Rows,
     StartV3,
     TableMap,
@@ -46,13 +48,14 @@ class ChangeReader:
     """Finds the rows that the events of one or more logs change.
 
     Events inside a payload must follow it, as `read_events` yields them. `tables` has the names of all tables that
-    were seen, selected or not.
+    were seen, selected or not. Rows of events before the offset `start` are skipped.
     """
 
     def __init__(self, selection: Selection, history: SchemaHistory | None = None) -> None:
         self.selection = selection
         self.history = history or SchemaHistory()
         self.tables: set[str] = set()
+        self.start = 0
         self._options = ValueOptions(undecodable=selection.options.undecodable)
         self._maps: dict[int, TableMap] = {}
         self._schemas: dict[str, TableSchema] = {}
@@ -61,6 +64,7 @@ class ChangeReader:
         self._gtid: str | None = None
         self._in_transaction = False
         self._wants_transaction = selection.wants_gtid(None)
+        self._thread_id: int | None = None
 
     def feed(self, event: Event) -> Iterator[Change]:
         """Take an event and yield the changes in it."""
@@ -86,7 +90,7 @@ class ChangeReader:
         """Begin without a transaction in a server's own log. In relay logs, transactions continue in the next file."""
         if event.offset == FIRST_EVENT_OFFSET and not event.header.flags & HeaderFlag.RELAY_LOG:
             self._fragments = FragmentStore()
-            self._gtid = None
+            self._gtid = self._thread_id = None
             self._in_transaction = False
             self._wants_transaction = self.selection.wants_gtid(None)
         return iter(())
@@ -95,7 +99,13 @@ class ChangeReader:
         gtid, commit_time = commit_of(event)
         self._gtid = None if gtid is None else str(gtid)
         self._in_transaction = True
+        self._thread_id = event.body.thread_id if isinstance(event.body, MariadbGtidEvent) else None
         self._wants_transaction = self.selection.wants_gtid(gtid) and self.selection.wants_commit(commit_time)
+        return iter(())
+
+    def _note_thread(self, event: Event) -> Iterator[Change]:
+        """Note the thread of a statement: that of BEGIN is the thread of the rows that follow."""
+        self._thread_id = event.body.thread_id
         return iter(())
 
     def _begin_payload(self, _event: Event) -> Iterator[Change]:
@@ -157,6 +167,8 @@ class ChangeReader:
         selection = self.selection
         if not self._wants_transaction or not selection.wants_operation(operation):
             return False
+        if event.offset < self.start or not selection.wants_thread(self._thread_id):
+            return False
         return selection.wants_event(event, committed=not self._in_transaction) and selection.wants(table)
 
     _HANDLERS: ClassVar[dict[type, Callable[[ChangeReader, Event], Iterator[Change]]]] = {
@@ -165,6 +177,8 @@ class ChangeReader:
         GtidEvent: _begin_transaction,
         GtidTagged: _begin_transaction,
         MariadbGtidEvent: _begin_transaction,
+        Query: _note_thread,
+        QueryCompressed: _note_thread,
         TransactionPayload: _begin_payload,
         TableMap: _map_table,
         PartialRowData: _join_fragments,

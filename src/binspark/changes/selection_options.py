@@ -13,19 +13,20 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from binspark.errors import BinlogError, OptionError
-from binspark.gtid import GtidSet, MariadbPosition
+from binspark.gtid import GtidSet, MariadbPosition, MariadbRanges
 from binspark.options import values
 from binspark.options.option import EVERYWHERE, Option, OptionTable, Surface, given_twice, warn_renamed
 
 if TYPE_CHECKING:
-    from binspark.columns.selection import Operations, Selection
+    from binspark.columns.selection import Operations, SelectedGtids, Selection
 
 AnySchema = TypeVar("AnySchema")
 _OPERATIONS = ("insert", "update", "delete", "truncate")
 _PREFIX = re.compile(r"\w{0,64}")
 _UNDECODABLE = ("error", "replace", "binary")
 _ZERO_DATES = ("null", "string", "error")
-_MARIADB_POSITION = re.compile(r"\s*\d+-\d+-\d+\s*(,|$)")
+_TIME_FORMATS = ("interval", "string", "microseconds")
+_MARIADB_GTIDS = re.compile(r"\s*(\.\.\s*)?\d+-\d+-\d+\s*(,|\.\.|$)")
 _TIME = "'YYYY-MM-DD HH:MM:SS'"
 _NOT_IN_SPARK = EVERYWHERE - {Surface.SPARK}
 _NOT_ON_THE_COMMAND_LINE = EVERYWHERE - {Surface.COMMAND_LINE}
@@ -37,15 +38,16 @@ class SelectionOptions(TypedDict, total=False):
     tables: str | Iterable[str] | None
     exclude_tables: str | Iterable[str] | None
     operations: str | Iterable[str] | None
-    start_position: int | None
-    stop_position: int | None
+    start_position: int | str | values.FilePosition | None
+    stop_position: int | str | values.FilePosition | None
     start_datetime: datetime | str | int | None
     stop_datetime: datetime | str | int | None
     committed_from: datetime | str | int | None
     committed_before: datetime | str | int | None
     server_id: int | None
-    include_gtids: GtidSet | MariadbPosition | str | None
-    exclude_gtids: GtidSet | MariadbPosition | str | None
+    thread_id: int | None
+    include_gtids: GtidSet | MariadbRanges | MariadbPosition | str | None
+    exclude_gtids: GtidSet | MariadbRanges | MariadbPosition | str | None
     undecodable: str | None
 
 
@@ -60,6 +62,7 @@ class BatchOptions(SelectionOptions, total=False):
     absent: bool
     tx_rows: bool
     zero_dates: str | None
+    time: str | None
     max_rows_per_batch: int | None
 
 
@@ -70,9 +73,11 @@ class SelectionOption(Option):
     target       the field of `Selection`, or of its `ColumnOptions`, that the value is for
     is_policy    whether the target is a field of `ColumnOptions`
     for_batches  whether the option is about columns, and means nothing for rows one at a time
+    is_time      whether the value is a time, which may be without a time zone
     """
 
     target: str
+    is_time: bool = False
     is_policy: bool = False
     for_batches: bool = False
 
@@ -82,19 +87,19 @@ def _operations(value: str | Iterable[str]) -> Operations:
 
     found = Operations(0)
     for name in values.names(value):
-        if name not in _OPERATIONS:
+        if name.lower() not in _OPERATIONS:
             raise values.InvalidValue(values.listed(_OPERATIONS), name)
         found |= Operations[name.upper()]
     return found
 
 
-def _gtids(value: GtidSet | MariadbPosition | str) -> GtidSet | MariadbPosition:
+def _gtids(value: SelectedGtids | str) -> SelectedGtids:
     if not isinstance(value, str):
         return value
     try:
-        return MariadbPosition(value) if _MARIADB_POSITION.match(value) else GtidSet(value)
+        return MariadbRanges(value) if _MARIADB_GTIDS.match(value) else GtidSet(value)
     except BinlogError as error:
-        expected = "a GTID set of MySQL or a GTID position of MariaDB"
+        expected = "a GTID set of MySQL, or GTIDs of MariaDB such as 0-1-42, 0-1-40..50 or ..0-1-50"
         raise values.InvalidValue(expected, value, error.message) from None
 
 
@@ -109,9 +114,15 @@ def _undecodable(value: str) -> Any:
 
 
 def _zero_dates(value: str) -> Any:
-    from binspark.columns.types import ZeroDates  # loads Arrow
+    from binspark.columns.options import ZeroDates
 
     return values.one_of(ZeroDates)(value)
+
+
+def _time_format(value: str) -> Any:
+    from binspark.columns.options import TimeFormat
+
+    return values.one_of(TimeFormat)(value)
 
 
 def _prefix(value: str) -> str:
@@ -143,46 +154,53 @@ SELECTION_OPTIONS = (
         old_names={Surface.COMMAND_LINE: "--operation"},
     ),
     SelectionOption(
-        name="start_position", target="start_position", parse=values.offset, metavar="NUMBER",
-        surfaces=_NOT_IN_SPARK,
-        help="Skip rows of events before this position, in each file.",
+        name="start_position", target="start_position", parse=values.position_from(0), metavar="[FILE:]NUMBER",
+        help="Start at this position: a number is an offset in the first log.",
     ),
     SelectionOption(
-        name="stop_position", target="stop_position", parse=values.positive, metavar="NUMBER",
-        surfaces=_NOT_IN_SPARK,
-        help="Stop at the first event at or after this position, in each file.",
+        name="stop_position", target="stop_position", parse=values.position_from(1), metavar="[FILE:]NUMBER",
+        help="Stop at the first event at or after this position: a number is an offset in the last log.",
     ),
     SelectionOption(
-        name="start_datetime", target="start_time", parse=values.time_seconds, metavar=_TIME, surfaces=_NOT_IN_SPARK,
-        help="Skip rows of events whose time is before this (UTC, or with a time zone).",
+        name="start_datetime", target="start_time", parse=values.time_seconds, metavar=_TIME, is_time=True,
+        surfaces=_NOT_IN_SPARK,
+        help="Skip rows of events whose time is before this.",
         old_names={Surface.PYTHON: "start_time"},
     ),
     SelectionOption(
-        name="stop_datetime", target="stop_time", parse=values.time_seconds, metavar=_TIME, surfaces=_NOT_IN_SPARK,
+        name="stop_datetime", target="stop_time", parse=values.time_seconds, metavar=_TIME, is_time=True,
+        surfaces=_NOT_IN_SPARK,
         help="Skip rows of events whose time is this or later.",
         old_names={Surface.PYTHON: "stop_time"},
     ),
     SelectionOption(
-        name="committed_from", target="committed_from", parse=values.time_microseconds, metavar=_TIME,
-        help="Skip transactions that were committed before this time (UTC, or with a time zone).",
+        name="committed_from", target="committed_from", parse=values.time_microseconds, metavar=_TIME, is_time=True,
+        help="Skip transactions that were committed before this time.",
         old_names={Surface.SPARK: "startTime"},
     ),
     SelectionOption(
-        name="committed_before", target="committed_before", parse=values.time_microseconds, metavar=_TIME,
+        name="committed_before", target="committed_before", parse=values.time_microseconds, metavar=_TIME, is_time=True,
         help="Skip transactions that were committed at this time or later.",
         old_names={Surface.SPARK: "stopTime"},
     ),
     SelectionOption(
         name="include_gtids", target="include_gtids", parse=_gtids, metavar="GTIDS", default="all",
-        help="Read only these transactions: a GTID set (MySQL), or all up to a GTID position (MariaDB).",
+        help="Read only these transactions: a GTID set (MySQL); GTIDs and ranges such as 0-1-42, 0-1-40..50, ..0-1-50 "
+        "(MariaDB).",
     ),
     SelectionOption(
         name="exclude_gtids", target="exclude_gtids", parse=_gtids, metavar="GTIDS", default="none",
-        help="Skip these transactions: a GTID set (MySQL), or all up to a GTID position (MariaDB).",
+        help="Skip these transactions: a GTID set (MySQL); GTIDs and ranges such as 0-1-42, 0-1-40..50, ..0-1-50 "
+        "(MariaDB).",
     ),
     SelectionOption(
         name="server_id", target="server_id", parse=values.integer_in(0, 0xFFFFFFFF), metavar="NUMBER", default="all",
         help="Read only changes that were made on the server with this id.",
+    ),
+    SelectionOption(
+        name="thread_id", target="thread_id", parse=values.integer_in(0, 0xFFFFFFFFFFFFFFFF), metavar="NUMBER",
+        default="all",
+        help="Read only transactions of the connection with this id, as far as the log names their connections.",
     ),
     SelectionOption(
         name="undecodable", target="undecodable", parse=_undecodable, choices=_UNDECODABLE, default="error",
@@ -224,6 +242,11 @@ SELECTION_OPTIONS = (
         help="Dates that are not in the calendar: NULL, all dates of the column as text, or fail.",
     ),
     SelectionOption(
+        name="time", target="time", parse=_time_format, choices=_TIME_FORMATS, default="interval",
+        is_policy=True, for_batches=True,
+        help="The type of TIME columns: an interval, text as the server prints it, or microseconds as a bigint.",
+    ),
+    SelectionOption(
         name="max_rows_per_batch", target="max_rows", parse=values.positive, metavar="NUMBER", default="65536",
         surfaces=_NOT_ON_THE_COMMAND_LINE, for_batches=True,
         help="The maximum number of rows in an Arrow batch.",
@@ -234,6 +257,11 @@ SELECTION_OPTIONS = (
 TABLE = Option(
     name="table", parse=values.table, metavar="SCHEMA.TABLE", surfaces=_NOT_ON_THE_COMMAND_LINE,
     help="The table whose rows are read, as typed columns.",
+)  # fmt: skip
+TIMEZONE = Option(
+    name="timezone", parse=values.zone, metavar="ZONE", surfaces=frozenset({Surface.COMMAND_LINE}), default="UTC",
+    help="The time zone of times that are shown, and of those that are given without one: UTC, local, Europe/Berlin, "
+    "+02:00.",
 )  # fmt: skip
 SCHEMA_FILE = Option(
     name="schema_file", parse=values.text, metavar="FILE.sql",
@@ -249,8 +277,8 @@ def make_selection(options: Mapping[str, Any], surface: Surface = Surface.PYTHON
 
     The error names the option as users of `surface` write it.
     """
+    from binspark.columns.options import ColumnOptions
     from binspark.columns.selection import Selection
-    from binspark.columns.types import ColumnOptions
 
     fields: dict[str, Any] = {}
     policies: dict[str, Any] = {}

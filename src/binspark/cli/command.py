@@ -11,8 +11,12 @@ import click
 from binspark.cli.output import print_message
 from binspark.errors import BinlogError, OptionError
 from binspark.frames import EventCode
+from binspark.options import values
 from binspark.options.option import Option, Surface, given_twice, renamed, suggestion
-from binspark.options.values import listed, names
+from binspark.options.values import listed
+
+ASK = "\0ask"
+"""The value of `--password` if none is given: it is asked for. No password contains a zero byte."""
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 _CLI = Surface.COMMAND_LINE
@@ -40,8 +44,17 @@ class Command(click.Command):
         for param in self.params:
             if isinstance(param, RenamedOption):
                 new_names |= param.old_names
+        if args == ["-h"]:  # a host needs a name, so this can only be a question
+            args = ["--help"]
+        asks_password = any(param.name == "password" for param in self.params)
         with _errors_end(ctx):
-            return super().parse_args(ctx, _with_current_names(args, new_names))
+            words = _with_current_names(args, new_names)
+            return super().parse_args(ctx, _with_password(words) if asks_password else words)
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return the names of the option for help: `-h` is the host, as for MySQL's clients, if there is one."""
+        has_host = any("-h" in param.opts for param in self.params)
+        return ["--help"] if has_host else super().get_help_option_names(ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and exit with the code that it returns."""
@@ -69,6 +82,21 @@ def _as_typed(error: OptionError) -> OptionError:
     if error.option is None or error.option.startswith("--"):
         return error
     return error.spelled(_CLI.spell(error.option))
+
+
+def _with_password(words: list[str]) -> list[str]:
+    """Return the words of a command line with `-p`, `-pVALUE` and `--password` as MySQL's clients understand them.
+
+    The value is attached to the option. Without a value, the password is asked for; the next word is not the password.
+    """
+    end = words.index("--") if "--" in words else len(words)
+    return [_password(word) for word in words[:end]] + words[end:]
+
+
+def _password(word: str) -> str:
+    if word in ("-p", "--password"):
+        return f"--password={ASK}"
+    return f"--password={word[2:]}" if word.startswith("-p") else word
 
 
 def _with_current_names(words: list[str], new_names: Mapping[str, str]) -> list[str]:
@@ -110,7 +138,8 @@ def click_option(option: Option, *, parse: bool = True, **settings: Any) -> Deco
         arguments["callback"] = _parser(option)
     if _CLI in option.old_names:
         arguments |= {"cls": RenamedOption, "old_names": {option.old_names[_CLI]: name}}
-    return click.option(name, option.name, **{**arguments, **settings})
+    names = (name,) if not option.short else (option.short, name)
+    return click.option(*names, option.name, **{**arguments, **settings})
 
 
 def _help(option: Option, *, with_default: bool) -> str:
@@ -158,7 +187,7 @@ _SAME_TYPES = {"GTID": (EventCode.GTID, EventCode.GTID_TAGGED, EventCode.MARIADB
 
 def type_codes(typed: Iterable[str]) -> frozenset[int]:
     """Return the type codes for the values of `--type`."""
-    return frozenset(code for name in names(typed) for code in _codes(name))
+    return frozenset(code for name in values.names(typed) for code in _codes(name))
 
 
 def _codes(name: str) -> tuple[int, ...]:

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from datetime import tzinfo
+from typing import Any
 
 import click
 
-from binspark.cli.command import Command, RenamedOption, format_option, logs_argument, type_codes, types_option
+from binspark.changes.event_filter import EventFilter
+from binspark.cli.command import Command, RenamedOption, format_option, type_codes, types_option
+from binspark.cli.inputs import Logs, log_options
 from binspark.cli.output import Damage, json_line, print_lines
+from binspark.cli.row_options import filter_options, selection_from
 from binspark.event import Event
-from binspark.files import LogSource, ReadOptions, find_logs
-from binspark.files.read import source_events
+from binspark.files import ReadOptions
+from binspark.files.inputs import LogInput
 from binspark.frames.checksum import ChecksumState, checksum_mismatch
-from binspark.render.records import event_line, event_record
+from binspark.render.records import EventLines, event_record
+from binspark.render.times import Clock
 
 
 @click.command("events", cls=Command)
-@logs_argument
+@log_options()
 @format_option("text", "jsonl")
 @types_option
-@click.option(
-    "--start-position",
-    metavar="NUMBER",
-    type=click.IntRange(min=0),
-    default=0,
-    help="Skip events before this position, in each file.",
-)
-@click.option(
-    "--stop-position",
-    metavar="NUMBER",
-    type=click.IntRange(min=0),
-    help="Stop at the first event at or after this position, in each file.",
-)
+@filter_options
 @click.option(
     "--expand-payloads/--no-expand-payloads",
     cls=RenamedOption,
@@ -40,38 +36,54 @@ from binspark.render.records import event_line, event_record
     help="Show the events inside compressed transactions too.  [default: expand-payloads]",
 )
 def events_command(
-    files: tuple[str, ...],
-    output_format: str,
-    types: tuple[str, ...],
-    start_position: int,
-    stop_position: int | None,
-    expand_payloads: bool,
+    logs: Logs, output_format: str, types: tuple[str, ...], timezone: tzinfo, expand_payloads: bool, **options: Any
 ) -> int:
-    """Show the events of one or more logs.
+    """Show the events of one or more logs, or of a server (--host).
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
+
+    With --tables, table maps, rows events and statements of these tables are shown. GTIDs, commit times and threads
+    select all events of a transaction, the other options single events.
 
     An event whose checksum does not match is shown and marked. Where a log is damaged, reading continues as far as
     events can be found, then with the next file. Exit code 1: a log is damaged.
     """
     codes = type_codes(types)
-    render = event_line if output_format == "text" else (lambda event: json_line(event_record(event)))
-    options = ReadOptions(expand_payloads=expand_payloads, report_checksums=True)
-    damage = Damage()
-    for source in find_logs(files):
-        print_lines(
+    selection = selection_from(options, timezone)
+    inputs = logs.inputs(selection, timezone, with_earlier=False)
+    with_file = len(inputs) > 1 or logs.server is not None
+    heading, render = _form(output_format, Clock(timezone), with_file=with_file)
+    read_options = ReadOptions(expand_payloads=expand_payloads, report_checksums=True)
+    damage, wanted = Damage(), EventFilter(selection)
+    for number, log in enumerate(inputs):
+        wanted.start = log.start
+        lines = (
             render(event)
-            for event in _events(source, options, stop_position, damage)
-            if event.offset >= start_position and (not codes or event.type_code in codes)
+            for event in wanted.select(_events(log, read_options, damage))
+            if not codes or event.type_code in codes
         )
+        print_lines(_under(heading if number == 0 else None, lines), at_once=logs.server is not None)
     return damage.exit_code
 
 
-def _events(source: LogSource, options: ReadOptions, stop_position: int | None, damage: Damage) -> Iterator[Event]:
+def _form(output_format: str, clock: Clock, *, with_file: bool) -> tuple[str | None, Callable[[Event], str]]:
+    """Return the heading, and the function that writes an event."""
+    if output_format != "text":
+        return None, lambda event: json_line(event_record(event))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    lines = EventLines(clock, with_file, width)
+    return lines.heading(), lines.line
+
+
+def _under(heading: str | None, lines: Iterator[str]) -> Iterator[str]:
+    if heading is not None:
+        yield heading
+    yield from lines
+
+
+def _events(log: LogInput, options: ReadOptions, damage: Damage) -> Iterator[Event]:
     with damage.ends_file():
-        for event in source_events(source, options):
-            if stop_position is not None and event.offset >= stop_position:
-                return
+        for event in log.events(options):
             if event.checksum is ChecksumState.BAD:
                 damage.report(checksum_mismatch(event.frame.data, event.type).at(event.position))
             yield event

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import click
 
-from binspark.cli.command import Command, format_option, logs_argument, type_codes, types_option
+from binspark.cli.command import Command, format_option, type_codes, types_option
 from binspark.cli.output import Damage, json_line, print_message
 from binspark.errors import OptionError
 from binspark.files import LogSource, find_logs
@@ -17,6 +17,7 @@ from binspark.frames.checksum import checksum_mismatch
 from binspark.render.explain.explanation import Explanation
 from binspark.render.explain.json import explanation_record
 from binspark.render.explain.log import Selection, explain_log
+from binspark.render.explain.packet import explain_packet, packet_bytes
 from binspark.render.explain.text import STYLES, Line, text_lines
 
 _WIDTH_OF_FILES = 132
@@ -25,7 +26,7 @@ Show = Callable[[Explanation], None]
 
 
 @click.command("explain", cls=Command)
-@logs_argument
+@click.argument("files", nargs=-1, metavar="[FILE…]")
 @click.option("--at", metavar="POSITION", type=click.IntRange(min=0), help="Show only the event at this position.")
 @types_option
 @click.option(
@@ -35,6 +36,13 @@ Show = Callable[[Explanation], None]
     help="Show only event number N inside a transaction payload, counted from 0.",
 )
 @format_option("text", "json", "jsonl")
+@click.option("--full-hex", is_flag=True, help="Show all bytes of each field, in text.")
+@click.option(
+    "--packet",
+    metavar="HEX",
+    help="Explain a command of the replication protocol instead of a log: COM_REGISTER_SLAVE, COM_BINLOG_DUMP, "
+    "COM_BINLOG_DUMP_GTID.",
+)
 @click.option(
     "--width",
     metavar="NUMBER",
@@ -47,6 +55,8 @@ def explain_command(
     types: tuple[str, ...],
     inner: int | None,
     output_format: str,
+    full_hex: bool,
+    packet: str | None,
     width: int | None,
 ) -> int:
     """Show every byte of events, with its meaning.
@@ -54,19 +64,33 @@ def explain_command(
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
     Each field is shown with its offset, bytes, name, value and meaning. Without options all events are shown, also
-    those inside transaction payloads. Bytes that cannot be decoded are shown with the reason.
+    those inside transaction payloads. Row images are shown down to each value, with the names that the log has. Bytes
+    that cannot be decoded are shown with the reason.
 
     Exit code 1: a shown event is damaged.
     """
     selection = Selection(at, type_codes(types), inner)
+    if packet is not None:
+        return _explain_packet(packet, files, _PRINTERS[output_format](width, full_hex))
     sources = find_logs(files)
     if at is not None and len(sources) > 1:
         raise OptionError(f"needs one log, got {len(sources)}", option="--at")
     damage = Damage()
-    with _PRINTERS[output_format](width) as show:
+    with _PRINTERS[output_format](width, full_hex) as show:
         for source in sources:
             _show_log(source, selection, show, damage)
     return damage.exit_code
+
+
+def _explain_packet(packet: str, files: tuple[str, ...], printer: AbstractContextManager[Show]) -> int:
+    if files:
+        raise OptionError("cannot be combined with FILE", option="--packet")
+    explanation = explain_packet(packet_bytes(packet))
+    with printer as show:
+        show(explanation)
+    if explanation.error is not None:
+        print_message(f"--packet: {explanation.error}")
+    return 1 if explanation.damaged else 0
 
 
 def _show_log(source: LogSource, selection: Selection, show: Show, damage: Damage) -> None:
@@ -96,7 +120,7 @@ def _checksum_message(explanation: Explanation) -> str:
 
 
 @contextmanager
-def _json_document(_width: int | None) -> Iterator[Show]:
+def _json_document(_width: int | None, _full_hex: bool) -> Iterator[Show]:
     """Print all events as one JSON array, each when it comes."""
     separator = "["
 
@@ -110,15 +134,17 @@ def _json_document(_width: int | None) -> Iterator[Show]:
 
 
 @contextmanager
-def _json_lines(_width: int | None) -> Iterator[Show]:
+def _json_lines(_width: int | None, _full_hex: bool) -> Iterator[Show]:
     yield lambda explanation: click.echo(json_line(explanation_record(explanation)))
 
 
 @contextmanager
-def _text(width: int | None) -> Iterator[Show]:
+def _text(width: int | None, full_hex: bool) -> Iterator[Show]:
     """Print text: with colors on a terminal, plain elsewhere."""
     if not sys.stdout.isatty():
-        yield lambda explanation: click.echo(_plain(text_lines(explanation, width or _WIDTH_OF_FILES)))
+        yield lambda explanation: click.echo(
+            _plain(text_lines(explanation, width or _WIDTH_OF_FILES, full_hex=full_hex))
+        )
         return
     from rich.console import Console
     from rich.text import Text
@@ -127,7 +153,7 @@ def _text(width: int | None) -> Iterator[Show]:
     columns = width or shutil.get_terminal_size().columns
 
     def show(explanation: Explanation) -> None:
-        for line in text_lines(explanation, columns):
+        for line in text_lines(explanation, columns, full_hex=full_hex):
             console.print(
                 Text.assemble(*((part.text, STYLES[part.style]) for part in line)),
                 no_wrap=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import tzinfo
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -14,11 +15,11 @@ from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedCo
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from binspark.cli.command import Command, format_option, logs_argument
+from binspark.cli.command import Command, format_option
+from binspark.cli.inputs import Logs, log_options, server_history
 from binspark.cli.output import Damage, json_line
 from binspark.cli.row_options import batch_options, history_from, row_options, selection_from, warn_about_unmatched
-from binspark.errors import SourceError
-from binspark.files import LogSource, find_logs
+from binspark.files.inputs import LogInput
 
 if TYPE_CHECKING:
     from binspark.export import TableSummary
@@ -38,7 +39,7 @@ def notice_of_compiling(console: Console) -> None:
 class Progress:
     """A progress bar on a terminal: bytes read, rate, and rows written. It shows nothing elsewhere."""
 
-    def __init__(self, console: Console, sources: Iterable[LogSource]) -> None:
+    def __init__(self, console: Console, inputs: Iterable[LogInput]) -> None:
         self._rows = 0
         self._start = monotonic()
         self._bar = Bar(
@@ -51,7 +52,7 @@ class Progress:
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task = self._bar.add_task("reading", total=_total_size(sources), rows="")
+        self._task = self._bar.add_task("reading", total=_total_size(inputs), rows="")
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -73,12 +74,10 @@ class Progress:
         self._bar.update(self._task, rows=f"{self._rows:,} rows, {speed:,.0f} rows/s")
 
 
-def _total_size(sources: Iterable[LogSource]) -> int | None:
+def _total_size(inputs: Iterable[LogInput]) -> int | None:
     """Return the size of all logs; None if the size of one is not known."""
-    try:
-        return sum(source.size() for source in sources)
-    except SourceError:
-        return None
+    sizes = [log.size() for log in inputs]
+    return None if None in sizes else sum(size or 0 for size in sizes)
 
 
 def summary_record(table: TableSummary) -> dict[str, Any]:
@@ -111,7 +110,7 @@ def _shown(rows: int, files: int, size: int) -> tuple[str, str, str]:
 
 
 @click.command("export", cls=Command)
-@logs_argument
+@log_options()
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="The directory to write to."
 )
@@ -124,16 +123,17 @@ def _shown(rows: int, files: int, size: int) -> tuple[str, str, str]:
 @click.option("--overwrite", is_flag=True, help="Replace the tables of an earlier export in DIR.")
 @click.option("--salvage", is_flag=True, help="Keep the rows before damage, and continue with the next log.")
 def export_command(
-    files: tuple[str, ...],
+    logs: Logs,
     output: Path,
     output_format: str,
+    timezone: tzinfo,
     schema_file: str | None,
     rows_per_file: int | None,
     overwrite: bool,
     salvage: bool,
     **options: Any,
 ) -> int:
-    """Write the changed rows of logs as Parquet files.
+    """Write the changed rows of logs, or of a server (--host), as Parquet files.
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
@@ -141,15 +141,20 @@ def export_command(
     complete. If the export fails or is interrupted, no file is left. Exit code 1: a log is damaged.
     """
     from binspark.export import Export, ExportOptions
+    from binspark.export.columns import with_columns_followed
 
-    sources = find_logs(files)
-    selection, history = selection_from(options), history_from(schema_file)
+    selection = selection_from(options, timezone)
+    inputs = logs.inputs(selection, timezone)
+    history = history_from(schema_file)
+    if logs.server is not None and schema_file is None:
+        history = server_history(inputs[0], history)
+    selection = with_columns_followed(selection, inputs, history)
     export_options = ExportOptions(overwrite, salvage, rows_per_file)
     messages = Console(stderr=True, highlight=False)
     notice_of_compiling(messages)
-    with Progress(messages, sources) as progress:
+    with Progress(messages, inputs) as progress:
         export = Export(selection, history, export_options, on_rows=progress.add_rows, on_bytes=progress.add_bytes)
-        written = export.run(sources, output)
+        written = export.run(inputs, output)
     damage = Damage()
     for error in export.damage:
         damage.report(error)

@@ -11,8 +11,10 @@ from typing import NoReturn
 import click
 
 from binspark import __version__
+from binspark.cli.output import escape_what_cannot_be_encoded, print_message
 from binspark.kernels import cache
 from binspark.options.option import suggestion
+from binspark.os_errors import describe_os_error
 
 _HIDDEN = {"pandas": "", "cffi": "numba.", "yaml": "numba."}
 """Libraries that commands do not use, and the modules (by prefix) that must not find them.
@@ -53,7 +55,8 @@ def leave(code: int) -> NoReturn:
     """Exit without Python's cleanup, which takes a tenth of a second to free what the system frees anyway."""
     for stream in (sys.stdout, sys.stderr):
         try:
-            stream.flush()
+            if stream is not None:  # it was closed before the program began
+                stream.flush()
         except (OSError, ValueError):  # the reader of the pipe is gone
             continue
     os._exit(code)
@@ -62,6 +65,7 @@ def leave(code: int) -> NoReturn:
 CLOSED_PIPE = 128 + 13
 """The exit code that a shell reports for a program that SIGPIPE ended."""
 
+FAILED = 1
 _NAME = "binspark"
 _COMPLETION = "_BINSPARK_COMPLETE"
 _WITH_SPARK = frozenset({"demo"})
@@ -115,6 +119,7 @@ def main() -> None:
 def run() -> None:
     """Run the command and exit: 0 fine, 1 the log is damaged or a check failed, 2 wrong use, 141 closed pipe."""
     cache.enable()
+    escape_what_cannot_be_encoded()
     if _COMPLETION in os.environ:
         main(prog_name=_NAME)
     if _WITH_SPARK.intersection(sys.argv[1:2]):
@@ -127,10 +132,14 @@ def exit_code(arguments: list[str]) -> int:
     """Run the command with these arguments and return its exit code."""
     try:
         code = _result(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except BrokenPipeError:
         return _closed_output()
+    except OSError as error:  # errors of files that are read are a `SourceError`; what is left is the output
+        print_message(f"cannot write the output: {describe_os_error(error)}")
+        return _closed_output(FAILED)
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):  # Rich exits on a closed pipe
             return _closed_output()
@@ -153,9 +162,9 @@ def _result(arguments: list[str]) -> int:
         return 130
 
 
-def _closed_output() -> int:
+def _closed_output(code: int = CLOSED_PIPE) -> int:
     """Return the exit code for a closed pipe, and redirect the output: Python would fail again when it flushes it."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for output in (sys.stdout, sys.stderr):
         os.dup2(nowhere, output.fileno())
-    return CLOSED_PIPE
+    return code

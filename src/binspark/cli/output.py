@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from binspark.errors import BinlogError, DecodeError, SchemaError
+from binspark.render.times import UTC_CLOCK, Clock
 
 _LINES_PER_WRITE = 256
 _UNIT = 1000
@@ -21,13 +24,14 @@ def json_line(record: dict[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(", ", ": "))
 
 
-def print_lines(lines: Iterable[str]) -> None:
-    """Print lines, many with each write. Lines before an error are printed before it is raised."""
+def print_lines(lines: Iterable[str], *, at_once: bool = False) -> None:
+    """Print lines, many with each write unless `at_once`. Lines before an error are printed before it is raised."""
     block: list[str] = []
+    lines_per_write = 1 if at_once else _LINES_PER_WRITE
     try:
         for line in lines:
             block.append(line)
-            if len(block) >= _LINES_PER_WRITE:
+            if len(block) >= lines_per_write:
                 click.echo("\n".join(block))
                 block.clear()
     finally:
@@ -38,6 +42,35 @@ def print_lines(lines: Iterable[str]) -> None:
 def print_message(message: BinlogError | str) -> None:
     """Print an error or a warning on standard error."""
     click.echo(f"binspark: {message}", err=True)
+
+
+_ESCAPE = "binspark.escape"
+_SURROGATE_BASE, _LAST_OF_PLANE_0 = 0xD7C0, 0xFFFF
+
+
+def escape_what_cannot_be_encoded() -> None:
+    """Let standard output accept any text: characters that its encoding lacks are written as JSON escapes them.
+
+    In UTF-8, bytes of file names that are not text are written as they are.
+    """
+    codecs.register_error(_ESCAPE, _escaped)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        is_utf8 = codecs.lookup(sys.stdout.encoding).name == "utf-8"
+        sys.stdout.reconfigure(errors="surrogateescape" if is_utf8 else _ESCAPE)
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_escape, error.object[error.start : error.end])), error.end
+
+
+def _escape(letter: str) -> str:
+    """Return a character as JSON escapes it: as its number in hex, or as the numbers of two surrogates."""
+    number = ord(letter)
+    if number <= _LAST_OF_PLANE_0:
+        return f"\\u{number:04x}"
+    return f"\\u{_SURROGATE_BASE + (number >> 10):04x}\\u{0xDC00 + (number & 0x3FF):04x}"
 
 
 class Damage:
@@ -82,9 +115,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def time_text(timestamp: int) -> str:
-    """Return seconds since 1970 as a time in UTC."""
-    return f"{datetime.fromtimestamp(timestamp, UTC):%Y-%m-%d %H:%M:%S}"
+def time_text(timestamp: int, clock: Clock = UTC_CLOCK) -> str:
+    """Return seconds since 1970 as a time, with its time zone."""
+    return clock.text(timestamp)
 
 
 def size_text(count: float) -> str:

@@ -2,60 +2,118 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from datetime import UTC, tzinfo
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, make_selection
+from binspark.changes.selection_options import (
+    SCHEMA_FILE,
+    SELECTION_OPTIONS,
+    TIMEZONE,
+    SelectionOption,
+    make_selection,
+)
 from binspark.cli.command import click_option
 from binspark.cli.output import one_line, print_message
+from binspark.errors import DecodeError
 from binspark.options.option import Surface, suggestion
+from binspark.options.values import in_zone
 
 if TYPE_CHECKING:
     from binspark.columns.selection import Selection
+    from binspark.files import LogSource
     from binspark.schema.history import SchemaHistory, SchemaNotice
 
 _Command = Callable[..., Any]
 _STATEMENT_WIDTH = 60
+_CHANGES_ROWS = re.compile(rb"\s*(?:INSERT|UPDATE|DELETE|REPLACE|LOAD)\b", re.IGNORECASE)
 _ON_THE_COMMAND_LINE = [option for option in SELECTION_OPTIONS if Surface.COMMAND_LINE in option.surfaces]
-_ROW_OPTIONS = [option for option in _ON_THE_COMMAND_LINE if not option.for_batches]
+_FILTERS = [option for option in _ON_THE_COMMAND_LINE if not option.for_batches and not option.is_policy]
+_POLICIES = [option for option in _ON_THE_COMMAND_LINE if not option.for_batches and option.is_policy]
 _BATCH_OPTIONS = [option for option in _ON_THE_COMMAND_LINE if option.for_batches]
+_TIMES = frozenset(option.name for option in _FILTERS if option.is_time)
+
+
+def filter_options(command: _Command) -> _Command:
+    """Give a command the options that select events, transactions or rows, as keyword arguments, and `--timezone`."""
+    command = click_option(TIMEZONE, default="UTC", show_default=True)(command)
+    return _decorated(command, _FILTERS)
 
 
 def row_options(command: _Command) -> _Command:
-    """Give a command the options that select rows; it receives them as keyword arguments."""
+    """Give a command the options that select rows and say how they are decoded; it receives keyword arguments."""
     command = click_option(SCHEMA_FILE, parse=False, type=click.Path(exists=True, dir_okay=False))(command)
-    for option in reversed(_ROW_OPTIONS):
-        command = click_option(option, parse=False)(command)
-    return command
+    return filter_options(_decorated(command, _POLICIES))
 
 
 def batch_options(command: _Command) -> _Command:
     """Give a command the options about columns, besides `row_options`."""
-    for option in reversed(_BATCH_OPTIONS):
+    return _decorated(command, _BATCH_OPTIONS)
+
+
+def _decorated(command: _Command, options: list[SelectionOption]) -> _Command:
+    for option in reversed(options):
         command = click_option(option, parse=False)(command)
     return command
 
 
-def selection_from(options: dict[str, Any]) -> Selection:
-    """Return the selection for the options of a command; None, or empty if it may be repeated, is not given."""
+def selection_from(options: dict[str, Any], zone: tzinfo = UTC) -> Selection:
+    """Return the selection for the options of a command; None, or empty if it may be repeated, is not given.
+
+    Times without a time zone are in `zone`. A selection that cannot select anything is reported.
+    """
     given = {name: value for name, value in options.items() if value is not None and value != ()}
-    return make_selection(given, Surface.COMMAND_LINE)
+    for name in _TIMES & given.keys():
+        given[name] = in_zone(given[name], zone)
+    selection = make_selection(given, Surface.COMMAND_LINE)
+    _warn_about_times("datetime", selection.start_time, selection.stop_time)
+    _warn_about_times("committed", selection.committed_from, selection.committed_before)
+    return selection
+
+
+def _warn_about_times(kind: str, start: int, stop: int | None) -> None:
+    """Report times in the wrong order."""
+    if stop is not None and stop <= start:
+        names = {"datetime": "--start-datetime, --stop-datetime", "committed": "--committed-from, --committed-before"}
+        first, _, last = names[kind].partition(", ")
+        print_message(f"{first} is not before {last}: nothing is selected")
 
 
 def history_from(schema_file: str | None) -> SchemaHistory:
     """Return the table schemas that reading begins with; what they do not know is reported as a warning."""
     from binspark.files.schema_file import history_of
 
-    return history_of(schema_file, _warn)
+    history = history_of(schema_file, _warn)
+    if schema_file is not None and not history.catalog.tables:
+        print_message(f"--schema-file {schema_file} has no CREATE TABLE: it defines no table")
+    return history
 
 
 def warn_about_unmatched(selection: Selection, seen: Iterable[str]) -> None:
     """Report each name and pattern of `--tables` that no table in the logs matches."""
     for name, hint in unmatched(selection.tables or (), sorted(seen)):
         print_message(f"no rows of table {name} found{hint}")
+
+
+def warn_about_statements(sources: Iterable[LogSource]) -> None:
+    """Report a log without rows that has statements which change rows; to be called if no table was found."""
+    from binspark.event import Query
+    from binspark.files.read import source_events
+
+    for source in sources:
+        with suppress(DecodeError):
+            for event in source_events(source):
+                if isinstance(event.body, Query) and _CHANGES_ROWS.match(event.body.query):
+                    print_message(
+                        f"{source.name} has statements instead of rows (binlog_format=STATEMENT); "
+                        "`binspark transactions` and `binspark events` show them"
+                    )
+                    return
 
 
 def unmatched(names: Iterable[str], known: list[str]) -> Iterator[tuple[str, str]]:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import PurePath
+from datetime import tzinfo
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from binspark.cli.command import Command, format_option, logs_argument
-from binspark.cli.output import Damage, print_lines, printable, time_text
-from binspark.cli.row_options import history_from, row_options, selection_from, warn_about_unmatched
-from binspark.files import LogSource, find_logs
+from binspark.cli.command import Command, format_option
+from binspark.cli.inputs import Logs, log_options
+from binspark.cli.output import Damage, print_lines, printable
+from binspark.cli.row_options import (
+    history_from,
+    row_options,
+    selection_from,
+    warn_about_statements,
+    warn_about_unmatched,
+)
+from binspark.cli.server_rows import print_server_rows
+from binspark.files import LogSource
+from binspark.position import log_name
+from binspark.render.times import UTC_CLOCK, Clock
 
 if TYPE_CHECKING:
     from binspark.changes import Change, ChangeReader
@@ -21,11 +31,11 @@ _VALUE_WIDTH = 60
 
 
 @click.command("rows", cls=Command)
-@logs_argument
+@log_options()
 @format_option("text", "jsonl")
 @row_options
-def rows_command(files: tuple[str, ...], output_format: str, schema_file: str | None, **options: Any) -> int:
-    """Show the changed rows of one or more logs.
+def rows_command(logs: Logs, output_format: str, timezone: tzinfo, schema_file: str | None, **options: Any) -> int:
+    """Show the changed rows of one or more logs, or of a server (--host).
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
@@ -33,14 +43,22 @@ def rows_command(files: tuple[str, ...], output_format: str, schema_file: str | 
     insert. Where a log is damaged, the rows before the damage are shown and reading continues with the next file. Exit
     code 1: a log is damaged.
     """
-    from binspark.changes import ChangeReader, change_json
+    from binspark.changes import ChangeReader
 
-    form: Callable[[Change], str] = change_line if output_format == "text" else change_json
-    reader = ChangeReader(selection_from(options), history_from(schema_file))
-    damage = Damage()
-    for source in find_logs(files):
+    selection = selection_from(options, timezone)
+    form = row_form(output_format, timezone)
+    if logs.server is not None:
+        logs.check_server(selection)
+        print_server_rows(logs.server, selection, form, schema_file, zone=timezone, is_json=output_format == "jsonl")
+        return 0
+    reader = ChangeReader(selection, history_from(schema_file))
+    damage, sources = Damage(), logs.sources(selection)
+    for source in sources:
         print_lines(form(change) for change in _changes(source, reader, damage))
-    warn_about_unmatched(reader.selection, reader.tables)
+    if reader.tables:
+        warn_about_unmatched(reader.selection, reader.tables)
+    else:
+        warn_about_statements(sources)
     return damage.exit_code
 
 
@@ -51,11 +69,19 @@ def _changes(source: LogSource, reader: ChangeReader, damage: Damage) -> Iterato
         yield from source_changes(source, reader)
 
 
-def change_line(change: Change) -> str:
+def row_form(output_format: str, zone: tzinfo) -> Callable[[Change], str]:
+    """Return the function that writes a change as a line."""
+    from binspark.changes import change_json
+
+    clock = Clock(zone)
+    return change_json if output_format == "jsonl" else (lambda change: change_line(change, clock))
+
+
+def change_line(change: Change, clock: Clock = UTC_CLOCK) -> str:
     """Return a change as a line for people: position, time, operation, table and values."""
-    position = f"{PurePath(change.file).name}:{change.pos}+{change.row}"
+    position = f"{log_name(change.file)}:{change.pos}+{change.row}"
     operation = f"{change.op.value:<6}  {change.table_schema.name}"
-    return f"{position:<24} {time_text(change.timestamp)}  {operation}  {_values(change)}".rstrip()
+    return f"{position:<24} {clock.text(change.timestamp)}  {operation}  {_values(change)}".rstrip()
 
 
 def _values(change: Change) -> str:

@@ -1,6 +1,6 @@
 """The options of every command that connects to a server, read into one frozen `ConnectionConfig`.
 
-There is no option for the password: every user of the machine can see the arguments of a process.
+They are those of MySQL's clients, with their short names: `-h -P -u -p -S`. Option files are read as those clients do.
 """
 
 from __future__ import annotations
@@ -12,21 +12,17 @@ from typing import Any
 
 import click
 
-from binspark.cli.command import click_option
+from binspark.cli.command import ASK, click_option
+from binspark.cli.output import print_message
 from binspark.errors import OptionError, SourceError
 from binspark.options.option import Surface
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS, connection_arguments
-from binspark.server.config import ConnectionConfig, connection_config
+from binspark.server.config import ConnectionConfig, connection_config, default_option_files
 
 _Command = Callable[..., Any]
 
 _OPTIONS = tuple(option for option in SERVER_OPTIONS if Surface.COMMAND_LINE in option.surfaces)
 _LIVE_OPTIONS = {option.name: option for option in (*STREAM_OPTIONS, *ARCHIVE_OPTIONS)}
-_ask_password = click.option(
-    "--ask-password",
-    is_flag=True,
-    help="Ask for the password. Otherwise it is read from the option file, BINSPARK_PASSWORD or MYSQL_PWD.",
-)
 
 
 def live_option(name: str, **settings: Any) -> Callable[[_Command], _Command]:
@@ -38,22 +34,47 @@ def server_options(command: _Command) -> _Command:
     """Give a command the options of a connection. It receives one argument for them, `connection`."""
 
     @wraps(command)
-    def with_connection(*positional: Any, ask_password: bool, **arguments: Any) -> Any:
-        given = {option.name: arguments.pop(option.name) for option in _OPTIONS}
-        connection = _connection(given)
-        if ask_password:
-            connection = _with_password(connection)
-        return command(*positional, connection=connection, **arguments)
+    def with_connection(*positional: Any, **arguments: Any) -> Any:
+        return command(*positional, connection=take_connection(arguments), **arguments)
 
-    decorated: _Command = _ask_password(with_connection)
+    return with_server_options(with_connection)
+
+
+def with_server_options(command: _Command) -> _Command:
+    """Give a command the options of a connection, one keyword argument for each."""
     for option in reversed(_OPTIONS):
-        decorated = click_option(option, parse=False)(decorated)
-    return decorated
+        command = click_option(option, parse=False)(command)
+    return command
+
+
+def names_server(arguments: dict[str, Any]) -> bool:
+    """Return whether the options of a command say how to connect to a server."""
+    return any(arguments[option.name] not in (None, (), False) for option in _OPTIONS)
+
+
+def take_connection(arguments: dict[str, Any]) -> ConnectionConfig:
+    """Take the options of a connection out of a command's arguments, and return what they mean."""
+    given = {option.name: arguments.pop(option.name) for option in _OPTIONS}
+    asks = given["password"] == ASK
+    if given["password"] and not asks:
+        print_message("every user of this machine can see a password on the command line; use -p without a value")
+    connection = _connection({**given, "password": None if asks else given["password"]})
+    return _with_password(connection) if asks else connection
+
+
+def drop_connection(arguments: dict[str, Any]) -> None:
+    """Take the options of a connection out of a command's arguments: no server is read."""
+    for option in _OPTIONS:
+        arguments.pop(option.name)
 
 
 def _connection(given: dict[str, Any]) -> ConnectionConfig:
+    no_defaults = given.pop("no_defaults")
+    if no_defaults and given["defaults_file"] is not None:
+        raise OptionError("--no-defaults and --defaults-file cannot be combined")
     try:
-        return connection_config(**connection_arguments(given, Surface.COMMAND_LINE))
+        files = [] if no_defaults else default_option_files(print_message)
+        return connection_config(default_files=files, **connection_arguments(given, Surface.COMMAND_LINE))
     except SourceError as error:  # the option file cannot be read: as wrong as any other option
         raise OptionError(error.message, error.position) from None
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import PurePath
+from dataclasses import replace
+from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from binspark.cli.command import Command, format_option, logs_argument
-from binspark.cli.output import Damage, counted, json_line, one_line, print_lines, time_text
+from binspark.changes.event_filter import wants_transaction
+from binspark.cli.command import Command, format_option
+from binspark.cli.inputs import Logs, log_options
+from binspark.cli.output import Damage, counted, json_line, one_line, print_lines
+from binspark.cli.row_options import filter_options, selection_from
 from binspark.errors import DecodeError, SchemaError
-from binspark.files import LogSource, find_logs
-from binspark.files.read import source_events
+from binspark.files.inputs import FileInput, LogInput
+from binspark.position import log_name
 from binspark.render.json_values import readable
 from binspark.render.records import rows_of, transaction_record
+from binspark.render.times import UTC_CLOCK, Clock
 from binspark.transactions import Assembler, Parallelism, ParallelismMeter, TableChanges, Transaction
 
 if TYPE_CHECKING:
@@ -24,46 +29,69 @@ _TEXT_WIDTH = 80
 
 
 @click.command("transactions", cls=Command)
-@logs_argument
+@log_options()
 @format_option("text", "jsonl")
+@filter_options
 @click.option("--parallelism", is_flag=True, help="After each file, show how much of it could be applied in parallel.")
 @click.option("--count-rows", is_flag=True, help="Count the changed rows of each table, which takes longer.")
-def transactions_command(files: tuple[str, ...], output_format: str, parallelism: bool, count_rows: bool) -> int:
-    """Show the transactions of one or more logs.
+def transactions_command(
+    logs: Logs, output_format: str, timezone: tzinfo, parallelism: bool, count_rows: bool, **options: Any
+) -> int:
+    """Show the transactions of one or more logs, or of a server (--host).
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
+
+    With --tables and --operations, transactions are shown that make such changes, with all that they change, and those
+    with statements that name the tables. Positions and times are those where transactions begin.
 
     Each transaction is shown with how it ended: with which kind of commit, or incomplete because of another
     transaction, a crash or the end of the log. Where a log is damaged, the transactions before the damage are shown and
     reading continues with the next file. Exit code 1: a log is damaged.
     """
-    form = _FORMS[output_format]
-    sources = find_logs(files)
+    form = _form(output_format, Clock(timezone))
+    selection = selection_from(options, timezone)
+    inputs = logs.inputs(selection, timezone, with_earlier=False)
     counter = _row_counter() if count_rows else None
     assembler = Assembler(watcher=counter.watch if counter else None)
     damage = Damage()
-    for source in sources:
+    for log in inputs:
         meter = ParallelismMeter()
-        found = _transactions(source, assembler, damage, is_last=source is sources[-1])
-        print_lines(
-            form.transaction(transaction, counter.take(transaction.number) if counter else None)
-            for transaction in _measured(found, meter)
+        found = _transactions(log, assembler, damage, is_last=log is inputs[-1])
+        lines = (
+            form.transaction(transaction, counts)
+            for transaction, counts in _counted(_measured(found, meter), counter)
+            if wants_transaction(selection, transaction, log.start)
         )
+        print_lines(lines, at_once=logs.server is not None)
         if parallelism:
-            click.echo(form.parallelism(PurePath(source.name).name, meter.result()))
+            click.echo(form.parallelism(log_name(log.name), meter.result()))
     return damage.exit_code
 
 
-def _transactions(source: LogSource, assembler: Assembler, damage: Damage, *, is_last: bool) -> Iterator[Transaction]:
-    """Yield the transactions that end in a log; an incomplete one at damage, and at the end of the last log."""
+def _transactions(log: LogInput, assembler: Assembler, damage: Damage, *, is_last: bool) -> Iterator[Transaction]:
+    """Yield the transactions that end in a log; an incomplete one at damage, and at the end of the last log.
+
+    One that begins before the position to stop at is read to its end.
+    """
+    stop = log.source.stop if isinstance(log, FileInput) else None
+    complete = FileInput(replace(log.source, stop=None)) if isinstance(log, FileInput) else log
     try:
-        for event in source_events(source):
+        for event in complete.events():
+            if stop is not None and event.offset >= stop and event.inner is None and not assembler.is_open:
+                break
             yield from assembler.feed(event)
     except (DecodeError, SchemaError) as error:
         yield from assembler.finish()
         damage.report(error)
     if is_last:
         yield from assembler.finish()
+
+
+def _counted(
+    transactions: Iterator[Transaction], counter: RowCounter | None
+) -> Iterator[tuple[Transaction, RowCounts | None]]:
+    for transaction in transactions:
+        yield transaction, counter.take(transaction.number) if counter else None
 
 
 def _measured(transactions: Iterator[Transaction], meter: ParallelismMeter) -> Iterator[Transaction]:
@@ -80,12 +108,12 @@ def _row_counter() -> RowCounter:
     return RowCounter(ChangeReader(Selection()))
 
 
-def transaction_line(transaction: Transaction, counts: RowCounts | None = None) -> str:
+def transaction_line(transaction: Transaction, counts: RowCounts | None = None, clock: Clock = UTC_CLOCK) -> str:
     """Return a transaction as a line for people: position, time, how it ended, GTID, size, and what it changes."""
-    position = f"{PurePath(transaction.file).name}:{transaction.start}"
+    position = f"{log_name(transaction.file)}:{transaction.start}"
     size = f"{counted(transaction.events, 'event')}, {counted(transaction.length, 'byte')}"
     gtid = transaction.gtid or "anonymous"
-    begin = f"{position:<24} {time_text(transaction.timestamp)}  {transaction.ending.value:<12}  {gtid}"
+    begin = f"{position:<24} {clock.text(transaction.timestamp)}  {transaction.ending.value:<12}  {gtid}"
     return f"{begin}  {size}  {_contents(transaction, counts)}".rstrip()
 
 
@@ -132,10 +160,10 @@ class _Form(NamedTuple):
     parallelism: Callable[[str, Parallelism], str]
 
 
-_FORMS = {
-    "text": _Form(transaction_line, parallelism_line),
-    "jsonl": _Form(
+def _form(output_format: str, clock: Clock) -> _Form:
+    if output_format == "text":
+        return _Form(lambda transaction, counts: transaction_line(transaction, counts, clock), parallelism_line)
+    return _Form(
         lambda transaction, counts: json_line(transaction_record(transaction, counts)),
         lambda file, parallelism: json_line({"file": file, "parallelism": parallelism_record(parallelism)}),
-    ),
-}
+    )

@@ -116,7 +116,7 @@ def _print_finding(finding: Finding, *, with_advice: bool) -> None:
 
 
 def _time(timestamp: int | None) -> str:
-    return "-" if timestamp is None else f"{time_text(timestamp)}Z"
+    return "-" if timestamp is None else time_text(timestamp)
 
 
 def _shortened(gtids: str) -> str:

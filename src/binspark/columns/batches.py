@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from ctypes import string_at
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import PurePath
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,8 @@ import pyarrow as pa
 
 from binspark.columns.arena import Arena
 from binspark.columns.image_table import BatchImages
-from binspark.columns.metadata_fields import BEFORE, Metadata, metadata_type
+from binspark.columns.metadata import BEFORE, Metadata
+from binspark.columns.metadata_fields import metadata_type
 from binspark.columns.reference_batch import ReferenceBuilder
 from binspark.columns.row_columns import RowColumns
 from binspark.columns.selection import Selection
@@ -24,6 +24,7 @@ from binspark.columns.tables import Slot, Tables
 from binspark.columns.transaction_table import TransactionTable
 from binspark.kernels.layout import Header, Operation, State
 from binspark.kernels.layout import Table as T
+from binspark.position import log_name
 from binspark.schema.table import TableSchema
 
 _OPERATIONS = pa.array([operation.name.lower() for operation in Operation], pa.string())
@@ -146,7 +147,7 @@ class OpenBatches:
             Metadata.KEY: rows.keys,
             Metadata.GTID: lambda: gtids,
             Metadata.COMMIT_TIME: lambda: times,
-            Metadata.LOG_FILE: lambda: _words(np.zeros(builder.rows, np.int32), _single(PurePath(self.file).name)),
+            Metadata.LOG_FILE: lambda: _words(np.zeros(builder.rows, np.int32), _single(log_name(self.file))),
             Metadata.LOG_POS: lambda: pa.array(builder.numbers(T.META_EVENT, np.int64).copy()),
             Metadata.LOG_ROW: lambda: pa.array(builder.numbers(T.META_ROW, np.int32).copy()),
             Metadata.TX_ROW: lambda: pa.array(builder.numbers(T.META_TX_ROW, np.int64).copy()),

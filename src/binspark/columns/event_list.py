@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from pathlib import PurePath
 from typing import Protocol
 
 import numpy as np
@@ -22,6 +21,7 @@ from binspark.frames.payload import DEFAULT_LIMITS, Limits, without_checksum
 from binspark.kernels.event_list import list_events
 from binspark.kernels.layout import State
 from binspark.kernels.list_layout import NULL, EventNumber
+from binspark.position import log_name
 from binspark.transactions.byte_tables import IDENTIFYING_CODES, OUTSIDE_CODES
 from binspark.transactions.transaction import commit_of
 
@@ -77,7 +77,6 @@ class EventReader(ListReader):
 
     def _select(self) -> None:
         state, selection = self.state, self._selection
-        state[State.START_POSITION] = selection.start_position
         state[State.START_TIME] = selection.start_time
         state[State.STOP_TIME] = selection.stop_time or 0
         state[State.SERVER] = -1 if selection.server_id is None else selection.server_id
@@ -197,7 +196,7 @@ class EventReader(ListReader):
     def _array(self, field: pa.Field, numbers: Numbers) -> pa.Array:
         match field.name:
             case "file":
-                names = pa.array([PurePath(file).name for file in self.files], pa.string())
+                names = pa.array([log_name(file) for file in self.files], pa.string())
                 return strings_of(numbers[N.FILE], names)
             case "type":
                 return strings_of(numbers[N.TYPE], _TYPES)

@@ -55,16 +55,19 @@ class LogScan(ABC, Generic[Item]):
         self._span: Span | None = None
         state[State.CRC_FUNCTION] = crc32_address()
 
-    def read(self, read_into: ReadInto, file: str = "", span: Span | None = None) -> Iterator[Item]:
+    def read(
+        self, read_into: ReadInto, file: str = "", span: Span | None = None, *, start: int = 0, stop: int | None = None
+    ) -> Iterator[Item]:
         """Read a log, or a span of it whose first byte comes first, and yield what is in it.
 
-        What comes before damage is delivered before the error is raised.
+        What is before the offset `start` is skipped, and the log is read up to the offset `stop`. What comes before
+        damage is delivered before the error is raised.
         """
         self._span = span
         self._framer = Framer() if span is None else Framer(span.format, span.start)
         self.state[State.ROW_AT] = 0
         self.state[State.SPLIT_END] = 0 if span is None else span.end or 0
-        self.state[State.STOP_POSITION] = 0
+        self.state[State.START_POSITION], self.state[State.STOP_POSITION] = start, stop or 0
         self._begin_part(file)
         try:
             yield from self._windows(read_into)

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from binspark.columns.types import ColumnOptions, Form, ZeroDates, form_of
+from binspark.columns.options import ColumnOptions, ZeroDates
+from binspark.columns.types import Form, form_of
 from binspark.errors import OptionError
 from binspark.kernels.layout import Column as C
 from binspark.kernels.layout import Op

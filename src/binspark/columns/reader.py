@@ -68,7 +68,6 @@ class BatchReader(LogScan[TableBatch]):
     def _begin_part(self, file: str) -> None:
         self._batches.file = file
         self._batches.sequence = NO_EPOCH if self._span is None else self._span.sequence
-        self.state[State.STOP_POSITION] = self.selection.stop_position or 0
         self._slow_path.begin_log(file, self._framer)
         if self._span is not None:
             self._slow_path.forget_transaction()
@@ -120,7 +119,6 @@ class BatchReader(LogScan[TableBatch]):
 
     def _select(self) -> None:
         state, selection = self.state, self.selection
-        state[State.START_POSITION] = selection.start_position
         state[State.START_TIME] = selection.start_time
         state[State.STOP_TIME] = selection.stop_time or 0
         state[State.SERVER] = -1 if selection.server_id is None else selection.server_id
@@ -128,7 +126,9 @@ class BatchReader(LogScan[TableBatch]):
         state[State.COMMITTED_BEFORE] = selection.committed_before or 0
         state[State.KEEP_IMAGES] = selection.images
         state[State.COUNT_ALL] = selection.tx_rows
-        state[State.SELECT_BY_GTID] = selection.include_gtids is not None or selection.exclude_gtids is not None
+        by_gtid = selection.include_gtids is not None or selection.exclude_gtids is not None
+        state[State.SELECT_BY_THREAD] = selection.thread_id is not None
+        state[State.SELECT_BY_GTID] = by_gtid or selection.thread_id is not None
 
 
 def is_decoder_compiled() -> bool:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntFlag
 from fnmatch import fnmatchcase
 
-from binspark.columns.metadata_fields import DEFAULT_PREFIX, Metadata
-from binspark.columns.types import ColumnOptions
+from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
+from binspark.columns.options import ColumnOptions
 from binspark.event import Event, RowOperation
-from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
+from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition, MariadbRanges
+from binspark.options.values import FilePosition
 from binspark.schema.lineage import WantedColumns
 from binspark.schema.table import TableSchema
+
+SelectedGtids = GtidSet | MariadbRanges | MariadbPosition
+"""The GTIDs of transactions that are selected; a position of MariaDB means all transactions up to it."""
 
 _MICROSECONDS = 1_000_000
 
@@ -37,14 +42,15 @@ class Selection:
     excluded              names or patterns of tables that are excluded
     columns               names of columns, None for all
     operations            inserts, updates, deletes, truncations
-    start_position        rows of events before this offset are skipped; stop_position: the log is read up to there
+    start_position        where to start in the logs, and stop_position where to stop. `files.positions` finds which
+                          part of each log that is: readers of one log are given its offsets
     start_time            rows of events before this time are skipped, in seconds since 1970; stop_time: from this time
                           on
     committed_from        transactions that were committed before this time are skipped, in microseconds since 1970;
                           committed_before: from this time on. Where a log has no commit times, those of events count
     server_id             only rows of this server
-    include_gtids         only rows of these transactions; exclude_gtids: not of these. A GTID position of MariaDB means
-                          all transactions up to it
+    thread_id             only rows of transactions of this connection of the server
+    include_gtids         only rows of these transactions; exclude_gtids: not of these
     before                the rows before updates and deletes are kept, too, as a struct `_before`
     metadata              whether there are metadata columns, and
     metadata_columns      which of them, None for all; ABSENT only if `absent` is set
@@ -53,22 +59,23 @@ class Selection:
     tx_rows               rows are numbered throughout their transaction, for which rows of all tables are counted
     images                batches say which columns each row has
     string_columns        columns that whoever makes batches of several schema versions makes text, in lower case
-    wanted                columns to look for in every schema version of a table, instead of `columns`
+    wanted                columns to look for in every schema version of a table, instead of `columns`, by its name
     """
 
     tables: frozenset[str] | None = None
     excluded: frozenset[str] = frozenset()
     columns: tuple[str, ...] | None = None
     operations: Operations = Operations.ALL
-    start_position: int = 0
-    stop_position: int | None = None
+    start_position: FilePosition | None = None
+    stop_position: FilePosition | None = None
     start_time: int = 0
     stop_time: int | None = None
     committed_from: int = 0
     committed_before: int | None = None
     server_id: int | None = None
-    include_gtids: GtidSet | MariadbPosition | None = None
-    exclude_gtids: GtidSet | MariadbPosition | None = None
+    thread_id: int | None = None
+    include_gtids: SelectedGtids | None = None
+    exclude_gtids: SelectedGtids | None = None
     before: bool = False
     metadata: bool = True
     metadata_columns: frozenset[Metadata] | None = None
@@ -77,7 +84,7 @@ class Selection:
     tx_rows: bool = False
     images: bool = False
     string_columns: frozenset[str] = frozenset()
-    wanted: WantedColumns | None = None
+    wanted: Mapping[str, WantedColumns] = field(default_factory=dict)
     options: ColumnOptions = _DEFAULT_OPTIONS
     max_rows: int = 1 << 16
     max_bytes: int = 32 << 20
@@ -106,19 +113,20 @@ class Selection:
 
     def columns_of(self, table: TableSchema) -> tuple[str, ...] | None:
         """Return the names of the columns to decode of a schema version of a table; None for all of them."""
-        if self.wanted is None:
+        wanted = self.wanted.get(table.name)
+        if wanted is None:
             return self.columns
-        return tuple(self.wanted.sources(table.column_names, table.lineage).values())
+        return tuple(wanted.sources(table.column_names, table.lineage).values())
 
     def wants_event(self, event: Event, *, committed: bool = False) -> bool:
-        """Return whether the rows of an event are selected, by its position, time and server.
+        """Return whether the rows of an event are selected, by its time and server.
 
         With `committed` its time is taken for the commit time of its transaction, which is not known.
         """
         header = event.header
         if committed and not self.wants_commit(header.timestamp * _MICROSECONDS):
             return False
-        if event.offset < self.start_position or header.timestamp < self.start_time:
+        if header.timestamp < self.start_time:
             return False
         if self.stop_time and header.timestamp >= self.stop_time:
             return False
@@ -127,13 +135,17 @@ class Selection:
     def may_want_inside(self, payload: Event) -> bool:
         """Return whether rows inside a payload may be selected; none of its events is later than itself."""
         header = payload.header
-        if payload.offset < self.start_position or header.timestamp < self.start_time:
+        if header.timestamp < self.start_time:
             return False
         return self.server_id is None or header.server_id == self.server_id
 
     def wants_commit(self, commit_time: int) -> bool:
         """Return whether transactions that were committed at a time are selected, in microseconds since 1970."""
         return commit_time >= self.committed_from and (not self.committed_before or commit_time < self.committed_before)
+
+    def wants_thread(self, thread_id: int | None) -> bool:
+        """Return whether transactions of a connection are selected; None is one that the log does not name."""
+        return self.thread_id is None or thread_id == self.thread_id
 
     def wants_gtid_text(self, gtid: str | None) -> bool:
         """Return whether the rows of a transaction are selected, by the text of its GTID."""
@@ -148,9 +160,10 @@ class Selection:
         return self.exclude_gtids is None or not _is_in(gtid, self.exclude_gtids)
 
 
-def _is_in(gtid: Gtid | MariadbGtid | None, gtids: GtidSet | MariadbPosition) -> bool:
-    kind = Gtid if isinstance(gtids, GtidSet) else MariadbGtid
-    return isinstance(gtid, kind) and gtid in gtids
+def _is_in(gtid: Gtid | MariadbGtid | None, gtids: SelectedGtids) -> bool:
+    if isinstance(gtids, GtidSet):
+        return isinstance(gtid, Gtid) and gtid in gtids
+    return isinstance(gtid, MariadbGtid) and gtid in gtids
 
 
 def _is_among(table: str, names: frozenset[str]) -> bool:

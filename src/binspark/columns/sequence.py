@@ -18,10 +18,11 @@ import pyarrow as pa
 from binspark.columns.arena import Arena
 from binspark.errors import Unsupported
 from binspark.kernels.sequence import LENGTH, write_sequences
+from binspark.position import log_name
 
 _MAX_EPOCH = 0xFFFF
 _MAX_LOG = 0xFFFFFFFF
-_LOG_NUMBER = re.compile(r"\.(\d+)(?:\.[a-z]\w*)?$")
+_LOG_NUMBER = re.compile(r"\.(\d+)$")
 _OFFSETS_STEP = 1 << 16
 
 
@@ -63,7 +64,7 @@ NO_EPOCH = Sequence()
 @lru_cache(maxsize=16)
 def log_number(file: str) -> int:
     """Return the number in the name of a log file, compressed or not: 42 of `binlog.000042`. 0 if it has none."""
-    match = _LOG_NUMBER.search(file)
+    match = _LOG_NUMBER.search(log_name(file))
     return min(int(match[1]), _MAX_LOG) if match else 0
 
 

@@ -60,6 +60,7 @@ class SlowPath:
         self._framer = Framer()
         self._fragments = FragmentStore()
         self._table_maps: dict[int, tuple[TableMap, bytes]] = {}
+        self._wants_transaction = self._selection.wants_gtid(None)
         self.disagreements = 0
         """How often a kernel refused what the reference decodes: a mistake in a kernel, which costs only time."""
 
@@ -82,7 +83,8 @@ class SlowPath:
         """Forget the transaction in progress: the events that follow do not belong to it."""
         state = self._state
         state[State.TRANSACTION], state[State.TX_ROW] = -1, 0
-        state[State.SKIP_TRANSACTION] = not self._selection.wants_gtid(None)
+        self._wants_transaction = self._selection.wants_gtid(None)
+        self._select_thread(None)
 
     def read_event(self, *, refused: bool) -> Iterator[TableBatch]:
         """Read the event that the scan is at, and let it continue after it. Kernels may have `refused` it."""
@@ -130,6 +132,8 @@ class SlowPath:
         """Take notice of DDL, after which a TABLE_MAP may mean another schema, and of a BEGIN in unusual words."""
         if boundary_of(event).role is Role.BEGINS:
             self._state[State.TX_ROW] = 0
+        if self._selection.thread_id is not None:
+            self._select_thread(event.body.thread_id)
         before = len(self._history.entries)
         emptied = self._history.feed(event)
         if len(self._history.entries) != before:
@@ -197,7 +201,12 @@ class SlowPath:
             yield from self._batches.flush()
         gtid, commit_time = commit_of(event)
         transactions.begin(str(gtid) if gtid else "", commit_time, event.header.server_id)
-        wanted = self._selection.wants_gtid(gtid) and self._selection.wants_commit(commit_time)
+        self._wants_transaction = self._selection.wants_gtid(gtid) and self._selection.wants_commit(commit_time)
+        self._select_thread(event.body.thread_id if isinstance(event.body, MariadbGtidEvent) else None)
+
+    def _select_thread(self, thread_id: int | None) -> None:
+        """Decide whether the rows of the transaction are selected, as far as its thread is known."""
+        wanted = self._wants_transaction and self._selection.wants_thread(thread_id)
         self._state[State.SKIP_TRANSACTION] = not wanted
 
     def _rows(self, event: Event) -> Iterator[TableBatch]:
@@ -268,7 +277,12 @@ class SlowPath:
 
     def _selects(self, event: Event) -> bool:
         is_known = self._state[State.TRANSACTION] >= 0
-        return self._selection.wants_event(event, committed=not is_known) and not self._state[State.SKIP_TRANSACTION]
+        if self._state[State.SKIP_TRANSACTION] or not self._is_after_start(event):
+            return False
+        return self._selection.wants_event(event, committed=not is_known)
+
+    def _is_after_start(self, event: Event) -> bool:
+        return event.offset >= int(self._state[State.START_POSITION])
 
     def _row_metadata(self, event: Event, row: int, operation: int, image: int) -> dict[T, int]:
         state = self._state
@@ -292,8 +306,10 @@ class SlowPath:
             yield from self._memory.rewritten(complete, event)
 
     def _payload(self, event: Event) -> Iterator[TableBatch]:
-        """Expand a payload, unless none of its rows is selected."""
-        if self._state[State.SKIP_TRANSACTION] or not self._selection.may_want_inside(event):
+        """Expand a payload, unless none of its rows is selected. The thread of a transaction is inside its payload."""
+        state, selection = self._state, self._selection
+        skips = state[State.SKIP_TRANSACTION] and (selection.thread_id is None or not self._wants_transaction)
+        if skips or not self._is_after_start(event) or not selection.may_want_inside(event):
             return iter(())
         return self._memory.payload(event)
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from binspark.columns.arena import Arena
 from binspark.columns.image_table import ImageTable
-from binspark.columns.metadata_fields import Metadata
+from binspark.columns.metadata import Metadata
 from binspark.columns.plan import TablePlan, compile_plan
 from binspark.columns.reference_batch import ReferenceBuilder
 from binspark.columns.selection import Selection

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +18,7 @@ from binspark.kernels.layout import Operation
 from binspark.kernels.list_layout import NULL
 from binspark.kernels.list_layout import ChangeNumber as C
 from binspark.kernels.list_layout import TransactionNumber as N
+from binspark.position import log_name
 from binspark.transactions.byte_tables import ENDINGS
 
 _MICROSECONDS = 1_000_000
@@ -140,7 +140,7 @@ def selected_changes(selection: Selection, closed: ClosedTransactions) -> Flags:
 
 def _file(row: N) -> Callable[[ClosedTransactions], pa.Array]:
     def make(closed: ClosedTransactions) -> pa.Array:
-        return strings_of(closed.rows[row], pa.array([PurePath(file).name for file in closed.files], pa.string()))
+        return strings_of(closed.rows[row], pa.array([log_name(file) for file in closed.files], pa.string()))
 
     return make
 

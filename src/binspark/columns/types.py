@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow as pa
 
+from binspark.columns.options import ColumnOptions, TimeFormat, ZeroDates
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType as T
 from binspark.event.column_types import column_type_name
@@ -27,22 +27,6 @@ DATETIME = pa.timestamp("us")
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 GEOMETRY = pa.struct([pa.field("srid", pa.int32()), pa.field("wkb", pa.binary())])
 BIGINT_UNSIGNED = pa.decimal128(20, 0)
-
-
-class ZeroDates(StrEnum):
-    """What becomes of a date that is not in the calendar: `0000-00-00`, `2024-00-15`."""
-
-    NULL = "null"
-    ERROR = "error"
-    STRING = "string"
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnOptions:
-    """Policies for what does not fit a column's type."""
-
-    zero_dates: ZeroDates = ZeroDates.NULL
-    undecodable: Undecodable = Undecodable.ERROR
 
 
 class Form(NamedTuple):
@@ -124,8 +108,10 @@ def _bit(column: Column, _options: ColumnOptions) -> Form:
 
 def _temporal(kind: pa.DataType, op: Op, base: int, *, old: bool) -> Callable[..., Form]:
     def make(column: Column, options: ColumnOptions) -> Form:
-        as_text = options.zero_dates is ZeroDates.STRING and op is not Op.TIME
+        as_text = options.time is TimeFormat.STRING if op is Op.TIME else options.zero_dates is ZeroDates.STRING
         chosen, code = (pa.string(), Op.TEMPORAL_TEXT) if as_text else (kind, op)
+        if op is Op.TIME and options.time is TimeFormat.MICROSECONDS:
+            chosen = pa.int64()
         size = base if old else base + (column.scale + 1) // 2
         kernel = not (old and column.scale)
         return Form(chosen, code, fixed_size=size, p1=column.scale, p2=int(old), kernel=kernel)

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from binspark.columns.metadata_fields import Metadata
+from binspark.columns.metadata import Metadata
+from binspark.columns.options import ZeroDates
 from binspark.columns.reader import TableBatch
 from binspark.columns.selection import Selection
-from binspark.columns.types import ZeroDates
 from binspark.documents.row_images import RowImages
 from binspark.documents.row_objects import json_rows
 from binspark.kernels.layout import Operation

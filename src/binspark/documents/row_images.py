@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from binspark.columns.batches import TableBatch
-from binspark.columns.metadata_fields import Metadata
+from binspark.columns.metadata import Metadata
 from binspark.documents.row_objects import PresentColumns, Valid
 from binspark.event.column_types import ColumnType
 from binspark.kernels.layout import Operation

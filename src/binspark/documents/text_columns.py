@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import pyarrow as pa
 
 from binspark.columns.batches import TableBatch
-from binspark.columns.metadata_fields import Metadata
+from binspark.columns.metadata import Metadata
 from binspark.documents.conversion import Conversion, as_text, struct_conversion
 from binspark.errors import OptionError
 from binspark.values.column import Column

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from binspark.changes.selection_options import METADATA_PREFIX
-from binspark.columns.metadata_fields import refuse_collisions
+from binspark.columns.metadata import refuse_collisions
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
 from binspark.errors import BinlogError, DecodeError, SchemaError
 from binspark.export.folder import OutputFolder, folder_name
 from binspark.export.writers import MAX_OPEN_FILES, Writers
-from binspark.files.batches import source_batches
-from binspark.files.sources import LogSource
+from binspark.files.inputs import LogInput
 from binspark.options.option import Surface
 from binspark.os_errors import describe_os_error
 from binspark.schema.history import SchemaHistory
@@ -79,15 +78,15 @@ class Export:
         self._reader = BatchReader(selection, history)
         self._rows: dict[tuple[str, str], int] = {}
 
-    def run(self, sources: Iterable[LogSource], target: Path) -> tuple[TableSummary, ...]:
+    def run(self, inputs: Iterable[LogInput], target: Path) -> tuple[TableSummary, ...]:
         """Export logs; return the summaries of the tables. Whatever fails, no incomplete file is left."""
         try:
             with OutputFolder(target, overwrite=self._options.overwrite) as folder:
                 options, strings = self._options, self._selection.string_columns
                 writers = Writers(folder, options.rows_per_file, options.max_open_files, strings)
                 try:
-                    for source in sources:
-                        self._export(source, writers)
+                    for log in inputs:
+                        self._export(log, writers)
                     writers.close()
                 finally:
                     writers.abandon()
@@ -95,9 +94,9 @@ class Export:
         except OSError as error:
             raise BinlogError(f"{error.filename or target}: {describe_os_error(error)}") from None
 
-    def _export(self, source: LogSource, writers: Writers) -> None:
+    def _export(self, log: LogInput, writers: Writers) -> None:
         try:
-            for item in source_batches(source, self._reader, self._on_bytes):
+            for item in log.batches(self._reader, self._on_bytes):
                 refuse_collisions(item.batch.schema.names, item.table.name, _PREFIX_OPTION)
                 writers.write(item)
                 self._count(item)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from binspark.columns.metadata_fields import Metadata
+from binspark.columns.metadata import Metadata
 from binspark.documents.conversion import Conversion, as_text, common_type, conversion, struct_conversion
 from binspark.errors import SchemaError
 from binspark.schema.lineage import WantedColumn, WantedColumns, free_name

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, BinaryIO, Unpack, overload
 
 from binspark.changes.selection_options import METADATA_PREFIX, TABLE, BatchOptions, make_selection, take_schema_file
 from binspark.columns.arena import ReadInto
-from binspark.columns.metadata_fields import refuse_collisions
+from binspark.columns.metadata import refuse_collisions
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.errors import OptionError
+from binspark.files.positions import part_between
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
 from binspark.kernels import cache
@@ -55,17 +56,18 @@ def read_batches(
             raise OptionError("table and tables cannot be combined")
         options["tables"] = [TABLE.read(table, Surface.PYTHON)]
     history = history_of(take_schema_file(schema_file, options))
-    reader = BatchReader(make_selection(options), history)
-    found = _with_different_names(_batches(find_logs(paths), reader))
-    if reader.selection.string_columns:
-        found = _with_text_columns(found, reader.selection.string_columns)
+    selection = make_selection(options)
+    reader = BatchReader(selection, history)
+    found = _with_different_names(_batches(part_between(find_logs(paths), selection), reader))
+    if selection.string_columns:
+        found = _with_text_columns(found, selection.string_columns)
     return found if table is None else (item.batch for item in found)
 
 
 def source_batches(source: LogSource, reader: BatchReader, on_read: OnRead | None = None) -> Iterator[TableBatch]:
     """Yield the batches of one log."""
     with source_errors(source.name), source.open() as file:
-        yield from reader.read(_counted(file, on_read), source.name)
+        yield from reader.read(_counted(file, on_read), source.name, start=source.start, stop=source.stop)
 
 
 def _with_different_names(found: Iterator[TableBatch]) -> Iterator[TableBatch]:

@@ -8,7 +8,7 @@ from typing import Unpack
 from binspark.changes.change import Change
 from binspark.changes.reader import ChangeReader
 from binspark.changes.selection_options import SelectionOptions, make_selection, take_schema_file
-from binspark.errors import DecodeError
+from binspark.files.positions import part_between
 from binspark.files.read import source_events
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
@@ -24,22 +24,15 @@ def read_changes(paths: Paths, *, schema_file: Schema = None, **options: Unpack[
     are those of `SelectionOptions`. Rows before damage are yielded before the error is raised.
     """
     history = history_of(take_schema_file(schema_file, options))
-    reader = ChangeReader(make_selection(options), history)
-    return _changes(find_logs(paths), reader)
+    selection = make_selection(options)
+    return _changes(part_between(find_logs(paths), selection), ChangeReader(selection, history))
 
 
 def source_changes(source: LogSource, reader: ChangeReader) -> Iterator[Change]:
-    """Yield the changed rows of one log, up to the stop position of the reader's selection."""
-    stop = reader.selection.stop_position
-    try:
-        for event in source_events(source):
-            if stop is not None and event.offset >= stop:
-                return
-            yield from reader.feed(event)
-    except DecodeError as error:
-        offset = error.position.offset
-        if stop is None or offset is None or offset < stop:
-            raise
+    """Yield the changed rows of one log, from where the source starts to where it stops."""
+    reader.start = source.start
+    for event in source_events(source):
+        yield from reader.feed(event)
 
 
 def _changes(sources: Iterable[LogSource], reader: ChangeReader) -> Iterator[Change]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -52,14 +53,20 @@ def source_events(source: LogSource, options: ReadOptions = _DEFAULT) -> Iterato
 
 
 def read_frames(source: LogSource, *, report_checksums: bool = False) -> Iterator[Frame]:
-    """Yield every frame of one log; raise `Truncated` if the log ends inside an event."""
+    """Yield every frame of one log, up to where the source stops; raise `Truncated` if it ends inside an event."""
     framer = Framer(report_checksums=report_checksums)
+    stop = math.inf if source.stop is None else source.stop
     try:
         with source.open() as file:
             while chunk := file.read(_CHUNK):
-                yield from framer.feed(chunk)
+                for frame in framer.feed(chunk):
+                    if frame.offset >= stop:
+                        return
+                    yield frame
         framer.finish()
     except DecodeError as error:
+        if (error.position.offset or 0) >= stop:
+            return
         raise error.at(Position(file=source.name)) from None
     except OSError as error:
         raise SourceError(describe_os_error(error), Position(source.name, framer.offset)) from None

@@ -10,8 +10,9 @@ from binspark.columns.starts import LogBytes
 from binspark.errors import DecodeError
 from binspark.event import Event, EventDecoder, TableMap, TransactionPayload
 from binspark.files.header_scan import HeaderScanner, open_scanner
-from binspark.files.read import source_events
+from binspark.files.read import read_frames
 from binspark.files.splits import PlannedLog
+from binspark.frames import EventCode
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.kernels.walk import Look
 from binspark.schema.history import SchemaHistory, may_define_tables
@@ -20,6 +21,9 @@ from binspark.schema.table import TableSchema
 _PARALLEL_SCANS = 8
 _WINDOW = 64 << 20
 _MAX_NAME_BYTES = 255
+_HEADS = frozenset({EventCode.FORMAT_DESCRIPTION, EventCode.START_V3})
+_STATEMENTS = _HEADS | {EventCode.QUERY, EventCode.QUERY_COMPRESSED}
+_MAPS = _HEADS | {EventCode.TABLE_MAP, EventCode.TRANSACTION_PAYLOAD}
 
 
 def read_history(logs: Sequence[PlannedLog], history: SchemaHistory) -> SchemaHistory:
@@ -52,11 +56,23 @@ def _definitions(log: PlannedLog) -> list[Event]:
 
 def _statements(log: PlannedLog) -> Iterator[Event]:
     if not log.can_split:
-        yield from source_events(log.source)
+        yield from _events_of(log, _STATEMENTS)
         return
     with open_scanner(log) as scanner:
         yield EventDecoder(log.name).decode(scanner.head.frame)
         yield from scanner.events(Look.STATEMENTS, max(log.start, FIRST_EVENT_OFFSET))
+
+
+def _events_of(log: PlannedLog, codes: frozenset[int]) -> Iterator[Event]:
+    """Yield the events of some types in a log that has to be read from its beginning, also those inside payloads."""
+    decoder = EventDecoder(log.name)
+    for frame in read_frames(log.source):
+        if frame.type_code not in codes:
+            continue
+        event = decoder.decode(frame)
+        yield event
+        if frame.type_code == EventCode.TRANSACTION_PAYLOAD:
+            yield from decoder.inner_events(event)
 
 
 def _before_damage(events: Iterator[Event]) -> Iterator[Event]:
@@ -72,7 +88,7 @@ def _defines_tables(event: Event) -> bool:
 def _last_map(log: PlannedLog, table: str) -> Event | None:
     """Return the last TABLE_MAP of a table in a log."""
     if not log.can_split:
-        return _last(_before_damage(source_events(log.source)), table)
+        return _last(_before_damage(_events_of(log, _MAPS)), table)
     with suppress(DecodeError), open_scanner(log) as scanner:
         return _last_in_windows(scanner, table)
     return None

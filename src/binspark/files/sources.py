@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import glob
+import logging
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, cast
 
-from binspark.errors import OptionError, SourceError
+from binspark.errors import BinlogError, OptionError, SourceError
+from binspark.files.storage.compressed import HEAD_LENGTH, CompressedFile, Decompressed, codec_of
 from binspark.files.storage.local import UNKNOWN_SIZE, FileUriStore, LocalStore, StreamFile
 from binspark.files.storage.options import NO_OPTIONS, Storage
 from binspark.files.storage.store import FileStore, Kind, LogFile, base_name
 from binspark.files.storage.uri import hide_credentials, parse_uri
 from binspark.frames.magic import ENCRYPTED_MAGIC, MAGIC
-from binspark.position import Position
+from binspark.position import COMPRESSED_SUFFIXES, Position, log_name
 
 STANDARD_INPUT = "-"
+log = logging.getLogger("binspark.files")
 _NUMBERED = re.compile(r"(.*?)\.(\d+)$")
 
 
@@ -28,10 +32,14 @@ class LogSource:
 
     name      a path or a URI, as the caller gave it; user and query of a URI are moved to `storage`
     storage   how the storage of a URI is reached
+    start     rows and events before this offset are not wanted
+    stop      the log is read up to this offset; None for its end
     """
 
     name: str
     storage: Storage = NO_OPTIONS
+    start: int = 0
+    stop: int | None = None
 
     def __post_init__(self) -> None:
         name, user, query = hide_credentials(self.name)
@@ -42,15 +50,30 @@ class LogSource:
     @contextmanager
     def open(self) -> Iterator[LogFile]:
         """Open the log for reading."""
-        if self.name == STANDARD_INPUT:
-            stream = StreamFile(sys.stdin.buffer)
-            yield LogFile(stream)
-            return
-        with self._store.open(self.name) as file:
+        with self._open_stored() as stored:
+            codec = codec_of(stored.peek(HEAD_LENGTH)) if self._may_be_compressed else None
+            if codec is None:
+                yield stored
+                return
+            if not stored.seekable():  # standard input, or a pipe
+                yield LogFile(StreamFile(cast("BinaryIO", Decompressed(stored, codec, self.name))))
+                return
+        with LogFile(CompressedFile(lambda: self._store.open(self.name), codec, self.name)) as file:
             yield file
 
+    def _open_stored(self) -> LogFile:
+        if self.name == STANDARD_INPUT:
+            return LogFile(StreamFile(sys.stdin.buffer))
+        return self._store.open(self.name)
+
+    @property
+    def _may_be_compressed(self) -> bool:
+        """Whether to look at the content. In remote storage that is a request, so the name has to suggest it."""
+        uri = parse_uri(self.name)
+        return uri is None or uri.is_local or self.name.lower().endswith(COMPRESSED_SUFFIXES)
+
     def size(self) -> int:
-        """Return how many bytes the log has now."""
+        """Return how many bytes the file has now; compressed, if it is."""
         if self.name == STANDARD_INPUT:
             raise SourceError(UNKNOWN_SIZE, Position(file=self.name))
         entry = self._store.entry(self.name)
@@ -87,15 +110,19 @@ def find_logs(paths: Paths, storage: Storage | None = None) -> list[LogSource]:
     """
     if isinstance(paths, str | Path | LogSource):
         paths = [paths]
-    found = [log for path in paths for log in _logs(path, storage or NO_OPTIONS)]
+    found = [source for path in paths for source in _logs(path, storage or NO_OPTIONS)]
     if not found:
         raise OptionError("no log given: name a file, a directory, a glob or an index file")
     return found
 
 
 def log_order(name: str) -> tuple[str, int]:
-    """Return a sort key for the order in which a server writes logs: `binlog.1000000` after `binlog.999999`."""
-    match = _NUMBERED.match(name)
+    """Return a sort key for the order in which a server writes logs: `binlog.1000000` after `binlog.999999`.
+
+    A compressed copy has the order of its log.
+    """
+    plain = name[: len(name) - len(base_name(name))] + log_name(name)
+    match = _NUMBERED.match(plain)
     return (match[1], int(match[2])) if match else (name, -1)
 
 
@@ -129,7 +156,7 @@ def _logs(path: OnePath, storage: Storage) -> list[LogSource]:
     if entry is None:
         names = _matching(store, given.name)
     elif entry.kind is Kind.DIRECTORY:
-        names = _logs_in(store, given.name)
+        names = _logs_in(store, given.name, given.storage)
     elif entry.kind is Kind.FILE and given.name.endswith(".index"):
         return index_entries(given)
     else:
@@ -147,14 +174,37 @@ def _matching(store: FileStore, pattern: str) -> list[str]:
     return sorted(names, key=log_order)
 
 
-def _logs_in(store: FileStore, directory: str) -> list[str]:
-    """Return the files in a directory that begin like a binary log."""
+def _logs_in(store: FileStore, directory: str, storage: Storage) -> list[str]:
+    """Return the files in a directory that begin like a binary log, compressed or not."""
     files = [entry.name for entry in store.entries(directory) if entry.kind is Kind.FILE and entry.size >= len(MAGIC)]
-    heads = store.heads(files, len(MAGIC))
-    names = [name for name, head in zip(files, heads, strict=True) if head in (MAGIC, ENCRYPTED_MAGIC)]
+    heads = zip(files, store.heads(files, HEAD_LENGTH), strict=True)
+    names = [name for name, head in heads if _begins_like_log(name, storage, head)]
     if not names:
         raise SourceError("no binary log in this directory", Position(file=directory))
-    return sorted(names, key=log_order)
+    return _without_copies(sorted(names, key=log_order))
+
+
+def _begins_like_log(name: str, storage: Storage, head: bytes) -> bool:
+    """Return whether a file that begins with some bytes is a log, or a log that was compressed."""
+    if codec_of(head) is None:
+        return head[: len(MAGIC)] in (MAGIC, ENCRYPTED_MAGIC)
+    try:
+        with LogSource(name, storage).open() as file:
+            return file.read(len(MAGIC)) in (MAGIC, ENCRYPTED_MAGIC)
+    except (BinlogError, OSError):
+        return False
+
+
+def _without_copies(names: list[str]) -> list[str]:
+    """Return names without those of compressed copies of logs that are in the same directory."""
+    known: dict[str, str] = {}
+    for name in names:
+        other = known.setdefault(log_name(name), name)
+        if other is not name:
+            kept = name if base_name(name) == log_name(name) else other
+            known[log_name(name)] = kept
+            log.warning("%s and %s are the same log: only %s is read", other, name, kept)
+    return list(known.values())
 
 
 def _listed(store: FileStore, index: str, line: str) -> str:
@@ -163,8 +213,8 @@ def _listed(store: FileStore, index: str, line: str) -> str:
         return line
     listed = store.listed(index, line)
     moved = store.listed(index, base_name(line))
-    is_moved = listed != moved and store.entry(listed) is None and store.entry(moved) is not None
-    return moved if is_moved else listed
+    candidates = [name + suffix for name in (listed, moved) for suffix in ("", *COMPRESSED_SUFFIXES)]
+    return next((name for name in dict.fromkeys(candidates) if store.entry(name) is not None), listed)
 
 
 def _store_of(name: str, storage: Storage) -> FileStore:

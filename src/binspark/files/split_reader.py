@@ -106,6 +106,8 @@ class SplitReader:
         if self.on_damage is None:
             raise part.error
         start = part.damage_start(part.error)
+        if part.file.is_compressed:
+            log = LogBytes(part.file.read_at, part.file.size, part.head.format)
         found = log.find_start(start + 1) if part.head.can_split else None
         self._report(part.error, part.log, start, log.size if found is None else found)
         return None if found is None or (end is not None and found >= end) else found
@@ -200,9 +202,9 @@ def _opened(log: PlannedLog) -> Iterator[LogFile]:
 
 def _check_identity(log: PlannedLog, file: LogFile) -> None:
     """Refuse another log than the one that was planned. A log that has grown or was copied again has the same start."""
-    if file.size >= log.size and has_fingerprint(file, log.fingerprint):
+    if (file.is_compressed or file.size >= log.size) and has_fingerprint(file, log.fingerprint):
         return
     message = "another log has taken this name since the read was planned; read again"
-    if file.size < log.size:
+    if not file.is_compressed and file.size < log.size:
         message = f"the log has shrunk to {file.size} bytes: it had {log.size} when the read was planned; read again"
     raise SourceError(message, Position(file=log.name))

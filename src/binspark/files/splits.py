@@ -17,6 +17,8 @@ from binspark.files.sources import LogSource
 from binspark.position import Position
 
 DEFAULT_SPLIT_BYTES = 64 << 20
+UNKNOWN_SIZE = 1 << 62
+"""The size of a compressed log, which is not known before it is read; more than any log has."""
 _PARALLEL_READS = 16
 
 
@@ -50,7 +52,8 @@ class PlannedLog:
     def narrowed(self, start: int, end: int | None) -> PlannedLog:
         """Return the same log, of which only the transactions that begin in a range of offsets are read."""
         if not self.can_split and (start > 0 or end is not None):
-            message = "relay logs and logs before version 4 can only be read completely, not from or up to a position"
+            kinds = "compressed logs, relay logs and logs before version 4"
+            message = f"{kinds} can only be read completely, not from or up to a position"
             raise OptionError(message, Position(file=self.name))
         return replace(self, start=start, end=end)
 
@@ -64,12 +67,14 @@ def plan_logs(sources: Iterable[LogSource]) -> list[PlannedLog]:
 
 def _plan(source: LogSource) -> PlannedLog:
     with source.open() as file:
-        size = file.size
+        size = UNKNOWN_SIZE if file.is_compressed else file.size
         try:
             head = read_head(file, source.name)
         except DecodeError as error:  # reported when the log is read
             size = 0 if isinstance(error, Truncated) and is_writing_head(file) else size
             return PlannedLog(source, size, fingerprint(file, size), can_split=False)
+        if file.is_compressed:
+            return PlannedLog(source, size, fingerprint(file, size), head.relay, can_split=False)
         if head.in_use:
             from binspark.files.active_log import complete_end  # loads kernels, which few plans need
 
@@ -129,10 +134,14 @@ def _groups(logs: Iterable[PlannedLog], max_split_bytes: int) -> Iterator[tuple[
     for log in logs:
         fits = sum(member.size for member in group) + log.size <= max_split_bytes
         chained = bool(group) and group[-1].relay and log.relay
-        apart = log.relay or log.is_narrowed or any(member.relay or member.is_narrowed for member in group)
+        apart = _is_apart(log) or any(map(_is_apart, group))
         if group and not chained and (apart or not fits):
             yield tuple(group)
             group = []
         group.append(log)
     if group:
         yield tuple(group)
+
+
+def _is_apart(log: PlannedLog) -> bool:
+    return log.relay or log.is_narrowed or log.size == UNKNOWN_SIZE

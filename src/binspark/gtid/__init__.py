@@ -12,6 +12,7 @@ from binspark.gtid.encoding import decode_gtid_set, encode_gtid_set
 from binspark.gtid.gtid import Gtid
 from binspark.gtid.gtid_set import GtidSet
 from binspark.gtid.mariadb import MariadbGtid, MariadbPosition, MariadbState
+from binspark.gtid.mariadb_ranges import MariadbRanges
 from binspark.gtid.syntax import MAX_NUMBER
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "GtidSetBuilder",
     "MariadbGtid",
     "MariadbPosition",
+    "MariadbRanges",
     "MariadbState",
     "decode_gtid_set",
     "encode_gtid_set",

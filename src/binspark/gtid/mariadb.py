@@ -12,6 +12,8 @@ from binspark.gtid.syntax import SPACE, refuse, shown
 
 _MAX_U32 = (1 << 32) - 1
 _MAX_U64 = (1 << 64) - 1
+MAX_SEQUENCE = _MAX_U64
+"""The highest sequence number of a domain."""
 
 _NUMBER = rf"{SPACE}\+?0*([0-9]{{1,20}})(?![0-9])"
 _GTID = re.compile(rf"{_NUMBER}-{_NUMBER}-{_NUMBER}{SPACE}")

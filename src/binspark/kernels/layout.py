@@ -158,6 +158,7 @@ class State(IntEnum):
     UUID_TEXT = 34  # address of that text, 0 if it is gone
     ALL_FOR_PYTHON = 35  # 1: kernels do not know the log's type codes or lengths, so Python reads every event
     SPLIT_END = 36  # the scan ends at the first transaction that begins here or later, 0 for none
+    SELECT_BY_THREAD = 37  # 1: Python reads BEGIN, which has the thread of a transaction
     COMMITTED_FROM = 38  # rows of transactions before this commit time, in microseconds, are skipped
     COMMITTED_BEFORE = 39  # rows of transactions from this commit time on are skipped, 0 for none
     KEEP_IMAGES = 40  # 1: the number of its row image is kept for each row

@@ -59,7 +59,7 @@ def scan(
                 return Stop.PYTHON
             stop = begin_transaction(state, transactions, text_offsets, text, kind, at, size)
         elif kind == _QUERY:
-            stop = 0 if is_begin_or_commit(state, at, size) else Stop.PYTHON
+            stop = 0 if is_begin_or_commit(state, at, size) and not state[State.SELECT_BY_THREAD] else Stop.PYTHON
         elif is_for_python(kind):
             stop = Stop.PYTHON
         if stop:

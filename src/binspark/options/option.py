@@ -59,6 +59,7 @@ class Option:
     spelling   a name that differs from the rule, by surface
     old_names  names that are still accepted, by surface
     is_list    whether it takes several values: separated by commas, or repeated on the command line
+    short      its short name on the command line, such as `-h`
     """
 
     name: str
@@ -71,6 +72,7 @@ class Option:
     spelling: Mapping[Surface, str] = field(default_factory=dict)
     old_names: Mapping[Surface, str] = field(default_factory=dict)
     is_list: bool = False
+    short: str = ""
 
     def name_on(self, surface: Surface) -> str:
         """Return the name as users of a surface write it."""

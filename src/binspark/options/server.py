@@ -11,7 +11,6 @@ from binspark.options import values
 from binspark.options.option import Option, OptionTable, Surface, warn_renamed
 
 _SSL_MODES = ("disabled", "preferred", "required", "verify_ca", "verify_identity")
-_NOT_ON_THE_COMMAND_LINE = frozenset({Surface.PYTHON, Surface.SPARK})
 _NOT_IN_SPARK = frozenset({Surface.COMMAND_LINE, Surface.PYTHON})
 _MAX_SERVER_ID = (1 << 32) - 1
 
@@ -38,30 +37,36 @@ def _ssl_mode(value: str) -> str:
 
 SERVER_OPTIONS = (
     ServerOption(
-        name="host", parse=_hosts, metavar="HOST[:PORT]", default="localhost", is_list=True,
+        name="host", short="-h", parse=_hosts, metavar="HOST[:PORT]", default="localhost", is_list=True,
         help="The server, or several servers with the same data.",
         old_names={Surface.PYTHON: "hosts"},
     ),
     ServerOption(
-        name="port", parse=values.port, metavar="NUMBER", default="3306",
+        name="port", short="-P", parse=values.port, metavar="NUMBER", default="3306",
         help="The port of hosts that are given without one.",
     ),
     ServerOption(
-        name="user", parse=values.text, metavar="NAME", default="your login name",
+        name="user", short="-u", parse=values.text, metavar="NAME", default="your login name",
         help="The user that connects.",
     ),
     ServerOption(
-        name="password", parse=values.text, surfaces=_NOT_ON_THE_COMMAND_LINE,
+        name="password", short="-p", parse=values.text, metavar="TEXT",
         default="from the option file, BINSPARK_PASSWORD or MYSQL_PWD",
-        help="The password. It is not an option on the command line, where every user of the machine could see it.",
+        help="The password. On the command line without a value, binspark asks for it; with a value, every user of the "
+        "machine can see it.",
     ),
     ServerOption(
-        name="socket", parse=_path, metavar="PATH",
+        name="socket", short="-S", parse=_path, metavar="PATH",
         help="The socket file of a server on this machine, instead of a host.",
     ),
     ServerOption(
         name="defaults_file", parse=_path, metavar="FILE",
+        default="on the command line those of MySQL's clients: /etc/my.cnf, /etc/mysql/my.cnf, ~/.my.cnf",
         help="A MySQL option file: options that are not given are read from its groups [client] and [binspark].",
+    ),
+    ServerOption(
+        name="no_defaults", parse=values.flag, metavar="", surfaces=frozenset({Surface.COMMAND_LINE}),
+        help="Read no option file.",
     ),
     ServerOption(
         name="ssl_mode", parse=_ssl_mode, choices=_SSL_MODES,

@@ -5,15 +5,32 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from enum import StrEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SIZE = re.compile(r"(\d+)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+_OFFSET = re.compile(r"([+-])(\d{1,2}):?(\d{2})?")
+_MAX_OFFSET_MINUTES = 14 * 60
 _PATTERN = frozenset("*?[")
+_QUOTED = re.compile(r"`((?:[^`]|``)*)`")
+_TABLE_NAME = re.compile(r"(?:`(?:[^`]|``)*`|[^`,])+")
+_DOT = re.compile(r"`\s*\.\s*`")
+_SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-]\d\d(?::?\d\d)?$)")
+_IN_UTC = re.compile(r"(?<=\d)\s*(?:UTC|GMT|Z)$", re.IGNORECASE)
 _Chosen = TypeVar("_Chosen", bound=StrEnum)
+
+
+class FilePosition(NamedTuple):
+    """A position as people type it: the offset of an event in a file. Without a file it is in the first or last log."""
+
+    file: str
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.offset}" if self.file else str(self.offset)
 
 
 class InvalidValue(ValueError):
@@ -60,7 +77,30 @@ def integer_in(low: int, high: int | None = None) -> Callable[[int | str], int]:
 
 
 positive = integer_in(1)
-offset = integer_in(0)
+
+
+def position_from(low: int) -> Callable[[int | str | FilePosition], FilePosition]:
+    """Return the parser of a position: an offset of at least `low`, or FILE:OFFSET."""
+    offset_in = integer_in(low)
+
+    def parse(value: int | str | FilePosition) -> FilePosition:
+        if isinstance(value, FilePosition):
+            return value
+        if isinstance(value, int):
+            return FilePosition("", offset_in(value))
+        file, colon, offset = str(value).rpartition(":")
+        if colon and not (file and offset.isdecimal()):
+            raise InvalidValue("an offset, or FILE:OFFSET", value)
+        try:
+            return FilePosition(file, offset_in(offset))
+        except InvalidValue:
+            if offset.lstrip("-").isdecimal():
+                raise
+            raise InvalidValue("an offset, or FILE:OFFSET", value) from None
+
+    return parse
+
+
 port = integer_in(1, 65535)
 
 
@@ -121,8 +161,10 @@ def is_pattern(table: str) -> bool:
 
 
 def tables(value: str | Iterable[str]) -> frozenset[str]:
-    """Parse names of tables and patterns."""
-    found = frozenset(names(value))
+    """Parse names of tables and patterns, which may be written in backticks, as in SQL."""
+    texts = [value] if isinstance(value, str) else value
+    parts = [part for one in texts for part in _TABLE_NAME.findall(_with_pairs(one)) if part.strip()]
+    found = frozenset(map(_without_backticks, parts))
     for name in found:
         if "." not in name and not is_pattern(name):
             raise InvalidValue("schema.table, or a pattern such as 'shop.*'", name)
@@ -130,12 +172,25 @@ def tables(value: str | Iterable[str]) -> frozenset[str]:
 
 
 def table(value: str) -> str:
-    """Parse the name of one table."""
-    schema, dot, name = value.partition(".")
-    if not dot or not schema or not name or is_pattern(value):
-        reason = "use tables for patterns" if is_pattern(value) else ""
+    """Parse the name of one table, which may be written in backticks, as in SQL."""
+    found = _without_backticks(_with_pairs(value))
+    schema, dot, name = found.partition(".")
+    if not dot or not schema or not name or is_pattern(found):
+        reason = "use tables for patterns" if is_pattern(found) else ""
         raise InvalidValue("the name of one table, schema.table", value, reason)
-    return value
+    return found
+
+
+def _with_pairs(text: str) -> str:
+    """Refuse a backtick that is not closed."""
+    if text.count("`") % 2:
+        raise InvalidValue("schema.table, with backticks in pairs", text)
+    return text
+
+
+def _without_backticks(name: str) -> str:
+    """Return a name as logs have it: `` `shop`.`orders` `` is shop.orders."""
+    return _QUOTED.sub(lambda quoted: quoted[1].replace("``", "`"), _DOT.sub("`.`", name.strip()))
 
 
 def one_of(kind: type[_Chosen]) -> Callable[[str], _Chosen]:
@@ -156,22 +211,77 @@ def listed(choices: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
+def zone(value: str | tzinfo) -> tzinfo:
+    """Parse a time zone: `UTC`, `local`, `Europe/Berlin`, `+02:00`."""
+    if isinstance(value, tzinfo):
+        return value
+    if value.upper() in ("UTC", "Z"):
+        return UTC
+    if value.lower() in ("local", "system"):
+        return _LocalZone()
+    if match := _OFFSET.fullmatch(value):
+        minutes = int(match[2]) * 60 + int(match[3] or 0)
+        if minutes <= _MAX_OFFSET_MINUTES:
+            return timezone(timedelta(minutes=-minutes if match[1] == "-" else minutes))
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # few need it
+
+    try:
+        return ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidValue("a time zone: UTC, local, a name such as Europe/Berlin, or +02:00", value) from None
+
+
+class _LocalZone(tzinfo):
+    """The time zone of this machine."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """Return the offset of the machine's zone at a local time."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, _moment: datetime | None) -> timedelta | None:
+        """Return None: whether it is summer there is not needed."""
+        return None
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        """Return the name of the machine's zone at a local time."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """Return the local time of a time in UTC."""
+        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+
+
+def in_zone(value: datetime | str | int, zone: tzinfo) -> datetime | str | int:
+    """Return a time with this time zone if it has none; a text that is no time as it is."""
+    if isinstance(value, int):
+        return value
+    try:
+        return time(value, zone)
+    except InvalidValue:
+        return value
+
+
 def time_seconds(value: datetime | str | int) -> int:
     """Parse a time into seconds since 1970, as events have them; a fraction is rounded up."""
-    return value if isinstance(value, int) else max(0, math.ceil(_time(value).timestamp()))
+    return value if isinstance(value, int) else max(0, math.ceil(time(value).timestamp()))
 
 
 def time_microseconds(value: datetime | str | int) -> int:
     """Parse a time into microseconds since 1970, as commits have them."""
     if isinstance(value, int):
         return value * 1_000_000
-    return max(0, (_time(value) - _EPOCH) // timedelta(microseconds=1))
+    return max(0, (time(value) - _EPOCH) // timedelta(microseconds=1))
 
 
-def _time(value: datetime | str) -> datetime:
-    """Parse a time; without a time zone it is in UTC."""
+def time(value: datetime | str, zone: tzinfo = UTC) -> datetime:
+    """Parse a time; without a time zone it is in `zone`."""
     try:
-        time = datetime.fromisoformat(value) if isinstance(value, str) else value
+        found = datetime.fromisoformat(_iso(value)) if isinstance(value, str) else value
     except ValueError:
         raise InvalidValue("a time such as 2026-11-15 09:30:00", value) from None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    return found if found.tzinfo else found.replace(tzinfo=zone)
+
+
+def _iso(text: str) -> str:
+    """Return a time with its zone as ISO 8601 writes it: without a space before it, and as a number."""
+    return _SPACE_BEFORE_OFFSET.sub("", _IN_UTC.sub("+00:00", text.strip()))

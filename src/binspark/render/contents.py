@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from pathlib import PurePath
 from typing import Any
 
 from rich import box
@@ -11,7 +9,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from binspark.position import log_name
 from binspark.render.summary import one_line
+from binspark.render.times import UTC_CLOCK, Clock
 from binspark.transactions.contents import Contents, Tally
 from binspark.transactions.transaction import Transaction
 
@@ -43,10 +43,10 @@ def contents_record(contents: Contents) -> dict[str, Any]:
     }
 
 
-def contents_page(contents: Contents) -> RenderableType:
+def contents_page(contents: Contents, clock: Clock = UTC_CLOCK) -> RenderableType:
     """Return the contents of logs as tables."""
     return Group(
-        _headline(contents),
+        _headline(contents, clock),
         Text(),
         _types_table(contents),
         Text(),
@@ -58,9 +58,10 @@ def contents_page(contents: Contents) -> RenderableType:
     )
 
 
-def _headline(contents: Contents) -> Text:
+def _headline(contents: Contents, clock: Clock) -> Text:
     servers = ", ".join(f"{version} (server id {server})" for version, server in contents.servers.items())
-    span = f"{_moment(contents.first_timestamp)} to {_moment(contents.last_timestamp)} UTC"
+    times = (contents.first_timestamp, contents.last_timestamp)
+    span = " to ".join("?" if time is None else clock.text(time) for time in times)
     counts = f"{contents.events.count:,} events in {contents.transactions.count:,} transactions"
     return Text(f"{counts}, {_size(contents.events.bytes)}, {span}\nwritten by {servers}")
 
@@ -83,7 +84,7 @@ def _largest_table(contents: Contents) -> Table:
     table = _table("largest transactions", "at", "bytes", "what", text_columns=2)
     table.columns[3].justify = "left"
     for transaction in contents.largest:
-        position = f"{PurePath(transaction.file).name}:{transaction.start}"
+        position = f"{log_name(transaction.file)}:{transaction.start}"
         table.add_row(transaction.gtid or "anonymous", position, _size(transaction.length), _what(transaction))
     return table
 
@@ -112,7 +113,7 @@ def _what(transaction: Transaction) -> str:
 
 def _largest_record(transaction: Transaction) -> dict[str, Any]:
     return {
-        "file": PurePath(transaction.file).name,
+        "file": log_name(transaction.file),
         "pos": transaction.start,
         "gtid": transaction.gtid,
         "length": transaction.length,
@@ -126,10 +127,6 @@ def _by_size(tallies: dict[Any, Tally]) -> list[tuple[Any, Tally]]:
 
 def _tally(tally: Tally) -> dict[str, int]:
     return {"count": tally.count, "bytes": tally.bytes}
-
-
-def _moment(timestamp: int | None) -> str:
-    return "?" if timestamp is None else f"{datetime.fromtimestamp(timestamp, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def _size(count: int) -> str:

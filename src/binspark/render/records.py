@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from pathlib import PurePath
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from binspark.event import Event
+from binspark.frames import HeaderFlag
+from binspark.position import log_name
 from binspark.render.json_values import body_json, readable
 from binspark.render.summary import summarize
+from binspark.render.times import UTC_CLOCK, Clock
 from binspark.transactions import TableChanges, Transaction
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ def event_record(event: Event) -> dict[str, Any]:
     """Return an event as the record that `binspark events --format jsonl` prints."""
     header = event.header
     record = {
-        "file": PurePath(event.file).name,
+        "file": log_name(event.file),
         "pos": event.offset,
         "end_pos": event.end_offset,
         "type": event.type,
@@ -36,22 +38,56 @@ def event_record(event: Event) -> dict[str, Any]:
     return record
 
 
-def event_line(event: Event) -> str:
-    """Return an event as a line of text: position, type, size, time, summary."""
-    position = f"{event.offset:>10}" if event.inner is None else f"{'+' + str(event.inner):>10}"
-    mark = " CHECKSUM BAD" if event.checksum == "bad" else ""
-    moment = _moment(event.header.timestamp)
-    return f"{position}  {event.type:<20} {event.header.event_size:>8}  {moment}  {summarize(event)}{mark}"
+@dataclass(frozen=True, slots=True)
+class EventLines:
+    """Events as lines of text, under a heading.
+
+    with_file   whether positions have the name of their file
+    width       the maximum width of a line; None for no limit
+    """
+
+    clock: Clock = UTC_CLOCK
+    with_file: bool = False
+    width: int | None = None
+
+    def heading(self) -> str:
+        """Return the line above the events."""
+        time = "time".ljust(self.clock.width)
+        position = f"{'position':<{_FILE_POSITION}}" if self.with_file else f"{'position':>{_POSITION}}"
+        return self._cut(f"{position} {'end_log_pos':>11}  {'type':<20} {'size':>8}  {time}  contents")
+
+    def line(self, event: Event) -> str:
+        """Return an event as a line: position, end_log_pos, type, size, time, summary."""
+        header = event.header
+        time = self.clock.text(header.timestamp) if header.timestamp else " " * self.clock.width
+        numbers = f"{header.next_position:>11}  {event.type:<20} {header.event_size:>8}"
+        return self._cut(f"{self._position(event)} {numbers}  {time}  {summarize(event)}{_marks(event)}".rstrip())
+
+    def _position(self, event: Event) -> str:
+        inner = "" if event.inner is None else f"+{event.inner}"
+        if self.with_file:
+            return f"{log_name(event.file)}:{event.offset}{inner}".ljust(_FILE_POSITION)
+        return f"{inner or event.offset:>{_POSITION}}"
+
+    def _cut(self, line: str) -> str:
+        if self.width is None or len(line) <= self.width:
+            return line
+        return line[: self.width - 1] + "…"
 
 
-def _moment(timestamp: int) -> str:
-    return f"{datetime.fromtimestamp(timestamp, UTC):%Y-%m-%d %H:%M:%S}" if timestamp else " " * 19
+_POSITION, _FILE_POSITION = 10, 24
+
+
+def _marks(event: Event) -> str:
+    """Return what is unusual about an event: it is in no file, or its checksum does not match."""
+    is_artificial = bool(event.header.flags & HeaderFlag.ARTIFICIAL)
+    return ("  [artificial]" if is_artificial else "") + ("  CHECKSUM BAD" if event.checksum == "bad" else "")
 
 
 def transaction_record(transaction: Transaction, counts: RowCounts | None = None) -> dict[str, Any]:
     """Return a transaction as the record that `--format jsonl` prints."""
     return {
-        "file": PurePath(transaction.file).name,
+        "file": log_name(transaction.file),
         "pos": transaction.start,
         "end_pos": transaction.end,
         "gtid": transaction.gtid,
@@ -70,7 +106,7 @@ def transaction_record(transaction: Transaction, counts: RowCounts | None = None
         "ddl": None if transaction.ddl is None else readable(transaction.ddl),
         "end": transaction.ending.value,
         "complete": transaction.complete,
-        "end_file": PurePath(transaction.end_file).name,
+        "end_file": log_name(transaction.end_file),
         "declared_length": transaction.declared_length,
         "commit_id": transaction.commit_id,
         "gtid_flags": transaction.gtid_flags,

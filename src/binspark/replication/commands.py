@@ -12,6 +12,8 @@ from enum import IntEnum, IntFlag
 from binspark.errors import EncodeError
 from binspark.gtid import GtidSet, decode_gtid_set, encode_gtid_set
 from binspark.wire import Cursor, Writer
+from binspark.wire.meaning import code as code_name
+from binspark.wire.meaning import flags as flag_names
 
 _MAX_TEXT_LENGTH = 250
 """Longer texts have another encoding, which servers do not expect here."""
@@ -156,7 +158,7 @@ def encode_binlog_dump(command: BinlogDump) -> bytes:
 
 def decode_binlog_dump(body: Cursor) -> BinlogDump:
     """Decode what follows the first byte of COM_BINLOG_DUMP."""
-    position, flags = body.u32("position"), DumpFlag(body.u16("flags"))
+    position, flags = body.u32("position"), DumpFlag(body.u16("flags", flag_names(DumpFlag)))
     return BinlogDump(position, flags, body.u32("server_id"), body.rest_text("file"))
 
 
@@ -188,7 +190,7 @@ def encode_binlog_dump_gtid(command: BinlogDumpGtid) -> bytes:
 
 def decode_binlog_dump_gtid(body: Cursor) -> BinlogDumpGtid:
     """Decode what follows the first byte of COM_BINLOG_DUMP_GTID."""
-    flags, server_id = DumpFlag(body.u16("flags")), body.u32("server_id")
+    flags, server_id = DumpFlag(body.u16("flags", flag_names(DumpFlag))), body.u32("server_id")
     file = body.text("file", body.u32("file_length"))
     position = body.u64("position")
     data = body.sub("gtid_set", body.u32("gtid_set_length"))
@@ -228,13 +230,18 @@ _DECODERS: dict[int, Callable[[Cursor], Command]] = {
 def decode_command(payload: bytes) -> Command:
     """Decode a complete command."""
     body = Cursor(payload)
-    code = body.u8("command")
+    command = read_command(body)
+    body.expect_end()
+    return command
+
+
+def read_command(body: Cursor) -> Command:
+    """Read a command."""
+    code = body.u8("command", code_name(CommandCode))
     decoder = _DECODERS.get(code)
     if decoder is None:
         raise body.malformed(f"command 0x{code:02x} is not one of the replication protocol")
-    command = decoder(body)
-    body.expect_end()
-    return command
+    return decoder(body)
 
 
 def _write_short(writer: Writer, text: str) -> None:

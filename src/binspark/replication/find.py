@@ -8,12 +8,13 @@ from bisect import bisect_left
 from dataclasses import replace
 from functools import cache
 
-from binspark.errors import OptionError, Purged, Server
+from binspark.errors import Authentication, OptionError, Purged, Server
+from binspark.files.sources import log_order
 from binspark.frames.format import Family
 from binspark.frames.magic import FIRST_EVENT_OFFSET
-from binspark.gtid import MariadbPosition
+from binspark.gtid import GtidSet, MariadbPosition
 from binspark.replication.dump import file_created
-from binspark.replication.gtids import gtids_of_family
+from binspark.replication.gtids import Gtids, gtids_of_family
 from binspark.replication.position import BinlogPosition
 from binspark.replication.progress import FollowProgress
 from binspark.replication.resume import resume_stream
@@ -28,7 +29,10 @@ from binspark.server.info import (
     ServerLog,
     mariadb_gtids,
     mariadb_gtids_at,
+    mysql_executed_gtids,
+    mysql_gtids_before,
     mysql_log_status,
+    server_family,
     server_info,
     server_logs,
     write_coordinates,
@@ -51,7 +55,11 @@ def find_start(connection: Connection, start: Start) -> BinlogPosition:
         case AtTime():
             return _at_time(connection, server, start)
         case BinlogPosition():
-            return start if start.server else _in_file(connection, server, start)
+            if start.server:
+                return start
+            found = _in_file(connection, server, start)
+            _check_exists(connection, found)
+            return found
 
 
 def find_stop(connection: Connection, stop: Stop) -> StopCondition:
@@ -73,6 +81,13 @@ def end_of_log(connection: Connection) -> BinlogPosition:
         return _mariadb_end(connection, server)
     file, offset, gtids = mysql_log_status(connection)
     return BinlogPosition(file, offset, gtids if server.gtids_enabled else None, server.uuid)
+
+
+def gtids_before(connection: Connection, file: str) -> Gtids:
+    """Return the GTIDs of all transactions before one of the server's logs."""
+    if server_family(connection) is Family.MARIADB:
+        return mariadb_gtids_at(connection, file, FIRST_EVENT_OFFSET)
+    return mysql_gtids_before(connection, file)
 
 
 def log_of_time(connection: Connection, start: AtTime) -> str:
@@ -101,6 +116,35 @@ def _in_file(connection: Connection, server: ServerInfo, start: BinlogPosition) 
     elif server.family is Family.MARIADB:
         gtids = _mariadb_gtids(connection, start)
     return replace(start, gtids=gtids, server=server.uuid)
+
+
+def _check_exists(connection: Connection, start: BinlogPosition) -> None:
+    """Refuse a start that the server does not have. A log that was purged is left to the dump, which says so."""
+    if start.file:
+        _check_file(connection, start)
+        return
+    missing: Gtids | None = None
+    if isinstance(start.gtids, GtidSet):
+        missing = start.gtids - mysql_executed_gtids(connection)
+    elif isinstance(start.gtids, MariadbPosition):
+        missing = start.gtids - mariadb_gtids(connection)
+    if missing:
+        problem = f"is after transactions that the server does not have: {missing}"
+        raise OptionError(problem, connection.position, "start")
+
+
+def _check_file(connection: Connection, start: BinlogPosition) -> None:
+    try:
+        logs = server_logs(connection)
+    except Authentication:
+        return  # without the privilege, the dump finds out
+    sizes = {log.name: log.size for log in logs}
+    if logs and start.file not in sizes and log_order(start.file) > log_order(logs[0].name):
+        problem = f"names {start.file}, which the server does not have; it has {logs[0].name} to {logs[-1].name}"
+        raise OptionError(problem, connection.position, "start")
+    if start.offset > sizes.get(start.file, start.offset):
+        problem = f"({start.describe()}) is after the end of that log, which has {sizes[start.file]:,} bytes"
+        raise OptionError(problem, connection.position, "start")
 
 
 def _mariadb_gtids(connection: Connection, start: BinlogPosition) -> MariadbPosition | None:

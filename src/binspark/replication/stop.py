@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, tzinfo
 
 from binspark.errors import OptionError
 from binspark.gtid import GtidSet
@@ -68,30 +68,23 @@ Stop = Latest | AtTime | BinlogPosition
 """Where to stop, before a server has found it: where it writes now, at a time, at a position."""
 
 
-def parse_stop(text: str) -> Stop:
-    """Parse the text of a stop.
+def parse_stop(text: str, zone: tzinfo = UTC) -> Stop:
+    """Parse the text of a stop; a time without a time zone is in `zone`.
 
     end                             what is there now
     binlog.000003:154               a file and offset
     3e11fa47-…:1-5, 0-1-270         GTIDs of MySQL, a GTID position of MariaDB
-    timestamp:2026-11-15T09:30:00Z  a time, with its zone; `timestamp:` may be omitted
+    timestamp:2026-11-15T09:30:00Z  a time; `timestamp:` may be omitted
     """
-    if text.strip() == _END:
+    if text.strip().lower() == _END:
         return Latest()
     try:
-        parsed = parse_start(text)
+        parsed = parse_start(text, zone)
     except OptionError:
-        parsed = _bare_time(text)
+        raise _wrong(text) from None
     if not isinstance(parsed, BinlogPosition | AtTime) or parsed == BinlogPosition.after_gtids(GtidSet()):
         raise _wrong(text)
     return parsed
-
-
-def _bare_time(text: str) -> AtTime:
-    try:
-        return AtTime(datetime.fromisoformat(text.strip()))
-    except (ValueError, OptionError):
-        raise _wrong(text) from None
 
 
 def _wrong(text: str) -> OptionError:

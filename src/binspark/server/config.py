@@ -127,8 +127,11 @@ class ConnectionConfig:
 
 # --- Sources of values ------------------------------------------------------------------------------------------------
 
-GROUPS = ("client", "binspark")
-"""The groups of an option file that are read; the later one wins."""
+GROUPS = ("client", "client-server", "client-mariadb", "binspark")
+"""The groups of an option file that are read; the later one wins. MariaDB's clients read the second and third, too."""
+
+_DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf", "$MYSQL_HOME/my.cnf", "~/.my.cnf")
+"""The option files that MySQL's clients read, in their order; the later one wins."""
 
 PASSWORD_VARIABLES = ("BINSPARK_PASSWORD", "MYSQL_PWD")
 
@@ -141,15 +144,22 @@ Prompt = Callable[[str], str]
 
 
 def connection_config(
-    *, environ: Mapping[str, str] = os.environ, prompt: Prompt | None = None, **given: Unpack[ServerArguments]
+    *,
+    environ: Mapping[str, str] = os.environ,
+    prompt: Prompt | None = None,
+    default_files: Sequence[str] = (),
+    **given: Unpack[ServerArguments],
 ) -> ConnectionConfig:
     """Return how to reach a server.
 
     `host` is `host[:port]`, several of them with commas or in a list. What is not given comes from the groups [client]
-    and [binspark] of `defaults_file`, under the names that MySQL's clients use. A password that is not there either
-    comes from BINSPARK_PASSWORD or MYSQL_PWD, then from `prompt`.
+    and [binspark] of `defaults_file`, under the names that MySQL's clients use; without one, of `default_files`. A
+    password that is not there either comes from BINSPARK_PASSWORD or MYSQL_PWD, then from `prompt`.
     """
-    file = _file_options(given.get("defaults_file"))
+    defaults_file = given.get("defaults_file")
+    file: Options = {}
+    for path in default_files if defaults_file is None else (defaults_file,):
+        file |= _file_options(path)
     addresses = _addresses(given, file)
     user = given.get("user") or file.get("user") or _login_name()
     return ConnectionConfig(
@@ -166,6 +176,8 @@ def _addresses(given: ServerArguments, file: Options) -> tuple[Address, ...]:
     if hosts and socket:
         raise OptionError("host and socket cannot be combined")
     default_port = _checked_port(given.get("port") or file.get("port") or DEFAULT_PORT)
+    if hosts == ["localhost"] and not given.get("port") and file.get("socket"):
+        hosts, socket = [], file["socket"]  # as for MySQL's clients: localhost is the socket, if there is one
     if not hosts and not socket:
         socket, hosts = file.get("socket"), _listed(file.get("host"))
         if socket and hosts and hosts != ["localhost"]:
@@ -245,15 +257,36 @@ _MAX_DEPTH = 10
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}
 
 
-def _file_options(path: str | os.PathLike[str] | None) -> Options:
-    if path is None:
-        return {}
+def default_option_files(warn: Callable[[str], None], environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Return the option files that MySQL's clients read and that can be read here.
+
+    One that every user of the machine can write to is skipped with a warning, as MySQL's clients do.
+    """
+    found = []
+    for pattern in _DEFAULT_FILES:
+        home = environ.get("MYSQL_HOME", "")
+        if pattern.startswith("$") and not home:
+            continue
+        path = os.path.expanduser(pattern.replace("$MYSQL_HOME", home))
+        if not os.access(path, os.R_OK) or not os.path.isfile(path):
+            continue
+        if os.stat(path).st_mode & stat.S_IWOTH:
+            warn(f"{path} is ignored: it is world-writable; run chmod o-w on it")
+        else:
+            found.append(path)
+    return found
+
+
+def _file_options(path: str | os.PathLike[str]) -> Options:
     groups = read_option_file(path, GROUPS)
     for name in groups["binspark"]:
         if name not in KNOWN_OPTIONS:
             message = f"[binspark] has no option {name}{suggestion(name, KNOWN_OPTIONS)}"
             raise OptionError(message, Position(file=str(path)))
-    return groups["client"] | groups["binspark"]
+    options: Options = {}
+    for group in GROUPS:
+        options |= groups[group]
+    return options
 
 
 def read_option_file(path: str | os.PathLike[str], groups: Sequence[str]) -> dict[str, Options]:

@@ -20,7 +20,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from binspark.columns.metadata_fields import BEFORE, DEFAULT_PREFIX, Metadata, metadata_names
+from binspark.columns.metadata import BEFORE, DEFAULT_PREFIX, Metadata, metadata_names
 from binspark.errors import OptionError
 from binspark.kernels.layout import Operation
 from binspark.spark.schemas import arrow_schema

@@ -17,7 +17,6 @@ from binspark.files.storage import Storage
 from binspark.options import values
 from binspark.options.option import Option, OptionTable, Surface, renamed
 from binspark.options.server import SERVER_OPTIONS, STREAM_OPTIONS, ServerOption
-from binspark.replication.position import BinlogPosition
 
 STORAGE_PREFIX = "fs."
 _SPARK = frozenset({Surface.SPARK})
@@ -108,12 +107,11 @@ class SourceOptions:
     missing_columns: MissingColumns = MissingColumns.ERROR
     dropped_columns: DroppedColumns = DroppedColumns.OMIT
     schema_file: str | None = None
-    start_position: BinlogPosition | None = None
-    stop_position: BinlogPosition | None = None
     max_split_bytes: int = DEFAULT_SPLIT_BYTES
     expand_payloads: bool = True
+    starting_offsets: str | None = None
+    ending_offsets: str | None = None
     body: bool = False
-    starting_offsets: str = "latest"
     max_bytes_per_trigger: int | None = None
     max_transactions_per_trigger: int | None = None
     fail_on_data_loss: bool = True
@@ -126,7 +124,7 @@ class SourceOptions:
 
     @property
     def is_live(self) -> bool:
-        """Whether a stream follows a server, not an archive."""
+        """Whether a server is read, not files; with paths, a server only says what tables are like."""
         return bool(self.server) and not self.paths
 
     @property
@@ -161,14 +159,6 @@ def _paths(value: str) -> tuple[str, ...]:
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
         raise values.InvalidValue("a JSON array of paths", value)
     return tuple(paths)
-
-
-def _position(value: str) -> BinlogPosition:
-    """Return a position in the file of this name; one without a name is in every file."""
-    file, _, offset = value.rpartition(":")
-    if not offset.isdecimal():
-        raise values.InvalidValue("an offset, or FILE:OFFSET", value)
-    return BinlogPosition(file, int(offset))
 
 
 _START = next(option for option in STREAM_OPTIONS if option.name == "start")
@@ -214,14 +204,6 @@ SPARK_OPTIONS = (
     ),
     SparkOption(name="schema_file", parse=values.text, help=SCHEMA_FILE.help),
     SparkOption(
-        name="start_position", parse=_position,
-        help="Read transactions that begin at this position or later: binlog.000003:1547, or an offset in every file.",
-    ),
-    SparkOption(
-        name="stop_position", parse=_position,
-        help="Read transactions that begin before this position: binlog.000003:1547, or an offset in every file.",
-    ),
-    SparkOption(
         name="max_split_bytes", parse=values.size, default="64m",
         help="The size of the part of a log that one task reads.",
     ),
@@ -235,10 +217,16 @@ SPARK_OPTIONS = (
         ".schema(…) does the same.",
     ),
     SparkOption(
-        name=_START.name, spelling=_START.spelling, target="starting_offsets", parse=values.text, default="latest",
-        for_streams=True,
-        help="Where the first start of a query begins: latest, earliest, FILE:POSITION; from a server also GTIDs that "
-        "you already have, or timestamp:2026-11-15T09:30:00Z. Later, the checkpoint has the position.",
+        name=_START.name, spelling=_START.spelling, target="starting_offsets", parse=values.text,
+        default="latest; earliest for a batch read",
+        help="Where a batch read of a server, or the first start of a stream, begins: latest, earliest, FILE:POSITION; "
+        "from a server also GTIDs that you already have, or timestamp:2026-11-15T09:30:00Z. Later, the checkpoint of a "
+        "stream has the position.",
+    ),
+    SparkOption(
+        name="ending_offsets", parse=values.text, default="latest",
+        help="Where a batch read of a server ends: latest, FILE:POSITION, the only GTIDs that are read, or "
+        "timestamp:2026-11-15T09:30:00Z. Not for streams.",
     ),
     SparkOption(
         name="max_bytes_per_trigger", parse=values.size, default="no limit", for_streams=True,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from binspark.columns.selection import Selection
 from binspark.errors import OptionError
+from binspark.files.positions import check_order, index_of
 from binspark.files.schema_file import history_of
 from binspark.files.sources import find_logs
 from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
+from binspark.options.option import Surface
 from binspark.position import Position
-from binspark.replication.position import BinlogPosition
 from binspark.schema.history import SchemaHistory
 from binspark.schema.server import unaffected_tables
 from binspark.schema.table import TableSchema
@@ -40,16 +42,21 @@ _NEED_SCHEMAS = (View.CHANGES, View.CHUNKS)
 def make_plan(options: SourceOptions) -> ReadPlan:
     """Look at the logs that the options select. Only headers and statements are read, no rows."""
     if not options.paths:
-        raise OptionError("is missing: name the logs to read", option="path")
+        raise OptionError("is missing: name the logs to read, or the host of a server", option="path")
     logs = plan_logs(find_logs(options.paths, options.file_storage))
     history = history_over(options, logs)
-    narrowed = _narrowed(logs, options.start_position, options.stop_position)
+    narrowed = _narrowed(logs, options.selection)
     return ReadPlan(tuple(narrowed), history, tuple(split_logs(narrowed, options.max_split_bytes)))
 
 
+def needs_schemas(view: View) -> bool:
+    """Return whether a view needs the schemas of tables: those that show no rows do not."""
+    return view in _NEED_SCHEMAS
+
+
 def reads_ddl(options: SourceOptions) -> bool:
-    """Return whether DDL is read from the logs: views that show no rows need no schemas of tables."""
-    return options.ddl is DdlMode.READ and options.view in _NEED_SCHEMAS
+    """Return whether DDL is read from the logs."""
+    return options.ddl is DdlMode.READ and needs_schemas(options.view)
 
 
 def history_over(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistory:
@@ -74,25 +81,21 @@ def _known_before(options: SourceOptions) -> SchemaHistory:
     return history_of(options.schema_file)
 
 
-def _narrowed(logs: list[PlannedLog], start: BinlogPosition | None, stop: BinlogPosition | None) -> list[PlannedLog]:
+def _narrowed(logs: list[PlannedLog], selection: Selection) -> list[PlannedLog]:
     """Return the logs from the start position to the stop position."""
-    first = _index(logs, start, "startPosition", 0)
-    last = _index(logs, stop, "stopPosition", len(logs) - 1)
-    found = []
-    for number, log in enumerate(logs):
-        if not first <= number <= last:
-            continue
-        begin = start.offset if start is not None and (not start.file or number == first) else 0
-        end = stop.offset if stop is not None and (not stop.file or number == last) else None
-        found.append(log.narrowed(begin, end))
-    return found
-
-
-def _index(logs: list[PlannedLog], position: BinlogPosition | None, option: str, default: int) -> int:
-    """Return which of the logs a position is in."""
-    if position is None or not position.file:
-        return default
-    for number, log in enumerate(logs):
-        if position.file in (log.name, log.name.rpartition("/")[2]):
-            return number
-    raise OptionError(f"names {position.file}, which is none of the logs", option=option)
+    start, stop = selection.start_position, selection.stop_position
+    names = [log.name for log in logs]
+    try:
+        first = index_of(names, start, "start_position", 0)
+        last = index_of(names, stop, "stop_position", len(logs) - 1)
+        check_order(first, start, last, stop)
+    except OptionError as error:
+        raise error.spelled(Surface.SPARK.spell(error.option or "")) from None
+    return [
+        log.narrowed(
+            start.offset if start is not None and number == first else 0,
+            stop.offset if stop is not None and number == last else None,
+        )
+        for number, log in enumerate(logs)
+        if first <= number <= last
+    ]

@@ -18,8 +18,10 @@ from pyspark.sql.types import (
 
 from binspark.changes.selection_options import METADATA_PREFIX
 from binspark.columns.list_fields import BODY, EVENT_FIELDS
-from binspark.columns.metadata_fields import ALWAYS, BEFORE, Metadata, metadata_type, refuse_collisions
-from binspark.columns.types import GEOMETRY, ColumnOptions, form_of
+from binspark.columns.metadata import ALWAYS, BEFORE, Metadata, refuse_collisions
+from binspark.columns.metadata_fields import metadata_type
+from binspark.columns.options import ColumnOptions
+from binspark.columns.types import GEOMETRY, form_of
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType
 from binspark.options.option import Surface

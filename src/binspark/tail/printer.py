@@ -91,10 +91,7 @@ class ChangePrinter:
         return list(in_order(found, take))
 
     def _by_row(self, chunk: LogChunk) -> Iterator[Text]:
-        stop = self._selection.stop_position
         for event in chunk.events():
-            if stop is not None and event.offset >= stop:
-                return
             lines = [self._form(change) for change in self._rows.feed(event)]
             if lines:
                 yield ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from binspark.event import Event
 from binspark.transactions.assembler import Assembler
 from binspark.transactions.parallelism import Parallelism, ParallelismMeter
-from binspark.transactions.transaction import Transaction
+from binspark.transactions.transaction import TableChanges, Transaction
 
 _LARGEST = 5
 
@@ -47,9 +48,19 @@ class Contents:
 
 
 class ContentsReader:
-    """Counts what the events of one or more logs contain."""
+    """Counts what the events of one or more logs contain.
 
-    def __init__(self) -> None:
+    wants_transaction   returns whether a transaction is counted
+    wants_changes       returns whether the changes of a table by a transaction are counted
+    """
+
+    def __init__(
+        self,
+        wants_transaction: Callable[[Transaction], bool] = lambda _transaction: True,
+        wants_changes: Callable[[TableChanges], bool] = lambda _changes: True,
+    ) -> None:
+        self._wants_transaction = wants_transaction
+        self._wants_changes = wants_changes
         self.contents = Contents()
         self._assembler = Assembler()
         self._meter = ParallelismMeter()
@@ -57,14 +68,22 @@ class ContentsReader:
 
     def feed(self, event: Event) -> None:
         """Count an event, and the transaction that it may end."""
+        self.count(event)
+        self.follow(event)
+
+    def follow(self, event: Event) -> None:
+        """Take an event that may end a transaction, which is counted then."""
+        for transaction in self._assembler.feed(event):
+            self._add(transaction)
+
+    def count(self, event: Event) -> None:
+        """Count an event."""
         contents, size = self.contents, event.header.event_size
         if event.inner is None:
             contents.events.add(size)
         contents.types.setdefault(event.type, Tally()).add(size)
         contents.servers.setdefault(event.frame.format.server_version, event.header.server_id)
         self._extend_time(event.header.timestamp)
-        for transaction in self._assembler.feed(event):
-            self._add(transaction)
 
     def end_file(self) -> None:
         """Note that a file is complete: the logical clock restarts in the next."""
@@ -79,11 +98,13 @@ class ContentsReader:
         return self.contents
 
     def _add(self, transaction: Transaction) -> None:
+        if not self._wants_transaction(transaction):
+            return
         contents = self.contents
         contents.transactions.add(transaction.length)
         contents.endings[transaction.ending.value] += 1
         self._meter.add(transaction)
-        for change in transaction.changes:
+        for change in filter(self._wants_changes, transaction.changes):
             table = (change.schema, change.table, change.operation.value)
             contents.tables.setdefault(table, Tally()).add(change.bytes, change.events)
         heapq.heappush(self._largest, (transaction.length, -transaction.number, transaction))

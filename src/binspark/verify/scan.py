@@ -49,9 +49,12 @@ _GUESSED_FORMATS = (
 
 @contextmanager
 def open_log(source: LogSource) -> Iterator[LogFile]:
-    """Open a log. Standard input is copied to a temporary file first, because reading past damage needs to seek."""
+    """Open a log, to read past damage, which needs to seek.
+
+    Standard input and compressed logs are copied to a temporary file first.
+    """
     with source.open() as file:
-        if source.name != STANDARD_INPUT:
+        if source.name != STANDARD_INPUT and not file.is_compressed:
             yield file
             return
         with tempfile.TemporaryFile() as copy:

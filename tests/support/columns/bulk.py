@@ -18,19 +18,29 @@ from tests.support.columns.outcome import FoundRow, Outcome, float_bits, refusal
 _METADATA = ("_op", "_gtid", "_commit_time", "_log_file", "_log_pos", "_log_row", "_tx_row", "_server_id")
 
 
-def bulk_outcome(log: bytes, selection: Selection, history: SchemaHistory | None = None, file: str = "") -> Outcome:
+def bulk_outcome(
+    log: bytes,
+    selection: Selection,
+    history: SchemaHistory | None = None,
+    file: str = "",
+    *,
+    start: int = 0,
+    stop: int | None = None,
+) -> Outcome:
     """Read a log in bulk. Kernels may refuse only what the reference refuses."""
     reader = BatchReader(selection, history)
-    outcome = read_outcome(reader, io.BytesIO(log).readinto, file)
+    outcome = read_outcome(reader, io.BytesIO(log).readinto, file, start=start, stop=stop)
     assert reader.disagreements == 0
     return outcome
 
 
-def read_outcome(reader: BatchReader, read_into: ReadInto, file: str = "") -> Outcome:
+def read_outcome(
+    reader: BatchReader, read_into: ReadInto, file: str = "", *, start: int = 0, stop: int | None = None
+) -> Outcome:
     """Let a reader read a log; return its rows, and its error if it ends with one."""
     found: dict[str, list[FoundRow]] = {}
     try:
-        for table_batch in reader.read(read_into, file):
+        for table_batch in reader.read(read_into, file, start=start, stop=stop):
             found.setdefault(table_batch.table.name, []).extend(rows_in_batch(table_batch))
     except BinlogError as error:
         return Outcome(found, refusal_of(error))

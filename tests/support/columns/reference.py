@@ -7,8 +7,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from binspark.columns.options import ColumnOptions, TimeFormat, ZeroDates
 from binspark.columns.selection import Operations, Selection
-from binspark.columns.types import ZeroDates
 from binspark.errors import BinlogError, DecodeError, Malformed, Unsupported
 from binspark.event import (
     Event,
@@ -28,7 +28,7 @@ from binspark.frames import Framer, HeaderFlag
 from binspark.frames.format import Family
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
-from binspark.gtid import Gtid
+from binspark.gtid import Gtid, GtidSet
 from binspark.position import Position
 from binspark.schema.emptied import NONE_EMPTIED, Emptied
 from binspark.schema.history import SchemaHistory
@@ -76,14 +76,16 @@ class ReferenceReader:
         self.history = history or SchemaHistory()
         self._maps: dict[int, TableMap] = {}
         self._last: dict[str, TableSchema] = {}
+        self._start = 0
         self._begin_file()
 
-    def read(self, log: bytes, file: str = "") -> Outcome:
-        """Return the selected rows."""
+    def read(self, log: bytes, file: str = "", *, start: int = 0, stop: int | None = None) -> Outcome:
+        """Return the selected rows between two offsets."""
+        self._start = start
         found: dict[str, list[FoundRow]] = {}
         try:
             for event in log_events(log, file, self._expands):
-                if self.selection.stop_position and event.offset >= self.selection.stop_position:
+                if stop and event.offset >= stop:
                     break
                 for schema, row in self._feed(event):
                     found.setdefault(schema.name, []).append(row)
@@ -94,7 +96,7 @@ class ReferenceReader:
     def _expands(self, payload: Event) -> bool:
         """Whether a payload is expanded: that of a transaction that is not selected is not."""
         selection, header = self.selection, payload.header
-        is_early = payload.offset < selection.start_position or header.timestamp < selection.start_time
+        is_early = payload.offset < self._start or header.timestamp < selection.start_time
         return self._is_transaction_selected and not is_early and selection.server_id in (None, header.server_id)
 
     def _begin_file(self) -> None:
@@ -102,6 +104,7 @@ class ReferenceReader:
         self._gtid: str | None = None
         self._commit_time: int | None = None
         self._is_transaction_selected = self.selection.include_gtids is None
+        self._thread_id: int | None = None
         self._tx_row = 0
         self._payload_row = 0
 
@@ -114,6 +117,8 @@ class ReferenceReader:
         emptied = NONE_EMPTIED
         if isinstance(body, Query | TableMap) or event.type == "FORMAT_DESCRIPTION":
             emptied = self.history.feed(event)
+        if isinstance(body, Query):
+            self._thread_id = body.thread_id
         if boundary_of(event).role is Role.BEGINS:
             self._tx_row = 0
         if isinstance(body, TableMap):
@@ -154,9 +159,11 @@ class ReferenceReader:
             moment = body.immediate_commit_timestamp or moment
         self._commit_time = moment or None
         self._tx_row = 0
+        self._thread_id = body.thread_id if isinstance(body, MariadbGtidEvent) else None
         self._in_transaction = True
-        included = selection.include_gtids is None or (isinstance(gtid, Gtid) and gtid in selection.include_gtids)
-        excluded = selection.exclude_gtids is not None and isinstance(gtid, Gtid) and gtid in selection.exclude_gtids
+        include, exclude = selection.include_gtids, selection.exclude_gtids
+        included = include is None or (isinstance(gtid, Gtid) and isinstance(include, GtidSet) and gtid in include)
+        excluded = isinstance(exclude, GtidSet) and isinstance(gtid, Gtid) and gtid in exclude
         self._is_transaction_selected = included and not excluded and self._is_then(moment)
 
     def _is_then(self, moment: int) -> bool:
@@ -168,7 +175,8 @@ class ReferenceReader:
         return (
             self._is_transaction_selected
             and (self._in_transaction or self._is_then(header.timestamp * 1_000_000))
-            and event.offset >= selection.start_position
+            and event.offset >= self._start
+            and selection.thread_id in (None, self._thread_id)
             and header.timestamp >= selection.start_time
             and not (selection.stop_time and header.timestamp >= selection.stop_time)
             and selection.server_id in (None, header.server_id)
@@ -228,9 +236,8 @@ class ReferenceReader:
     def _values(self, schema: TableSchema, row: Row, names: Sequence[str] | None = None) -> dict[str, Any]:
         if names is None:
             names = schema.column_names if self.selection.columns is None else self.selection.columns
-        policy, undecodable = self.selection.options.zero_dates, self.selection.options.undecodable
         return {
-            name: plain(value, column, policy, undecodable)
+            name: plain(value, column, self.selection.options)
             for name, column, value in zip(schema.column_names, schema.columns, row, strict=True)
             if name in names
         }
@@ -241,14 +248,14 @@ def _unread(column: Column) -> Column:
     return replace(column, collation=BINARY_COLLATION, members=None)
 
 
-def plain(value: Any, column: Column, policy: ZeroDates, undecodable: Undecodable) -> Any:
+def plain(value: Any, column: Column, options: ColumnOptions) -> Any:
     """Return what a value looks like in Python when it comes out of its Arrow column."""
     if value is None or value is ABSENT:
         return None
     if column.type in _TEXT and column.notation is None:
-        return _text_or_bytes(value, column, undecodable)
+        return _text_or_bytes(value, column, options.undecodable)
     converter = _PLAIN.get(type(value))
-    return value if converter is None else converter(value, column, policy)
+    return value if converter is None else converter(value, column, options)
 
 
 def _text_or_bytes(value: str | bytes, column: Column, undecodable: Undecodable) -> str | bytes:
@@ -274,22 +281,22 @@ def _decimal(value: Decimal, column: Column) -> Decimal | str:
     return f"{value:f}" if as_text else value
 
 
-def _refuse_diffs(_value: JsonDiffs, _column: Column, _policy: ZeroDates) -> Any:
+def _refuse_diffs(_value: JsonDiffs, _column: Column, _options: ColumnOptions) -> Any:
     message = "a partial update of a JSON document whose old value is not in the before image"
     raise Unsupported(f"{message}; set binlog_row_image=FULL on the source to have it logged")
 
 
-_PLAIN: dict[type, Callable[[Any, Column, ZeroDates], Any]] = {
-    Date: lambda value, _column, policy: _moment(value.days, value.text(), policy),
-    DateTime: lambda value, _column, policy: _moment(value.microseconds, value.text(), policy),
-    Timestamp: lambda value, _column, policy: _moment(value.microseconds, value.text(), policy),
-    Time: lambda value, _column, _policy: value.microseconds,
-    Decimal: lambda value, column, _policy: _decimal(value, column),
-    float: lambda value, column, _policy: _float_bits(value, column),
-    tuple: lambda value, column, _policy: (
+_PLAIN: dict[type, Callable[[Any, Column, ColumnOptions], Any]] = {
+    Date: lambda value, _column, options: _moment(value.days, value.text(), options.zero_dates),
+    DateTime: lambda value, _column, options: _moment(value.microseconds, value.text(), options.zero_dates),
+    Timestamp: lambda value, _column, options: _moment(value.microseconds, value.text(), options.zero_dates),
+    Time: lambda value, _column, options: value.text() if options.time is TimeFormat.STRING else value.microseconds,
+    Decimal: lambda value, column, _options: _decimal(value, column),
+    float: lambda value, column, _options: _float_bits(value, column),
+    tuple: lambda value, column, _options: (
         [float_bits(item, "<f") for item in value] if column.type == T.VECTOR else list(value)
     ),
-    Geometry: lambda value, _column, _policy: {"srid": _signed(value.srid), "wkb": value.wkb},
+    Geometry: lambda value, _column, _options: {"srid": _signed(value.srid), "wkb": value.wkb},
     JsonDiffs: _refuse_diffs,
 }
 

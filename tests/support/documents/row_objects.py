@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from binspark.changes.change import Change
 from binspark.changes.reader import ChangeReader
+from binspark.columns.options import ColumnOptions, ZeroDates
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Operations, Selection
-from binspark.columns.types import ColumnOptions, ZeroDates
 from binspark.documents.row_objects import PresentColumns
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema

@@ -79,9 +79,10 @@ def covered(explanation: Explanation) -> bytes:
 
 
 def rows_of(explanation: Explanation) -> list[tuple[int, str, str, object]]:
-    """Return offset within the event, bytes, name and value of each field."""
+    """Return offset within the event, bytes, name and value of each field that has bytes."""
     start = explanation.fields[0].offset
-    return [(field.offset - start, field.data.hex(), field.name, field.value) for field in explanation.fields]
+    fields = [field for field in explanation.fields if field.data]
+    return [(field.offset - start, field.data.hex(), field.name, field.value) for field in fields]
 
 
 def meanings(explanation: Explanation) -> dict[str, str]:

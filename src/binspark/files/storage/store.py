@@ -14,6 +14,7 @@ class RawLog(io.RawIOBase):
     """
 
     size: int
+    is_compressed = False
 
     def read_at(self, offset: int, length: int) -> bytes:
         """Return the bytes at an offset: fewer than `length` only at the end."""
@@ -26,6 +27,11 @@ class LogFile(io.BufferedReader):
     def __init__(self, raw: RawLog, read_ahead: int = io.DEFAULT_BUFFER_SIZE) -> None:
         super().__init__(raw, read_ahead)
         self._raw = raw
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether the log is decompressed while it is read: it can only be read from its beginning to its end."""
+        return self._raw.is_compressed
 
     @property
     def size(self) -> int:

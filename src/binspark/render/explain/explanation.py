@@ -14,16 +14,19 @@ from typing import Any
 from zlib import crc32
 
 from binspark.errors import DecodeError, Unsupported
-from binspark.event import Event, decode_body
+from binspark.event import Event, Rows, decode_body
 from binspark.frames import MAGIC, ChecksumState, EventCode, Frame, HeaderFlag, LogFormat, type_name
 from binspark.frames.checksum import with_in_use_flag_clear
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import decode_header
 from binspark.frames.payload import DEFAULT_LIMITS, Limits
+from binspark.render.explain.absence import AbsentField, absent_fields, clear_flags
+from binspark.render.explain.rows import KnownTables, with_row_images
 from binspark.render.summary import summarize
 from binspark.wire import RecordingCursor, Span
 from binspark.wire.packed import decode_varlen, unsigned_to_signed
 
+_ROW_IMAGE = "row["
 _VARLEN_OF_8_BYTES = 0xFF  # its value is the next 8 bytes: nothing to shift
 
 
@@ -84,6 +87,7 @@ class Section(StrEnum):
     HEADER = "header"
     POST_HEADER = "post-header"
     BODY = "body"
+    ROWS = "rows"
     EXTRA = "extra"
     UNDECODED = "undecoded"
     CHECKSUM = "checksum"
@@ -141,9 +145,16 @@ class Explanation:
 
 
 def explain_frame(
-    frame: Frame, file: str = "", base: int | None = None, limits: Limits = DEFAULT_LIMITS
+    frame: Frame,
+    file: str = "",
+    base: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    tables: KnownTables | None = None,
 ) -> Explanation:
-    """Explain an event. `base` is the offset of its first byte, if that is not the frame's own."""
+    """Explain an event. `base` is the offset of its first byte, if that is not the frame's own.
+
+    With `tables`, row images are explained down to each value.
+    """
     header = RecordingCursor(frame.data, 0, frame.body_start, frame.format.encoding)
     decode_header(header, frame.format.version)
     body = RecordingCursor(frame.data, frame.body_start, frame.body_end, frame.format.encoding)
@@ -154,10 +165,16 @@ def explain_frame(
     except DecodeError as refused:
         event, error = None, refused.message
     spans = _Spans(frame.data, frame.offset if base is None else base)
-    spans.add(Section.HEADER, _with_current_name(header.spans, frame))
+    spans.add(Section.HEADER, _with_clear_flags(_with_current_name(header.spans, frame), frame, None))
     spans.fill(frame.body_start, Section.HEADER, "header_rest", "")
-    for section, part in _body_sections(body.spans, frame):
+    decoded = None if event is None else event.body
+    fields = _with_clear_flags(body.spans, frame, decoded)
+    if isinstance(decoded, Rows) and tables is not None:
+        fields = with_row_images(fields, frame, decoded, tables.table_of(decoded))
+    for section, part in _body_sections(fields, frame):
         spans.add(section, part)
+    for absent in absent_fields(decoded, [span.name for span in body.spans]):
+        spans.add_absent(absent)
     if error is None:
         spans.fill(frame.body_end, Section.EXTRA, "extra", "bytes after the last known field")
     else:
@@ -216,6 +233,11 @@ class _Spans:
             self.fill(span.offset, section, "unclaimed", "")
             self._append(section, span)
 
+    def add_absent(self, field: AbsentField) -> None:
+        """Append a field that has no bytes."""
+        end = self._base + self._end
+        self.fields.append(Field(Section.BODY, end, b"", field.name, "absent", None, f"absent: {field.meaning}"))
+
     def fill(self, end: int, section: Section, name: str, meaning: str) -> None:
         """Append the bytes up to `end` as one field."""
         start = self._end
@@ -240,10 +262,23 @@ def _with_current_name(spans: list[Span], frame: Frame) -> list[Span]:
 def _body_sections(spans: list[Span], frame: Frame) -> list[tuple[Section, list[Span]]]:
     """Split off the post-header, if a field ends at the post-header length of the log."""
     boundary = frame.body_start + frame.format.post_header_length(frame.type_code)
-    post_header = [span for span in spans if span.end <= boundary]
+    images = [span for span in spans if span.name.startswith(_ROW_IMAGE)]
+    others = spans[: len(spans) - len(images)]
+    post_header = [span for span in others if span.end <= boundary]
     if not post_header or post_header[-1].end != boundary:
-        return [(Section.BODY, spans)]
-    return [(Section.POST_HEADER, post_header), (Section.BODY, spans[len(post_header) :])]
+        return [(Section.BODY, others), (Section.ROWS, images)]
+    body = others[len(post_header) :]
+    return [(Section.POST_HEADER, post_header), (Section.BODY, body), (Section.ROWS, images)]
+
+
+def _with_clear_flags(spans: list[Span], frame: Frame, body: object) -> list[Span]:
+    """Return the spans with what it means that some of their flags are clear."""
+    return [
+        replace(span, meaning=f"{span.meaning}; {clear}" if span.meaning else clear)
+        if (clear := clear_flags(frame.type_code, body, span.name, span.value))
+        else span
+        for span in spans
+    ]
 
 
 def _checksum_span(frame: Frame) -> list[Span]:

@@ -14,6 +14,7 @@ from binspark.frames.payload import DEFAULT_LIMITS, Limits, payload_frames
 from binspark.os_errors import describe_os_error
 from binspark.position import Position
 from binspark.render.explain.explanation import Explanation, explain_damage, explain_frame, explain_magic
+from binspark.render.explain.rows import KnownTables
 
 _CHUNK = 1 << 18
 # How many bytes of damage are shown where its size is not known.
@@ -58,12 +59,15 @@ def explain_log(
 ) -> Iterator[Explanation]:
     """Yield explanations in the order of the log. Damage that ends the log is always explained, selected or not."""
     shown = end = 0
+    explain = _Explainer(source.name, selection, limits)
     for item in _items(source):
         end = item.end_offset if isinstance(item, Frame) else item.end_pos
         ends_the_log = isinstance(item, Explanation) and item.damaged
+        if isinstance(item, Frame):
+            explain.tables.note(item)
         if selection.at is not None and end <= selection.at and not ends_the_log:
             continue
-        for explanation in _explain_item(item, source.name, selection, limits):
+        for explanation in explain.item(item):
             yield explanation
             shown += 1
         if selection.at is not None:
@@ -72,42 +76,53 @@ def explain_log(
         _refuse(selection, source.name, end)
 
 
-def _explain_item(item: Frame | Explanation, file: str, selection: Selection, limits: Limits) -> Iterator[Explanation]:
-    if isinstance(item, Explanation):
-        if item.damaged or selection.everything or selection.at is not None:
-            yield item
-        return
-    taken, opened = selection.takes(item), selection.opens(item)
-    if not taken and not opened:
-        return
-    explanation = explain_frame(item, file, limits=limits)
-    if taken:
-        yield explanation
-    if opened:
-        yield from _explain_inner(explanation, selection, limits)
+class _Explainer:
+    """Explains the selected events of one log, with the tables that the events before them describe."""
 
+    def __init__(self, file: str, selection: Selection, limits: Limits) -> None:
+        self.tables = KnownTables(file)
+        self._file = file
+        self._selection = selection
+        self._limits = limits
 
-def _explain_inner(outer: Explanation, selection: Selection, limits: Limits) -> Iterator[Explanation]:
-    """Yield the selected events inside a payload; if it was not decoded, its own explanation has the error."""
-    if outer.event is None:
-        return
-    payload: TransactionPayload = outer.event.body
-    parts = (payload.payload, payload.compression_type, payload.uncompressed_size)
-    base = 0
-    try:
-        for frame in payload_frames(outer.event.frame, *parts, limits):
-            if selection.takes(frame):
-                yield _explain_inside(frame, outer.file, base, limits)
-            base += len(frame.data)
-    except DecodeError as error:
-        yield Explanation(outer.file, outer.pos, outer.end_pos, outer.type, outer.type_code, (), error=error.message)
+    def item(self, item: Frame | Explanation) -> Iterator[Explanation]:
+        """Yield the explanations of an event and of the events inside it, if they are selected."""
+        selection = self._selection
+        if isinstance(item, Explanation):
+            if item.damaged or selection.everything or selection.at is not None:
+                yield item
+            return
+        taken, opened = selection.takes(item), selection.opens(item)
+        if not taken and not opened:
+            return
+        explanation = explain_frame(item, self._file, limits=self._limits, tables=self.tables)
+        if taken:
+            yield explanation
+        if opened:
+            yield from self._inner(explanation)
 
+    def _inner(self, outer: Explanation) -> Iterator[Explanation]:
+        """Yield the selected events inside a payload; if it was not decoded, its own explanation has the error."""
+        if outer.event is None:
+            return
+        payload: TransactionPayload = outer.event.body
+        parts = (payload.payload, payload.compression_type, payload.uncompressed_size)
+        base = 0
+        try:
+            for frame in payload_frames(outer.event.frame, *parts, self._limits):
+                self.tables.note(frame)
+                if self._selection.takes(frame):
+                    yield self._inside(frame, base)
+                base += len(frame.data)
+        except DecodeError as error:
+            where = (outer.file, outer.pos, outer.end_pos)
+            yield Explanation(*where, outer.type, outer.type_code, (), error=error.message)
 
-def _explain_inside(frame: Frame, file: str, base: int, limits: Limits) -> Explanation:
-    explanation = explain_frame(frame, file, base, limits)
-    if frame.type_code == EventCode.TRANSACTION_PAYLOAD:
-        return replace(explanation, error="a transaction payload inside a transaction payload")
-    return explanation
+    def _inside(self, frame: Frame, base: int) -> Explanation:
+        explanation = explain_frame(frame, self._file, base, self._limits, self.tables)
+        if frame.type_code == EventCode.TRANSACTION_PAYLOAD:
+            return replace(explanation, error="a transaction payload inside a transaction payload")
+        return explanation
 
 
 def _items(source: LogSource) -> Iterator[Frame | Explanation]:

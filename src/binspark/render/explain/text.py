@@ -13,6 +13,7 @@ from rich.cells import cell_len
 
 from binspark.frames import ChecksumState
 from binspark.render.explain.explanation import Explanation, Field, Section
+from binspark.render.explain.rows import VALUE_KIND
 
 _BORDER = 1
 _PADDING = 2
@@ -122,16 +123,20 @@ class Cells(NamedTuple):
 HEADINGS = Cells("offset", "bytes", "field", "value", "meaning")
 
 
-def cells_of(field: Field) -> Cells:
+def cells_of(field: Field, *, full_hex: bool = False) -> Cells:
     """Return the cells of a field, without anything that a terminal would take for a control sequence."""
     return Cells(
-        str(field.offset), hex_of(field.data), printable(field.name), value_of(field), printable(field.meaning)
+        str(field.offset),
+        hex_of(field.data, full=full_hex),
+        printable(field.name),
+        value_of(field),
+        printable(field.meaning),
     )
 
 
-def hex_of(data: bytes) -> str:
-    """Return bytes in hex; of more than a line only the first ones, and how many there are."""
-    if len(data) <= _SHOWN_BYTES:
+def hex_of(data: bytes, *, full: bool = False) -> str:
+    """Return bytes in hex; unless `full`, of more than a line only the first ones, and how many there are."""
+    if full or len(data) <= _SHOWN_BYTES:
         return data.hex(" ")
     return f"{data[:_SHOWN_BYTES].hex(' ')} … {len(data):,} bytes"
 
@@ -139,10 +144,14 @@ def hex_of(data: bytes) -> str:
 def value_of(field: Field) -> str:
     """Return the value of a field: text in quotes, bytes by their number."""
     value = field.value
+    if value is None:
+        return "-"
     if isinstance(value, bytes):
         return counted(len(value), "byte")
     if not isinstance(value, str):
         return f"0x{value:08x}" if field.kind == "crc32" else str(value)
+    if field.kind.startswith(VALUE_KIND):
+        return shortened(value)
     return value if field.kind == "uuid" else quoted(value)
 
 
@@ -155,6 +164,12 @@ def quoted(text: str) -> str:
     """Return text in quotes; of a long one only the beginning, and how long it is."""
     shown = printable(text[:_SHOWN_CHARACTERS])
     return f'"{shown}"' if len(text) <= _SHOWN_CHARACTERS else f'"{shown}" … {len(text):,} characters'
+
+
+def shortened(text: str) -> str:
+    """Return text; of a long one only the beginning, and how long it is."""
+    shown = printable(text[:_SHOWN_CHARACTERS])
+    return shown if len(text) <= _SHOWN_CHARACTERS else f"{shown} … {len(text):,} characters"
 
 
 def printable(text: str) -> str:
@@ -203,8 +218,11 @@ _ROOMY_NAME, _ROOMY_VALUE, _ROOMY_MEANING = 30, 36, 20
 _LEAST = 12
 
 
-def text_lines(explanation: Explanation, width: int) -> Iterator[Line]:
-    """Yield the lines of an explanation, none wider than `width` (or than NARROWEST, if that is more)."""
+def text_lines(explanation: Explanation, width: int, *, full_hex: bool = False) -> Iterator[Line]:
+    """Yield the lines of an explanation, none wider than `width` (or than NARROWEST, if that is more).
+
+    With `full_hex` all bytes of each field are shown.
+    """
     width = min(max(width, NARROWEST), WIDEST)
     yield from _title(explanation, width)
     if explanation.error is not None:
@@ -214,7 +232,7 @@ def text_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     if len(sections) > 1:
         yield from _strip(sections, width)
     if sections:
-        yield from _box(sections, width)
+        yield from _box(sections, width, full_hex=full_hex)
 
 
 def _title(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -241,20 +259,21 @@ def _strip(sections: Sections, width: int) -> Iterator[Line]:
     sizes = [_size(fields) for _, fields in sections]
     offsets = [str(fields[0].offset) for _, fields in sections]
     grid = Grid(tuple(max(map(len, column)) for column in zip(names, sizes, offsets, strict=True)))
-    if grid.width > width:
+    below = "".join(offset.ljust(span + 3) for offset, span in zip(offsets, grid.widths, strict=True))
+    below += str(sections[-1][1][-1].end)
+    if max(grid.width, len(below)) > width:
         return
     yield [Part(grid.top(), "frame")]
     yield _row(grid, [Part(name, "section") for name in names])
     yield _row(grid, [Part(size) for size in sizes])
     yield [Part(grid.bottom(), "frame")]
-    below = "".join(offset.ljust(span + 3) for offset, span in zip(offsets, grid.widths, strict=True))
-    yield [Part(f"{below}{sections[-1][1][-1].end}", "offset")]
+    yield [Part(below, "offset")]
 
 
-def _box(sections: Sections, width: int) -> Iterator[Line]:
+def _box(sections: Sections, width: int, *, full_hex: bool) -> Iterator[Line]:
     """Draw all fields in one box, each section under its name."""
     columns = _wide if width >= _WIDE_FROM else _narrow
-    rows = [[columns(field, cells_of(field)) for field in fields] for _, fields in sections]
+    rows = [[columns(field, cells_of(field, full_hex=full_hex)) for field in fields] for _, fields in sections]
     headings = columns(None, HEADINGS)
     grid = Grid(_column_widths([headings, *(row for part in rows for row in part)], width))
     yield [Part(grid.top(), "frame")]

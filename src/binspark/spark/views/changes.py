@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from binspark.columns.batches import TableBatch
-from binspark.columns.metadata_fields import Metadata
+from binspark.columns.metadata import Metadata
+from binspark.columns.options import TimeFormat, ZeroDates
 from binspark.columns.selection import Selection
-from binspark.columns.types import ZeroDates
 from binspark.documents.row_images import RowImages
 from binspark.documents.row_objects import json_rows, variant_rows
 from binspark.spark.options import RowFormat, SourceOptions
@@ -39,7 +39,7 @@ class ChangesView:
         selected = self.options.selection
         names = set(self._names)
         images = names & _IMAGES
-        policies = selected.options
+        policies = replace(selected.options, time=TimeFormat.INTERVAL)  # images have text in any case
         if self.options.rows is RowFormat.JSON:
             policies = replace(policies, zero_dates=ZeroDates.STRING)
         return replace(

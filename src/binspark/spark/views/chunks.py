@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from binspark.columns.metadata_fields import Metadata
+from binspark.columns.metadata import Metadata
 from binspark.columns.reader import TableBatch
 from binspark.position import Position
 from binspark.schema.table import TableSchema

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from binspark.columns.metadata_fields import BEFORE, Metadata, metadata_names
+from binspark.columns.metadata import BEFORE, Metadata, metadata_names
 from binspark.columns.reader import TableBatch
 from binspark.columns.types import GEOMETRY
 from binspark.documents.conversion import Conversion, as_text, conversion, geometry_of, struct_conversion

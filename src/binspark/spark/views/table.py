@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from binspark.columns.metadata_fields import BEFORE, Metadata, metadata_names
+from binspark.columns.metadata import BEFORE, Metadata, metadata_names
 from binspark.columns.selection import Selection
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion
@@ -40,7 +40,7 @@ class TableView:
         return replace(
             selected,
             tables=frozenset({self.version.table.name}),
-            wanted=wanted_columns(self.target, self.version, self.options),
+            wanted={self.version.table.name: wanted_columns(self.target, self.version, self.options)},
             before=f"{selected.metadata_prefix}{BEFORE}" in self.target.names,
             metadata_columns=frozenset(present | ERROR_METADATA),
             absent=absent,

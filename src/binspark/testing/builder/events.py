@@ -168,14 +168,18 @@ class RowEvents(LogWriter):
 
 _UTF8 = 33
 _BINARY = 63
-_THREAD_ID = 8
 _SQL_MODES = {Family.MYSQL: 1168113696, Family.MARIADB: 1411383296}
 _DEFAULT_SEPARATORS = Separators(b"\t", b"", b"\n", b"", b"\\")
 _OLD_SEPARATORS = Separators(b"\t", b"\0", b"\n", b"\0", b"\\", empty_flags=0x0A)
 
 
 class StatementEvents(LogWriter):
-    """QUERY, and the events that belong to statements."""
+    """QUERY, and the events that belong to statements.
+
+    thread_id   the connection whose statements the next events are
+    """
+
+    thread_id = 8
 
     def query(self, sql: str, schema: str = "", *, status_vars: tuple[StatusVariable, ...] | None = None) -> None:
         """Write QUERY."""
@@ -187,11 +191,11 @@ class StatementEvents(LogWriter):
         """Return a QUERY. Without a schema it has the header flag SUPPRESS_USE."""
         variables = self.default_status_vars() if status_vars is None else status_vars
         flags = 0 if schema or self.format.version < 3 else HeaderFlag.SUPPRESS_USE
-        return EventSpec(E.QUERY, Query(_THREAD_ID, 0, 0, schema, variables, sql.encode()), flags)
+        return EventSpec(E.QUERY, Query(self.thread_id, 0, 0, schema, variables, sql.encode()), flags)
 
     def query_compressed(self, sql: str, schema: str = "") -> None:
         """Write MariaDB's QUERY_COMPRESSED."""
-        body = QueryCompressed(_THREAD_ID, 0, 0, schema, self.default_status_vars(), sql.encode())
+        body = QueryCompressed(self.thread_id, 0, 0, schema, self.default_status_vars(), sql.encode())
         self.event(E.QUERY_COMPRESSED, body)
 
     def default_status_vars(self) -> tuple[StatusVariable, ...]:
@@ -254,23 +258,23 @@ class StatementEvents(LogWriter):
         quoted = f"'{file_name}'".encode()
         start = sql.encode().index(quoted)
         body = ExecuteLoadQuery(
-            _THREAD_ID, 0, 0, schema, self.default_status_vars(), sql.encode(), file_id, start, start + len(quoted)
+            self.thread_id, 0, 0, schema, self.default_status_vars(), sql.encode(), file_id, start, start + len(quoted)
         )
         self.event(E.EXECUTE_LOAD_QUERY, body)
 
     def load(self, schema: str, table: str, file_name: str, fields: tuple[str, ...] = ()) -> None:
         """Write LOAD, the event of MySQL 3.23."""
-        self.event(E.LOAD, Load(_THREAD_ID, 0, 0, _OLD_SEPARATORS, fields, table, schema, file_name))
+        self.event(E.LOAD, Load(self.thread_id, 0, 0, _OLD_SEPARATORS, fields, table, schema, file_name))
 
     def new_load(self, schema: str, table: str, file_name: str, fields: tuple[str, ...] = ()) -> None:
         """Write NEW_LOAD, the event of MySQL 4.0."""
-        self.event(E.NEW_LOAD, Load(_THREAD_ID, 0, 0, _DEFAULT_SEPARATORS, fields, table, schema, file_name))
+        self.event(E.NEW_LOAD, Load(self.thread_id, 0, 0, _DEFAULT_SEPARATORS, fields, table, schema, file_name))
 
     def create_file(
         self, file_id: int, block: bytes, schema: str, table: str, file_name: str, fields: tuple[str, ...] = ()
     ) -> None:
         """Write CREATE_FILE, the event of MySQL 4.0: a load, and the first block of its file."""
-        body = CreateFile(_THREAD_ID, 0, 0, _DEFAULT_SEPARATORS, fields, table, schema, file_name, file_id, block)
+        body = CreateFile(self.thread_id, 0, 0, _DEFAULT_SEPARATORS, fields, table, schema, file_name, file_id, block)
         self.event(E.CREATE_FILE, body)
 
     def exec_load(self, file_id: int) -> None:

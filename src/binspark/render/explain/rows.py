@@ -1,0 +1,160 @@
+"""Row images, explained down to each value: the decoders run again, over a cursor that records what they read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from binspark.errors import BinlogError, DecodeError
+from binspark.event import Event, EventDecoder, FormatDescription, Query, Rows, TableMap
+from binspark.event.column_types import column_type_name
+from binspark.event.rows import ROWS_KINDS, RowOperation
+from binspark.frames import EventCode, Frame
+from binspark.schema.history import SchemaHistory
+from binspark.schema.table import TableSchema
+from binspark.values.as_json import value_json
+from binspark.values.options import Undecodable, ValueOptions
+from binspark.values.rows import decode_partial_update, decode_row
+from binspark.values.value import Absent, Row
+from binspark.wire import RecordingCursor, Span
+from binspark.wire.bitmap import low_bits_first
+
+VALUE_KIND = "value of "
+"""How the kind of a field begins that is a value of a column; the name of its type follows."""
+
+_ROWS = "rows"
+_NULL_BITS = "null_bits"
+_ANY_TEXT = ValueOptions(undecodable=Undecodable.BINARY)
+_MAX_MAPS = 4096
+_READ = frozenset({EventCode.FORMAT_DESCRIPTION, EventCode.QUERY, EventCode.QUERY_COMPRESSED, EventCode.TABLE_MAP})
+
+
+class KnownTables:
+    """The tables that the events so far have described."""
+
+    def __init__(self, file: str) -> None:
+        self._decoder = EventDecoder(file)
+        self._history = SchemaHistory()
+        self._maps: dict[int, tuple[TableMap, Event]] = {}
+
+    def note(self, frame: Frame) -> None:
+        """Take an event that may describe a table; others, and damaged ones, are ignored."""
+        if frame.type_code not in _READ:
+            return
+        try:
+            event = self._decoder.decode(frame)
+            if isinstance(event.body, TableMap):
+                if len(self._maps) > _MAX_MAPS:
+                    self._maps.clear()
+                self._maps[event.body.table_id] = event.body, event
+            elif isinstance(event.body, FormatDescription | Query):
+                self._history.feed(event)
+        except BinlogError:
+            return
+
+    def table_of(self, rows: Rows) -> TableSchema | None:
+        """Return the table of a rows event; None if no event has described it."""
+        known = self._maps.get(rows.table_id)
+        if known is None:
+            return None
+        try:
+            self._history.feed(known[1])
+            return self._history.table_schema(known[0], known[1].position)
+        except BinlogError:
+            return None
+
+
+def with_row_images(spans: list[Span], frame: Frame, rows: Rows, table: TableSchema | None) -> list[Span]:
+    """Return the fields of a rows event with its row images divided into values."""
+    if not spans or spans[-1].name != _ROWS or rows.compressed is not None:
+        return spans
+    images = spans[-1]
+    if table is None:
+        unknown = replace(images, meaning=f"row images; no TABLE_MAP with id {rows.table_id} comes before them")
+        return [*spans[:-1], unknown]
+    try:
+        return [*spans[:-1], *_row_spans(images, frame, rows, table)]
+    except DecodeError as error:
+        return [*spans[:-1], replace(images, meaning=f"row images that cannot be decoded: {error.message}")]
+
+
+def _row_spans(images: Span, frame: Frame, rows: Rows, table: TableSchema) -> Iterator[Span]:
+    if rows.column_count != len(table.columns):
+        yield replace(images, meaning=f"row images of {rows.column_count} columns, but {table.name} has another number")
+        return
+    number, offset = 0, images.offset
+    while offset < images.end:
+        cursor = RecordingCursor(frame.data, offset, images.end, frame.format.encoding)
+        cursor.enter("row", number)
+        for name, present, row in _images(cursor, rows, ROWS_KINDS[frame.type_code].partial, table):
+            yield from _described(cursor.spans, f"row[{number}].{name}", present, row, table)
+            cursor.spans.clear()
+        if cursor.offset == offset:
+            return
+        number, offset = number + 1, cursor.offset
+
+
+def _images(
+    cursor: RecordingCursor, rows: Rows, partial: bool, table: TableSchema
+) -> Iterator[tuple[str, bytes, Row | None]]:
+    """Decode the images of the next row; yield each with its name and which columns it has."""
+    after = rows.columns_after or b""
+    if partial:
+        _, changed = decode_partial_update(cursor, table.columns, (rows.columns, after), _ANY_TEXT)
+        yield "", after, changed
+        return
+    if rows.operation is not RowOperation.INSERT:
+        cursor.enter("before")
+        yield "before.", rows.columns, decode_row(cursor, table.columns, rows.columns, _ANY_TEXT)
+        cursor.leave()
+    if rows.operation is not RowOperation.DELETE:
+        present = rows.columns if rows.operation is RowOperation.INSERT else after
+        cursor.enter("after")
+        yield "after.", present, decode_row(cursor, table.columns, present, _ANY_TEXT)
+        cursor.leave()
+
+
+def _described(spans: list[Span], prefix: str, present: bytes, row: Row | None, table: TableSchema) -> Iterator[Span]:
+    """Return the fields of an image with the values that they are, and which of them are NULL."""
+    texts = _values(prefix, row, table)
+    last = {_column_of(span.name, texts): index for index, span in enumerate(spans)}
+    for index, span in enumerate(spans):
+        if span.name.endswith(_NULL_BITS):
+            yield replace(span, meaning=_null_meaning(span.value, present, table))
+            continue
+        column = _column_of(span.name, texts)
+        if column is None or last[column] != index:
+            yield span
+            continue
+        text, kind = texts[column]
+        is_only = sum(_column_of(other.name, texts) == column for other in spans) == 1
+        name = column if is_only else span.name
+        yield replace(span, name=name, kind=f"{VALUE_KIND}{kind}", value=text, meaning=kind)
+
+
+def _values(prefix: str, row: Row | None, table: TableSchema) -> dict[str, tuple[str, str]]:
+    """Return the values of an image as JSON, and their types, by the names of their fields."""
+    if row is None:
+        return {}
+    return {
+        prefix + name: (value_json(value, column), column_type_name(column.type))
+        for name, value, column in zip(table.column_names, row, table.columns, strict=True)
+        if value is not None and not isinstance(value, Absent)
+    }
+
+
+def _column_of(name: str, texts: dict[str, tuple[str, str]]) -> str | None:
+    if name in texts:
+        return name
+    parent = name.rpartition(".")[0]
+    while parent and parent not in texts:
+        parent = parent.rpartition(".")[0]
+    return parent or None
+
+
+def _null_meaning(bits: bytes, present: bytes, table: TableSchema) -> str:
+    included = [
+        name for name, bit in zip(table.column_names, low_bits_first(present, len(table.columns)), strict=True) if bit
+    ]
+    nulls = [name for name, bit in zip(included, low_bits_first(bits, len(included)), strict=True) if bit]
+    return f"NULL: {', '.join(nulls)}" if nulls else "no value is NULL"
