@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from binspark.columns.arena import Arena
+from binspark.columns.arrow import number_array, text_array
 from binspark.columns.image_table import BatchImages
 from binspark.columns.metadata import BEFORE, Metadata
 from binspark.columns.metadata_fields import metadata_type
@@ -27,7 +28,7 @@ from binspark.kernels.layout import Table as T
 from binspark.position import log_name
 from binspark.schema.table import TableSchema
 
-_OPERATIONS = pa.array([operation.name.lower() for operation in Operation], pa.string())
+_OPERATIONS = text_array([operation.name.lower() for operation in Operation])
 _ROW_COUNTERS = (State.ROW_NUMBER, State.TX_ROW, State.PAYLOAD_ROW, State.ROWS)
 
 
@@ -148,10 +149,10 @@ class OpenBatches:
             Metadata.GTID: lambda: gtids,
             Metadata.COMMIT_TIME: lambda: times,
             Metadata.LOG_FILE: lambda: _words(np.zeros(builder.rows, np.int32), _single(log_name(self.file))),
-            Metadata.LOG_POS: lambda: pa.array(builder.numbers(T.META_EVENT, np.int64).copy()),
-            Metadata.LOG_ROW: lambda: pa.array(builder.numbers(T.META_ROW, np.int32).copy()),
-            Metadata.TX_ROW: lambda: pa.array(builder.numbers(T.META_TX_ROW, np.int64).copy()),
-            Metadata.SERVER_ID: lambda: pa.array(builder.numbers(T.META_SERVER, np.int64).copy()),
+            Metadata.LOG_POS: lambda: number_array(builder.numbers(T.META_EVENT, np.int64).copy()),
+            Metadata.LOG_ROW: lambda: number_array(builder.numbers(T.META_ROW, np.int32).copy()),
+            Metadata.TX_ROW: lambda: number_array(builder.numbers(T.META_TX_ROW, np.int64).copy()),
+            Metadata.SERVER_ID: lambda: number_array(builder.numbers(T.META_SERVER, np.int64).copy()),
             Metadata.ABSENT: lambda: rows.absent(images),
         }
         return [made[name]() for name in names]
@@ -172,9 +173,9 @@ class OpenBatches:
 
 
 def _words(indexes: npt.NDArray[np.int32], words: pa.Array) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(indexes), words)
+    return pa.DictionaryArray.from_arrays(number_array(indexes), words)
 
 
 @lru_cache(maxsize=16)
 def _single(text: str) -> pa.Array:
-    return pa.array([text], pa.string())
+    return text_array([text])
