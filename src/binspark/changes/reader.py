@@ -33,7 +33,7 @@ from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.transactions.transaction import commit_of
 from binspark.values.options import Undecodable, ValueOptions
-from binspark.values.rows import RowChange, rows_of
+from binspark.values.rows import RowChange, rows_of, unsupported_rows
 
 if TYPE_CHECKING:
     from binspark.columns.selection import Selection
@@ -89,11 +89,15 @@ class ChangeReader:
     def _begin_log(self, event: Event) -> Iterator[Change]:
         """Begin without a transaction in a server's own log. In relay logs, transactions continue in the next file."""
         if event.offset == FIRST_EVENT_OFFSET and not event.header.flags & HeaderFlag.RELAY_LOG:
-            self._fragments = FragmentStore()
-            self._gtid = self._thread_id = None
-            self._in_transaction = False
-            self._wants_transaction = self.selection.wants_gtid(None)
+            self.forget_transaction()
         return iter(())
+
+    def forget_transaction(self) -> None:
+        """Forget the transaction in progress: the events that follow do not belong to it."""
+        self._fragments = FragmentStore()
+        self._gtid = self._thread_id = None
+        self._in_transaction = False
+        self._wants_transaction = self.selection.wants_gtid(None)
 
     def _begin_transaction(self, event: Event) -> Iterator[Change]:
         gtid, commit_time = commit_of(event)
@@ -118,7 +122,7 @@ class ChangeReader:
         name = f"{body.schema}.{body.table}"
         self.tables.add(name)
         self._maps[body.table_id] = body
-        if self.selection.wants(name):
+        if body.has_type_metadata and self.selection.wants(name):
             self._schemas[name] = self.history.table_schema(body, event.position)
         return iter(())
 
@@ -150,6 +154,8 @@ class ChangeReader:
         wanted = self._wants(event, f"{table_map.schema}.{table_map.table}", operation)
         if not wanted and event.inner is None:
             return
+        if not table_map.has_type_metadata:
+            raise unsupported_rows(event)
         table = self.history.table_schema(table_map, event.position)
         first = 0 if event.inner is None else self._payload_rows
         options = self._options if wanted else _COUNT_ONLY

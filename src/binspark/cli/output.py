@@ -13,6 +13,8 @@ from typing import Any
 import click
 
 from binspark.errors import BinlogError, DecodeError, SchemaError
+from binspark.files.damage import Damage as SkippedPart
+from binspark.files.damage import OnDamage
 from binspark.render.times import UTC_CLOCK, Clock
 
 _LINES_PER_WRITE = 256
@@ -74,10 +76,29 @@ def _escape(letter: str) -> str:
 
 
 class Damage:
-    """Prints what is damaged, and remembers that something was: the exit code is 1 then."""
+    """Prints what is damaged, and remembers that something was: the exit code is 1 then.
 
-    def __init__(self) -> None:
+    skip_damaged    whether damage is skipped; None for a command that has no such option
+    output_format   how skipped parts are printed: as lines for people, or as JSON
+    """
+
+    def __init__(self, *, skip_damaged: bool | None = None, output_format: str = "text") -> None:
         self.found = False
+        self._skip_damaged = skip_damaged
+        self._as_json = output_format == "jsonl"
+
+    @property
+    def on_damage(self) -> OnDamage | None:
+        """What readers call with the parts that they skip; None if damage is an error."""
+        return self.skip if self._skip_damaged else None
+
+    def skip(self, part: SkippedPart) -> None:
+        """Print a part of a log that was skipped: a line of JSON if that is the format of the output."""
+        self.found = True
+        if self._as_json:
+            click.echo(json_line({"skipped": skipped_record(part)}), err=True)
+        else:
+            print_message(str(part))
 
     def report(self, error: BinlogError | str) -> None:
         """Print an error that does not end the command."""
@@ -90,12 +111,38 @@ class Damage:
         try:
             yield
         except (DecodeError, SchemaError) as error:
-            self.report(error)
+            self.report(self._with_hint(error))
+
+    @contextmanager
+    def ends_command(self) -> Iterator[None]:
+        """Add to an error in a log how to continue."""
+        try:
+            yield
+        except (DecodeError, SchemaError) as error:
+            raise self._with_hint(error) from None
+
+    def _with_hint(self, error: BinlogError) -> BinlogError:
+        if self._skip_damaged is not False or error.position.event is None:  # None: the log ends there, or is encrypted
+            return error
+        return type(error)(f"{error.message}; use --skip-damaged to continue after it", error.position)
 
     @property
     def exit_code(self) -> int:
         """The exit code of the command."""
         return 1 if self.found else 0
+
+
+def skipped_record(part: SkippedPart) -> dict[str, Any]:
+    """Return a part of a log that was skipped as the record that `--format jsonl` prints on standard error."""
+    return {
+        "file": part.file,
+        "start": part.start,
+        "end": part.end,
+        "bytes": part.size,
+        "error": part.error.message,
+        "pos": part.error.position.offset,
+        "type": part.error.position.event,
+    }
 
 
 def printable(text: str, width: int | None = None, instead: str = " ") -> str:

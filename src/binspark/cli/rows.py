@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from binspark.cli.command import Command, format_option
+from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs, log_options
 from binspark.cli.output import Damage, print_lines, printable
 from binspark.cli.row_options import (
@@ -20,6 +20,7 @@ from binspark.cli.row_options import (
 )
 from binspark.cli.server_rows import print_server_rows
 from binspark.files import LogSource
+from binspark.files.damage import SKIP_DAMAGED
 from binspark.position import log_name
 from binspark.render.times import UTC_CLOCK, Clock
 
@@ -34,25 +35,34 @@ _VALUE_WIDTH = 60
 @log_options()
 @format_option("text", "jsonl")
 @row_options
-def rows_command(logs: Logs, output_format: str, timezone: tzinfo, schema_file: str | None, **options: Any) -> int:
+@click_option(SKIP_DAMAGED)
+def rows_command(
+    logs: Logs,
+    output_format: str,
+    timezone: tzinfo,
+    schema_file: str | None,
+    skip_damaged: bool,
+    **options: Any,
+) -> int:
     """Show the changed rows of one or more logs, or of a server (--host).
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
     An insert has no `before`, a delete no `after`. `key` is the primary key: of the old row, or of the new row for an
-    insert. Where a log is damaged, the rows before the damage are shown and reading continues with the next file. Exit
-    code 1: a log is damaged.
+    insert. Where a log is damaged, the rows before the damage are shown and reading continues with the next file or,
+    with --skip-damaged, with the next transaction. Exit code 1: a log is damaged.
     """
     from binspark.changes import ChangeReader
 
     selection = selection_from(options, timezone)
     form = row_form(output_format, timezone)
     if logs.server is not None:
-        logs.check_server(selection)
+        logs.check_server(selection, skip_damaged=skip_damaged)
         print_server_rows(logs.server, selection, form, schema_file, zone=timezone, is_json=output_format == "jsonl")
         return 0
     reader = ChangeReader(selection, history_from(schema_file))
-    damage, sources = Damage(), logs.sources(selection)
+    damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
+    sources = logs.sources(selection)
     for source in sources:
         print_lines(form(change) for change in _changes(source, reader, damage))
     if reader.tables:
@@ -66,7 +76,7 @@ def _changes(source: LogSource, reader: ChangeReader, damage: Damage) -> Iterato
     from binspark.files.changes import source_changes
 
     with damage.ends_file():
-        yield from source_changes(source, reader)
+        yield from source_changes(source, reader, damage.on_damage)
 
 
 def row_form(output_format: str, zone: tzinfo) -> Callable[[Change], str]:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from binspark.changes.event_filter import wants_transaction
-from binspark.cli.command import Command, format_option
+from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs, log_options
 from binspark.cli.output import Damage, counted, json_line, one_line, print_lines
 from binspark.cli.row_options import filter_options, selection_from
-from binspark.errors import DecodeError, SchemaError
+from binspark.errors import BinlogError, DecodeError, SchemaError
+from binspark.event import Event
+from binspark.files.damage import SKIP_DAMAGED
 from binspark.files.inputs import FileInput, LogInput
+from binspark.files.read import TransactionEvents
 from binspark.position import log_name
 from binspark.render.json_values import readable
 from binspark.render.records import rows_of, transaction_record
@@ -34,8 +37,15 @@ _TEXT_WIDTH = 80
 @filter_options
 @click.option("--parallelism", is_flag=True, help="After each file, show how much of it could be applied in parallel.")
 @click.option("--count-rows", is_flag=True, help="Count the changed rows of each table, which takes longer.")
+@click_option(SKIP_DAMAGED)
 def transactions_command(
-    logs: Logs, output_format: str, timezone: tzinfo, parallelism: bool, count_rows: bool, **options: Any
+    logs: Logs,
+    output_format: str,
+    timezone: tzinfo,
+    parallelism: bool,
+    count_rows: bool,
+    skip_damaged: bool,
+    **options: Any,
 ) -> int:
     """Show the transactions of one or more logs, or of a server (--host).
 
@@ -46,14 +56,15 @@ def transactions_command(
 
     Each transaction is shown with how it ended: with which kind of commit, or incomplete because of another
     transaction, a crash or the end of the log. Where a log is damaged, the transactions before the damage are shown and
-    reading continues with the next file. Exit code 1: a log is damaged.
+    reading continues with the next file or, with --skip-damaged, with the next transaction. Exit code 1: a log is
+    damaged.
     """
     form = _form(output_format, Clock(timezone))
     selection = selection_from(options, timezone)
-    inputs = logs.inputs(selection, timezone, with_earlier=False)
+    damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
+    inputs = logs.inputs(selection, timezone, with_earlier=False, on_damage=damage.on_damage)
     counter = _row_counter() if count_rows else None
     assembler = Assembler(watcher=counter.watch if counter else None)
-    damage = Damage()
     for log in inputs:
         meter = ParallelismMeter()
         found = _transactions(log, assembler, damage, is_last=log is inputs[-1])
@@ -73,18 +84,33 @@ def _transactions(log: LogInput, assembler: Assembler, damage: Damage, *, is_las
 
     One that begins before the position to stop at is read to its end.
     """
-    stop = log.source.stop if isinstance(log, FileInput) else None
-    complete = FileInput(replace(log.source, stop=None)) if isinstance(log, FileInput) else log
-    try:
-        for event in complete.events():
-            if stop is not None and event.offset >= stop and event.inner is None and not assembler.is_open:
-                break
-            yield from assembler.feed(event)
-    except (DecodeError, SchemaError) as error:
-        yield from assembler.finish()
-        damage.report(error)
+    stop, events = None, log.events()
+    skip = None
+    if isinstance(log, FileInput):
+        complete = TransactionEvents(replace(log.source, stop=None), on_damage=log.on_damage)
+        stop, events, skip = log.source.stop, iter(complete), complete.skip
+    with damage.ends_file():
+        try:
+            for event in events:
+                if stop is not None and event.offset >= stop and event.inner is None and not assembler.is_open:
+                    break
+                yield from _fed(assembler, event, skip)
+        except (DecodeError, SchemaError):
+            yield from assembler.finish()
+            raise
     if is_last:
         yield from assembler.finish()
+
+
+def _fed(assembler: Assembler, event: Event, skip: Callable[[BinlogError], None] | None) -> list[Transaction]:
+    """Return the transactions that have ended with an event; if its rows cannot be counted, skip the rest of it."""
+    try:
+        return assembler.feed(event)
+    except (DecodeError, SchemaError) as error:
+        if skip is None:
+            raise
+        skip(error)
+        return []
 
 
 def _counted(

@@ -16,7 +16,8 @@ from rich.text import Text
 from binspark.cli.command import Command, format_option
 from binspark.cli.output import counted, json_line, time_text
 from binspark.errors import BinlogError, OptionError
-from binspark.verify import ADVICE, Code, FileReport, Finding, Report, Severity, Summary, Verdict, verify_files
+from binspark.files.sources import log_order
+from binspark.verify import ADVICE, Code, Extent, FileReport, Finding, Report, Severity, Summary, Verdict, verify_files
 
 _GTIDS_WIDTH = 60
 WIDE_TERMINAL = 150
@@ -67,7 +68,15 @@ def conclusion(summary: Summary) -> str:
         return f"{checked}: {counted(summary.errors, 'error')}, {counted(summary.warnings, 'warning')}"
     if summary.warnings:
         return f"{checked}: no error, {counted(summary.warnings, 'warning')}"
-    return f"{checked}: nothing is damaged or missing"
+    return f"{checked}: nothing is damaged or missing {', or '.join(map(_extent_text, summary.extents))}"
+
+
+def _extent_text(extent: Extent) -> str:
+    """Return what a chain covers, and whether earlier logs are not in it."""
+    first, last = os.path.basename(extent.first), os.path.basename(extent.last)
+    covered = f"from {first} to {last}:{extent.end}" if first != last else f"from the start of {first} to {extent.end}"
+    begins_late = extent.gtids_before or log_order(extent.first)[1] > 1
+    return f"{covered} (earlier logs were not given)" if begins_late else covered
 
 
 def _table(reports: Iterable[FileReport], *, wide: bool) -> Table:
@@ -142,9 +151,11 @@ def verify_command(paths: tuple[str, ...], output_format: str, strict: bool, lim
 
     Nothing may be damaged, missing or duplicated. Files with the same base name and consecutive numbers are a chain:
     each must begin where the previous one ends. Reading continues after damage, so that one pass shows all of it. With
-    --format jsonl there is one object per file, then one with the totals.
+    --format jsonl there is one object per file, then one with the totals. The last line says from where to where the
+    logs are complete: what was in earlier or later ones is not known.
 
-    Exit code 0: the logs are complete. 1: something is damaged, missing or cannot be verified. 2: wrong use.
+    Exit code 0: nothing is damaged or missing in between. 1: something is damaged, missing or cannot be verified. 2:
+    wrong use.
     """
     try:
         summary = _PRINTERS[output_format](verify_files(paths, findings_per_code=limit), strict)
@@ -195,6 +206,7 @@ def _file_record(report: FileReport) -> dict[str, Any]:
         "checksum": report.checksum,
         "first_time": report.first_time,
         "last_time": report.last_time,
+        "gtids_before": report.gtids_before,
         "gtids": report.gtids,
         "errors": report.errors,
         "warnings": report.warnings,
@@ -222,4 +234,13 @@ def _summary_record(summary: Summary, strict: bool) -> dict[str, Any]:
         "bytes": summary.bytes,
         "errors": summary.errors,
         "warnings": summary.warnings,
+        "extents": [
+            {
+                "from": extent.first,
+                "to": extent.last,
+                "end": extent.end,
+                "gtids_before": extent.gtids_before,
+            }
+            for extent in summary.extents
+        ],
     }

@@ -36,7 +36,7 @@ from binspark.schema.table_map import from_table_map
 from binspark.transactions.grammar import Role, boundary_of
 from binspark.transactions.transaction import commit_of
 from binspark.values.options import ValueOptions
-from binspark.values.rows import RowChange, rows_of
+from binspark.values.rows import RowChange, rows_of, unsupported_rows
 from binspark.values.value import JsonDiffs
 
 ScanBytes = Callable[[int, int, LogFormat], Iterator[TableBatch]]
@@ -174,7 +174,8 @@ class SlowPath:
         if len(self._table_maps) >= _MAX_TABLE_MAPS:
             self._table_maps.clear()
         self._table_maps[body.table_id] = (body, raw)
-        yield from self._map(body, raw, event)
+        if body.has_type_metadata:
+            yield from self._map(body, raw, event)
 
     def _map(self, body: TableMap, raw: bytes, event: Event) -> Iterator[TableBatch]:
         batches, tables, selection = self._batches, self._batches.tables, self._selection
@@ -214,11 +215,21 @@ class SlowPath:
         body: Rows = event.body
         if self._batches.tables.schema_of(body.table_id) is None and body.table_id in self._table_maps:
             table_map, raw = self._table_maps[body.table_id]
+            if not table_map.has_type_metadata:
+                self._refuse_without_metadata(event, table_map)
+                return
             yield from self._map(table_map, raw, event._replace(body=table_map))
         if event.type_code in _COMPRESSED_ROWS:
             yield from self._memory.rewritten(rewritten(event), event)
         else:
             yield from self._rows_by_reference(event)
+
+    def _refuse_without_metadata(self, event: Event, table_map: TableMap) -> None:
+        """Refuse rows of a table whose TABLE_MAP ends after the column types, if they are selected."""
+        selection, operation = self._selection, ROWS_KINDS[event.type_code].operation
+        is_wanted = selection.wants(f"{table_map.schema}.{table_map.table}") and selection.wants_operation(operation)
+        if is_wanted and self._selects(event):
+            raise unsupported_rows(event)
 
     def _rows_by_reference(self, event: Event, *, refused: bool = False) -> Iterator[TableBatch]:
         """Decode rows in Python. Of an event that kernels refused, those before the wrong one are decoded already."""

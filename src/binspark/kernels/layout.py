@@ -173,7 +173,8 @@ class State(IntEnum):
     STATEMENT = 49  # number of the current statement: table maps of earlier ones are no longer valid
     CHANGES = 50  # changes of tables in their arrays
     CHANGE_CAPACITY = 51
-    WIDTH = 52
+    OVERHEAD = 52  # bytes of the table maps and statements since the last rows event of the transaction
+    WIDTH = 53
 
 
 class Stop(IntEnum):

@@ -9,10 +9,10 @@ from collections import deque
 from dataclasses import replace
 from typing import NamedTuple
 
-from binspark.columns.starts import names_every_transaction
 from binspark.errors import BinlogError, ConnectionLost, OptionError, Purged
 from binspark.event import Event
 from binspark.files.sources import log_order
+from binspark.frames.format import names_every_transaction
 from binspark.gtid import GtidSet
 from binspark.options.server import connection_arguments
 from binspark.replication.chunk import LogChunk
