@@ -21,8 +21,8 @@ from binspark.files.damage import SKIP_DAMAGED
 from binspark.files.inputs import LogInput
 from binspark.files.read import bad_checksum
 from binspark.frames import ChecksumState
+from binspark.options.times import Clock
 from binspark.render.records import EventLines, event_record
-from binspark.render.times import Clock
 
 
 @click.command("events", cls=Command)

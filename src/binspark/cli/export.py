@@ -17,7 +17,7 @@ from rich.table import Table
 
 from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs, log_options, server_history
-from binspark.cli.output import Damage, json_line
+from binspark.cli.output import Damage, echo, json_line
 from binspark.cli.row_options import batch_options, history_from, row_options, selection_from, warn_about_unmatched
 from binspark.files.damage import SKIP_DAMAGED
 from binspark.files.inputs import LogInput
@@ -161,7 +161,7 @@ def export_command(
     warn_about_unmatched(selection, [table.name for table in written])
     if output_format == "jsonl":
         for table in written:
-            click.echo(json_line(summary_record(table)))
+            echo(json_line(summary_record(table)))
     else:
         Console(highlight=False).print(summary_page(written))
     return damage.exit_code

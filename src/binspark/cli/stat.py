@@ -11,12 +11,12 @@ from rich.console import Console
 from binspark.changes.event_filter import EventFilter, wants_changes, wants_transaction
 from binspark.cli.command import Command, format_option
 from binspark.cli.inputs import Logs, log_options
-from binspark.cli.output import Damage, json_line
+from binspark.cli.output import Damage, echo, json_line, safe_page
 from binspark.cli.row_options import filter_options, selection_from
 from binspark.columns.selection import Selection
 from binspark.files.inputs import FileInput, LogInput
+from binspark.options.times import Clock
 from binspark.render.contents import contents_page, contents_record, periods_by
-from binspark.render.times import Clock
 from binspark.transactions.contents import Contents, ContentsReader
 
 
@@ -46,9 +46,9 @@ def stat_command(logs: Logs, output_format: str, timezone: tzinfo, per: str | No
         contents = _by_event(inputs, selection, damage)
     periods = None if per is None else periods_by(per, contents.periods, clock)
     if output_format == "jsonl":
-        click.echo(json_line(contents_record(contents, periods)))
+        echo(json_line(contents_record(contents, periods)))
     else:
-        Console(highlight=False).print(contents_page(contents, clock, periods))
+        Console(highlight=False).print(safe_page(contents_page(contents, clock, periods)))
     return damage.exit_code
 
 

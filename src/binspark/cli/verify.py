@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from binspark.cli.command import Command, format_option
-from binspark.cli.output import counted, json_line, time_text
+from binspark.cli.output import counted, echo, json_line, safe, time_text
 from binspark.errors import BinlogError, OptionError
 from binspark.files.sources import log_order
 from binspark.verify import ADVICE, Code, Extent, FileReport, Finding, Report, Severity, Summary, Verdict, verify_files
@@ -55,7 +55,7 @@ def print_report(reports: Iterable[FileReport]) -> Summary:
     if console.is_terminal:
         console.print(_table(collected.files, wide=console.width >= WIDE_TERMINAL))
     else:
-        click.echo("\n".join(_plain_lines(collected.files)))
+        echo("\n".join(_plain_lines(collected.files)))
     _print_findings(collected.files)
     click.secho(conclusion(collected.summary), fg="green" if collected.ok else "red", bold=not collected.ok)
     return collected.summary
@@ -113,15 +113,15 @@ def _print_findings(reports: Iterable[FileReport]) -> None:
             _print_finding(finding, with_advice=finding.code not in advised)
             advised.add(finding.code)
         for code, count in report.omitted:
-            click.echo(f"{report.file}: and {count:,} more of [{code}]")
+            echo(f"{report.file}: and {count:,} more of [{code}]")
 
 
 def _print_finding(finding: Finding, *, with_advice: bool) -> None:
     style = _SEVERITY_STYLES[finding.severity]
     severity = click.style(finding.severity.value, fg=style.removeprefix("bold "), bold=style.startswith("bold"))
-    click.echo(f"{severity}: {finding.position}: {finding.message} [{finding.code}]")
+    click.echo(f"{severity}: {safe(f'{finding.position}: {finding.message} [{finding.code}]')}")
     if with_advice:
-        click.echo(f"    {ADVICE[Code(finding.code)]}")
+        echo(f"    {ADVICE[Code(finding.code)]}")
 
 
 def _time(timestamp: int | None) -> str:
@@ -173,7 +173,7 @@ def _print_json(reports: Iterator[FileReport], strict: bool) -> Summary:
     for report in reports:
         summary = summary.add(report)
         files.append(_file_record(report))
-    click.echo(json.dumps({"files": files, "summary": _summary_record(summary, strict)}, ensure_ascii=False, indent=2))
+    echo(json.dumps({"files": files, "summary": _summary_record(summary, strict)}, ensure_ascii=False, indent=2))
     return summary
 
 
@@ -181,8 +181,8 @@ def _print_json_lines(reports: Iterator[FileReport], strict: bool) -> Summary:
     summary = Summary()
     for report in reports:
         summary = summary.add(report)
-        click.echo(json_line(_file_record(report)))
-    click.echo(json_line({"summary": _summary_record(summary, strict)}))
+        echo(json_line(_file_record(report)))
+    echo(json_line({"summary": _summary_record(summary, strict)}))
     return summary
 
 

@@ -8,12 +8,15 @@ from typing import Unpack
 from binspark.changes.change import Change
 from binspark.changes.reader import ChangeReader
 from binspark.changes.selection_options import SelectionOptions, make_selection, take_schema_file
+from binspark.columns.selection import Selection
 from binspark.errors import DecodeError, SchemaError
 from binspark.files.damage import OnDamage, SkipDamaged, damage_handler
 from binspark.files.positions import part_between
 from binspark.files.read import TransactionEvents
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.files.windows import by_window, pays_in_bulk
+from binspark.schema.history import SchemaHistory
 
 
 def read_changes(
@@ -37,7 +40,10 @@ def read_changes(
     history = history_of(take_schema_file(schema_file, options))
     selection = make_selection(options)
     sources = part_between(find_logs(paths), selection)
-    return _changes(sources, ChangeReader(selection, history), damage_handler(skip_damaged))
+    on_damage = damage_handler(skip_damaged)
+    if pays_in_bulk(sources, selection):
+        return _changes_in_bulk(sources, selection, history, on_damage)
+    return _changes(sources, ChangeReader(selection, history), on_damage)
 
 
 def source_changes(source: LogSource, reader: ChangeReader, on_damage: OnDamage | None = None) -> Iterator[Change]:
@@ -53,6 +59,21 @@ def source_changes(source: LogSource, reader: ChangeReader, on_damage: OnDamage 
         except (DecodeError, SchemaError) as error:
             events.skip(error)
             reader.forget_transaction()
+
+
+def _changes_in_bulk(
+    sources: Iterable[LogSource], selection: Selection, history: SchemaHistory | None, on_damage: OnDamage | None
+) -> Iterator[Change]:
+    from binspark.changes.from_batches import changes_of
+    from binspark.columns.reader import BatchReader
+    from binspark.files.batches import source_batches
+    from binspark.kernels import cache
+
+    cache.enable()
+    reader = BatchReader(selection.with_complete_rows(), history)
+    for source in sources:
+        for batches in by_window(source_batches(source, reader, on_damage=on_damage)):
+            yield from changes_of(batches, source.name)
 
 
 def _changes(sources: Iterable[LogSource], reader: ChangeReader, on_damage: OnDamage | None) -> Iterator[Change]:

@@ -10,9 +10,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from binspark.options.times import UTC_CLOCK, Clock
 from binspark.position import log_name
 from binspark.render.summary import one_line
-from binspark.render.times import UTC_CLOCK, Clock
 from binspark.transactions.contents import Contents, LargeTransaction, Period, TableTally, Tally
 
 _Sized = TypeVar("_Sized", Tally, TableTally)
