@@ -110,7 +110,8 @@ class _Rows:
         operations = found.origin(Metadata.OP).indices.to_numpy(zero_copy_only=False)
         self._point(Lines.OPERATIONS, operations.astype(np.int32, copy=False))
         if (operations == Operation.UPDATE).any():
-            old = found.before.flatten()
+            before = found.before  # flatten() would make arrays that live no longer than this
+            old = [before.field(index) for index in range(before.type.num_fields)]
             size += int(sum(array.nbytes for array in old))
             self._point(Lines.OLD, self._fields(old))
         if found.images is not None and not found.images.complete:
