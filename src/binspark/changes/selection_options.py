@@ -159,13 +159,13 @@ SELECTION_OPTIONS = (
     SelectionOption(
         name="start_datetime", target="start_time", parse=values.time_seconds, metavar=_TIME, is_time=True,
         surfaces=_NOT_IN_SPARK,
-        help="Skip rows of events whose time is before this.",
+        help="Skip events before this time, and the rows in them.",
         old_names={Surface.PYTHON: "start_time"},
     ),
     SelectionOption(
         name="stop_datetime", target="stop_time", parse=values.time_seconds, metavar=_TIME, is_time=True,
         surfaces=_NOT_IN_SPARK,
-        help="Skip rows of events whose time is this or later.",
+        help="Skip events of this time or later, and the rows in them.",
         old_names={Surface.PYTHON: "stop_time"},
     ),
     SelectionOption(
