@@ -279,7 +279,8 @@ TIMEZONE = Option(
 )  # fmt: skip
 SCHEMA_FILE = Option(
     name="schema_file", parse=values.text, metavar="FILE.sql",
-    help="A dump of the tables (mysqldump --no-data) with the names, types and keys that the log lacks.",
+    help="A dump of the tables (mysqldump --no-data) with the names, types and keys that the log lacks. Where it fits "
+    "the rows, it takes precedence over DDL in the log.",
     old_names={Surface.COMMAND_LINE: "--schema", Surface.PYTHON: "schema"},
 )  # fmt: skip
 
