@@ -11,7 +11,7 @@ from binspark.columns.reader import TableBatch
 from binspark.columns.types import GEOMETRY
 from binspark.documents.conversion import Conversion, as_text, conversion, geometry_of, struct_conversion
 from binspark.errors import BinlogError, SchemaError
-from binspark.kernels.layout import Operation
+from binspark.event import RowOperation
 from binspark.position import Position
 from binspark.schema.lineage import WantedColumn, WantedColumns
 from binspark.schema.table import TableSchema
@@ -166,4 +166,4 @@ def _position(found: TableBatch, row: int = 0) -> Position:
 
 def _is_truncation(found: TableBatch) -> bool:
     """Return whether a batch is a truncation, which has no values, whatever the schema of the table is."""
-    return bool(found.batch.num_rows == 1 and found.origin(Metadata.OP).indices[0].as_py() == Operation.TRUNCATE)
+    return bool(found.batch.num_rows == 1 and found.origin(Metadata.OP)[0].as_py() == RowOperation.TRUNCATE)
