@@ -6,7 +6,7 @@
 
 logs       events, rows, batches
 servers    connect, follow, open_archiver
-Spark      register, tables, chunk_tables, expand, binlog_error
+Spark      register, tables, chunk_tables, expand, lag, LagListener, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, …
 errors     BinlogError and its subclasses, see `binspark.errors`
 """
@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from binspark.server.info import ServerInfo
     from binspark.spark.expand import chunk_tables, expand
     from binspark.spark.failures import binlog_error
-    from binspark.spark.tables import register, tables
+    from binspark.spark.lag import Lag, LagListener, lag
+    from binspark.spark.tables import tables
+    from binspark.spark.workers import register
 
 __all__ = [
     "Authentication",
@@ -63,6 +65,8 @@ __all__ = [
     "Event",
     "Gtid",
     "GtidSet",
+    "Lag",
+    "LagListener",
     "LogChunk",
     "Malformed",
     "MariadbGtid",
@@ -84,6 +88,7 @@ __all__ = [
     "events",
     "expand",
     "follow",
+    "lag",
     "open_archiver",
     "register",
     "rows",
@@ -98,6 +103,8 @@ _MODULES = {
     "Event": ("binspark.event", "Event"),
     "Gtid": ("binspark.gtid", "Gtid"),
     "GtidSet": ("binspark.gtid", "GtidSet"),
+    "Lag": ("binspark.spark.lag", "Lag"),
+    "LagListener": ("binspark.spark.lag", "LagListener"),
     "LogChunk": ("binspark.replication.chunk", "LogChunk"),
     "MariadbGtid": ("binspark.gtid", "MariadbGtid"),
     "MariadbPosition": ("binspark.gtid", "MariadbPosition"),
@@ -111,8 +118,9 @@ _MODULES = {
     "events": ("binspark.files.read", "read_events"),
     "expand": ("binspark.spark.expand", "expand"),
     "follow": ("binspark.live", "follow"),
+    "lag": ("binspark.spark.lag", "lag"),
     "open_archiver": ("binspark.live", "open_archiver"),
-    "register": ("binspark.spark.tables", "register"),
+    "register": ("binspark.spark.workers", "register"),
     "rows": ("binspark.files.changes", "read_changes"),
     "tables": ("binspark.spark.tables", "tables"),
 }

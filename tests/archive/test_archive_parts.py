@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from binspark.archive.progress import bytes_after
 from binspark.archive.settings import ArchiveSettings
 from binspark.archive.writer import ActiveLog, Appender, Syncer
 from binspark.errors import Malformed, OptionError, SourceError
 from binspark.replication.chunk import LogChunk
-from binspark.server.info import ServerLog
+from binspark.server.info import ServerLog, bytes_after
 from binspark.testing.builder import BinlogBuilder
 from tests.support.replication.scripted_channel import FORMAT
 from tests.support.replication.scripted_server import events_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from binspark.columns.options import ColumnOptions, ZeroDates
+from binspark.columns.options import ColumnOptions, TimeFormat, ZeroDates
 from binspark.columns.selection import Operations, Selection
 from binspark.gtid import GtidSet
 from binspark.values.options import Undecodable
@@ -15,7 +15,9 @@ from tests.support.columns.reference import ReferenceReader
 
 FILE = "binlog.000001"
 _THOROUGH = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-_options = st.builds(ColumnOptions, st.sampled_from(ZeroDates), st.sampled_from(Undecodable))
+_options = st.builds(
+    ColumnOptions, st.sampled_from(ZeroDates), st.sampled_from(Undecodable), st.sampled_from(TimeFormat)
+)
 _gtids = st.none() | st.sampled_from((GtidSet(""), GtidSet(f"{UUID}:1-2"), GtidSet(f"{UUID}:1:3:tag:2")))
 _names = st.none() | st.sampled_from((frozenset({"shop.a"}), frozenset({"shop.b"}), frozenset({"shop.none"})))
 _moments = st.integers(FIRST_TIME, LAST_TIME + 1).map(lambda seconds: seconds * 1_000_000)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from binspark.doctor.server_profile import Grants, parse_grants, quoted_account
+from binspark.doctor.server_profile import Grants, parse_grants
 
 HASH = "*B69027D44F6E5EDC07F1AEAD1477967B16F28227"
 
@@ -50,9 +48,3 @@ def test_all_privileges_are_any_privilege() -> None:
 
 def test_usage_is_not_a_required_privilege() -> None:
     assert not parse_grants(["GRANT USAGE ON *.* TO `plain`@`%`"]).any_of("REPLICATION SLAVE", "SUPER")
-
-
-@given(st.text(max_size=12), st.text(st.characters(exclude_characters="@"), max_size=12))
-def test_an_account_is_split_at_its_last_at_sign(user: str, host: str) -> None:
-    doubled = [part.replace("`", "``") for part in (user, host)]
-    assert quoted_account(f"{user}@{host}") == f"`{doubled[0]}`@`{doubled[1]}`"

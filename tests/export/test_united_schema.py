@@ -98,6 +98,31 @@ def test_a_column_can_be_made_text(tmp_path: Path) -> None:
     assert row == {"id": "1", "price": "9.99", "name": "old"}
 
 
+@pytest.mark.parametrize("name", ["title", "name", "NAME"])
+def test_a_chosen_column_is_found_under_all_its_names(tmp_path: Path, name: str) -> None:
+    steps = (CREATE, (OLD, (1, "9.99", "old")), ALTER, (NEW, (2, "new", 7)))
+    folder = export(tmp_path, *steps, options=("--columns", name))
+    assert values(ds.dataset(folder).to_table().to_pylist()) == [{"title": "old"}, {"title": "new"}]
+
+
+def test_a_chosen_column_may_be_in_some_versions_only(tmp_path: Path) -> None:
+    steps = (CREATE, (OLD, (1, "9.99", "old")), ALTER, (NEW, (2, "new", 7)))
+    folder = export(tmp_path, *steps, options=("--columns", "stock,price"))
+    assert values(ds.dataset(folder).to_table().to_pylist()) == [
+        {"stock": None, "price": Decimal("9.99")},
+        {"stock": 7, "price": None},
+    ]
+
+
+def test_a_chosen_column_that_no_version_has_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = BinlogBuilder()
+    log.ddl(CREATE, schema="shop")
+    log.transaction(insert(OLD, (1, "9.99", "old")))
+    path = log.save(tmp_path)[0]
+    assert exit_code(["export", str(path), "-o", str(tmp_path / "out"), "--columns", "nmae"]) == 2
+    assert "shop.items has no column 'nmae'; it has id, price, name" in capsys.readouterr().err
+
+
 def test_a_column_that_is_dropped_and_added_again_is_kept_apart(tmp_path: Path) -> None:
     folder = export(
         tmp_path,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from binspark.changes.selection_options import SELECTION_OPTIONS, BatchOptions, make_selection
-from binspark.columns.options import ColumnOptions, ZeroDates
+from binspark.columns.options import ColumnOptions, TimeFormat, ZeroDates
 from binspark.columns.selection import Operations, Selection
 from binspark.errors import OptionError
 from binspark.options import values
@@ -58,6 +58,13 @@ NOON_SECONDS = 1_794_744_000
         (values.time_seconds, "1900-01-01", 0),
         (values.time_microseconds, "2026-11-15 12:00:00.000001", NOON_SECONDS * 1_000_000 + 1),
         (values.time_microseconds, NOON_SECONDS, NOON_SECONDS * 1_000_000),
+        (values.time_seconds, "2026-11-15 12:00:00 UTC", NOON_SECONDS),
+        (values.time_seconds, " 2026-11-15 13:00:00 +0100", NOON_SECONDS),
+        (values.time_seconds, "2026-11-15T12:00:00z", NOON_SECONDS),
+        (values.tables, "`shop`.`orders`, crm.x ,`a`.`b,``c`", frozenset({"shop.orders", "crm.x", "a.b,`c"})),
+        (values.tables, "`shop`.*", frozenset({"shop.*"})),
+        (values.table, "`shop` . `orders`", "shop.orders"),
+        (values.table, "shop.`orders` ", "shop.orders"),
     ],
 )
 def test_a_value_is_parsed(parse: Callable[[Any], object], value: object, expected: object) -> None:
@@ -82,6 +89,7 @@ def test_a_value_is_parsed(parse: Callable[[Any], object], value: object, expect
         (values.size, "-1", "must be a size such as 500000, 64m or 2 GB, got '-1'"),
         (values.size, "0k", "must be positive, got '0k'"),
         (values.tables, "orders", "must be schema.table, or a pattern such as 'shop.*', got 'orders'"),
+        (values.tables, "`shop.orders", "must be schema.table, with backticks in pairs, got '`shop.orders'"),
         (values.table, "shop.*", "must be the name of one table, schema.table, got 'shop.*': use tables for patterns"),
         (values.one_of(TlsMode), "on", f"must be {values.listed(TlsMode)}, got 'on'"),
         (values.time_seconds, "noon", "must be a time such as 2026-11-15 09:30:00, got 'noon'"),
@@ -122,7 +130,8 @@ def test_every_option_has_a_target_in_the_selection() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("undecodable", Undecodable), ("zero_dates", ZeroDates), ("ssl_mode", TlsMode)]
+    ("name", "kind"),
+    [("undecodable", Undecodable), ("zero_dates", ZeroDates), ("time", TimeFormat), ("ssl_mode", TlsMode)],
 )
 def test_the_choices_of_an_option_are_those_of_its_enumeration(name: str, kind: type[Undecodable]) -> None:
     choices = {option.name: option.choices for option in (*SELECTION_OPTIONS, *SERVER_OPTIONS)}

@@ -37,13 +37,25 @@ def uuid_of(server: RunningServer) -> str:
 
 
 @every_family
-@pytest.mark.parametrize("granted", ["REPLICATION CLIENT", "REPLICATION SLAVE"])
-def test_a_privilege_that_is_missing_is_named(
-    family: Family, granted: str, shared: RunningServer, database: str
+@pytest.mark.parametrize(
+    ("granted", "missing"),
+    [
+        ("REPLICATION CLIENT", {"mysql": "REPLICATION SLAVE", "mariadb": "REPLICATION SLAVE"}),
+        ("REPLICATION SLAVE", {"mysql": "REPLICATION CLIENT", "mariadb": "BINLOG MONITOR"}),
+    ],
+    ids=["slave", "client"],
+)
+def test_a_privilege_that_is_missing_is_named_and_granting_it_is_enough(
+    family: Family, granted: str, missing: dict[str, str], shared: RunningServer, database: str
 ) -> None:
-    shared.run_sql(f"CREATE USER {database}; GRANT {granted} ON *.* TO {database}")
-    with pytest.raises(Authentication, match="GRANT REPLICATION SLAVE, REPLICATION CLIENT"):
-        read(shared.port, "latest", user=database)
+    shared.run_sql(f"CREATE USER `odd``{database}`; GRANT {granted} ON *.* TO `odd``{database}`")
+    user = f"odd`{database}"
+    with pytest.raises(Authentication, match=f"a privilege is missing: GRANT {missing[family.name]} ON") as refused:
+        read(shared.port, "latest", user=user)
+    statement = refused.value.message.removeprefix("a privilege is missing: ").partition(". The server reports")[0]
+    assert statement.endswith(f"TO `odd``{database}`@`%`")
+    shared.run_sql(statement)
+    read(shared.port, "latest", user=user)
 
 
 @every_family

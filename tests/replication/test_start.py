@@ -44,10 +44,16 @@ def test_a_start_has_a_text(text: str, start: Start) -> None:
     ("text", "start"),
     [
         (" latest\n", Latest()),
+        ("Earliest", Earliest()),
         ("binlog.000003", BinlogPosition("binlog.000003", 4)),
         (f"gtid:{UUID}:1", after(GtidSet(f"{UUID}:1"))),
         (f"{UUID.upper()}:1", after(GtidSet(f"{UUID}:1"))),
         ("timestamp:2026-11-15T10:30:00+01:00", AtTime(datetime(2026, 11, 15, 9, 30, tzinfo=UTC))),
+        ("timestamp:2026-11-15T09:30:00", AtTime(datetime(2026, 11, 15, 9, 30, tzinfo=UTC))),
+        ("timestamp:2026-11-15 10:30:00 +0100", AtTime(datetime(2026, 11, 15, 9, 30, tzinfo=UTC))),
+        ("2026-11-15 09:30:00", AtTime(datetime(2026, 11, 15, 9, 30, tzinfo=UTC))),
+        ("2026-11-15 09:30 UTC", AtTime(datetime(2026, 11, 15, 9, 30, tzinfo=UTC))),
+        ("2026-11-15", after(MariadbPosition("2026-11-15"))),
     ],
 )
 def test_a_start_may_be_written_otherwise(text: str, start: Start) -> None:
@@ -58,7 +64,7 @@ def test_a_start_may_be_written_otherwise(text: str, start: Start) -> None:
     "text",
     [
         "erliest", "binlog.000003:x", "binlog:4", "binlog.000001:3", "../binlog.000001:4", f"{UUID}:0", "0-1",
-        "timestamp:yesterday", "timestamp:2026-11-15T09:30:00", "timestamp:",
+        "timestamp:yesterday", "timestamp:", "2026-11-15 25:00",
     ],
 )  # fmt: skip
 def test_a_text_that_is_no_start_is_refused(text: str) -> None:
@@ -95,6 +101,7 @@ def test_a_fraction_of_a_second_is_rounded_up() -> None:
         (f"{UUID}:1-5", after(GtidSet(f"{UUID}:1-5"))),
         ("0-1-270", after(MariadbPosition("0-1-270"))),
         ("2026-11-15T09:30:00Z", AtTime(datetime(2026, 11, 15, 9, 30, tzinfo=UTC))),
+        ("2026-11-15 09:30:00", AtTime(datetime(2026, 11, 15, 9, 30, tzinfo=UTC))),
         ("timestamp:2026-11-15T09:30:00+00:00", AtTime(datetime(2026, 11, 15, 9, 30, tzinfo=UTC))),
     ],
 )
@@ -102,7 +109,7 @@ def test_stops_have_texts(text: str, parsed: object) -> None:
     assert parse_stop(text) == parsed
 
 
-@pytest.mark.parametrize("text", ["latest", "earliest", "tomorrow", "2026-11-15T09:30:00", "", "gtid:"])
+@pytest.mark.parametrize("text", ["latest", "earliest", "tomorrow", "", "gtid:"])
 def test_other_texts_are_no_stops(text: str) -> None:
     with pytest.raises(OptionError, match="until must be end, file:position"):
         parse_stop(text)

@@ -9,7 +9,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from binspark.spark.session import LOOPBACK, SETTINGS, local_session
+from tests.support.servers import database, shared
 from tests.support.spark.spark_reading import OptionValue, Paths, ReadLogs, read_logs
+
+__all__ = ["database", "shared"]
 
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Java for many small queries: optimizing compilation and parallel garbage collection cost more than they gain."""

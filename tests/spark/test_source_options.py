@@ -71,6 +71,8 @@ def test_an_option_is_read(name: str, value: str, field: str, expected: object) 
         ("tables", "shop.*, crm.people", "tables", frozenset({"shop.*", "crm.people"})),
         ("excludeTables", "shop.log", "excluded", frozenset({"shop.log"})),
         ("operations", "insert,delete", "operations", Operations.INSERT | Operations.DELETE),
+        ("operations", "INSERT , Update", "operations", Operations.INSERT | Operations.UPDATE),
+        ("tables", "`shop`.`orders`, crm.*", "tables", frozenset({"shop.orders", "crm.*"})),
         ("committedFrom", "2026-11-15 09:30:00.5", "committed_from", 1_794_735_000_500_000),
         ("committedBefore", "2026-11-15T10:30:00+01:00", "committed_before", 1_794_735_000_000_000),
         ("serverId", "7", "server_id", 7),
@@ -131,9 +133,7 @@ def test_an_error_about_a_value_names_its_option(name: str, value: str, message:
 
 @pytest.mark.parametrize("name", ["includeGtids", "excludeGtids"])
 def test_an_error_about_a_gtid_set_names_its_option(name: str) -> None:
-    with pytest.raises(
-        OptionError, match=f"^{name} must be a GTID set of MySQL or a GTID position of MariaDB, got 'not a set'"
-    ):
+    with pytest.raises(OptionError, match=f"^{name} must be a GTID set of MySQL, or GTIDs of MariaDB such as 0-1-42"):
         read_options({name: "not a set"})
 
 
@@ -216,5 +216,41 @@ def test_no_secret_is_shown() -> None:
 def test_a_batch_read_refuses_what_only_a_stream_takes(name: str, tmp_path: Path) -> None:
     value = {"schemaEvolution": "fail", "failOnDataLoss": "true"}.get(name, "5")
     source = BinlogDataSource(CaseInsensitiveDict({"path": str(tmp_path), "view": "events", name.lower(): value}))  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match=f"^{name} is only valid for a stream; use startPosition and stopPosition$"):
+    with pytest.raises(OptionError, match=f"^{name} is only valid for a stream$"):
         source.reader(source.schema())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"path": "logs", "startingOffsets": "earliest"}, "startingOffsets needs a host; for logs use startPosition"),
+        ({"path": "logs", "endingOffsets": "latest"}, "endingOffsets needs a host; for logs use startPosition"),
+        ({"host": "db1", "startPosition": "4"}, "startPosition is for logs; for a server use startingOffsets"),
+        ({"host": "db1", "stopPosition": "4"}, "stopPosition is for logs; for a server use startingOffsets"),
+        ({"host": "db1", "view": "_corrupt"}, "view _corrupt is not available for a server"),
+    ],
+)
+def test_a_batch_read_refuses_offsets_of_servers_for_logs_and_positions_for_servers(
+    options: dict[str, str], message: str
+) -> None:
+    source = BinlogDataSource({"view": "events", **options})
+    with pytest.raises(OptionError, match=f"^{message}"):
+        source.reader(source.schema())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"host": "db1", "endingOffsets": "latest"}, "endingOffsets is not valid for a stream; use the trigger"),
+        ({"view": "events"}, "host is missing: a stream needs a host to follow, or the path of an archive"),
+        ({"path": "logs", "view": "tables"}, "view tables is not available for a stream"),
+    ],
+)
+def test_a_stream_raises_its_error_when_it_is_used_not_when_its_reader_is_made(
+    options: dict[str, str], message: str
+) -> None:
+    source = BinlogDataSource(options)
+    reader = source.streamReader(source.schema())
+    reader.stop()
+    with pytest.raises(OptionError, match=f"^{message}"):
+        reader.initialOffset()

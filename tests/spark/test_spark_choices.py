@@ -61,7 +61,7 @@ def logs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def spark_rows(frame: DataFrame) -> set[Row]:
-    return {(row._file, row._pos, row._row) for row in frame.collect()}
+    return {(row._log_file, row._log_pos, row._log_row) for row in frame.collect()}
 
 
 def python_rows(logs: list[Path], **options: Any) -> set[Row]:

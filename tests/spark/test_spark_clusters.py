@@ -103,6 +103,19 @@ def test_executors_with_an_archive_of_the_sources_read_logs_and_compile_kernels_
     assert compiled(cache) == kept
 
 
+def test_executors_receive_the_wheel_that_the_driver_was_given(
+    wheel: Path, master: str, folder: Path, damaged: tuple[str, int]
+) -> None:
+    python = processes.make_python(folder / "without-wheel", None)
+    submit = [processes.SPARK_SUBMIT, "--master", master, "--py-files", str(wheel), str(DRIVER)]
+    variables = processes.environment(python, folder / "cache-of-archive")
+    found = processes.run_driver([*submit, master, LOGS, damaged[0]], variables, folder)
+    check(found, damaged)
+    assert wheel.name in found["driver"]
+    assert {f"{wheel.stem}.zip" in file for _, file in found["executors"]} == {True}
+    assert len(found["executors"]) == 2
+
+
 def test_spark_connect_reads_logs(wheel: Path, folder: Path, damaged: tuple[str, int]) -> None:
     python, cache = processes.make_python(folder / "for-connect", wheel), folder / "cache-of-wheel"
     variables = processes.environment(python, cache)

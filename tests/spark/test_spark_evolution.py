@@ -7,10 +7,12 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 import binspark
 from binspark import SchemaError
 from binspark.cli.demo import SHOP
+from binspark.cli.main import exit_code
 from binspark.event.column_types import ColumnType
 from binspark.testing.builder import (
     BinlogBuilder,
@@ -295,3 +297,19 @@ def test_a_table_that_is_not_in_the_logs_is_named(save: SaveLog, read: ReadLogs)
     error = failure(lambda: read(save((OLD, (1, "1", "a"))), table="shop.orders"))
     assert isinstance(error, SchemaError)
     assert error.message.startswith("the logs contain no rows of shop.orders")
+
+
+def test_spark_reads_all_columns_of_an_export_of_a_table_that_changed(
+    save: SaveLog, spark: SparkSession, tmp_path: Path
+) -> None:
+    new = table("shop.items", integer("id", ColumnType.LONGLONG), varchar("title", 40), double("weight"))
+    alter = (
+        "ALTER TABLE items MODIFY id BIGINT, DROP COLUMN price, RENAME COLUMN name TO title, ADD COLUMN weight DOUBLE"
+    )
+    log = save(CREATE, (OLD, (1, "9.99", "old")), alter, (new, (2**40, "new", 0.5)))
+    assert exit_code(["export", str(log), "-o", str(tmp_path / "out")]) == 0
+    frame = spark.read.parquet(str(tmp_path / "out" / "shop.items")).orderBy("id")
+    assert values(records(frame)) == [
+        {"id": 1, "title": "old", "weight": None, "price": Decimal("9.99")},
+        {"id": 2**40, "title": "new", "weight": 0.5, "price": None},
+    ]

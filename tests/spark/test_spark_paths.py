@@ -54,7 +54,7 @@ def test_missing_logs_are_named(path: str, message: str, read: ReadLogs, tmp_pat
 def test_a_missing_path_is_reported(spark: SparkSession) -> None:
     error = failure(lambda: spark.read.format("binlog").load().collect())
     assert isinstance(error, OptionError)
-    assert error.message == "path is missing: name the logs to read"
+    assert error.message == "path is missing: name the logs to read, or the host of a server"
 
 
 def test_an_empty_file_has_no_rows(read: ReadLogs, tmp_path: Path) -> None:

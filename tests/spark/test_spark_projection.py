@@ -42,7 +42,8 @@ def selection(schema: str, **options: str) -> Selection:
 )
 def test_only_what_a_schema_names_is_decoded_of_a_table(schema: str, columns: tuple[str, ...], before: bool) -> None:
     chosen = selection(schema, table="shop.orders")
-    assert (chosen.columns, chosen.before, chosen.tables) == (columns, before, frozenset({"shop.orders"}))
+    names = tuple(column.name for column in chosen.wanted["shop.orders"].columns)
+    assert (names, chosen.before, chosen.tables) == (columns, before, frozenset({"shop.orders"}))
 
 
 @pytest.mark.usefixtures("spark")

@@ -6,10 +6,9 @@ import time
 from dataclasses import dataclass
 
 from binspark.errors import SourceError
-from binspark.files.sources import log_order
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import connect
-from binspark.server.info import ServerLog, server_logs
+from binspark.server.info import bytes_after, server_logs
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +76,3 @@ class ProgressMeter:
         if lag_bytes == 0:
             return 0.0
         return max(0.0, time.time() - self._event_time) if self._event_time else None
-
-
-def bytes_after(logs: tuple[ServerLog, ...], file: str, offset: int) -> int:
-    """Return how many bytes of a server's logs come after a position."""
-    later = [log for log in logs if log_order(log.name) >= log_order(file)]
-    here = offset if later and later[0].name == file else 0
-    return max(0, sum(log.size for log in later) - here)

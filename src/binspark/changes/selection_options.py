@@ -24,6 +24,7 @@ AnySchema = TypeVar("AnySchema")
 _OPERATIONS = ("insert", "update", "delete")
 _UNDECODABLE = ("error", "replace", "binary")
 _ZERO_DATES = ("null", "string", "error")
+_TIME_FORMATS = ("interval", "string", "microseconds")
 _MARIADB_GTIDS = re.compile(r"\s*(\.\.\s*)?\d+-\d+-\d+\s*(,|\.\.|$)")
 _TIME = "'YYYY-MM-DD HH:MM:SS'"
 _NOT_IN_SPARK = EVERYWHERE - {Surface.SPARK}
@@ -58,6 +59,7 @@ class BatchOptions(SelectionOptions, total=False):
     metadata: bool
     tx_rows: bool
     zero_dates: str | None
+    time: str | None
     max_rows_per_batch: int | None
 
 
@@ -82,7 +84,7 @@ def _operations(value: str | Iterable[str]) -> Operations:
 
     found = Operations(0)
     for name in values.names(value):
-        if name not in _OPERATIONS:
+        if name.lower() not in _OPERATIONS:
             raise values.InvalidValue(values.listed(_OPERATIONS), name)
         found |= Operations[name.upper()]
     return found
@@ -112,6 +114,12 @@ def _zero_dates(value: str) -> Any:
     from binspark.columns.options import ZeroDates
 
     return values.one_of(ZeroDates)(value)
+
+
+def _time_format(value: str) -> Any:
+    from binspark.columns.options import TimeFormat
+
+    return values.one_of(TimeFormat)(value)
 
 
 SELECTION_OPTIONS = (
@@ -213,6 +221,11 @@ SELECTION_OPTIONS = (
         name="zero_dates", target="zero_dates", parse=_zero_dates, choices=_ZERO_DATES, default="null",
         is_policy=True, for_batches=True,
         help="Dates that are not in the calendar: NULL, all dates of the column as text, or fail.",
+    ),
+    SelectionOption(
+        name="time", target="time", parse=_time_format, choices=_TIME_FORMATS, default="interval",
+        is_policy=True, for_batches=True,
+        help="The type of TIME columns: an interval, text as the server prints it, or microseconds as a bigint.",
     ),
     SelectionOption(
         name="max_rows_per_batch", target="max_rows", parse=values.positive, metavar="NUMBER", default="65536",

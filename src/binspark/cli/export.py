@@ -141,12 +141,14 @@ def export_command(
     complete. If the export fails or is interrupted, no file is left. Exit code 1: a log is damaged.
     """
     from binspark.export import Export, ExportOptions
+    from binspark.export.columns import with_columns_followed
 
     selection = selection_from(options, timezone)
     inputs = logs.inputs(selection, timezone)
     history = history_from(schema_file)
     if logs.server is not None and schema_file is None:
         history = server_history(inputs[0], history)
+    selection = with_columns_followed(selection, inputs, history)
     export_options = ExportOptions(overwrite, salvage, rows_per_file)
     messages = Console(stderr=True, highlight=False)
     notice_of_compiling(messages)

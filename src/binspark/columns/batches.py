@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from binspark.columns.arena import Arena
+from binspark.columns.arrow import number_array, text_array
 from binspark.columns.image_table import BatchImages
 from binspark.columns.metadata_fields import METADATA_FIELDS
 from binspark.columns.reference_batch import ReferenceBuilder
@@ -23,7 +24,7 @@ from binspark.kernels.layout import Table as T
 from binspark.position import log_name
 from binspark.schema.table import TableSchema
 
-_OPERATIONS = pa.array([operation.name.lower() for operation in Operation], pa.string())
+_OPERATIONS = text_array([operation.name.lower() for operation in Operation])
 _ROW_COUNTERS = (State.ROW_NUMBER, State.TX_ROW, State.PAYLOAD_ROW, State.ROWS)
 
 
@@ -105,14 +106,14 @@ class OpenBatches:
         gtids, times = self.transactions.columns(builder.numbers(T.META_TRANSACTION, np.int32).copy())
         file = _single(log_name(self.file))
         return [
-            pa.DictionaryArray.from_arrays(pa.array(operations), _OPERATIONS),
+            pa.DictionaryArray.from_arrays(number_array(operations), _OPERATIONS),
             gtids,
             times,
-            pa.DictionaryArray.from_arrays(pa.array(np.zeros(builder.rows, dtype=np.int32)), file),
-            pa.array(builder.numbers(T.META_EVENT, np.int64).copy()),
-            pa.array(builder.numbers(T.META_ROW, np.int32).copy()),
-            pa.array(builder.numbers(T.META_TX_ROW, np.int64).copy()),
-            pa.array(builder.numbers(T.META_SERVER, np.int64).copy()),
+            pa.DictionaryArray.from_arrays(number_array(np.zeros(builder.rows, dtype=np.int32)), file),
+            number_array(builder.numbers(T.META_EVENT, np.int64).copy()),
+            number_array(builder.numbers(T.META_ROW, np.int32).copy()),
+            number_array(builder.numbers(T.META_TX_ROW, np.int64).copy()),
+            number_array(builder.numbers(T.META_SERVER, np.int64).copy()),
         ]
 
     def _images(self, slot: Slot, builder: TableBuilder | ReferenceBuilder) -> BatchImages | None:
@@ -124,4 +125,4 @@ class OpenBatches:
 
 @lru_cache(maxsize=16)
 def _single(text: str) -> pa.Array:
-    return pa.array([text], pa.string())
+    return text_array([text])

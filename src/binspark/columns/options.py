@@ -16,9 +16,18 @@ class ZeroDates(StrEnum):
     STRING = "string"
 
 
+class TimeFormat(StrEnum):
+    """What TIME becomes: it can be negative and longer than a day, and not every system has a type for that."""
+
+    INTERVAL = "interval"
+    STRING = "string"
+    MICROSECONDS = "microseconds"
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnOptions:
-    """Policies for what does not fit a column's type."""
+    """Policies for what does not fit a column's type, or not every system's types."""
 
     zero_dates: ZeroDates = ZeroDates.NULL
     undecodable: Undecodable = Undecodable.ERROR
+    time: TimeFormat = TimeFormat.INTERVAL

@@ -125,6 +125,6 @@ _CONVERTERS: dict[type, Callable[[Any, pa.DataType, ZeroDates], Any]] = {
     Date: lambda value, kind, policy: _moment(value.days, value.text(), kind, policy),
     DateTime: lambda value, kind, policy: _moment(value.microseconds, value.text(), kind, policy),
     Timestamp: lambda value, kind, policy: _moment(value.microseconds, value.text(), kind, policy),
-    Time: lambda value, _kind, _policy: value.microseconds,
+    Time: lambda value, kind, _policy: value.text() if pa.types.is_string(kind) else value.microseconds,
     Geometry: lambda value, _kind, _policy: {"srid": _int32(value.srid), "wkb": value.wkb},
 }

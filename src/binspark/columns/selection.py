@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntFlag
 from fnmatch import fnmatchcase
 
@@ -53,7 +54,7 @@ class Selection:
     tx_rows               rows are numbered throughout their transaction, for which rows of all tables are counted
     images                batches say which columns each row has
     string_columns        columns that whoever makes batches of several schema versions makes text, in lower case
-    wanted                columns to look for in every schema version of a table, instead of `columns`
+    wanted                columns to look for in every schema version of a table, instead of `columns`, by its name
     """
 
     tables: frozenset[str] | None = None
@@ -75,7 +76,7 @@ class Selection:
     tx_rows: bool = False
     images: bool = False
     string_columns: frozenset[str] = frozenset()
-    wanted: WantedColumns | None = None
+    wanted: Mapping[str, WantedColumns] = field(default_factory=dict)
     options: ColumnOptions = _DEFAULT_OPTIONS
     max_rows: int = 1 << 16
     max_bytes: int = 32 << 20
@@ -98,9 +99,10 @@ class Selection:
 
     def columns_of(self, table: TableSchema) -> tuple[str, ...] | None:
         """Return the names of the columns to decode of a schema version of a table; None for all of them."""
-        if self.wanted is None:
+        wanted = self.wanted.get(table.name)
+        if wanted is None:
             return self.columns
-        return tuple(self.wanted.sources(table.column_names, table.lineage).values())
+        return tuple(wanted.sources(table.column_names, table.lineage).values())
 
     def wants_event(self, event: Event, *, committed: bool = False) -> bool:
         """Return whether the rows of an event are selected, by its time and server.

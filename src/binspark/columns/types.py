@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from binspark.columns.options import ColumnOptions, ZeroDates
+from binspark.columns.options import ColumnOptions, TimeFormat, ZeroDates
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType as T
 from binspark.event.column_types import column_type_name
@@ -108,8 +108,10 @@ def _bit(column: Column, _options: ColumnOptions) -> Form:
 
 def _temporal(kind: pa.DataType, op: Op, base: int, *, old: bool) -> Callable[..., Form]:
     def make(column: Column, options: ColumnOptions) -> Form:
-        as_text = options.zero_dates is ZeroDates.STRING and op is not Op.TIME
+        as_text = options.time is TimeFormat.STRING if op is Op.TIME else options.zero_dates is ZeroDates.STRING
         chosen, code = (pa.string(), Op.TEMPORAL_TEXT) if as_text else (kind, op)
+        if op is Op.TIME and options.time is TimeFormat.MICROSECONDS:
+            chosen = pa.int64()
         size = base if old else base + (column.scale + 1) // 2
         kernel = not (old and column.scale)
         return Form(chosen, code, fixed_size=size, p1=column.scale, p2=int(old), kernel=kernel)

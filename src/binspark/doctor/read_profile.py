@@ -10,7 +10,6 @@ from binspark.doctor.server_profile import (
     ServerProfile,
     TableProfile,
     parse_grants,
-    quoted_account,
 )
 from binspark.errors import Authentication
 from binspark.frames.format import Family, version_numbers
@@ -60,7 +59,7 @@ def read_profile(connection: Connection, *, check_tables: bool = True) -> Server
     return ServerProfile(
         version=connection.server_version,
         family=family,
-        account=quoted_account(str(connection.rows("SELECT CURRENT_USER()")[0][0])),
+        account=connection.account,
         variables=variables,
         grants=grants,
         active_role=_has_active_role(connection, grants),

@@ -293,8 +293,9 @@ RULES = (
     ),
     Rule(
         "select", _NOTE, ("privileges",), "SELECT is missing", missing_privilege("SELECT"),
-        "The server shows this user only tables on which it has a privilege: the others were not checked.",
-        run("GRANT SELECT ON *.* TO {account};"),
+        "The server shows this user only tables on which it has a privilege: the others were not checked, and Spark "
+        "cannot stream them as typed tables.",
+        run("GRANT SELECT ON *.* TO {account};", "-- or only on the tables that are read: GRANT SELECT ON shop.* TO …"),
     ),
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from binspark.frames.format import Family, version_numbers
 from binspark.schema.table import TableName
+from binspark.server.connection import quoted_name
 
 _GLOBAL_GRANT = re.compile(r"GRANT (.+?) ON \*\.\* TO ")
 _ROLE_GRANT = re.compile(r"GRANT ((?:`[^`]*`(?:@`[^`]*`)?,?)+) TO ")
@@ -44,20 +45,9 @@ def parse_grants(lines: Iterable[str]) -> Grants:
     return Grants(frozenset(privileges), tuple(roles))
 
 
-def quoted_account(account: str) -> str:
-    """Return the result of CURRENT_USER() as it is written in a statement: `user`@`host`."""
-    user, _, host = account.rpartition("@")
-    return f"{quoted(user)}@{quoted(host)}"
-
-
-def quoted(name: str) -> str:
-    """Return a name as it is written in a statement."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def quoted_table(table: TableName) -> str:
     """Return the full name of a table as it is written in a statement."""
-    return f"{quoted(table.schema)}.{quoted(table.table)}"
+    return f"{quoted_name(table.schema)}.{quoted_name(table.table)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Values that rows decode to text: JSON documents, and dates where those of no calendar are kept.
+"""Values that rows decode to text: JSON documents, dates where those of no calendar are kept, times on request.
 
 Each is written by a C function, which is compiled when a column needs it.
 """
@@ -11,7 +11,9 @@ from binspark.kernels.json.document import write_json
 from binspark.kernels.printing.temporal import (
     write_date,
     write_datetime,
+    write_logged_time,
     write_old_datetime,
+    write_old_time,
     write_old_timestamp,
     write_timestamp,
 )
@@ -20,6 +22,8 @@ _WRITERS: dict[int, Writer] = {
     T.JSON: write_json,
     T.DATE: write_date,
     T.NEWDATE: write_date,
+    T.TIME: write_old_time,
+    T.TIME2: write_logged_time,
     T.DATETIME: write_old_datetime,
     T.DATETIME2: write_datetime,
     T.TIMESTAMP: write_old_timestamp,

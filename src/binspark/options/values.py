@@ -15,6 +15,11 @@ _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 _OFFSET = re.compile(r"([+-])(\d{1,2}):?(\d{2})?")
 _MAX_OFFSET_MINUTES = 14 * 60
 _PATTERN = frozenset("*?[")
+_QUOTED = re.compile(r"`((?:[^`]|``)*)`")
+_TABLE_NAME = re.compile(r"(?:`(?:[^`]|``)*`|[^`,])+")
+_DOT = re.compile(r"`\s*\.\s*`")
+_SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-]\d\d(?::?\d\d)?$)")
+_IN_UTC = re.compile(r"(?<=\d)\s*(?:UTC|GMT|Z)$", re.IGNORECASE)
 _Chosen = TypeVar("_Chosen", bound=StrEnum)
 
 
@@ -156,8 +161,10 @@ def is_pattern(table: str) -> bool:
 
 
 def tables(value: str | Iterable[str]) -> frozenset[str]:
-    """Parse names of tables and patterns."""
-    found = frozenset(names(value))
+    """Parse names of tables and patterns, which may be written in backticks, as in SQL."""
+    texts = [value] if isinstance(value, str) else value
+    parts = [part for one in texts for part in _TABLE_NAME.findall(_with_pairs(one)) if part.strip()]
+    found = frozenset(map(_without_backticks, parts))
     for name in found:
         if "." not in name and not is_pattern(name):
             raise InvalidValue("schema.table, or a pattern such as 'shop.*'", name)
@@ -165,12 +172,25 @@ def tables(value: str | Iterable[str]) -> frozenset[str]:
 
 
 def table(value: str) -> str:
-    """Parse the name of one table."""
-    schema, dot, name = value.partition(".")
-    if not dot or not schema or not name or is_pattern(value):
-        reason = "use tables for patterns" if is_pattern(value) else ""
+    """Parse the name of one table, which may be written in backticks, as in SQL."""
+    found = _without_backticks(_with_pairs(value))
+    schema, dot, name = found.partition(".")
+    if not dot or not schema or not name or is_pattern(found):
+        reason = "use tables for patterns" if is_pattern(found) else ""
         raise InvalidValue("the name of one table, schema.table", value, reason)
-    return value
+    return found
+
+
+def _with_pairs(text: str) -> str:
+    """Refuse a backtick that is not closed."""
+    if text.count("`") % 2:
+        raise InvalidValue("schema.table, with backticks in pairs", text)
+    return text
+
+
+def _without_backticks(name: str) -> str:
+    """Return a name as logs have it: `` `shop`.`orders` `` is shop.orders."""
+    return _QUOTED.sub(lambda quoted: quoted[1].replace("``", "`"), _DOT.sub("`.`", name.strip()))
 
 
 def one_of(kind: type[_Chosen]) -> Callable[[str], _Chosen]:
@@ -236,28 +256,32 @@ def in_zone(value: datetime | str | int, zone: tzinfo) -> datetime | str | int:
     if isinstance(value, int):
         return value
     try:
-        time = datetime.fromisoformat(value) if isinstance(value, str) else value
-    except ValueError:
+        return time(value, zone)
+    except InvalidValue:
         return value
-    return time if time.tzinfo else time.replace(tzinfo=zone)
 
 
 def time_seconds(value: datetime | str | int) -> int:
     """Parse a time into seconds since 1970, as events have them; a fraction is rounded up."""
-    return value if isinstance(value, int) else max(0, math.ceil(_time(value).timestamp()))
+    return value if isinstance(value, int) else max(0, math.ceil(time(value).timestamp()))
 
 
 def time_microseconds(value: datetime | str | int) -> int:
     """Parse a time into microseconds since 1970, as commits have them."""
     if isinstance(value, int):
         return value * 1_000_000
-    return max(0, (_time(value) - _EPOCH) // timedelta(microseconds=1))
+    return max(0, (time(value) - _EPOCH) // timedelta(microseconds=1))
 
 
-def _time(value: datetime | str) -> datetime:
-    """Parse a time; without a time zone it is in UTC."""
+def time(value: datetime | str, zone: tzinfo = UTC) -> datetime:
+    """Parse a time; without a time zone it is in `zone`."""
     try:
-        time = datetime.fromisoformat(value) if isinstance(value, str) else value
+        found = datetime.fromisoformat(_iso(value)) if isinstance(value, str) else value
     except ValueError:
         raise InvalidValue("a time such as 2026-11-15 09:30:00", value) from None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    return found if found.tzinfo else found.replace(tzinfo=zone)
+
+
+def _iso(text: str) -> str:
+    """Return a time with its zone as ISO 8601 writes it: without a space before it, and as a number."""
+    return _SPACE_BEFORE_OFFSET.sub("", _IN_UTC.sub("+00:00", text.strip()))

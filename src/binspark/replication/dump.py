@@ -54,8 +54,9 @@ def open_stream(
     session = _agree(connection, settings)
     flags = _flags(session, until_end=until_end)
     command, skip_to = _dump_command(connection, session, settings, flags, start)
+    account = connection.account  # no statement can be run once the channel has the socket
     channel = PacketChannel(connection.socket, connection.position)
-    _register(channel, connection, settings)
+    _register(channel, settings, connection.position, account)
     channel.send(encode_command(command), settings.first_seconds)
     begin = connection.position
     if start.by_file:
@@ -128,13 +129,13 @@ def _set_variables(connection: Connection, variables: SessionVariables) -> None:
 # --- Commands ---------------------------------------------------------------------------------------------------------
 
 
-def _register(channel: PacketChannel, connection: Connection, settings: StreamSettings) -> None:
+def _register(channel: PacketChannel, settings: StreamSettings, position: Position, account: str) -> None:
     command = encode_command(RegisterSlave(settings.connection_server_id, settings.report_host))
     channel.send(command, settings.first_seconds)
     answer = channel.read(settings.first_seconds)
     if answer[:1] == bytes((ERROR,)):
         error = decode_error(answer)
-        raise explain_dump_error(error.code, error.message, connection.position)
+        raise explain_dump_error(error.code, error.message, position, account)
 
 
 def _dump_command(

@@ -30,7 +30,9 @@ from binspark.server.info import (
     mariadb_gtids,
     mariadb_gtids_at,
     mysql_executed_gtids,
+    mysql_gtids_before,
     mysql_log_status,
+    server_family,
     server_info,
     server_logs,
     write_coordinates,
@@ -79,6 +81,13 @@ def end_of_log(connection: Connection) -> BinlogPosition:
         return _mariadb_end(connection, server)
     file, offset, gtids = mysql_log_status(connection)
     return BinlogPosition(file, offset, gtids if server.gtids_enabled else None, server.uuid)
+
+
+def gtids_before(connection: Connection, file: str) -> Gtids:
+    """Return the GTIDs of all transactions before one of the server's logs."""
+    if server_family(connection) is Family.MARIADB:
+        return mariadb_gtids_at(connection, file, FIRST_EVENT_OFFSET)
+    return mysql_gtids_before(connection, file)
 
 
 def log_of_time(connection: Connection, start: AtTime) -> str:

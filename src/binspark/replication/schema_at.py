@@ -22,14 +22,25 @@ def history_at(
     If the log has the names of columns, that is a hint and no more. If not, the statements from the position to now are
     read, and the tables that they change are omitted: the server only knows what has become of those.
     """
+    since = history_since(connection, position)
+    return SchemaHistory(since.base, on_notice, lower_case_names=since.lower_case_names)
+
+
+def history_since(
+    connection: Connection, position: BinlogPosition, since: SchemaHistory | None = None
+) -> SchemaHistory:
+    """Return the same, extended by the statements from the position to now, if they are needed.
+
+    `since` has these statements, if they were read already.
+    """
     variables = server_variables(connection)
     lower_case = variables.get("lower_case_table_names") == "1"
     current = from_server(connection.rows)
     if variables.get("binlog_row_metadata") == "FULL":
-        return SchemaHistory(as_uncertain(current), on_notice, lower_case_names=lower_case)
-    since = statements_after(connection, position)
+        return SchemaHistory(as_uncertain(current), lower_case_names=lower_case)
+    since = statements_after(connection, position) if since is None else since
     earlier = unaffected_tables(current, (entry.change for entry in since.entries))
-    return SchemaHistory(earlier, on_notice, lower_case_names=lower_case)
+    return SchemaHistory(earlier, lower_case_names=lower_case).followed_by(since)
 
 
 def statements_after(connection: Connection, position: BinlogPosition) -> SchemaHistory:

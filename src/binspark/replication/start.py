@@ -8,12 +8,14 @@ from datetime import UTC, datetime, tzinfo
 
 from binspark.errors import OptionError
 from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.options import values
 from binspark.replication.gtids import parse_gtids
 from binspark.replication.position import BinlogPosition
 
 _FILE = re.compile(r"([^:/\\\s]+\.\d+)(?::(\d+))?")
 _TIME_PREFIX = "timestamp:"
 _GTID_PREFIX = "gtid:"
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d", re.IGNORECASE)  # 2026-11-15 alone is a GTID of MariaDB
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +64,18 @@ def parse_start(text: str, zone: tzinfo = UTC) -> Start:
     latest                          what is written from now on
     binlog.000003:154               a file and offset; without offset, its beginning
     3e11fa47-…:1-5, 0-1-270         a GTID set of MySQL, a GTID position of MariaDB; `gtid:` alone is the empty set
-    timestamp:2026-11-15T09:30:00Z  a time
+    timestamp:2026-11-15T09:30:00Z  a time; `timestamp:` may be omitted
     {"v": 1, "file": …}             what `str` of a position returned
     """
     stripped = text.strip()
-    if stripped in ("earliest", "latest"):
-        return Earliest() if stripped == "earliest" else Latest()
+    if stripped.lower() in ("earliest", "latest"):
+        return Earliest() if stripped.lower() == "earliest" else Latest()
     if stripped.startswith("{"):
         return BinlogPosition.parse(stripped)
     if stripped.startswith(_TIME_PREFIX):
         return AtTime(_time(stripped.removeprefix(_TIME_PREFIX), zone))
+    if _TIME.match(stripped):
+        return AtTime(_time(stripped, zone))
     in_file = _FILE.fullmatch(stripped)
     if in_file:
         return _in_file(in_file[1], int(in_file[2] or FIRST_EVENT_OFFSET))
@@ -92,7 +96,6 @@ def _in_file(file: str, offset: int) -> BinlogPosition:
 
 def _time(text: str, zone: tzinfo) -> datetime:
     try:
-        time = datetime.fromisoformat(text.strip())
-        return time if time.tzinfo else time.replace(tzinfo=zone)
-    except ValueError:
+        return values.time(text, zone)
+    except values.InvalidValue:
         raise OptionError(f"must be a time such as 2026-11-15T09:30:00Z, got {text!r}", option="start") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 
 from binspark.errors import OptionError
 from binspark.gtid import GtidSet
@@ -76,23 +76,15 @@ def parse_stop(text: str, zone: tzinfo = UTC) -> Stop:
     3e11fa47-…:1-5, 0-1-270         GTIDs of MySQL, a GTID position of MariaDB
     timestamp:2026-11-15T09:30:00Z  a time; `timestamp:` may be omitted
     """
-    if text.strip() == _END:
+    if text.strip().lower() == _END:
         return Latest()
     try:
         parsed = parse_start(text, zone)
     except OptionError:
-        parsed = _bare_time(text, zone)
+        raise _wrong(text) from None
     if not isinstance(parsed, BinlogPosition | AtTime) or parsed == BinlogPosition.after_gtids(GtidSet()):
         raise _wrong(text)
     return parsed
-
-
-def _bare_time(text: str, zone: tzinfo) -> AtTime:
-    try:
-        time = datetime.fromisoformat(text.strip())
-        return AtTime(time if time.tzinfo else time.replace(tzinfo=zone))
-    except ValueError:
-        raise _wrong(text) from None
 
 
 def _wrong(text: str) -> OptionError:

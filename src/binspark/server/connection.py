@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import socket
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from importlib import import_module
 from typing import Any, Self
 
 from binspark.errors import Authentication, ConnectionLost, OptionError, Server, SourceError
 from binspark.position import Position
 from binspark.server.config import Address, ConnectionConfig, Tls, TlsMode
-from binspark.server.errors import explain_error
+from binspark.server.errors import ANY_ACCOUNT, MISSING_PRIVILEGE, TABLE_ACCESS_DENIED, explain_error
 
 Row = tuple[Any, ...]
 
@@ -53,6 +54,12 @@ class Connection:
         """The position of errors of this connection: its server."""
         return Position(source=str(self.address))
 
+    @cached_property
+    def account(self) -> str:
+        """The account of the session, as it is written in GRANT: `` `user`@`host` ``."""
+        user, _, host = str(self.rows("SELECT CURRENT_USER()")[0][0]).rpartition("@")
+        return f"{quoted_name(user)}@{quoted_name(host)}"
+
     @property
     def socket(self) -> socket.socket:
         """The socket of the session, for a `PacketChannel` that takes it over: statements can no longer be run then."""
@@ -63,16 +70,23 @@ class Connection:
 
     def rows(self, sql: str, arguments: Sequence[Any] | None = None) -> list[Row]:
         """Run one statement and return its rows; `arguments` replace each %s."""
-        with _explained_errors(self.address), self._session.cursor() as cursor:
+        with _explained_errors(self.address, self._account), self._session.cursor() as cursor:
             cursor.execute(sql, arguments)
             return list(cursor.fetchall())
 
     def records(self, sql: str, arguments: Sequence[Any] | None = None) -> list[dict[str, Any]]:
         """Run one statement and return its rows by the names of their columns."""
-        with _explained_errors(self.address), self._session.cursor() as cursor:
+        with _explained_errors(self.address, self._account), self._session.cursor() as cursor:
             cursor.execute(sql, arguments)
             names = [column[0] for column in cursor.description]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def _account(self) -> str:
+        """Return the account for an error message."""
+        try:
+            return self.account
+        except SourceError:
+            return ANY_ACCOUNT
 
     def close(self) -> None:
         """End the session; ending it twice does nothing."""
@@ -163,9 +177,14 @@ def _tls_context(tls: Tls) -> ssl.SSLContext:
     return context
 
 
+def quoted_name(name: str) -> str:
+    """Return a name as it is written in a statement."""
+    return "`" + name.replace("`", "``") + "`"
+
+
 @contextmanager
-def _explained_errors(address: Address) -> Iterator[None]:
-    """Turn PyMySQL's errors into binspark's."""
+def _explained_errors(address: Address, account: Callable[[], str] | None = None) -> Iterator[None]:
+    """Turn PyMySQL's errors into binspark's. `account` returns whose session it is, for a privilege that is missing."""
     errors = import_module("pymysql").err
     position = Position(source=str(address))
     try:
@@ -176,7 +195,9 @@ def _explained_errors(address: Address) -> Iterator[None]:
         if isinstance(reason, ssl.SSLError):
             raise _tls_failure(reason, position) from None
         code, message = _code_and_message(error)
-        raise explain_error(code, message, position) from None
+        lacks_privilege = code in (MISSING_PRIVILEGE, TABLE_ACCESS_DENIED)
+        whose = account() if account is not None and lacks_privilege else ANY_ACCOUNT
+        raise explain_error(code, message, position, whose) from None
     except (ssl.SSLError, ssl.CertificateError) as error:
         raise _tls_failure(error, position) from None
     except OSError as error:

@@ -9,7 +9,9 @@ from binspark.errors import Authentication, ConnectionLost, Purged, Server, Sour
 from binspark.position import Position
 
 ACCESS_DENIED = 1045
+TABLE_ACCESS_DENIED = 1142
 MISSING_PRIVILEGE = 1227
+ANY_ACCOUNT = "the user"
 _CLIENT_CODES = range(2000, 3000)
 
 
@@ -20,7 +22,9 @@ class _Advice(NamedTuple):
     what_to_do: str
 
 
-_GRANT = "grant it: GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO the user"
+_NEEDED = re.compile(r"\(at least one of\) the (.+?) privilege")
+_DENIED = re.compile(r"(\w+(?: \w+)*) command denied to user .+ for table ['`]?(.+?)['`]?$")
+_MORE_THAN_NEEDED = "SUPER"
 _RETRIED = "the server is not ready, or went away"
 _START_AGAIN = (
     "start from a newer position (earliest is the oldest that is left), from a backup, or keep logs longer "
@@ -37,13 +41,11 @@ _CODES: dict[int, _Advice] = {
     1079: _Advice(ConnectionLost, _RETRIED),
     1129: _Advice(Authentication, "the server blocks this host after failed connections: FLUSH HOSTS"),
     1130: _Advice(Authentication, "the user may not connect from this host"),
-    1142: _Advice(Authentication, f"a privilege is missing; {_GRANT}"),
     1158: _Advice(ConnectionLost, _RETRIED),
     1159: _Advice(ConnectionLost, _RETRIED),
     1160: _Advice(ConnectionLost, _RETRIED),
     1161: _Advice(ConnectionLost, _RETRIED),
     1203: _Advice(ConnectionLost, "the user has too many connections"),
-    MISSING_PRIVILEGE: _Advice(Authentication, f"a privilege is missing; {_GRANT}"),
     1251: _Advice(Authentication, "the server requires an authentication method that PyMySQL does not support"),
     1275: _Advice(Authentication, "the user's password is stored in a format that is too old"),
     1381: _Advice(Server, "the server writes no binary log: start it with log_bin"),
@@ -131,15 +133,32 @@ _DUMP_TEXTS: tuple[tuple[str, _Advice], ...] = (
 )
 
 
-def explain_error(code: int, message: str, position: Position) -> SourceError:
-    """Return the error that a server's error code and text mean."""
-    return _with_advice(_CODES.get(code), code, message, position)
+def explain_error(code: int, message: str, position: Position, account: str = ANY_ACCOUNT) -> SourceError:
+    """Return the error that a server's error code and text mean; `account` is whose session it was, for GRANT."""
+    advice = _CODES.get(code)
+    if code in (MISSING_PRIVILEGE, TABLE_ACCESS_DENIED):
+        advice = _grant_advice(message, account, "REPLICATION CLIENT")
+    return _with_advice(advice, code, message, position)
 
 
-def explain_dump_error(code: int, message: str, position: Position) -> SourceError:
+def explain_dump_error(code: int, message: str, position: Position, account: str = ANY_ACCOUNT) -> SourceError:
     """Return the same for the commands of a dump: a user who is logged in is refused these for lack of a privilege."""
-    by_code = _CODES.get(MISSING_PRIVILEGE if code == ACCESS_DENIED else code)
-    return _with_advice(by_code or _dump_advice(message), code, message, position)
+    if code in (MISSING_PRIVILEGE, ACCESS_DENIED):
+        advice: _Advice | None = _grant_advice(message, account, "REPLICATION SLAVE")
+    else:
+        advice = _CODES.get(code) or _dump_advice(message)
+    return _with_advice(advice, code, message, position)
+
+
+def _grant_advice(message: str, account: str, default: str) -> _Advice:
+    """Return which privilege is missing, as the server says it: `default` where it does not."""
+    privilege, scope = default, "*.*"
+    if needed := _NEEDED.search(message):
+        names = [name.strip() for name in needed[1].split(",")]
+        privilege = next((name for name in names if name != _MORE_THAN_NEEDED), names[0])
+    elif denied := _DENIED.match(message):
+        privilege, scope = denied[1], denied[2]
+    return _Advice(Authentication, f"a privilege is missing: GRANT {privilege} ON {scope} TO {account}")
 
 
 def _with_advice(advice: _Advice | None, code: int, message: str, position: Position) -> SourceError:

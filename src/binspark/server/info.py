@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from binspark.errors import Server
+from binspark.files.sources import log_order
 from binspark.frames.format import Family, family_of, version_numbers
 from binspark.gtid import GtidSet, MariadbPosition, MariadbState
 from binspark.server.connection import Connection, Row
@@ -76,6 +77,13 @@ def server_logs(connection: Connection) -> tuple[ServerLog, ...]:
     return tuple(ServerLog(str(row[0]), int(row[1]), row[2:3] == ("Yes",)) for row in listed)
 
 
+def bytes_after(logs: tuple[ServerLog, ...], file: str, offset: int) -> int:
+    """Return how many bytes of a server's logs come after a position."""
+    later = [log for log in logs if log_order(log.name) >= log_order(file)]
+    here = offset if later and later[0].name == file else 0
+    return max(0, sum(log.size for log in later) - here)
+
+
 def write_coordinates(connection: Connection) -> tuple[str, int]:
     """Return the file and offset at which the server writes next."""
     file, offset, *_ = _log_status(connection)
@@ -86,6 +94,14 @@ def mysql_log_status(connection: Connection) -> tuple[str, int, GtidSet]:
     """Return the file and offset at which a MySQL server writes next, and the GTIDs up to there."""
     status = _log_status(connection)
     return str(status[0]), int(status[1]), GtidSet(str(status[4]))
+
+
+def mysql_gtids_before(connection: Connection, file: str) -> GtidSet:
+    """Return the GTIDs before one of a MySQL server's logs, which its second event has."""
+    for row in connection.rows("SHOW BINLOG EVENTS IN %s LIMIT 3", (file,)):
+        if row[2] == "Previous_gtids":
+            return GtidSet(str(row[5]))
+    return GtidSet()
 
 
 def mariadb_gtids(connection: Connection) -> MariadbPosition:

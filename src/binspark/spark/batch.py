@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
@@ -15,6 +15,7 @@ from binspark.kernels import cache
 from binspark.spark.options import ParseMode, SourceOptions, View
 from binspark.spark.plan import ReadPlan, SchemaVersion
 from binspark.spark.schemas import arrow_schema
+from binspark.spark.travel import packed
 
 if TYPE_CHECKING:
     from binspark.spark.views.base import ViewReader
@@ -40,9 +41,9 @@ class BinlogReader(DataSourceReader):
         self._schema = schema
         self._version = version
 
-    def __getstate__(self) -> dict[str, object]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Omit the splits: an executor receives its own in its partition, and does not need the others."""
-        return {**self.__dict__, "_splits": ()}
+        return packed(self, {**self.__dict__, "_splits": ()})
 
     def partitions(self) -> list[InputPartition]:
         """Return one partition for each split."""

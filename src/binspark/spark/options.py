@@ -109,8 +109,9 @@ class SourceOptions:
     schema_file: str | None = None
     max_split_bytes: int = DEFAULT_SPLIT_BYTES
     expand_payloads: bool = True
+    starting_offsets: str | None = None
+    ending_offsets: str | None = None
     body: bool = False
-    starting_offsets: str = "latest"
     max_bytes_per_trigger: int | None = None
     max_transactions_per_trigger: int | None = None
     fail_on_data_loss: bool = True
@@ -123,7 +124,7 @@ class SourceOptions:
 
     @property
     def is_live(self) -> bool:
-        """Whether a stream follows a server, not an archive."""
+        """Whether a server is read, not files; with paths, a server only says what tables are like."""
         return bool(self.server) and not self.paths
 
     @property
@@ -216,10 +217,16 @@ SPARK_OPTIONS = (
         ".schema(…) does the same.",
     ),
     SparkOption(
-        name=_START.name, spelling=_START.spelling, target="starting_offsets", parse=values.text, default="latest",
-        for_streams=True,
-        help="Where the first start of a query begins: latest, earliest, FILE:POSITION; from a server also GTIDs that "
-        "you already have, or timestamp:2026-11-15T09:30:00Z. Later, the checkpoint has the position.",
+        name=_START.name, spelling=_START.spelling, target="starting_offsets", parse=values.text,
+        default="latest; earliest for a batch read",
+        help="Where a batch read of a server, or the first start of a stream, begins: latest, earliest, FILE:POSITION; "
+        "from a server also GTIDs that you already have, or timestamp:2026-11-15T09:30:00Z. Later, the checkpoint of a "
+        "stream has the position.",
+    ),
+    SparkOption(
+        name="ending_offsets", parse=values.text, default="latest",
+        help="Where a batch read of a server ends: latest, FILE:POSITION, the only GTIDs that are read, or "
+        "timestamp:2026-11-15T09:30:00Z. Not for streams.",
     ),
     SparkOption(
         name="max_bytes_per_trigger", parse=values.size, default="no limit", for_streams=True,

@@ -42,16 +42,21 @@ _NEED_SCHEMAS = (View.CHANGES, View.CHUNKS)
 def make_plan(options: SourceOptions) -> ReadPlan:
     """Look at the logs that the options select. Only headers and statements are read, no rows."""
     if not options.paths:
-        raise OptionError("is missing: name the logs to read", option="path")
+        raise OptionError("is missing: name the logs to read, or the host of a server", option="path")
     logs = plan_logs(find_logs(options.paths, options.file_storage))
     history = history_over(options, logs)
     narrowed = _narrowed(logs, options.selection)
     return ReadPlan(tuple(narrowed), history, tuple(split_logs(narrowed, options.max_split_bytes)))
 
 
+def needs_schemas(view: View) -> bool:
+    """Return whether a view needs the schemas of tables: those that show no rows do not."""
+    return view in _NEED_SCHEMAS
+
+
 def reads_ddl(options: SourceOptions) -> bool:
-    """Return whether DDL is read from the logs: views that show no rows need no schemas of tables."""
-    return options.ddl is DdlMode.READ and options.view in _NEED_SCHEMAS
+    """Return whether DDL is read from the logs."""
+    return options.ddl is DdlMode.READ and needs_schemas(options.view)
 
 
 def history_over(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistory:

@@ -9,6 +9,7 @@ from binspark.options.server import connection_arguments
 from binspark.position import Position
 from binspark.schema.catalog import Catalog
 from binspark.schema.server import from_server
+from binspark.schema.table import TableName
 
 
 def server_position(server: Mapping[str, Any]) -> Position:
@@ -28,3 +29,13 @@ def server_catalog(server: Mapping[str, Any]) -> Catalog:
 
     with connect(connection_config(**connection_arguments(server))) as connection:
         return from_server(connection.rows)
+
+
+def select_grant(server: Mapping[str, Any], table: TableName) -> str:
+    """Return the statement that lets the user of a connection see a table."""
+    from binspark.server.config import connection_config
+    from binspark.server.connection import connect, quoted_name
+
+    with connect(connection_config(**connection_arguments(server))) as connection:
+        account = connection.account
+    return f"GRANT SELECT ON {quoted_name(table.schema)}.{quoted_name(table.table)} TO {account}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
@@ -16,6 +17,11 @@ from binspark.spark.batch import BinlogReader
 from binspark.spark.options import STREAM_ONLY, SourceOptions, View, read_options
 from binspark.spark.plan import ReadPlan, SchemaVersion, make_plan
 from binspark.spark.table_schemas import check_columns, current_version, newest_version
+from binspark.spark.travel import packed
+from binspark.spark.unmatched import warn_of_unmatched
+
+if TYPE_CHECKING:
+    from binspark.spark.server_batch import ServerBatchReader
 
 NAME = "binlog"
 
@@ -35,6 +41,9 @@ class BinlogDataSource(DataSource):
         self._version: SchemaVersion | None = None
         self._own_schema = True
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return packed(self, self.__dict__)
+
     @classmethod
     def name(cls) -> str:
         """Return the name of the format."""
@@ -49,19 +58,34 @@ class BinlogDataSource(DataSource):
             return schemas.table_schema(self._find_version().table, options)
         return view_schema(options)
 
-    def reader(self, schema: StructType) -> BinlogReader:
+    def reader(self, schema: StructType) -> BinlogReader | ServerBatchReader:
         """Return a reader of these columns, which may be fewer than there are."""
         options = self._parsed
         cache.enable()
-        _check_batch(self.options)
+        _check_batch(self.options, options)
         if options.table is None:
             _check_view(schema, options)
         else:
             check_columns(schema.names, self._find_version(), options)
-        return BinlogReader(options, self._planned(), schema, self._version)
+        if options.is_live:
+            from binspark.spark.server_batch import ServerBatchReader, plan_server
+
+            return ServerBatchReader(options, schema, plan_server(options, self._version))
+        plan = self._planned()
+        if options.selection.tables or options.selection.excluded:
+            warn_of_unmatched(plan, options.selection)
+        return BinlogReader(options, plan, schema, self._version)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
         """Return a reader that follows a server, or an archive that is still written to."""
+        try:
+            return self._stream_reader(schema)
+        except Exception as error:
+            from binspark.spark.streaming.failed import FailedStreamReader
+
+            return FailedStreamReader(error)
+
+    def _stream_reader(self, schema: StructType) -> DataSourceStreamReader:
         from binspark.spark.streaming.reader import BinlogStreamReader
 
         options = replace(self._parsed, streaming=True, own_schema=self._own_schema)
@@ -105,11 +129,22 @@ def view_schema(options: SourceOptions) -> StructType:
             return schemas.changes_schema(options)
 
 
-def _check_batch(given: Mapping[str, str]) -> None:
-    """Refuse options that are only valid for streams."""
+def _check_batch(given: Mapping[str, str], options: SourceOptions) -> None:
+    """Refuse options that are only valid for streams, and those of servers for files."""
     for name in STREAM_ONLY:
         if name in given:
-            raise OptionError("is only valid for a stream; use startPosition and stopPosition", option=name)
+            raise OptionError("is only valid for a stream", option=name)
+    for name, value in (("startingOffsets", options.starting_offsets), ("endingOffsets", options.ending_offsets)):
+        if value is not None and not options.is_live:
+            raise OptionError("needs a host; for logs use startPosition and stopPosition", option=name)
+    for name, position in (
+        ("startPosition", options.selection.start_position),
+        ("stopPosition", options.selection.stop_position),
+    ):
+        if position is not None and options.is_live:
+            raise OptionError("is for logs; for a server use startingOffsets and endingOffsets", option=name)
+    if options.is_live and options.view is View.CORRUPT:
+        raise OptionError(f"{options.view} is not available for a server", option="view")
 
 
 def _check_stream(options: SourceOptions) -> None:
@@ -118,6 +153,8 @@ def _check_stream(options: SourceOptions) -> None:
         raise OptionError(f"{options.view} is not available for a stream", option="view")
     if options.selection.start_position is not None or options.selection.stop_position is not None:
         raise OptionError("is not valid for a stream; use startingOffsets", option="startPosition")
+    if options.ending_offsets is not None:
+        raise OptionError("is not valid for a stream; use the trigger availableNow to stop", option="endingOffsets")
     if not options.paths and not options.server:
         raise OptionError("is missing: a stream needs a host to follow, or the path of an archive", option="host")
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+
 from binspark.columns.metadata_fields import METADATA_NAMES
 from binspark.columns.options import ColumnOptions
 from binspark.columns.types import form_of
 from binspark.errors import SchemaError
+from binspark.files.sources import log_order
 from binspark.position import Position
-from binspark.schema.catalog import may_affect
+from binspark.schema.catalog import Catalog, may_affect
+from binspark.schema.changes import NotUnderstood
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableName
 from binspark.spark.options import MissingColumns, SourceOptions
 from binspark.spark.plan import ReadPlan, SchemaVersion
 from binspark.spark.schemas import BEFORE
-from binspark.spark.server_schema import server_catalog, server_position
+from binspark.spark.server_schema import select_grant, server_catalog, server_position
 
 _NO_POLICIES = ColumnOptions()
 
@@ -61,8 +66,30 @@ def current_version(options: SourceOptions, table: str) -> SchemaVersion:
     schema, _, name = table.partition(".")
     definition = server_catalog(options.server).tables.get(TableName(schema, name))
     if definition is None:
-        raise SchemaError(f"the server has no table {table}, or its user may not see it", position)
+        grant = select_grant(options.server, TableName(schema, name))
+        raise SchemaError(f"the server has no table {table}, or its user may not see it: {grant}", position)
     return SchemaVersion(definition.table_schema(schema, name), position)
+
+
+def with_lineage(version: SchemaVersion, statements: SchemaHistory, begin: Position) -> SchemaVersion:
+    """Return a schema version of a server with how its columns came about, by the statements since `begin`.
+
+    Its position becomes that of the last statement about the table: rows after it have this version.
+    """
+    name = TableName(version.table.schema, version.table.table)
+    catalog, position = Catalog(), begin
+    for entry in statements.entries:
+        if _order(entry.position) >= _order(version.position):
+            break
+        with suppress(NotUnderstood):
+            catalog.apply(entry.change, entry.position)
+        if may_affect(entry.change, name):
+            position = entry.position
+    return SchemaVersion(replace(version.table, lineage=catalog.lineage(name)), position)
+
+
+def _order(position: Position) -> tuple[tuple[str, int], int]:
+    return log_order((position.file or "").rpartition("/")[2]), position.offset or 0
 
 
 def check_columns(names: list[str], version: SchemaVersion, options: SourceOptions) -> None:

@@ -13,14 +13,10 @@ from pyspark.sql import functions as F
 from binspark.errors import OptionError
 from binspark.options.option import Surface
 from binspark.spark.options import STORAGE_PREFIX, read_options
-from binspark.spark.source import NAME, BinlogDataSource
+from binspark.spark.source import NAME
+from binspark.spark.workers import register
 
 _OPERATIONS = ("insert", "update", "delete")
-
-
-def register(spark: SparkSession) -> None:
-    """Register the data source `binlog` with a session. Where binspark is installed, Spark discovers it by itself."""
-    spark.dataSource.register(BinlogDataSource)
 
 
 class LogTables(Mapping[str, DataFrame]):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from binspark.columns.options import ZeroDates
+from binspark.columns.options import ColumnOptions, TimeFormat, ZeroDates
 from binspark.columns.selection import Operations, Selection
 from binspark.errors import BinlogError, DecodeError, Malformed, Unsupported
 from binspark.event import (
@@ -209,9 +209,8 @@ class ReferenceReader:
 
     def _values(self, schema: TableSchema, row: Row) -> dict[str, Any]:
         names = schema.column_names if self.selection.columns is None else self.selection.columns
-        policy, undecodable = self.selection.options.zero_dates, self.selection.options.undecodable
         return {
-            name: plain(value, column, policy, undecodable)
+            name: plain(value, column, self.selection.options)
             for name, column, value in zip(schema.column_names, schema.columns, row, strict=True)
             if name in names
         }
@@ -222,14 +221,14 @@ def _unread(column: Column) -> Column:
     return replace(column, collation=BINARY_COLLATION, members=None)
 
 
-def plain(value: Any, column: Column, policy: ZeroDates, undecodable: Undecodable) -> Any:
+def plain(value: Any, column: Column, options: ColumnOptions) -> Any:
     """Return what a value looks like in Python when it comes out of its Arrow column."""
     if value is None or value is ABSENT:
         return None
     if column.type in _TEXT and column.notation is None:
-        return _text_or_bytes(value, column, undecodable)
+        return _text_or_bytes(value, column, options.undecodable)
     converter = _PLAIN.get(type(value))
-    return value if converter is None else converter(value, column, policy)
+    return value if converter is None else converter(value, column, options)
 
 
 def _text_or_bytes(value: str | bytes, column: Column, undecodable: Undecodable) -> str | bytes:
@@ -255,22 +254,22 @@ def _decimal(value: Decimal, column: Column) -> Decimal | str:
     return f"{value:f}" if as_text else value
 
 
-def _refuse_diffs(_value: JsonDiffs, _column: Column, _policy: ZeroDates) -> Any:
+def _refuse_diffs(_value: JsonDiffs, _column: Column, _options: ColumnOptions) -> Any:
     message = "a partial update of a JSON document whose old value is not in the before image"
     raise Unsupported(f"{message}; set binlog_row_image=FULL on the source to have it logged")
 
 
-_PLAIN: dict[type, Callable[[Any, Column, ZeroDates], Any]] = {
-    Date: lambda value, _column, policy: _moment(value.days, value.text(), policy),
-    DateTime: lambda value, _column, policy: _moment(value.microseconds, value.text(), policy),
-    Timestamp: lambda value, _column, policy: _moment(value.microseconds, value.text(), policy),
-    Time: lambda value, _column, _policy: value.microseconds,
-    Decimal: lambda value, column, _policy: _decimal(value, column),
-    float: lambda value, column, _policy: _float_bits(value, column),
-    tuple: lambda value, column, _policy: (
+_PLAIN: dict[type, Callable[[Any, Column, ColumnOptions], Any]] = {
+    Date: lambda value, _column, options: _moment(value.days, value.text(), options.zero_dates),
+    DateTime: lambda value, _column, options: _moment(value.microseconds, value.text(), options.zero_dates),
+    Timestamp: lambda value, _column, options: _moment(value.microseconds, value.text(), options.zero_dates),
+    Time: lambda value, _column, options: value.text() if options.time is TimeFormat.STRING else value.microseconds,
+    Decimal: lambda value, column, _options: _decimal(value, column),
+    float: lambda value, column, _options: _float_bits(value, column),
+    tuple: lambda value, column, _options: (
         [float_bits(item, "<f") for item in value] if column.type == T.VECTOR else list(value)
     ),
-    Geometry: lambda value, _column, _policy: {"srid": _signed(value.srid), "wkb": value.wkb},
+    Geometry: lambda value, _column, _options: {"srid": _signed(value.srid), "wkb": value.wkb},
     JsonDiffs: _refuse_diffs,
 }
 

@@ -23,7 +23,7 @@ QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 def main(address: str, logs: str, damaged: str) -> None:
     """Read logs, and print what was read."""
     spark = start_session(address)
-    if ".zip" in binspark.__file__:  # Spark looks for data sources among installed packages only
+    if any(ending in binspark.__file__ for ending in (".zip", ".whl")):  # Spark finds only what is installed
         binspark.register(spark)
     found: dict[str, Any] = {"driver": binspark.__file__}
     orders = read(spark, logs, table=TABLE, maxSplitBytes="40k")

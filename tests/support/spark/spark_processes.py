@@ -58,12 +58,14 @@ def make_archive(path: Path) -> Path:
     return path
 
 
-def make_python(folder: Path, wheel: Path | None) -> Path:
-    """Make a Python that has our dependencies, and binspark from a wheel or not at all: never from the sources."""
+def make_python(folder: Path, wheel: Path | None, *, sources: bool = False) -> Path:
+    """Make a Python that has our dependencies, and binspark from a wheel, from the sources, or not at all."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     site = folder / "lib" / version / "site-packages"
     (site / "dependencies.pth").write_text(f"{SPARK_HOME.parent}\n")  # what .pth files there name is not among them
+    if sources:
+        (site / "sources.pth").write_text(f"{SOURCES}\n")
     if wheel is not None:
         options = ["--quiet", "--no-deps", "--target", str(site)]
         subprocess.run([sys.executable, "-m", "pip", "install", *options, str(wheel)], check=True)

@@ -19,7 +19,9 @@ from binspark.kernels.temporal import (
     datetime_microseconds,
     fraction_at,
     old_datetime_microseconds,
+    old_time_microseconds,
     old_timestamp_microseconds,
+    time_microseconds,
     timestamp_microseconds,
 )
 from binspark.kernels.words import ZERO
@@ -129,6 +131,22 @@ def write_old_datetime(target: int, capacity: int, source: int, digits: int) -> 
     seconds = (time // 10000 * 60 + time // 100 % 100) * 60 + time % 100
     store8(at, _SPACE)
     return write_clock(at + 1, seconds * _SECOND, digits) - target
+
+
+def write_logged_time(target: int, capacity: int, source: int, digits: int) -> int:
+    """Write TIME of MySQL 5.6.4 and later."""
+    if capacity < _ROOM:
+        return NO_ROOM
+    span = time_microseconds(source, digits)
+    return REFUSED if span == MALFORMED else write_time(target, span, digits) - target
+
+
+def write_old_time(target: int, capacity: int, source: int, digits: int) -> int:
+    """Write TIME before 5.6.4."""
+    if capacity < _ROOM:
+        return NO_ROOM
+    span = old_time_microseconds(source)
+    return REFUSED if span == MALFORMED else write_time(target, span, digits) - target
 
 
 def write_timestamp(target: int, capacity: int, source: int, digits: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ from binspark.errors import OptionError, Purged
 from binspark.files.active_log import complete_end
 from binspark.files.log_head import fingerprint, read_head
 from binspark.files.schema_scan import read_history
-from binspark.files.sources import LogSource, find_logs
+from binspark.files.sources import LogSource, find_logs, log_order
 from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.replication.position import BinlogPosition
@@ -19,6 +20,9 @@ from binspark.schema.table import TableName
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion, history_over, reads_ddl
 from binspark.spark.streaming.limit import Limit, transaction_after
+from binspark.spark.streaming.reported import Reported
+
+_TIME_BYTES = 4
 
 
 @dataclass
@@ -31,9 +35,10 @@ class ArchiveSource:
     def start(self, text: str) -> BinlogPosition:
         """Return the position that `startingOffsets` means."""
         sources = self._sources()
-        if text == "earliest":
+        text = text.strip()
+        if text.lower() == "earliest":
             return BinlogPosition(_base(sources[0]), FIRST_EVENT_OFFSET)
-        if text == "latest":
+        if text.lower() == "latest":
             return self.head()
         file, colon, offset = text.rpartition(":")
         if not colon or not offset.isdecimal():
@@ -69,9 +74,17 @@ class ArchiveSource:
         """Return the schema version of the query as it is known when it is planned: the archive has all statements."""
         return version
 
-    def reported(self) -> BinlogPosition:
-        """Return where the archive ends."""
-        return self.head()
+    def reported(self, ended: BinlogPosition | None) -> Reported:
+        """Return where the archive ends, and how much of it comes after a position."""
+        head, sources = self.head(), self._sources()
+        if ended is None or ended.file not in map(_base, sources):
+            return Reported(head)
+        if ended.order >= head.order:
+            return Reported(head, 0, 0.0)
+        unread = [source for source in sources if log_order(_base(source)) >= log_order(ended.file)]
+        size = sum(_size(source) for source in unread[:-1]) + head.offset - ended.offset
+        began = _time_at(unread, ended.offset)
+        return Reported(head, size, None if began is None else max(0.0, time.time() - began))
 
     def stop(self) -> None:
         """Do nothing: no thread follows an archive."""
@@ -150,6 +163,21 @@ _ADVICE = "failOnDataLoss=false continues with the oldest log that exists"
 
 def _base(source: LogSource) -> str:
     return source.name.rpartition("/")[2]
+
+
+def _size(source: LogSource) -> int:
+    with source.open() as file:
+        return file.size
+
+
+def _time_at(sources: Sequence[LogSource], offset: int) -> int | None:
+    """Return the time of the event at an offset of the first log; of the first event of the next, if it ends there."""
+    for source, begin in ((sources[0], offset), *((later, FIRST_EVENT_OFFSET) for later in sources[1:])):
+        with source.open() as file:
+            time_bytes = file.read_at(begin, _TIME_BYTES) if begin + _TIME_BYTES <= file.size else b""
+        if len(time_bytes) == _TIME_BYTES:
+            return int.from_bytes(time_bytes, "little")
+    return None
 
 
 def _end(source: LogSource, begin: int, *, last: bool) -> int:

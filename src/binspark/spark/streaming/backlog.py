@@ -17,6 +17,7 @@ from binspark.replication.position import BinlogPosition
 from binspark.spark.streaming.limit import Limit
 
 Offsets = npt.NDArray[np.int64]
+Times = npt.NDArray[np.uint32]
 
 MAX_CARRIED_BYTES = 1 << 20
 """A range of at most this size travels to its executor with its partition, which then need not ask the server."""
@@ -32,6 +33,7 @@ class BacklogEntry:
 
     begin         the offset of its first byte
     boundaries    the offsets where a batch may end: after each of its transactions
+    times         when each of its transactions began, in seconds since 1970
     end           the position after all of them
     positions     gives the position after each of them
     transactions  whether each boundary is the end of a transaction
@@ -41,6 +43,7 @@ class BacklogEntry:
 
     begin: int
     boundaries: Offsets
+    times: Times
     end: BinlogPosition
     positions: ChunkPositions | None
     transactions: bool
@@ -52,11 +55,13 @@ class BacklogEntry:
         """Return the entry of a chunk. `by_file`: the position before it is one in the files of the same server."""
         end = chunk.end_position
         if not chunk.data or not (chunk.event is None or (by_file and end.by_file)):
-            return cls(chunk.end, np.array([chunk.end], dtype=np.int64), end, None, False, False, None)
+            times = np.array([chunk.timestamp], dtype=np.uint32)
+            return cls(chunk.end, np.array([chunk.end], dtype=np.int64), times, end, None, False, False, None)
         index = chunk.transactions
         kept = chunk if len(chunk.data) <= MAX_CARRIED_BYTES else None
         boundaries = np.append(index.starts[1:], chunk.end)
-        return cls(chunk.offset, boundaries, end, chunk.positions, len(index) > 0, True, kept)
+        times = _times_at(chunk, index.starts)
+        return cls(chunk.offset, boundaries, times, end, chunk.positions, len(index) > 0, True, kept)
 
     @property
     def way(self) -> tuple[str, bool]:
@@ -76,6 +81,13 @@ class BacklogEntry:
     def drop_bytes(self) -> None:
         """Keep no bytes: whoever wants them reads them from the server."""
         self.chunk = None
+
+    def time_after(self, position: BinlogPosition) -> int:
+        """Return when the first transaction after a position began, in seconds since 1970."""
+        first = 0
+        if self.is_in_file(position):
+            first = int(np.searchsorted(self.boundaries, position.offset, side="right"))
+        return int(self.times[min(first, len(self.times) - 1)])
 
     def position_after(self, count: int) -> BinlogPosition:
         """Return the position after the first `count` boundaries."""
@@ -180,6 +192,14 @@ class BatchBoundaries:
         return _leading(self.entry.boundaries[self.first :] <= target.offset)
 
 
+def _times_at(chunk: LogChunk, starts: Offsets) -> Times:
+    """Return the times of the events at these offsets, the first field of their headers; at least one."""
+    if not len(starts):
+        return np.array([chunk.first_timestamp], dtype=np.uint32)
+    fields = chunk.array[(starts - chunk.offset)[:, np.newaxis] + np.arange(4)]
+    return np.ascontiguousarray(fields).view(np.uint32)[:, 0]
+
+
 def _leading(fits: npt.NDArray[np.bool_]) -> int:
     """Return how many are true before the first that is not."""
     return len(fits) if fits.all() else int(np.argmin(fits))
@@ -252,6 +272,12 @@ class Backlog:
             if self._failure is not None and not self._entries:
                 raise self._failure
             return self._end_of_batch(start, limit, target)
+
+    def time_after(self, position: BinlogPosition) -> int | None:
+        """Return when the first transaction after a position began, if it has come."""
+        with self._changed:
+            following = (entry for entry in self._entries if entry.has_rows and not entry.is_before(position))
+            return next((entry.time_after(position) for entry in following), None)
 
     def carried(self, start: BinlogPosition, end: BinlogPosition) -> tuple[LogChunk, ...] | None:
         """Return the bytes of a range, if they are few and still here."""

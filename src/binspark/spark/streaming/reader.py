@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
-import zlib
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,22 +13,19 @@ from pyspark.sql.types import StructType
 from binspark.errors import SourceError
 from binspark.kernels import cache
 from binspark.replication.position import BinlogPosition
-from binspark.schema.history import SchemaHistory
 from binspark.spark.batch import make_view
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion
+from binspark.spark.streaming.ranges import RangePartition, partitions_of, reader_of
+from binspark.spark.travel import packed
 
 if TYPE_CHECKING:
-    from binspark.files.splits import Split
     from binspark.spark.streaming.archive import ArchiveSource
     from binspark.spark.streaming.limit import Limit
-    from binspark.spark.streaming.range_reader import ServerRange
     from binspark.spark.streaming.server import ServerSource
-    from binspark.spark.views.base import LogReader
 
 
 _NO_BYTES_LIMIT = 1 << 62
-_HISTORIES = 4
 
 UNRESOLVED: dict[str, Any] = {**dict.fromkeys(BinlogPosition("", 0).to_json()), "v": 1}
 """The offset at which every stream begins: a constant, because Spark requests it several times. What it means is
@@ -43,19 +37,6 @@ def parse_offset(kept: dict[str, Any]) -> BinlogPosition | None:
     """Return the position of an offset that Spark has stored, None for the one at which every stream begins."""
     is_unresolved = kept.get("v") == UNRESOLVED["v"] and kept.get("file") is None
     return None if is_unresolved else BinlogPosition.from_json(kept)
-
-
-class RangePartition(InputPartition):
-    """A part of a range, with what is known of tables there: an executor gets nothing else from the driver.
-
-    version  the schema version of the query, with its relation to the versions of the rows
-    """
-
-    def __init__(self, part: Split | ServerRange, history: bytes, version: SchemaVersion | None) -> None:
-        super().__init__(part)
-        self.part = part
-        self.history = history
-        self.version = version
 
 
 class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -70,9 +51,10 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._version = version
         self._follows: ArchiveSource | ServerSource | None = None
         self._target: BinlogPosition | None = None
+        self._ended: BinlogPosition | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_follows": None, "_target": None}
+    def __reduce__(self) -> tuple[Any, ...]:
+        return packed(self, {**self.__dict__, "_follows": None, "_target": None, "_ended": None})
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 (Spark's name)
         """Return where every stream begins: a constant."""
@@ -93,9 +75,11 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Return where the next batch ends. The first time, that is where the stream begins."""
         begun = parse_offset(start)
         if begun is None:
-            return self._followed.start(self._options.starting_offsets).to_json()
-        found = self._followed.latest(begun, self._limit(limit), self._target)
-        self._check_order(begun, found)
+            found = self._followed.start(self._options.starting_offsets or "latest")
+        else:
+            found = self._followed.latest(begun, self._limit(limit), self._target)
+            self._check_order(begun, found)
+        self._ended = found
         return found.to_json()
 
     def _limit(self, limit: ReadLimit) -> Limit:
@@ -107,8 +91,8 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return Limit(bytes_, self._options.max_transactions_per_trigger)
 
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
-        """Return where the source is, for the query's progress."""
-        reported = self._followed.reported()
+        """Return where the source is, and how much of it comes after the batch that was planned last."""
+        reported = self._followed.reported(self._ended)
         return None if reported is None else reported.to_json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
@@ -117,7 +101,8 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if begin is None or stop is None or begin == stop:
             return []
         self._check_order(begin, stop)
-        return _partitions(self._followed, begin, stop, self._version)
+        parts = self._followed.parts(begin, stop)
+        return partitions_of(parts, self._followed.version(self._version))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a part of a range."""
@@ -125,7 +110,7 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return iter(())
         cache.enable()
         view = make_view(self._options, self._schema, partition.version)
-        return view.read(partition.part, _reader(partition))
+        return view.read(partition.part, reader_of(partition))
 
     def stop(self) -> None:
         """Stop the thread on the driver."""
@@ -152,36 +137,3 @@ def _follow(options: SourceOptions) -> ArchiveSource | ServerSource:
     from binspark.spark.streaming.archive import ArchiveSource
 
     return ArchiveSource(options)
-
-
-def _partitions(
-    followed: ArchiveSource | ServerSource, start: BinlogPosition, end: BinlogPosition, version: SchemaVersion | None
-) -> list[InputPartition]:
-    parts = followed.parts(start, end)
-    related = followed.version(version)
-    return [RangePartition(part, _packed(history), related) for part, history in parts]
-
-
-@lru_cache(maxsize=_HISTORIES)
-def _packed(history: SchemaHistory) -> bytes:
-    return zlib.compress(pickle.dumps(history), 1)
-
-
-@lru_cache(maxsize=_HISTORIES)
-def _unpacked(packed: bytes) -> SchemaHistory:
-    history: SchemaHistory = pickle.loads(zlib.decompress(packed))  # noqa: S301 (the driver made it)
-    return history
-
-
-def _reader(partition: RangePartition) -> LogReader:
-    """Return what reads a partition. Readers add to a history, so each gets a copy of its own."""
-    history = _unpacked(partition.history)
-    from binspark.files.splits import Split
-
-    if isinstance(partition.part, Split):
-        from binspark.files.split_reader import SplitReader
-
-        return SplitReader(history)
-    from binspark.spark.streaming.range_reader import RangeReader
-
-    return RangeReader(SchemaHistory(history.catalog))

@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from collections import deque
-from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,7 +15,6 @@ from binspark.event import Event
 from binspark.files.sources import log_order
 from binspark.gtid import GtidSet
 from binspark.options.server import connection_arguments
-from binspark.position import Position
 from binspark.replication.chunk import LogChunk
 from binspark.replication.dump import file_created
 from binspark.replication.find import end_of_log, find_start
@@ -25,19 +23,21 @@ from binspark.replication.position import BinlogPosition
 from binspark.replication.schema_at import history_at, statements_after
 from binspark.replication.settings import FollowSettings, StreamSettings
 from binspark.replication.start import Earliest, parse_start
-from binspark.schema.catalog import Catalog, may_affect
-from binspark.schema.changes import NotUnderstood
+from binspark.schema.catalog import may_affect
 from binspark.schema.history import SchemaHistory, may_define_tables
 from binspark.schema.table import TableName
 from binspark.server.config import connection_config
 from binspark.server.connection import Connection
-from binspark.server.info import purged_gtids, server_info, server_logs
+from binspark.server.info import ServerLog, bytes_after, purged_gtids, server_info, server_logs
 from binspark.server.retry import Retry, RetryingConnection
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion
 from binspark.spark.streaming.backlog import Backlog
 from binspark.spark.streaming.limit import Limit
 from binspark.spark.streaming.range_reader import ServerRange
+from binspark.spark.streaming.reported import Reported
+from binspark.spark.table_schemas import with_lineage
+from binspark.spark.unmatched import warn_of_unmatched_on
 
 log = logging.getLogger("binspark.spark")
 
@@ -61,6 +61,7 @@ class ServerSource:
     def __init__(self, options: SourceOptions) -> None:
         self._config = connection_config(**connection_arguments(options.server))
         self._may_lose = not options.fail_on_data_loss
+        self._selection = options.selection
         self._table = None if options.table is None else TableName(*options.table.split(".", 1))
         self._ahead = SchemaHistory()
         self._connection = RetryingConnection(self._config)
@@ -70,7 +71,7 @@ class ServerSource:
         self._known = SchemaHistory()
         self._shared: SchemaHistory | None = None
         self._definitions: deque[Definition] = deque()
-        self._reported: tuple[float, BinlogPosition | None] = (0.0, None)
+        self._reported: tuple[float, _ServerStatus | None] = (0.0, None)
 
     def start(self, text: str) -> BinlogPosition:
         """Return the position that `startingOffsets` means."""
@@ -80,27 +81,41 @@ class ServerSource:
         except OptionError as error:
             raise error.spelled("startingOffsets") if error.option == "start" else error from None
 
-    def reported(self) -> BinlogPosition | None:
-        """Return where the server writes, as of a moment ago at most; where it was last, if it does not answer."""
+    def reported(self, ended: BinlogPosition | None) -> Reported | None:
+        """Return where the server writes, as of a moment ago at most; where it was last, if it does not answer.
+
+        `ended` is the position from which on nothing has been read.
+        """
         if time.monotonic() - self._reported[0] > _REPORT_SECONDS:
             self._reported = (time.monotonic(), self._status())
-        head, seen = self._reported[1], None if self._backlog is None else self._backlog.end
-        return seen if head is None or (seen is not None and head.is_before(seen)) else head
+        status, seen = self._reported[1], None if self._backlog is None else self._backlog.end
+        if status is None:
+            return None if seen is None else Reported(seen)
+        head = seen if seen is not None and status.head.is_before(seen) else status.head
+        if ended is None or not ended.is_ordered_with(replace(head, resets=ended.resets)):
+            return Reported(head)
+        unread = 0 if ended.order >= head.order else bytes_after(status.logs, ended.file, ended.offset)
+        return Reported(head, unread, self._age(status, ended) if unread else 0.0)
 
-    def _status(self) -> BinlogPosition | None:
+    def _age(self, status: _ServerStatus, ended: BinlogPosition) -> float | None:
+        """Return how old the first transaction is that has not been read, by the server's clock."""
+        began = None if self._backlog is None else self._backlog.time_after(ended)
+        return None if began is None else max(0.0, status.clock_now - began)
+
+    def _status(self) -> _ServerStatus | None:
         """Ask where the server writes. If that is before what it has sent, its logs were reset: a dump does not say."""
         backlog = self._backlog
         seen = None if backlog is None else backlog.end
         try:
-            head = self._status_connection.run(end_of_log)
+            status = self._status_connection.run(_ask_status)
         except ConnectionLost:
             return None
         if backlog is None or seen is None:
-            return head
-        head = replace(head, resets=seen.resets)
+            return status
+        head = replace(status.head, resets=seen.resets)
         if head.is_before(seen):
             backlog.fail(_reset(head, seen))
-        return head
+        return status._replace(head=head)
 
     def head(self) -> BinlogPosition:
         """Return where the server writes now."""
@@ -154,15 +169,7 @@ class ServerSource:
         """
         if version is None or self._table is None or self._backlog is None:
             return version
-        catalog, position = Catalog(), self._begin_position
-        for entry in self._ahead.entries:
-            if _order(entry.position) >= _order(version.position):
-                break
-            with suppress(NotUnderstood):
-                catalog.apply(entry.change, entry.position)
-            if may_affect(entry.change, self._table):
-                position = entry.position
-        return SchemaVersion(replace(version.table, lineage=catalog.lineage(self._table)), position)
+        return with_lineage(version, self._ahead, self._begin_position)
 
     def history(self, start: BinlogPosition) -> SchemaHistory:
         """Return what is known of tables at a position: what the server reports, if no statement changed it since."""
@@ -199,6 +206,7 @@ class ServerSource:
             return backlog
         self.stop()
         begin = self._begin(start)
+        self._connection.run(lambda connection: warn_of_unmatched_on(connection, self._selection))
         if self._table is not None:
             self._ahead = self._connection.run(lambda connection: statements_after(connection, begin))
         self._begin_position = begin.error_position
@@ -231,6 +239,26 @@ class ServerSource:
         if not self._may_lose:
             return position
         return self._connection.run(lambda connection: surviving_position(connection, position))
+
+
+class _ServerStatus(NamedTuple):
+    """Where a server writes, the sizes of its logs, and the time by its clock."""
+
+    head: BinlogPosition
+    logs: tuple[ServerLog, ...]
+    server_time: float
+    asked: float
+
+    @property
+    def clock_now(self) -> float:
+        """The time by the server's clock now."""
+        return self.server_time + time.monotonic() - self.asked
+
+
+def _ask_status(connection: Connection) -> _ServerStatus:
+    head, logs = end_of_log(connection), server_logs(connection)
+    server_time = float(connection.rows("SELECT UNIX_TIMESTAMP(NOW(6))")[0][0])
+    return _ServerStatus(head, logs, server_time, time.monotonic())
 
 
 def _run(follower: Follower, backlog: Backlog, definitions: deque[Definition], table: TableName | None) -> None:
@@ -270,10 +298,6 @@ def _is_about(event: Event, table: TableName | None) -> bool:
     parsed = SchemaHistory()
     parsed.feed(event)
     return table is not None and any(may_affect(entry.change, table) for entry in parsed.entries)
-
-
-def _order(position: Position) -> tuple[tuple[str, int], int]:
-    return log_order((position.file or "").rpartition("/")[2]), position.offset or 0
 
 
 def _reset(head: BinlogPosition, seen: BinlogPosition) -> Purged:

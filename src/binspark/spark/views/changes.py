@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from binspark.columns.batches import TableBatch
-from binspark.columns.options import ZeroDates
+from binspark.columns.options import TimeFormat, ZeroDates
 from binspark.columns.selection import Selection
 from binspark.documents.row_images import RowImages
 from binspark.documents.row_objects import json_rows, variant_rows
@@ -37,7 +37,7 @@ class ChangesView:
         """What must be decoded for the columns of the target."""
         selected = self.options.selection
         images = [name for name in _IMAGES if name in self.target.names]
-        policies = selected.options
+        policies = replace(selected.options, time=TimeFormat.INTERVAL)  # images have text in any case
         if self.options.rows is RowFormat.JSON:
             policies = replace(policies, zero_dates=ZeroDates.STRING)
         return replace(

@@ -36,6 +36,6 @@ class TableView:
         return replace(
             self.options.selection,
             tables=frozenset({self.version.table.name}),
-            wanted=wanted_columns(self.target, self.version, self.options),
+            wanted={self.version.table.name: wanted_columns(self.target, self.version, self.options)},
             before=BEFORE in self.target.names,
         )

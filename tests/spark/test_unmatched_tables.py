@@ -1,0 +1,69 @@
+"""A table that options name and that does not exist is a warning: a typing error looks like an empty log otherwise."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from binspark.cli.demo import SHOP
+from binspark.columns.selection import Selection
+from binspark.server.connection import connect
+from binspark.spark.source import BinlogDataSource
+from binspark.spark.unmatched import warn_of_unmatched_on
+from binspark.testing.servers import Family, Server
+from tests.support.servers import config_of, every_family
+
+LOGS = str(SHOP / "mysql")
+
+
+def warnings_of(caplog: pytest.LogCaptureFixture, path: str | Path = LOGS, **options: str) -> list[str]:
+    caplog.clear()
+    source = BinlogDataSource({"path": str(path), **options})
+    with caplog.at_level(logging.WARNING, "binspark.spark"):
+        source.reader(source.schema())
+    return [record.getMessage() for record in caplog.records]
+
+
+@pytest.mark.parametrize("tables", ["shop.orders", "shop.*", "*.orders", "sh?p.ord*", "`shop`.`orders`", "*"])
+def test_a_table_of_the_logs_is_no_reason_to_warn(caplog: pytest.LogCaptureFixture, tables: str) -> None:
+    assert warnings_of(caplog, tables=tables) == []
+    assert warnings_of(caplog, tables=tables, ddl="ignore") == []
+    assert warnings_of(caplog, tables=tables, view="transactions") == []
+
+
+@pytest.mark.parametrize(
+    ("options", "warning"),
+    [
+        ({"tables": "shop.odrers"}, "tables: the logs contain no rows of shop.odrers; did you mean shop.orders?"),
+        ({"tables": "SHOP.*"}, "tables: the logs contain no rows of SHOP.*"),
+        ({"tables": "shop.orders, crm.*"}, "tables: the logs contain no rows of crm.*"),
+        ({"tables": "*.nothing"}, "tables: the logs contain no rows of *.nothing"),
+        ({"excludeTables": "audit.x"}, "excludeTables: the logs contain no rows of audit.x"),
+    ],
+)
+def test_a_table_that_logs_do_not_contain_is_a_warning(
+    caplog: pytest.LogCaptureFixture, options: dict[str, str], warning: str
+) -> None:
+    assert warnings_of(caplog, **options) == [warning]
+
+
+@every_family
+def test_a_table_that_a_server_does_not_have_is_a_warning(
+    caplog: pytest.LogCaptureFixture, shared: Server, database: str, family: Family
+) -> None:
+    shared.query(f"CREATE DATABASE {database}")
+    shared.query(f"CREATE TABLE {database}.stock (id INT)")
+    selection = Selection(tables=frozenset({f"{database}.sto*", f"{database}.stokc"}))
+    with connect(config_of(shared.port)) as connection, caplog.at_level(logging.WARNING, "binspark.spark"):
+        warn_of_unmatched_on(connection, selection)
+    (message,) = (record.getMessage() for record in caplog.records)
+    expected = f"tables: the server has no table {database}.stokc, or its user may not see it"
+    assert message == f"{expected}; did you mean {database}.stock?"
+
+
+def test_spark_prints_the_warning(spark: SparkSession, capfd: pytest.CaptureFixture[str]) -> None:
+    assert spark.read.format("binlog").option("tables", "shop.odrers").load(LOGS).count() == 0
+    assert "the logs contain no rows of shop.odrers; did you mean shop.orders?" in capfd.readouterr().err
