@@ -70,8 +70,7 @@ class BatchReader(LogScan[TableBatch]):
         return iter(())
 
     def _frame_for_python(self, frame: Frame) -> Iterator[TableBatch]:
-        self._slow_path.read_statement(frame)
-        return iter(())
+        return self._slow_path.read_frame(frame)
 
     def _is_for_kernels(self, log_format: LogFormat) -> bool:
         """Return whether events are laid out as kernels know them, which those of 5.1's pre-releases are not."""
