@@ -6,7 +6,7 @@ columns of the query; its batches end at such statements, so that what came befo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import pyarrow as pa
@@ -57,12 +57,14 @@ class SchemaChanges:
             raise self._changed(version, _difference(missing, lost), "set schemaEvolution=restart to read both")
         raise self._changed(version, _difference(missing, lost), self._restart_advice)
 
-    def conflict(self, version: SchemaVersion, field: pa.Field) -> SchemaError:
-        """Return the error for a column whose type cannot become that of the query, with ways to go on that work."""
-        why = f"{field.name} cannot become {field.type}"
+    def conflict(self, version: SchemaVersion, fields: Sequence[pa.Field]) -> SchemaError:
+        """Return the error for columns whose types cannot become those of the query, with ways to go on that work."""
+        why = ", ".join(f"{field.name} cannot become {field.type}" for field in fields)
         if self._options.streaming and not self._is_older(version):
             return self._changed(version, why, self._restart_advice)
-        ways = [f"stringColumns={field.name} reads it as text in all versions", *self._other_ways(version)]
+        strings = f"stringColumns={','.join(field.name for field in fields)}"
+        what = "it" if len(fields) == 1 else "them"
+        ways = [f"{strings} reads {what} as text in all versions", *self._other_ways(version)]
         return self._irreconcilable(version, f"{why}; {'; '.join(ways)}")
 
     @cached_property
