@@ -48,9 +48,9 @@ class LogScan(ABC, Generic[Item]):
     state   the numbers that the kernel keeps from call to call
     """
 
-    def __init__(self, state: Numbers, window: int = WINDOW) -> None:
+    def __init__(self, state: Numbers, window: int | None = None) -> None:
         self.state = state
-        self._buffer = thread_arena().take(window + SLACK)
+        self._buffer = thread_arena().take((WINDOW if window is None else window) + SLACK)
         self._framer = Framer()
         self._span: Span | None = None
         state[State.CRC_FUNCTION] = crc32_address()
