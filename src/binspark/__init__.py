@@ -6,8 +6,8 @@
 
 logs       events, rows, batches
 servers    connect, follow, open_archiver
-Spark      register, tables, chunk_tables, expand, lag, LagListener, binlog_error
-values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, …
+Spark      register, tables, latest, chunk_tables, expand, lag, LagListener, binlog_error
+values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, Damage, …
 errors     BinlogError and its subclasses, see `binspark.errors`
 """
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from binspark.event import Event
     from binspark.files.batches import read_batches as batches
     from binspark.files.changes import read_changes as rows
+    from binspark.files.damage import Damage, DamageWarning
     from binspark.files.read import ReadOptions
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from binspark.spark.expand import chunk_tables, expand
     from binspark.spark.failures import binlog_error
     from binspark.spark.lag import Lag, LagListener, lag
+    from binspark.spark.latest import latest
     from binspark.spark.tables import tables
     from binspark.spark.workers import register
 
@@ -60,6 +62,8 @@ __all__ = [
     "Change",
     "Checksum",
     "ConnectionLost",
+    "Damage",
+    "DamageWarning",
     "DecodeError",
     "EncodeError",
     "Event",
@@ -89,6 +93,7 @@ __all__ = [
     "expand",
     "follow",
     "lag",
+    "latest",
     "open_archiver",
     "register",
     "rows",
@@ -100,6 +105,8 @@ __all__ = [
 _MODULES = {
     "BinlogPosition": ("binspark.replication.position", "BinlogPosition"),
     "Change": ("binspark.changes.change", "Change"),
+    "Damage": ("binspark.files.damage", "Damage"),
+    "DamageWarning": ("binspark.files.damage", "DamageWarning"),
     "Event": ("binspark.event", "Event"),
     "Gtid": ("binspark.gtid", "Gtid"),
     "GtidSet": ("binspark.gtid", "GtidSet"),
@@ -119,6 +126,7 @@ _MODULES = {
     "expand": ("binspark.spark.expand", "expand"),
     "follow": ("binspark.live", "follow"),
     "lag": ("binspark.spark.lag", "lag"),
+    "latest": ("binspark.spark.latest", "latest"),
     "open_archiver": ("binspark.live", "open_archiver"),
     "register": ("binspark.spark.workers", "register"),
     "rows": ("binspark.files.changes", "read_changes"),

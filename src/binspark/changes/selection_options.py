@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from binspark.columns.selection import Operations, SelectedGtids, Selection
 
 AnySchema = TypeVar("AnySchema")
-_OPERATIONS = ("insert", "update", "delete")
+_OPERATIONS = ("insert", "update", "delete", "truncate")
+_PREFIX = re.compile(r"\w{0,64}")
 _UNDECODABLE = ("error", "replace", "binary")
 _ZERO_DATES = ("null", "string", "error")
 _TIME_FORMATS = ("interval", "string", "microseconds")
@@ -48,6 +49,7 @@ class SelectionOptions(TypedDict, total=False):
     include_gtids: GtidSet | MariadbRanges | MariadbPosition | str | None
     exclude_gtids: GtidSet | MariadbRanges | MariadbPosition | str | None
     undecodable: str | None
+    where: str | None
 
 
 class BatchOptions(SelectionOptions, total=False):
@@ -57,6 +59,8 @@ class BatchOptions(SelectionOptions, total=False):
     string_columns: str | Iterable[str] | None
     before: bool
     metadata: bool
+    metadata_prefix: str | None
+    absent: bool
     tx_rows: bool
     zero_dates: str | None
     time: str | None
@@ -70,6 +74,7 @@ class SelectionOption(Option):
     target       the field of `Selection`, or of its `ColumnOptions`, that the value is for
     is_policy    whether the target is a field of `ColumnOptions`
     for_batches  whether the option is about columns, and means nothing for rows one at a time
+    for_values   whether the option is about values, and means nothing for events and transactions
     is_time      whether the value is a time, which may be without a time zone
     """
 
@@ -77,6 +82,7 @@ class SelectionOption(Option):
     is_time: bool = False
     is_policy: bool = False
     for_batches: bool = False
+    for_values: bool = False
 
 
 def _operations(value: str | Iterable[str]) -> Operations:
@@ -116,11 +122,28 @@ def _zero_dates(value: str) -> Any:
     return values.one_of(ZeroDates)(value)
 
 
+def _where(value: str) -> Any:
+    from binspark.columns.where.parser import parse_condition
+
+    return parse_condition(value)
+
+
 def _time_format(value: str) -> Any:
     from binspark.columns.options import TimeFormat
 
     return values.one_of(TimeFormat)(value)
 
+
+def _prefix(value: str) -> str:
+    if not isinstance(value, str) or not _PREFIX.fullmatch(value):
+        raise values.InvalidValue("letters, digits and underscores", value)
+    return value
+
+
+METADATA_PREFIX = SelectionOption(
+    name="metadata_prefix", target="metadata_prefix", parse=_prefix, metavar="TEXT", default="_", for_batches=True,
+    help="What the names of metadata columns begin with, if a table has columns of these names.",
+)  # fmt: skip
 
 SELECTION_OPTIONS = (
     SelectionOption(
@@ -136,7 +159,7 @@ SELECTION_OPTIONS = (
     ),
     SelectionOption(
         name="operations", target="operations", parse=_operations, metavar="NAME,…", is_list=True, default="all",
-        help="Read only these changes: insert, update, delete.",
+        help="Read only these changes: insert, update, delete, truncate (TRUNCATE and DROP TABLE).",
         old_names={Surface.COMMAND_LINE: "--operation"},
     ),
     SelectionOption(
@@ -150,13 +173,13 @@ SELECTION_OPTIONS = (
     SelectionOption(
         name="start_datetime", target="start_time", parse=values.time_seconds, metavar=_TIME, is_time=True,
         surfaces=_NOT_IN_SPARK,
-        help="Skip rows of events whose time is before this.",
+        help="Skip events before this time, and the rows in them.",
         old_names={Surface.PYTHON: "start_time"},
     ),
     SelectionOption(
         name="stop_datetime", target="stop_time", parse=values.time_seconds, metavar=_TIME, is_time=True,
         surfaces=_NOT_IN_SPARK,
-        help="Skip rows of events whose time is this or later.",
+        help="Skip events of this time or later, and the rows in them.",
         old_names={Surface.PYTHON: "stop_time"},
     ),
     SelectionOption(
@@ -189,6 +212,11 @@ SELECTION_OPTIONS = (
         help="Read only transactions of the connection with this id, as far as the log names their connections.",
     ),
     SelectionOption(
+        name="where", target="where", parse=_where, metavar="CONDITION", default="all", surfaces=_NOT_IN_SPARK,
+        for_values=True,
+        help="Read only rows with such values, as in \"id = 42 AND before.state <> after.state\".",
+    ),
+    SelectionOption(
         name="undecodable", target="undecodable", parse=_undecodable, choices=_UNDECODABLE, default="error",
         is_policy=True,
         help="Text that is not valid in its character set: fail, replace with U+FFFD, or keep the bytes.",
@@ -205,12 +233,17 @@ SELECTION_OPTIONS = (
     ),
     SelectionOption(
         name="before", target="before", parse=values.flag, metavar="", default="false", for_batches=True,
-        help="Add the old row of each update, as a struct _before.",
+        help="Add the old row of each update and delete, as a struct _before.",
     ),
     SelectionOption(
         name="metadata", target="metadata", parse=values.flag, metavar="", default="true",
         surfaces=frozenset({Surface.PYTHON}), for_batches=True,
         help="Add the metadata columns, whose names begin with _.",
+    ),
+    METADATA_PREFIX,
+    SelectionOption(
+        name="absent", target="absent", parse=values.flag, metavar="", default="false", for_batches=True,
+        help="Add _absent: the columns that a row image does not contain (binlog_row_image=MINIMAL or NOBLOB).",
     ),
     SelectionOption(
         name="tx_rows", target="tx_rows", parse=values.flag, metavar="", default="false",
@@ -246,7 +279,8 @@ TIMEZONE = Option(
 )  # fmt: skip
 SCHEMA_FILE = Option(
     name="schema_file", parse=values.text, metavar="FILE.sql",
-    help="A dump of the tables (mysqldump --no-data) with the names, types and keys that the log lacks.",
+    help="A dump of the tables (mysqldump --no-data) with the names, types and keys that the log lacks. Where it fits "
+    "the rows, it takes precedence over DDL in the log.",
     old_names={Surface.COMMAND_LINE: "--schema", Surface.PYTHON: "schema"},
 )  # fmt: skip
 
@@ -266,6 +300,8 @@ def make_selection(options: Mapping[str, Any], surface: Surface = Surface.PYTHON
     for option, value in _IN_PYTHON.find_all(options).values():
         if value is not None:
             (policies if option.is_policy else fields)[option.target] = option.read(value, surface)
+    if fields.get("absent"):
+        fields["images"] = True
     return Selection(**fields, options=ColumnOptions(**policies))
 
 

@@ -15,9 +15,10 @@ from binspark.columns.plan import TablePlan
 from binspark.errors import BinlogError, Malformed
 from binspark.kernels.layout import Table as T
 from binspark.position import Position
+from binspark.values.as_json import diffs_json
 from binspark.values.rows import RowChange
 from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
-from binspark.values.value import ABSENT, Geometry, Row
+from binspark.values.value import ABSENT, Geometry, JsonDiffs, Row
 
 _KINDS = {
     T.META_EVENT: np.int64,
@@ -27,15 +28,17 @@ _KINDS = {
     T.META_SERVER: np.int64,
     T.META_TX_ROW: np.int64,
     T.META_IMAGE: np.int32,
+    T.META_TIME: np.uint32,
+    T.META_THREAD: np.uint32,
+    T.META_STATEMENT: np.int32,
 }
 
 
 class ReferenceBuilder:
     """Collects rows as Python values; a batch is made of it as of a `TableBuilder`."""
 
-    def __init__(self, plan: TablePlan, *, before: bool) -> None:
+    def __init__(self, plan: TablePlan) -> None:
         self.plan = plan
-        self._keep_before = before
         self.begin()
 
     def begin(self) -> None:
@@ -43,6 +46,10 @@ class ReferenceBuilder:
         self._after: list[tuple[Any, ...]] = []
         self._before: list[tuple[Any, ...]] = []
         self._meta: dict[T, list[int]] = {meta: [] for meta in _KINDS}
+        self.diffs: dict[tuple[int, int], JsonDiffs] = {}
+
+        self.is_partial = False
+        """Whether some row image does not have all columns."""
 
     @property
     def rows(self) -> int:
@@ -50,37 +57,46 @@ class ReferenceBuilder:
         return len(self._after)
 
     def add(self, change: RowChange, meta: dict[T, int], position: Position) -> None:
-        """Take a row. Of a delete it is the deleted row, as in kernels."""
+        """Take a row. Of a delete it is the deleted row, as in kernels; one without images is all NULL."""
+        row = change.before if change.after is None else change.after
+        self.is_partial |= row is not None and any(value is ABSENT for value in row)
         try:
-            before = self._converted(change.before if self._keep_before and change.after is not None else None)
-            after = self._converted(change.before if change.after is None else change.after)
+            before = self._converted(change.before if change.after is not None else None, before=True)
+            after = self._converted(row)
         except BinlogError as error:
             raise error.at(position) from None
+        for column, value in enumerate(change.after or ()):
+            if isinstance(value, JsonDiffs):
+                self.diffs[len(self._after), column] = value
         self._after.append(after)
         self._before.append(before)
         for kind, value in meta.items():
             self._meta[kind].append(value)
 
-    def _converted(self, row: Row | None) -> tuple[Any, ...]:
-        """Return the values of the selected columns as Arrow takes them."""
+    def _converted(self, row: Row | None, *, before: bool = False) -> tuple[Any, ...]:
+        """Return the values of the columns as Arrow takes them, None for those that are not decoded."""
         policy = self.plan.options.zero_dates
+        if row is None:
+            return (None,) * len(self.plan.columns)
         return tuple(
-            None
-            if row is None or row[index] is None or row[index] is ABSENT
-            else _plain(row[index], planned.form.type, policy)
-            for index, planned in enumerate(self.plan.columns)
-            if planned.wanted
+            _plain(value, planned.form.type, policy)
+            if (planned.old if before else planned.wanted) and value is not None and value is not ABSENT
+            else None
+            for value, planned in zip(row, self.plan.columns, strict=True)
         )
 
     def numbers(self, meta: T, kind: Any) -> npt.NDArray[Any]:
         """Return one of the metadata columns."""
         return np.array(self._meta[meta], dtype=kind)
 
-    def arrays(self, *, before: bool = False) -> list[pa.Array]:
-        """Return the selected columns."""
+    def arrays(self, *, before: bool = False) -> list[pa.Array | None]:
+        """Return the columns of the table, None for those that are not decoded."""
         rows = self._before if before else self._after
         return [
-            _array(planned.form.type, [row[index] for row in rows]) for index, planned in enumerate(self.plan.wanted)
+            _array(planned.form.type, [row[index] for row in rows])
+            if (planned.old if before else planned.wanted)
+            else None
+            for index, planned in enumerate(self.plan.columns)
         ]
 
 
@@ -126,5 +142,6 @@ _CONVERTERS: dict[type, Callable[[Any, pa.DataType, ZeroDates], Any]] = {
     DateTime: lambda value, kind, policy: _moment(value.microseconds, value.text(), kind, policy),
     Timestamp: lambda value, kind, policy: _moment(value.microseconds, value.text(), kind, policy),
     Time: lambda value, kind, _policy: value.text() if pa.types.is_string(kind) else value.microseconds,
+    JsonDiffs: lambda value, _kind, _policy: diffs_json(value),
     Geometry: lambda value, _kind, _policy: {"srid": _int32(value.srid), "wkb": value.wkb},
 }
