@@ -24,10 +24,10 @@ class Change:
     gtid            the GTID of the transaction, None if it has none
     timestamp       the time of the event, in seconds since 1970
     server_id       the server that the change was made on
-    op              `insert`, `update` or `delete`
+    op              `insert`, `update` or `delete`; `truncate` for all rows of the table, by TRUNCATE or DROP TABLE
     table_schema    the schema of the table at that position
-    before_image    the old row, one value for each column of the table; None for an insert
-    after_image     the new row; None for a delete
+    before_image    the old row, one value for each column of the table; None for an insert and a truncation
+    after_image     the new row; None for a delete and a truncation
 
     `before`, `after` and `key` have the same values by name, without columns that are absent from the row image.
     """

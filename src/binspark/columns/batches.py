@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ctypes import string_at
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from binspark.columns.arena import Arena
 from binspark.columns.image_table import BatchImages
-from binspark.columns.metadata_fields import METADATA_FIELDS
+from binspark.columns.metadata import BEFORE, Metadata
+from binspark.columns.metadata_fields import metadata_type
 from binspark.columns.reference_batch import ReferenceBuilder
+from binspark.columns.row_columns import RowColumns
 from binspark.columns.selection import Selection
+from binspark.columns.sequence import Sequence, log_number
 from binspark.columns.table_builder import TableBuilder
 from binspark.columns.tables import Slot, Tables
 from binspark.columns.transaction_table import TransactionTable
@@ -29,12 +33,36 @@ _ROW_COUNTERS = (State.ROW_NUMBER, State.TX_ROW, State.PAYLOAD_ROW, State.ROWS)
 
 @dataclass(frozen=True, slots=True)
 class TableBatch:
-    """Rows of one table, in log order."""
+    """Rows of one table, in log order.
+
+    batch     the metadata columns, the columns of the table, and the struct of before images, as far as selected
+    metadata  the metadata columns that it has
+    images    which columns each row has, if that was selected
+
+    A column of the table may have the name of a metadata column; `origin`, `values` and `before` do not go by names.
+    """
 
     table: TableSchema
     batch: pa.RecordBatch
+    metadata: tuple[Metadata, ...] = ()
+    has_before: bool = False
     images: BatchImages | None = None
-    """Which columns each row has, if that was selected."""
+
+    def origin(self, name: Metadata) -> pa.Array:
+        """Return a metadata column."""
+        return self.batch.column(self.metadata.index(name))
+
+    @property
+    def values(self) -> list[pa.Array]:
+        """The columns of the table."""
+        columns: list[pa.Array] = self.batch.columns
+        return columns[len(self.metadata) : len(columns) - self.has_before]
+
+    @property
+    def before(self) -> pa.Array:
+        """The rows before the change."""
+        assert self.has_before
+        return self.batch.column(self.batch.num_columns - 1)
 
 
 class OpenBatches:
@@ -45,7 +73,9 @@ class OpenBatches:
         self.state = np.zeros(State.WIDTH, dtype=np.int64)
         self.transactions = TransactionTable(self.state)
         self.tables = Tables(selection, arena)
+        self._arena = arena
         self.file = ""
+        self.sequence = Sequence()
 
     def flush(self) -> Iterator[TableBatch]:
         """Yield what every table has collected."""
@@ -59,7 +89,7 @@ class OpenBatches:
         for builder in (slot.kernel, slot.reference):
             if builder is not None and builder.rows:
                 if self.selection.wants(slot.plan.schema.name):
-                    yield TableBatch(slot.plan.schema, self._batch(builder), self._images(slot, builder))
+                    yield self._batch(slot, builder)
                 builder.begin()
 
     def make_room(self, number: int) -> Iterator[TableBatch]:
@@ -82,44 +112,67 @@ class OpenBatches:
         assert builder is not None
         return builder
 
-    def _batch(self, builder: TableBuilder | ReferenceBuilder) -> pa.RecordBatch:
-        arrays = builder.arrays()
-        fields = list(builder.plan.fields)
-        if self.selection.metadata:
-            arrays = self._metadata(builder) + arrays
-            fields = [*METADATA_FIELDS, *fields]
-        if self.selection.before:
-            kind = pa.struct(list(builder.plan.fields))
-            children = builder.arrays(before=True)
-            arrays.append(pa.Array.from_buffers(kind, builder.rows, [None], 0, children=children))
-            fields.append(pa.field("_before", kind))
-        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+    def _batch(self, slot: Slot, builder: TableBuilder | ReferenceBuilder) -> TableBatch:
+        plan, selection = builder.plan, self.selection
+        rows, images = RowColumns(builder), self._images(slot, builder)
+        metadata = [name for name in Metadata if selection.has(name) and (name is not Metadata.KEY or plan.key)]
+        arrays = [*self._metadata(metadata, rows, builder, images), *rows.rows()]
+        prefix = selection.metadata_prefix
+        fields = [pa.field(f"{prefix}{name}", metadata_type(name, plan.key_type)) for name in metadata]
+        fields += plan.fields
+        if selection.before:
+            arrays.append(rows.before())
+            fields.append(pa.field(f"{prefix}{BEFORE}", arrays[-1].type))
+        batch = pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+        return TableBatch(plan.schema, batch, tuple(metadata), selection.before, images)
 
-    def _metadata(self, builder: TableBuilder | ReferenceBuilder) -> list[pa.Array]:
-        """Return where the rows of a batch come from, in the order of `METADATA_FIELDS`.
+    def _metadata(
+        self,
+        names: list[Metadata],
+        rows: RowColumns,
+        builder: TableBuilder | ReferenceBuilder,
+        images: BatchImages | None,
+    ) -> list[pa.Array]:
+        """Return metadata columns.
 
         What repeats (operation, transaction, file) is a dictionary. Numbers are copied, so that the block that they are
         in can be used again as soon as the values can.
         """
-        operations = builder.numbers(T.META_OP, np.int8).astype(np.int32)
-        gtids, times = self.transactions.columns(builder.numbers(T.META_TRANSACTION, np.int32).copy())
-        file = _single(log_name(self.file))
-        return [
-            pa.DictionaryArray.from_arrays(pa.array(operations), _OPERATIONS),
-            gtids,
-            times,
-            pa.DictionaryArray.from_arrays(pa.array(np.zeros(builder.rows, dtype=np.int32)), file),
-            pa.array(builder.numbers(T.META_EVENT, np.int64).copy()),
-            pa.array(builder.numbers(T.META_ROW, np.int32).copy()),
-            pa.array(builder.numbers(T.META_TX_ROW, np.int64).copy()),
-            pa.array(builder.numbers(T.META_SERVER, np.int64).copy()),
-        ]
+        gtids = times = None
+        if Metadata.GTID in names or Metadata.COMMIT_TIME in names:
+            gtids, times = self.transactions.columns(builder.numbers(T.META_TRANSACTION, np.int32).copy())
+        made: dict[Metadata, Callable[[], pa.Array]] = {
+            Metadata.OP: lambda: _words(rows.operations.astype(np.int32), _OPERATIONS),
+            Metadata.SEQ: lambda: self._sequence(builder),
+            Metadata.KEY: rows.keys,
+            Metadata.GTID: lambda: gtids,
+            Metadata.COMMIT_TIME: lambda: times,
+            Metadata.LOG_FILE: lambda: _words(np.zeros(builder.rows, np.int32), _single(log_name(self.file))),
+            Metadata.LOG_POS: lambda: pa.array(builder.numbers(T.META_EVENT, np.int64).copy()),
+            Metadata.LOG_ROW: lambda: pa.array(builder.numbers(T.META_ROW, np.int32).copy()),
+            Metadata.TX_ROW: lambda: pa.array(builder.numbers(T.META_TX_ROW, np.int64).copy()),
+            Metadata.SERVER_ID: lambda: pa.array(builder.numbers(T.META_SERVER, np.int64).copy()),
+            Metadata.ABSENT: lambda: rows.absent(images),
+        }
+        return [made[name]() for name in names]
+
+    def _sequence(self, builder: TableBuilder | ReferenceBuilder) -> pa.Array:
+        sequence = self.sequence
+        positions, rows = builder.numbers(T.META_EVENT, np.int64), builder.numbers(T.META_ROW, np.int32)
+        if sequence.position is not None:
+            positions = np.full(builder.rows, sequence.position, dtype=np.int64)
+            rows = (sequence.first + builder.numbers(T.META_TX_ROW, np.int64)).astype(np.int32)
+        return sequence.values(log_number(self.file), positions, rows, self._arena)
 
     def _images(self, slot: Slot, builder: TableBuilder | ReferenceBuilder) -> BatchImages | None:
-        if not self.selection.images:
+        if not self.selection.images or slot.images.is_empty:
             return None
-        wanted = np.array([planned.wanted for planned in slot.plan.columns], dtype=np.bool_)
-        return slot.images.images(builder.numbers(T.META_IMAGE, np.int32), wanted)
+        shown = np.array([planned.shown for planned in slot.plan.columns], dtype=np.bool_)
+        return slot.images.images(builder.numbers(T.META_IMAGE, np.int32), shown)
+
+
+def _words(indexes: npt.NDArray[np.int32], words: pa.Array) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(indexes), words)
 
 
 @lru_cache(maxsize=16)

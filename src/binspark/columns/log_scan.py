@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from binspark.columns.arena import SLACK, ReadInto, fill, thread_arena
+from binspark.columns.sequence import NO_EPOCH, Sequence
 from binspark.errors import BinlogError, Truncated
 from binspark.frames import Frame, Framer, LogFormat
 from binspark.frames.header import HEADER_LENGTH
@@ -31,12 +32,14 @@ class Span:
     """A part of a log: from an event on, up to the first transaction that begins at `end` or later.
 
     is_start    returns whether a transaction begins at an offset; the reader calls it before it ends there
+    sequence    what the SEQ of its rows begins with
     """
 
     format: LogFormat
     start: int
     end: int | None
     is_start: Callable[[int], bool]
+    sequence: Sequence = NO_EPOCH
 
 
 class LogScan(ABC, Generic[Item]):

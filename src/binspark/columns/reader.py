@@ -8,6 +8,7 @@ from binspark.columns.arena import thread_arena
 from binspark.columns.batches import OpenBatches, TableBatch
 from binspark.columns.log_scan import LogScan, Span
 from binspark.columns.selection import Selection
+from binspark.columns.sequence import NO_EPOCH
 from binspark.columns.slow_path import SlowPath
 from binspark.columns.tables import Tables
 from binspark.frames import EventCode, Frame, LogFormat
@@ -55,12 +56,18 @@ class BatchReader(LogScan[TableBatch]):
         return int(self.state[State.DECODED])
 
     @property
+    def transaction_rows(self) -> int:
+        """How many rows of the last transaction were counted."""
+        return int(self.state[State.TX_ROW])
+
+    @property
     def disagreements(self) -> int:
         """How often a kernel refused what the reference decodes: a mistake in a kernel, which costs only time."""
         return self._slow_path.disagreements
 
     def _begin_part(self, file: str) -> None:
         self._batches.file = file
+        self._batches.sequence = NO_EPOCH if self._span is None else self._span.sequence
         self._slow_path.begin_log(file, self._framer)
         if self._span is not None:
             self._slow_path.forget_transaction()

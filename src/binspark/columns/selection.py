@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntFlag
 from fnmatch import fnmatchcase
 
+from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
 from binspark.columns.options import ColumnOptions
 from binspark.event import Event, RowOperation
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition, MariadbRanges
@@ -26,7 +27,8 @@ class Operations(IntFlag):
     INSERT = 1
     UPDATE = 2
     DELETE = 4
-    ALL = 7
+    TRUNCATE = 8
+    ALL = 15
 
 
 _DEFAULT_OPTIONS = ColumnOptions()
@@ -39,7 +41,7 @@ class Selection:
     tables                `schema.table` names, or patterns of them such as `shop.*`; None for all
     excluded              names or patterns of tables that are excluded
     columns               names of columns, None for all
-    operations            inserts, updates, deletes
+    operations            inserts, updates, deletes, truncations
     start_position        where to start in the logs, and stop_position where to stop. `files.positions` finds which
                           part of each log that is: readers of one log are given its offsets
     start_time            rows of events before this time are skipped, in seconds since 1970; stop_time: from this time
@@ -49,8 +51,11 @@ class Selection:
     server_id             only rows of this server
     thread_id             only rows of transactions of this connection of the server
     include_gtids         only rows of these transactions; exclude_gtids: not of these
-    before                before images of updates are kept, too, as a struct `_before`
-    metadata              where rows come from is added, in columns that begin with `_`
+    before                the rows before updates and deletes are kept, too, as a struct `_before`
+    metadata              whether there are metadata columns, and
+    metadata_columns      which of them, None for all; ABSENT only if `absent` is set
+    metadata_prefix       what their names begin with, and that of `_before`
+    absent                whether there is the column ABSENT, for which `images` must be set, too
     tx_rows               rows are numbered throughout their transaction, for which rows of all tables are counted
     images                batches say which columns each row has
     string_columns        columns that whoever makes batches of several schema versions makes text, in lower case
@@ -73,6 +78,9 @@ class Selection:
     exclude_gtids: SelectedGtids | None = None
     before: bool = False
     metadata: bool = True
+    metadata_columns: frozenset[Metadata] | None = None
+    metadata_prefix: str = DEFAULT_PREFIX
+    absent: bool = False
     tx_rows: bool = False
     images: bool = False
     string_columns: frozenset[str] = frozenset()
@@ -80,6 +88,12 @@ class Selection:
     options: ColumnOptions = _DEFAULT_OPTIONS
     max_rows: int = 1 << 16
     max_bytes: int = 32 << 20
+
+    def has(self, name: Metadata) -> bool:
+        """Return whether batches have a metadata column."""
+        if name is Metadata.ABSENT:
+            return self.metadata and self.absent
+        return self.metadata and (self.metadata_columns is None or name in self.metadata_columns)
 
     @property
     def selects_events(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from binspark.columns.metadata_fields import METADATA_FIELDS
+from binspark.columns.metadata import Metadata
 from binspark.columns.options import ZeroDates
 from binspark.columns.reader import TableBatch
 from binspark.columns.selection import Selection
@@ -25,9 +25,7 @@ Bytes = npt.NDArray[np.uint8]
 Take = Callable[[int], Bytes]
 """Returns memory of at least a number of bytes."""
 
-_GTID, _POS, _ROW = (
-    [field.name for field in METADATA_FIELDS].index(name) for name in ("_gtid", "_log_pos", "_log_row")
-)
+_METADATA = frozenset({Metadata.OP, Metadata.KEY, Metadata.GTID, Metadata.LOG_POS, Metadata.LOG_ROW})
 _MAX_NUMBERS_LENGTH = 20 + 10 + 10
 _SLACK = 64
 
@@ -35,7 +33,9 @@ _SLACK = 64
 def selection_of_lines(selection: Selection) -> Selection:
     """Return what must be decoded for complete lines."""
     options = replace(selection.options, zero_dates=ZeroDates.ERROR)
-    return replace(selection, before=True, images=True, metadata=True, options=options)
+    return replace(
+        selection, before=True, images=True, metadata=True, metadata_columns=_METADATA, absent=False, options=options
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +71,14 @@ def fresh(size: int) -> Bytes:
 def lines_of(found: TableBatch, file: str, events: Bytes, start: int, take: Take = fresh) -> Lines:
     """Return the rows of a batch as lines. `events` are the bytes that they were read from, the first at `start`."""
     rows = RowImages(found, json_rows)
-    batch, count = found.batch, found.batch.num_rows
-    gtids = batch.column(_GTID)
+    count = found.batch.num_rows
+    gtids = found.origin(Metadata.GTID)
     texts = [rows.before(), rows.after(), rows.keys()]
     words = _words(file, found.table.schema, found.table.table)
     text = take(_room(count, words, gtids.dictionary, texts))
     ends = np.empty(count, dtype=np.int64)
-    positions, numbers = (batch.column(name).to_numpy(zero_copy_only=False) for name in (_POS, _ROW))
+    positions = found.origin(Metadata.LOG_POS).to_numpy(zero_copy_only=False)
+    numbers = found.origin(Metadata.LOG_ROW).to_numpy(zero_copy_only=False)
     identifiers = gtids.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     operations = rows.operations.astype(np.int32)
     line = np.zeros(Line.WIDTH, dtype=np.int64)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, Unpack, overload
 
-from binspark.changes.selection_options import TABLE, BatchOptions, make_selection, take_schema_file
+from binspark.changes.selection_options import METADATA_PREFIX, TABLE, BatchOptions, make_selection, take_schema_file
 from binspark.columns.arena import ReadInto
+from binspark.columns.metadata import refuse_collisions
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.errors import OptionError
 from binspark.files.positions import part_between
@@ -57,7 +58,7 @@ def read_batches(
     history = history_of(take_schema_file(schema_file, options))
     selection = make_selection(options)
     reader = BatchReader(selection, history)
-    found = _batches(part_between(find_logs(paths), selection), reader)
+    found = _with_different_names(_batches(part_between(find_logs(paths), selection), reader))
     if selection.string_columns:
         found = _with_text_columns(found, selection.string_columns)
     return found if table is None else (item.batch for item in found)
@@ -69,6 +70,12 @@ def source_batches(source: LogSource, reader: BatchReader, on_read: OnRead | Non
         yield from reader.read(_counted(file, on_read), source.name, start=source.start, stop=source.stop)
 
 
+def _with_different_names(found: Iterator[TableBatch]) -> Iterator[TableBatch]:
+    for item in found:
+        refuse_collisions(item.batch.schema.names, item.table.name, METADATA_PREFIX.name)
+        yield item
+
+
 def _batches(sources: Iterable[LogSource], reader: BatchReader) -> Iterator[TableBatch]:
     for source in sources:
         yield from source_batches(source, reader)
@@ -78,7 +85,7 @@ def _with_text_columns(batches: Iterator[TableBatch], names: frozenset[str]) -> 
     from binspark.documents.text_columns import with_text_columns
 
     for item in batches:
-        yield replace(item, batch=with_text_columns(item.batch, item.table, names))
+        yield replace(item, batch=with_text_columns(item, names))
 
 
 def _counted(file: BinaryIO, on_read: OnRead | None) -> ReadInto:

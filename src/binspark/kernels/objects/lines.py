@@ -45,9 +45,10 @@ class Word(IntEnum):
     INSERT = 4  # schema, table and operation, up to the old row
     UPDATE = 5
     DELETE = 6
-    AFTER = 7
-    KEY = 8
-    END = 9
+    TRUNCATE = 7
+    AFTER = 8
+    KEY = 9
+    END = 10
 
 
 @kernel
