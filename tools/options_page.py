@@ -17,6 +17,7 @@ import click
 from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, TABLE, TIMEZONE, SelectionOption
 from binspark.cli.command import RenamedOption
 from binspark.cli.main import COMMANDS, main
+from binspark.files.damage import SKIP_DAMAGED
 from binspark.options.option import Option, Surface
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS
 from binspark.spark.options import SPARK_OPTIONS
@@ -77,14 +78,15 @@ def _selection() -> Iterator[str]:
     yield _paragraph(
         "Commands `rows`, `tail` and `export`; `events`, `transactions` and `stat`, which decode no rows; "
         "`binspark.rows` and `binspark.batches`; Spark, in batch and in streams. What an option means for each command "
-        "is in [command-line.md](command-line.md)."
+        "is in [command-line.md](command-line.md). `--skip-damaged` ([damage.md](damage.md)) is an option of `events`, "
+        "`transactions`, `rows` and `export`, and of `binspark.events`; Spark's is `mode`."
     )
     yield _paragraph(
         "Spark reads complete transactions: there, positions are those where transactions begin, and times are commit "
-        "times. In the view `events`, `tables`, `excludeTables` and `operations` do not apply."
+        "times. In the view `events`, `tables`, `excludeTables`, `operations` and `threadId` do not apply."
     )
     rows = {}
-    for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, TIMEZONE):
+    for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, SKIP_DAMAGED, TIMEZONE):
         rows[option.name] = _row(option, {CLI: _for_batches(option, "export"), PYTHON: _for_batches(option, "batches")})
     rows[TABLE.name].names[PYTHON] = f"`{TABLE.name}` (batches)"
     for option in SPARK_OPTIONS:
@@ -172,7 +174,7 @@ def click_options() -> dict[str, list[click.Option]]:
 
 
 def _commands() -> Iterator[str]:
-    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, *SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS)
+    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

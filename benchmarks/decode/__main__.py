@@ -17,16 +17,43 @@ import sys
 
 import click
 
-from benchmarks.decode import java_connector, limits, memory, mysqlbinlog, ours, python_replication
+from benchmarks.decode import (
+    go_mysql,
+    java_connector,
+    limits,
+    memory,
+    mysql_common,
+    mysqlbinlog,
+    ours,
+    python_replication,
+)
 from benchmarks.decode.figure import Figure, PeerUnavailable
 from benchmarks.decode.logs import Log, get_log
-from benchmarks.decode.report import JAVA, MYSQLBINLOG, PYTHON, Result, limits_table, logs_table, peers_table
+from benchmarks.decode.programs import PASSES
+from benchmarks.decode.report import (
+    GO,
+    JAVA,
+    MYSQLBINLOG,
+    PYTHON,
+    RUST,
+    Result,
+    first_pass_table,
+    limits_table,
+    logs_table,
+    peers_table,
+)
 from benchmarks.workloads import WORKLOADS, Workload
 from binspark.kernels import cache
 from binspark.testing.servers import MySQL
 from binspark.testing.servers.programs import find_programs
 
-PEERS = {JAVA: java_connector.measure, MYSQLBINLOG: mysqlbinlog.measure, PYTHON: python_replication.measure}
+PEERS = {
+    JAVA: java_connector.measure,
+    GO: go_mysql.measure,
+    RUST: mysql_common.measure,
+    MYSQLBINLOG: mysqlbinlog.measure,
+    PYTHON: python_replication.measure,
+}
 NAMES = [workload.name for workload in WORKLOADS]
 
 
@@ -49,11 +76,12 @@ def measure(workload: Workload, megabytes: float) -> Result:
     report_progress(f"{workload.name}: log")
     log = get_log(workload, megabytes)
     report_progress(f"{workload.name}: binspark")
-    figure = ours.measure(log)
-    check(log, "binspark", figure)
+    passes = ours.measure(log)
+    check(log, "binspark", passes.first)
+    check(log, "binspark", passes.later)
     two_threads = ours.measure_two_threads(log)
     peers = {name: measure_peer(name, log) for name in PEERS}
-    return Result(log, figure, peers, limits.measure(log), two_threads)
+    return Result(log, passes, peers, limits.measure(log), two_threads)
 
 
 def measure_peer(name: str, log: Log) -> Figure | str:
@@ -78,8 +106,8 @@ def print_results(results: list[Result]) -> None:
     """Print the figures, and the conditions under which they were measured."""
     print(f"MySQL {find_programs(MySQL).version}, Python {platform.python_version()}, {platform.machine()}")
     print(f"load average: {', '.join(f'{load:.1f}' for load in os.getloadavg())} (1, 5, 15 minutes)")
-    print(f"java {' '.join(java_connector.JVM_FLAGS)}, pass {java_connector.PASSES} of one process")
-    for table in (logs_table, peers_table, limits_table):
+    print(f"java {' '.join(java_connector.JVM_FLAGS)}, go {go_mysql.RUNTIME}; pass {PASSES} of one process")
+    for table in (logs_table, peers_table, first_pass_table, limits_table):
         print(f"\n{table(results)}")
 
 

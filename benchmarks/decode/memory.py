@@ -13,13 +13,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import binspark
 from benchmarks.decode.logs import bench_folder, get_log
-from benchmarks.decode.ours import count_rows
 from benchmarks.memory import peak_bytes
 from benchmarks.workloads import BULK, FAST_SERVER, Workload, one_transaction
-from binspark.columns.reader import BatchReader
-from binspark.columns.selection import Selection
-from binspark.kernels import cache
 from binspark.testing.servers import MySQL, start
 
 GOAL_MEGABYTES = 400
@@ -61,9 +58,7 @@ def _read_in_child(logs: list[Path]) -> tuple[int, int]:
 
 
 def main() -> None:
-    cache.enable()
-    reader = BatchReader(Selection())
-    rows = sum(count_rows(reader, Path(log)) for log in sys.argv[1:])
+    rows = sum(item.batch.num_rows for item in binspark.batches(sys.argv[1:]))
     print(rows, peak_bytes() or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10)
 
 

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from benchmarks.decode.figure import Figure
 from benchmarks.decode.limits import Limits
 from benchmarks.decode.logs import Log
+from benchmarks.decode.ours import Passes
 
 JAVA = "mysql-binlog-connector-java"
+GO = "go-mysql"
+RUST = "mysql_common"
 MYSQLBINLOG = "mysqlbinlog -v"
 PYTHON = "python-mysql-replication"
 GOAL_TWO_THREADS = 1.8
@@ -20,7 +23,7 @@ class Result:
     """The figures of one log. A peer that could not be measured has the reason instead of a figure."""
 
     log: Log
-    ours: Figure
+    ours: Passes
     peers: dict[str, Figure | str]
     limits: Limits
     two_threads: float
@@ -30,7 +33,7 @@ def goal(peer: str, workload: str) -> str:
     """Return the goal: how many times as fast as a peer binspark should be."""
     if peer == PYTHON:
         return "100" if workload in ("bulk", "oltp") else ""
-    return {JAVA: "2", MYSQLBINLOG: "8"}[peer]
+    return {JAVA: "2", MYSQLBINLOG: "8"}.get(peer, "")
 
 
 def peers_table(results: Iterable[Result]) -> str:
@@ -38,12 +41,12 @@ def peers_table(results: Iterable[Result]) -> str:
     lines: list[tuple[str, ...]] = [("workload", "reader", "MB/s", "M rows/s", "binspark is … times as fast", "goal")]
     for result in results:
         name = result.log.workload.name
-        lines.append((f"**{name}**", "**binspark**", *_rates(result.ours), "", ""))
+        lines.append((f"**{name}**", "**binspark**", *_rates(result.ours.later), "", ""))
         for peer, figure in result.peers.items():
             if isinstance(figure, str):
                 lines.append((name, peer, "", "", f"skipped: {figure}", goal(peer, name)))
             else:
-                ratio = result.ours.megabytes_per_second / figure.megabytes_per_second
+                ratio = result.ours.later.megabytes_per_second / figure.megabytes_per_second
                 lines.append((name, peer, *_rates(figure), f"{ratio:.1f}", goal(peer, name)))
     return _markdown(lines)
 
@@ -57,11 +60,23 @@ def logs_table(results: Iterable[Result]) -> str:
     return _markdown(lines)
 
 
+def first_pass_table(results: Iterable[Result]) -> str:
+    """Return what the first pass of a new process takes, compared with later ones."""
+    lines: list[tuple[str, ...]] = [("workload", "first batch, s", "first pass, s", "MB/s", "later pass, s", "MB/s")]
+    for result in results:
+        ours = result.ours
+        parts = [f"{ours.first_batch_seconds:.2f}"]
+        for figure in (ours.first, ours.later):
+            parts += [f"{figure.seconds:.2f}", _rates(figure)[0]]
+        lines.append((result.log.workload.name, *parts))
+    return _markdown(lines)
+
+
 def limits_table(results: Iterable[Result]) -> str:
     """Return the share of binspark's time that simple steps take, and the speed-up of a second thread."""
     lines: list[tuple[str, ...]] = [("workload", "read", "memcpy", "zlib.crc32", "two threads", "goal")]
     for result in results:
-        limits, seconds = result.limits, result.ours.seconds
+        limits, seconds = result.limits, result.ours.later.seconds
         shares = [f"{part / seconds:.0%}" for part in (limits.read, limits.copy, limits.crc)]
         factor = 2 * seconds / result.two_threads
         lines.append((result.log.workload.name, *shares, f"{factor:.2f}", f"{GOAL_TWO_THREADS}"))

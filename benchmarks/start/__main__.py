@@ -23,11 +23,11 @@ print(time.perf_counter() - begin)
 JSON_KERNEL = """
 import time
 from binspark.kernels import cache
-from binspark.kernels.compiler import callback
+from binspark.kernels.compiler import callback_address
 from binspark.kernels.json.document import write_json
 cache.enable()
 begin = time.perf_counter()
-callback(write_json)
+callback_address(write_json)
 print(time.perf_counter() - begin)
 """
 

@@ -7,7 +7,7 @@
 logs       events, rows, batches
 servers    connect, follow, open_archiver
 Spark      register, tables, latest, chunk_tables, expand, lag, LagListener, binlog_error
-values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, …
+values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, Damage, …
 errors     BinlogError and its subclasses, see `binspark.errors`
 """
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from binspark.event import Event
     from binspark.files.batches import read_batches as batches
     from binspark.files.changes import read_changes as rows
+    from binspark.files.damage import Damage, DamageWarning
     from binspark.files.read import ReadOptions
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
@@ -61,6 +62,8 @@ __all__ = [
     "Change",
     "Checksum",
     "ConnectionLost",
+    "Damage",
+    "DamageWarning",
     "DecodeError",
     "EncodeError",
     "Event",
@@ -102,6 +105,8 @@ __all__ = [
 _MODULES = {
     "BinlogPosition": ("binspark.replication.position", "BinlogPosition"),
     "Change": ("binspark.changes.change", "Change"),
+    "Damage": ("binspark.files.damage", "Damage"),
+    "DamageWarning": ("binspark.files.damage", "DamageWarning"),
     "Event": ("binspark.event", "Event"),
     "Gtid": ("binspark.gtid", "Gtid"),
     "GtidSet": ("binspark.gtid", "GtidSet"),

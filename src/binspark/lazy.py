@@ -1,4 +1,4 @@
-"""Packages that import a module only when one of its names is first used."""
+"""Packages and modules that are imported only when one of their names is first used."""
 
 from __future__ import annotations
 
@@ -20,3 +20,13 @@ def names_in(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(f"{package}.{module_of[name]}"), name)
 
     return load
+
+
+class LazyModule:
+    """A module that is slow to import: it is imported when one of its names is used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)

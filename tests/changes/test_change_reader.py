@@ -264,10 +264,13 @@ def test_varchar_is_text_in_json(tmp_path: Path) -> None:
         "row": 0,
         "gtid": f"{log.server_uuid}:1",
         "timestamp": 1_750_000_000,
+        "server_id": 1,
+        "thread_id": 8,
         "schema": "shop",
         "table": "t",
         "op": "insert",
         "before": None,
         "after": {"quote": 'say "é"'},
         "key": None,
+        "statement": None,
     }

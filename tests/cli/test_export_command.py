@@ -160,11 +160,11 @@ def test_damage_keeps_an_earlier_export(tmp_path: Path) -> None:
     assert {name: (out / name).read_bytes() for name in files_in(out)} == before
 
 
-def test_rows_before_damage_can_be_salvaged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damage_can_be_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cut, out = tmp_path / "binlog.000001", tmp_path / "out"
     cut.write_bytes(LAST.read_bytes()[:7000])
-    assert exit_code(["export", str(cut), str(LAST), "-o", str(out), "--salvage"]) == 1
-    assert f"binspark: {cut}:" in capsys.readouterr().err
+    assert exit_code(["export", str(cut), str(LAST), "-o", str(out), "--skip-damaged"]) == 1
+    assert f"binspark: {cut}: skipped " in capsys.readouterr().err
     rows = exported(out, ORDERS)
     assert [sum(row["_log_file"] == name for row in rows) for name in ("binlog.000001", "binlog.000003")] == [151, 151]
 

@@ -123,9 +123,9 @@ def test_dates_that_are_no_text_yet_are_written_alike() -> None:
     dates = pa.array(days).cast(pa.date32())
     text = [date.isoformat() for date in dates.to_pylist()]
     assert one_column(Column(T.DATE, name="c"), dates) == [f'"{date}"' for date in text]
-    for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
+    for kind, zone in ((pa.timestamp("us"), ""), (pa.timestamp("us", tz="UTC"), "+00:00")):
         found = one_column(Column(T.DATETIME2, scale=4, name="c"), pa.array(moments).cast(kind))
-        assert found == [f'"{date} 01:02:03.0000"' for date in text]
+        assert found == [f'"{date} 01:02:03.0000{zone}"' for date in text]
 
 
 def test_columns_without_a_name_are_numbered_and_names_are_escaped() -> None:

@@ -30,7 +30,6 @@ patiently = settings(deadline=None, max_examples=60, suppress_health_check=list(
 REFUSED_IN_BULK = "mysql/json-partial-minimal"
 LOGS = [log for log in corpus_logs() if REFUSED_IN_BULK not in log_id(log)]
 _EPOCH = datetime(1970, 1, 1)
-_TEXT_OR_BLOB = (T.TINY_BLOB, T.BLOB, T.MEDIUM_BLOB, T.LONG_BLOB)
 _MAX_DIGITS = 38
 
 
@@ -41,12 +40,11 @@ def moment(microseconds: int | None, zone: Any = None) -> datetime | None:
 
 
 def text_or_bytes(value: str, column: Column) -> Any:
-    """Text as itself, JSON as what it says; where it is not known whether bytes are text, they stay bytes."""
+    """Text as itself, JSON as what it says."""
     if column.type == T.JSON:
         return document_of(value)
-    may_be_blob = column.type in _TEXT_OR_BLOB and column.collation is None
     is_binary = column.collation == BINARY_COLLATION and column.notation is None
-    return value.encode() if may_be_blob or is_binary else value
+    return value.encode() if is_binary else value
 
 
 def exact(value: Decimal, column: Column) -> Decimal | str:

@@ -8,9 +8,9 @@ from binspark.event import FormatDescription, GtidEvent, GtidTagged, Heartbeat, 
 from binspark.frames import EventCode, Framer, Header, LogFormat
 from binspark.frames.header import decode_header
 from binspark.gtid import Gtid, GtidSet
-from binspark.testing.builder import MARIADB_10_11, BinlogBuilder
+from binspark.testing.builder import MARIADB_10_11, MYSQL_4_1, BinlogBuilder
 from binspark.wire import Cursor
-from tests.support.event.decoding import complete_event, decode_body_of, encode, read_log
+from tests.support.event.decoding import complete_event, decode, decode_body_of, encode, read_log
 
 E = EventCode
 
@@ -55,6 +55,21 @@ def test_a_heartbeat_of_mariadb_past_4_gib_begins_with_its_position() -> None:
     heartbeat = decode_body_of(E.HEARTBEAT, body, MARIADB_10_11)
     assert heartbeat == Heartbeat("mariadb-bin.000004", 0x1_0000_0154)
     assert encode(E.HEARTBEAT, heartbeat, MARIADB_10_11) == body
+
+
+def test_a_heartbeat_may_have_no_body() -> None:
+    """So the protocol's documents describe it; servers write the name of the log."""
+    assert decode_body_of(E.HEARTBEAT, b"") == Heartbeat("")
+    assert encode(E.HEARTBEAT, Heartbeat("")) == b""
+
+
+@pytest.mark.parametrize("end", [b"", b"\0"])
+def test_a_zero_byte_after_the_file_of_load_is_not_part_of_its_name(end: bytes) -> None:
+    """The protocol's documents show one, servers write none."""
+    head = bytes(12) + bytes([1, 4]) + bytes(4) + b"\t\0\n\0\\" + b"\0\x0a" + b"t\0shop\0"
+    event = decode(E.LOAD, head + b"/tmp/items.txt" + end, MYSQL_4_1)
+    assert (event.body.file_name, event.extra) == ("/tmp/items.txt", end)
+    assert encode(E.LOAD, event.body, MYSQL_4_1) + event.extra == head + b"/tmp/items.txt" + end
 
 
 def test_a_heartbeat_up_to_4_gib_is_a_name() -> None:

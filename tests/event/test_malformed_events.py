@@ -27,7 +27,6 @@ MALFORMED: list[tuple[int, str, type[BinlogError], str]] = [
     (E.ROTATE, "04000000", Truncated, "position needs 8 bytes"),
     (E.ROTATE, "0400000000000000", Malformed, "next_file is empty"),
     (E.ROTATE, "0400000000000000ff", Malformed, "next_file is not valid utf-8"),
-    (E.HEARTBEAT, "", Malformed, "log_file is empty"),
     (E.INTVAR, "02", Truncated, "needs 9 bytes"),
     (E.RAND, "00" * 15, Truncated, "needs 16 bytes"),
     (E.XID, "00" * 7, Truncated, "xid needs 8 bytes"),

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from binspark.errors import DecodeError, Malformed
+from binspark.errors import DecodeError, Malformed, Truncated
 from binspark.event import RowOperation, Rows, TableMap, column_types
 from binspark.event.column_types import ColumnType
 from binspark.event.rows import MAX_COLUMNS, NdbInfo, PartitionInfo, UnknownInfo
 from binspark.event.table_metadata import DefaultCharset, MetadataField, MetadataKind
 from binspark.frames import EventCode
-from binspark.testing.builder import MARIADB_10_11, MYSQL_9_7
+from binspark.testing.builder import MARIADB_10_11, MYSQL_5_1_17, MYSQL_9_7
 from tests.support.event.decoding import decode, decode_body_of, encode
 
 E = EventCode
@@ -74,6 +74,20 @@ def test_a_table_map_gives_a_table_an_id() -> None:
     assert event == TableMap(106, 1, "shop", "t", (3, 15), (0, 80), b"\x02", ())
     assert (event.column_count, event.nullable, event.column_names) == (2, (False, True), None)
     assert encode(E.TABLE_MAP, event).hex() == body
+
+
+def test_a_table_map_of_5_1_17_ends_after_the_column_types() -> None:
+    """Taken from a log of that server: `test.t2`, an INT and a CHAR."""
+    body = "0d0000000000" + "0000" + "04" + b"test\0".hex() + "02" + b"t2\0".hex() + "0203fe"
+    event = decode(E.TABLE_MAP, body, MYSQL_5_1_17).body
+    assert (event.schema, event.table, event.column_types, event.has_type_metadata) == ("test", "t2", (3, 254), False)
+    assert event.nullable == (True, True)
+    assert encode(E.TABLE_MAP, event, MYSQL_5_1_17).hex() == body
+
+
+def test_a_table_map_of_a_later_server_must_not_end_there() -> None:
+    with pytest.raises(Truncated, match="type_metadata_length needs"):
+        decode(E.TABLE_MAP, "0d0000000000" + "0000" + "04" + b"test\0".hex() + "02" + b"t2\0".hex() + "0203fe")
 
 
 @pytest.mark.parametrize(("type_code", "metadata", "value"), TYPE_METADATA)

@@ -18,7 +18,6 @@ PUBLIC_UNDERSCORES = frozenset({"_asdict", "_exit", "_fields", "_getframe", "_ma
 """Documented names of Python that begin with an underscore all the same."""
 
 FOREIGN_PRIVATE_NAMES = {
-    "src/binspark/kernels/compiler.py": {"_CacheLocator"},  # the class that Numba's documentation says to derive from
     "src/binspark/server/connection.py": {"_read_timeout", "_secure", "_read_packet", "_sock"},  # of PyMySQL's login
     "src/binspark/spark/session.py": {"_active_spark_context", "_gateway"},  # only there a running Spark can be found
 }

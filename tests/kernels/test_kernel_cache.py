@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import binspark
-from binspark.kernels.compiler import USED_MODULES, folder_name
+from binspark.kernels.machine_code import USED_MODULES, folder_name
 
 SOURCES = Path(binspark.__file__).parent
 NO_SUCH_HOME = "/proc/no-such-home"
@@ -22,18 +22,18 @@ VARIABLES = ("BINSPARK_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
 
 RUN_A_KERNEL = """
 import json
+import sys
 import numpy as np
-from binspark.kernels import cache
+from binspark.kernels import cache, machine_code
 from binspark.kernels.starts import find_start_header
 cache.enable() if ENABLE else None
 
 log = np.zeros(100, dtype=np.uint8)
-find_start_header(log.ctypes.data, 100, 0, 4, 1, False)
-stats = find_start_header.stats
+assert find_start_header(log.ctypes.data, 100, 0, 4, 1, False) == -1
 print(json.dumps({
-    "file": find_start_header.py_func.__code__.co_filename,
-    "folder": stats.cache_path,
-    "compiled": sum(stats.cache_misses.values()),
+    "file": find_start_header.function.__code__.co_filename,
+    "folder": str(machine_code.kernel_folder()) if ENABLE else None,
+    "compiled": int("numba" in sys.modules),
 }))
 """
 IMPORT_EVERYTHING = """

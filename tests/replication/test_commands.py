@@ -55,6 +55,14 @@ WORKED = {
         BinlogDump(0x9A, DumpFlag.NON_BLOCK | DumpFlag.HEARTBEAT_V2, 0x01020304, ""),
         "12 9a000000 0300 04030201",
     ),
+    "dump by position, as the documents have it: no GTID set without BINLOG_THROUGH_GTID": (
+        BinlogDumpGtid(DumpFlag.THROUGH_POSITION, 2, None, "binlog.000001", 154),
+        "1e 0200 02000000 0d000000 62696e6c6f672e303030303031 9a00000000000000",
+    ),
+    "dump by GTIDs, as the documents have it": (
+        BinlogDumpGtid(DumpFlag.THROUGH_GTID | DumpFlag.NON_BLOCK, 2, GtidSet()),
+        "1e 0500 02000000 00000000 0400000000000000 08000000 0000000000000000",
+    ),
     "dump by GTIDs": (
         BinlogDumpGtid(DumpFlag.HEARTBEAT_V2, 2, GtidSet(f"{UUID}:1-5:8")),
         "1e 0200 02000000 00000000 0400000000000000 40000000"
@@ -95,6 +103,7 @@ COMMANDS = st.one_of(
     st.builds(RegisterSlave, U32, SHORT, SHORT, SHORT, U16, U32, U32),
     st.builds(BinlogDump, U32, FLAGS, U32, NAME),
     st.builds(BinlogDumpGtid, FLAGS, U32, GTIDS, NAME, U64),
+    st.builds(BinlogDumpGtid, FLAGS.map(lambda flags: flags & ~DumpFlag.THROUGH_GTID), U32, st.none(), NAME, U64),
     st.builds(TableDump, SHORT, SHORT),
 )
 
@@ -129,11 +138,18 @@ def test_any_bytes_are_a_command_or_refused(payload: bytes) -> None:
         BinlogDump(1 << 32, DumpFlag.NONE, 1, "binlog.000001"),
         RegisterSlave(1, host="x" * 251),
         TableDump("x" * 300, "t"),
+        BinlogDumpGtid(DumpFlag.THROUGH_GTID, 1, None),
     ],
 )
 def test_what_does_not_fit_its_field_is_refused(command: Command) -> None:
     with pytest.raises(EncodeError):
         encode_command(command)
+
+
+def test_a_gtid_set_that_is_announced_must_come() -> None:
+    cut = encode_command(BinlogDumpGtid(DumpFlag.THROUGH_GTID, 2, GtidSet()))[:-12]
+    with pytest.raises(DecodeError, match="gtid_set_length needs 4 bytes"):
+        decode_command(cut)
 
 
 def test_the_password_of_a_registration_is_not_shown() -> None:

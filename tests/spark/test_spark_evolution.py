@@ -257,6 +257,24 @@ def test_what_an_error_about_types_advises_works(column: Column, why: str, save:
     assert len(records(read(log, table="shop.items", stopPosition=position))) == 1
 
 
+def test_all_columns_whose_types_conflict_are_named_at_once(save: SaveLog, read: ReadLogs) -> None:
+    new = table("shop.items", varchar("id", 40), integer("price"), integer("name"))
+    log = save(
+        CREATE,
+        (OLD, (1, "9.99", "old")),
+        "DROP TABLE items",
+        "CREATE TABLE items (id VARCHAR(10), price INT, name INT)",
+        (new, ("b", 2, 3)),
+    )
+    error = failure(read(log, table="shop.items").collect)
+    assert "stringColumns=price,name reads them as text in all versions" in error.message
+    frame = read(log, table="shop.items", stringColumns="price,name")
+    assert values(records(frame)) == [
+        {"id": "1", "price": "9.99", "name": "old"},
+        {"id": "b", "price": "2", "name": "3"},
+    ]
+
+
 def test_a_schema_of_ones_own_reconciles_what_the_newest_does_not(save: SaveLog, read: ReadLogs) -> None:
     new = table("shop.items", integer("id", ColumnType.SHORT), decimal("price", 4, 2), varchar("name", 40))
     log = save((OLD, (100_000, "100.00", "old")), (new, (1, "1", "new")))
@@ -265,6 +283,19 @@ def test_a_schema_of_ones_own_reconciles_what_the_newest_does_not(save: SaveLog,
         {"id": 100_000, "price": Decimal("100.0000"), "_op": "insert"},
         {"id": 1, "price": Decimal("1.0000"), "_op": "insert"},
     ]
+
+
+def test_the_column_of_a_functional_index_is_no_column_of_the_table(save: SaveLog, read: ReadLogs) -> None:
+    hidden = table("shop.items", integer("id"), varchar("name", 40), varchar("hidden", 40))
+    renamed = table("shop.items", integer("id"), varchar("title", 40), varchar("hidden", 40))
+    log = save(
+        "CREATE TABLE items (id INT, name VARCHAR(10), KEY ((UPPER(name))))",
+        (hidden, (1, "a", "A")),
+        "ALTER TABLE items RENAME COLUMN name TO title",
+        (renamed, (2, "b", "B")),
+        metadata=False,
+    )
+    assert values(records(read(log, table="shop.items"))) == [{"id": 1, "title": "a"}, {"id": 2, "title": "b"}]
 
 
 def test_columns_that_nothing_names_are_numbered(save: SaveLog, read: ReadLogs) -> None:

@@ -17,6 +17,7 @@ import pytest
 from binspark.changes import ChangeReader, change_json
 from binspark.changes.selection_options import make_selection
 from binspark.columns.selection import Selection
+from binspark.documents.line_style import LineFormat, LineStyle
 from binspark.errors import ConnectionLost, OptionError
 from binspark.files import read_events
 from binspark.replication.server_input import ServerInputSettings
@@ -53,7 +54,7 @@ class Seen:
 
 
 def follow_to(tail: Tail, seen: Seen, selection: Selection = Selection()) -> None:  # noqa: B008
-    for lines in tail.lines(selection, change_json, is_json=True):
+    for lines in tail.lines(selection, LineStyle(LineFormat.JSON)):
         shown = b"".join(bytes(text) for text in lines).decode().splitlines()
         seen.records += map(json.loads, shown)
         seen.flushes.append(len(shown))

@@ -14,19 +14,20 @@ import pytest
 from binspark.changes import ChangeReader, change_json
 from binspark.changes.selection_options import make_selection
 from binspark.columns.selection import Selection
-from binspark.documents.json_lines import lines_of
-from binspark.errors import DecodeError, Malformed
+from binspark.documents.line_style import LineFormat, LineStyle
+from binspark.errors import DecodeError
 from binspark.files import read_events
 from binspark.frames import Framer
 from binspark.kernels.packet_layout import ODD_CODES
 from binspark.replication.chunk import LogChunk
 from binspark.schema.history import SchemaHistory
 from binspark.tail import printer as change_printer
-from binspark.tail.printer import ChangePrinter
+from binspark.tail.printer import ChunkPrinter
 from binspark.testing.builder import BinlogBuilder, blob, delete, insert, integer, table, update, varchar
 from tests.corpus.cases import case_logs, corpus_logs, log_id
 
 LOGS = [log for log in corpus_logs() if not log.name.startswith("relay")]
+JSON, TEXT = LineStyle(LineFormat.JSON), LineStyle(LineFormat.TEXT)
 ITEMS = table("shop.items", integer("id"), varchar("name", 40))
 ORDERS = table("shop.orders", integer("id"), integer("item"))
 
@@ -45,7 +46,7 @@ def chunk_of(content: bytes, name: str = "binlog.000001", start: int = 4, end: i
 
 
 def printed(chunks: Iterable[LogChunk], selection: Selection, history: SchemaHistory | None = None) -> list[str]:
-    printer = ChangePrinter(selection, history or SchemaHistory(), change_json, is_json=True)
+    printer = ChunkPrinter(selection, history or SchemaHistory(), JSON)
     return b"".join(bytes(text) for chunk in chunks for text in printer.lines(chunk)).decode().splitlines()
 
 
@@ -122,7 +123,7 @@ def renamed_log() -> tuple[bytes, list[int]]:
 def test_readers_in_bulk_and_by_row_share_what_they_learn(bulk: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
     content, starts = renamed_log()
     cuts = [4, *starts, len(content)]
-    printer = ChangePrinter(Selection(), SchemaHistory(), change_json, is_json=True)
+    printer = ChunkPrinter(Selection(), SchemaHistory(), JSON)
     lines: list[str] = []
     for number, (start, end) in enumerate(pairwise(cuts)):
         monkeypatch.setattr(change_printer, "BULK_BYTES", 0 if number in bulk else 1 << 30)
@@ -139,11 +140,12 @@ def test_what_came_before_damage_is_shown_before_the_error() -> None:
     content = bytearray(log.files[0].content)
     content[-40] ^= 1
     damaged = replace(chunk_of(log.files[0].content), data=memoryview(bytes(content))[4:])
-    printer = ChangePrinter(Selection(), SchemaHistory(), change_json, is_json=True)
+    printer = ChunkPrinter(Selection(), SchemaHistory(), JSON)
     shown: list[str] = []
     with pytest.raises(DecodeError):
         shown.extend(bytes(text).decode() for text in printer.lines(damaged))
-    assert [_parsed(line)["after"]["id"] for line in shown] == [0, 1]
+    lines = "".join(shown).splitlines()
+    assert [_parsed(line)["after"]["id"] for line in lines] == [0, 1]
 
 
 @pytest.mark.usefixtures("in_bulk")
@@ -154,25 +156,14 @@ def test_names_are_written_as_json() -> None:
     assert _parsed(printed([chunk_of(log.files[0].content)], Selection())[0])["table"] == '"orders"'
 
 
-def test_other_forms_are_written_row_by_row() -> None:
+@pytest.mark.parametrize("bulk_bytes", [0, 1 << 30], ids=["in-bulk", "by-row"])
+def test_text_is_the_same_in_bulk_and_by_row(bulk_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(change_printer, "BULK_BYTES", bulk_bytes)
     log = BinlogBuilder()
     log.transaction(insert(ORDERS, (1, 2), (3, 4)))
-    printer = ChangePrinter(Selection(), SchemaHistory(), lambda change: f"{change.row}", is_json=False)
-    assert b"".join(map(bytes, printer.lines(chunk_of(log.files[0].content)))) == b"0\n1\n"
-
-
-@pytest.mark.usefixtures("in_bulk")
-def test_a_chunk_that_kernels_refuse_is_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Statements that the first reading took notice of are not taken for others when they are read again."""
-    content, starts = renamed_log()
-
-    def refuse(*_arguments: object) -> None:
-        raise Malformed("0000-00-00 is not a date in the calendar")
-
-    printer = ChangePrinter(Selection(), SchemaHistory(), change_json, is_json=True)
-    lines: list[str] = []
-    for start, end in pairwise((4, starts[0], starts[4], len(content))):
-        monkeypatch.setattr(change_printer, "lines_of", refuse if start == starts[0] else lines_of)
-        for text in printer.lines(chunk_of(content, start=start, end=end)):
-            lines += bytes(text).decode().splitlines()
-    assert [list(_parsed(line)["after"])[1] for line in lines] == ["item", "item1", "item2", "item3"]
+    log.transaction(update(ORDERS, ((1, 2), (1, 3))))
+    printer = ChunkPrinter(Selection(), SchemaHistory(), TEXT)
+    lines = b"".join(map(bytes, printer.lines(chunk_of(log.files[0].content)))).decode().splitlines()
+    assert [line.split("  ")[-1] for line in lines] == [lines[0].split("  ")[-1], "id=1 item=2", "id=3 item=4",
+                                                       lines[3].split("  ")[-1], "item: 2 → 3"]  # fmt: skip
+    assert [line.startswith("# ") for line in lines] == [True, False, False, True, False]

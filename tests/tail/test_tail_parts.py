@@ -1,4 +1,4 @@
-"""The parts of a tail by themselves: memory that is used again, output in the background."""
+"""The parts of a tail by themselves: output in the background."""
 
 from __future__ import annotations
 
@@ -12,26 +12,12 @@ from typing import Any, BinaryIO
 import pytest
 
 from binspark.cli.server_rows import BackgroundOutput
-from binspark.tail.printer import MemoryPool
 
 pytestmark = pytest.mark.timeout(30)
 
 
 def never() -> None:
     raise AssertionError("nobody asked to stop")
-
-
-def test_memory_is_used_again_for_the_next_chunk_but_one() -> None:
-    pool = MemoryPool()
-    chunks = []
-    for sizes in ((10, 20), (10,), (5, 20), (10, 10)):
-        pool.begin_chunk()
-        taken = [pool.take(size) for size in sizes]
-        assert all(len(area) >= size for area, size in zip(taken, sizes, strict=True))
-        chunks.append([area.ctypes.data for area in taken])
-    assert chunks[2] == chunks[0]
-    assert chunks[3][0] == chunks[1][0]
-    assert len({*chunks[0], *chunks[3]}) == 4
 
 
 @pytest.mark.parametrize("size", [1, 1 << 20])

@@ -22,7 +22,7 @@ from binspark.columns.starts import LogBytes
 from binspark.event import Event, EventDecoder, Query, Rows
 from binspark.event.mariadb import MariadbGtidFlag
 from binspark.event.rows import RowsFlag
-from binspark.frames import EventCode, Framer
+from binspark.frames import EventCode, Framer, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET, MAGIC
 from binspark.gtid import GtidSet
 from binspark.kernels.packet_layout import Outcome
@@ -292,7 +292,9 @@ def is_exact_begin(event: Event) -> bool:
 
 def check_verify(log: Known) -> None:
     """`verify` sees the same transactions in progress, and counts those that are complete."""
-    checks = Checks(LogKind.of(log.events[0].frame), Findings(FILE))
+    head = log.events[0].frame
+    relay = bool(head.header.flags & HeaderFlag.RELAY_LOG)
+    checks = Checks(LogKind.of(head, relay=relay), Findings(FILE))
     for event, in_progress in zip(log.events, log.in_progress, strict=True):
         checks.check(event.frame)
         first = checks.transactions.in_progress

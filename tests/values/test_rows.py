@@ -215,7 +215,7 @@ def test_the_old_times_of_mariadb_have_the_digits_that_the_table_has() -> None:
         "-12:34:56.987654",
     ]
     assert (texts["dt4"], texts["dt6"]) == ("2026-02-28 23:59:58.9876", "2026-02-28 23:59:58.987654")
-    assert (texts["ts0"], texts["ts3"]) == ("2026-02-28 23:59:58", "2026-02-28 23:59:58.987")
+    assert (texts["ts0"], texts["ts3"]) == ("2026-02-28 23:59:58+00:00", "2026-02-28 23:59:58.987+00:00")
 
 
 def test_the_old_times_of_mariadb_are_refused_if_their_digits_are_not_known() -> None:

@@ -20,7 +20,7 @@ FORMS: list[tuple[Column, Value, str]] = [
     (Column(T.DATE), Date(0, 0, 0), '"0000-00-00"'),
     (Column(T.TIME2), Time(-3020399_000_000, 6), '"-838:59:59.000000"'),
     (Column(T.DATETIME2), DateTime(Date(2024, 1, 2), 3, 4, 5), '"2024-01-02 03:04:05"'),
-    (Column(T.TIMESTAMP2), Timestamp(1, 500_000, 1), '"1970-01-01 00:00:01.5"'),
+    (Column(T.TIMESTAMP2), Timestamp(1, 500_000, 1), '"1970-01-01 00:00:01.5+00:00"'),
     (Column(T.FLOAT), 0.10000000149011612, "0.1"),
     (Column(T.FLOAT), 16777216.0, "16777216.0"),
     (Column(T.FLOAT), 3.4028234663852886e38, "3.4028235e+38"),

@@ -72,7 +72,7 @@ _BY_TYPE: dict[type, Callable[[Any], Any]] = {
     Date: Date.text,
     Time: Time.text,
     DateTime: DateTime.text,
-    Timestamp: Timestamp.text,
+    Timestamp: lambda value: value.text().removesuffix("+00:00"),
     Geometry: lambda value: value.srid.to_bytes(4, "little") + value.wkb,
 }
 

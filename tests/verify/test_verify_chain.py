@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from pathlib import Path
 
@@ -10,8 +11,16 @@ import pytest
 from binspark.errors import OptionError, SourceError
 from binspark.event import Rotate
 from binspark.frames import EventCode as E
-from binspark.testing.builder import MARIADB_10_11, MYSQL_8_0, MYSQL_9_7, BinlogBuilder, ServerKind, insert
-from binspark.verify import verify_logs
+from binspark.testing.builder import (
+    MARIADB_10_11,
+    MYSQL_5_5,
+    MYSQL_8_0,
+    MYSQL_9_7,
+    BinlogBuilder,
+    ServerKind,
+    insert,
+)
+from binspark.verify import Extent, verify_logs
 from tests.support.verify.logs import (
     ITEMS,
     chain,
@@ -235,3 +244,44 @@ def test_a_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
 def test_no_path_is_refused() -> None:
     with pytest.raises(OptionError):
         verify_logs([])
+
+
+@SERVERS
+def test_a_chain_that_begins_late_says_which_transactions_it_lacks(server: ServerKind, tmp_path: Path) -> None:
+    paths = chain(server).save(tmp_path)
+    report = verify_logs(paths[1:])
+    assert codes(report) == infos(report) == ["chain-begins-late"]
+    before = report.files[0].gtids_before
+    assert before in message(report, "chain-begins-late")
+    [extent] = report.summary.extents
+    assert extent == Extent(str(paths[1]), str(paths[2]), paths[2].stat().st_size, before)
+    assert before.endswith("1-2" if server is MYSQL_9_7 else "0-1-2")
+
+
+def test_a_chain_that_begins_late_is_known_by_the_number_of_its_first_file(tmp_path: Path) -> None:
+    log = BinlogBuilder(MYSQL_5_5)
+    log.rotate()
+    log.stop()
+    report = verify_logs(log.save(tmp_path)[1:])
+    assert "chain-begins-late" in infos(report)
+    assert "binlog.000001" in message(report, "chain-begins-late")
+
+
+@SERVERS
+def test_a_complete_chain_covers_all_its_files(server: ServerKind, tmp_path: Path) -> None:
+    paths = chain(server).save(tmp_path)
+    report = verify_logs(paths)
+    assert codes(report) == []
+    assert report.summary.extents == (Extent(str(paths[0]), str(paths[2]), paths[2].stat().st_size, ""),)
+
+
+@SERVERS
+def test_compressed_files_of_a_chain_are_read_too(server: ServerKind, tmp_path: Path) -> None:
+    paths = chain(server).save(tmp_path)
+    for path in paths[:2]:
+        Path(f"{path}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    report = verify_logs(tmp_path)
+    assert codes(report) == []
+    [extent] = report.summary.extents
+    assert (extent.first, extent.last) == (f"{paths[0]}.gz", str(paths[2]))

@@ -15,7 +15,7 @@ from rich.console import Console
 from binspark.cli import verify
 from binspark.cli.main import exit_code
 from binspark.cli.verify import verify_command
-from binspark.verify import Summary, verify_logs
+from binspark.verify import Extent, Summary, verify_logs
 from tests.corpus.cases import CORPUS
 from tests.support.verify.logs import chain, copy_case, flip
 
@@ -32,6 +32,7 @@ FILE_KEYS = [
     "checksum",
     "first_time",
     "last_time",
+    "gtids_before",
     "gtids",
     "errors",
     "warnings",
@@ -54,7 +55,8 @@ def test_an_intact_chain_is_a_row_for_each_file_and_a_summary_line() -> None:
     assert result.exit_code == 0
     assert lines[0].split() == re.split(" ", "file verdict events transactions bytes server checksum first last GTIDs")
     assert lines[1].startswith("binlog.000001  intact")
-    assert lines[-1] == "4 files, 36 events: nothing is damaged or missing"
+    covered = "from binlog.000001 to binlog.000004:517"
+    assert lines[-1] == f"4 files, 36 events: nothing is damaged or missing {covered}"
     assert len(lines) == 6
 
 
@@ -110,6 +112,9 @@ def test_json_is_one_object() -> None:
         "bytes": 2557,
         "errors": 0,
         "warnings": 0,
+        "extents": [
+            {"from": f"{ROTATION}/binlog.000001", "to": f"{ROTATION}/binlog.000004", "end": 517, "gtids_before": ""}
+        ],
     }
 
 
@@ -176,8 +181,20 @@ def test_a_terminal_gets_as_many_columns_as_fit(width: int, columns: int) -> Non
 @pytest.mark.parametrize(
     ("summary", "line"),
     [
-        (Summary(files=1, events=1), "1 file, 1 event: nothing is damaged or missing"),
-        (Summary(files=3, events=1204), "3 files, 1,204 events: nothing is damaged or missing"),
+        (
+            Summary(files=1, events=1, extents=(Extent("a/b.000001", "a/b.000001", 900, ""),)),
+            "1 file, 1 event: nothing is damaged or missing from the start of b.000001 to 900",
+        ),
+        (
+            Summary(files=3, events=1204, extents=(Extent("b.000001", "b.000003", 517, "u:1-3"),)),
+            "3 files, 1,204 events: nothing is damaged or missing from b.000001 to b.000003:517 "
+            "(earlier logs were not given)",
+        ),
+        (
+            Summary(files=3, events=7, extents=(Extent("b.000002", "b.000003", 517, ""), Extent("c", "c", 5, ""))),
+            "3 files, 7 events: nothing is damaged or missing from b.000002 to b.000003:517 "
+            "(earlier logs were not given), or from the start of c to 5",
+        ),
         (Summary(files=3, events=7, warnings=2), "3 files, 7 events: no error, 2 warnings"),
         (Summary(files=3, events=7, errors=2, warnings=1), "3 files, 7 events: 2 errors, 1 warning"),
     ],

@@ -113,7 +113,7 @@ def test_positions_past_four_gibibytes_wrap() -> None:
     event = event_bytes(E.STOP, b"", HeaderFields(1, 1), LOG_FORMAT, offset)
     frame = next(Framer(LOG_FORMAT, offset).feed(event))
     findings = Findings("large")
-    EventCheck(LogKind.of(frame), findings).decode(frame)
+    EventCheck(LogKind.of(frame, relay=False), findings).decode(frame)
     assert frame.header.next_position == len(event) - 10
     assert findings.kept == []
 
@@ -123,7 +123,7 @@ def test_chains_of_both_families_need_no_rotation_to_be_the_first_file(tmp_path:
         folder = tmp_path / str(number)
         folder.mkdir()
         later = log.save(folder)[1:]
-        assert codes(verify_logs(later)) == []
+        assert codes(verify_logs(later)) == ["chain-begins-late"]
 
 
 def test_the_last_file_given_may_continue_in_another(tmp_path: Path) -> None:

@@ -1,12 +1,11 @@
-"""A changed row, and its JSON."""
+"""A changed row."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import NamedTuple
 
 from binspark.event.rows import RowOperation
-from binspark.position import log_name
 from binspark.schema.table import TableSchema
 from binspark.values.as_json import row_json
 from binspark.values.value import Absent, Row, Value
@@ -15,8 +14,7 @@ Named = dict[str, Value]
 """Values by the names of their columns: `@1`, `@2`, ... if the names are not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A changed row.
 
     file, pos       the log file, and the position of the rows event in it (inside a payload: of the payload)
@@ -24,6 +22,8 @@ class Change:
     gtid            the GTID of the transaction, None if it has none
     timestamp       the time of the event, in seconds since 1970
     server_id       the server that the change was made on
+    thread_id       the thread that made it, None if the log does not have it
+    statement       the statement that made it, if the log has it (ROWS_QUERY, ANNOTATE_ROWS): its first 1000 bytes
     op              `insert`, `update` or `delete`; `truncate` for all rows of the table, by TRUNCATE or DROP TABLE
     table_schema    the schema of the table at that position
     before_image    the old row, one value for each column of the table; None for an insert and a truncation
@@ -38,6 +38,8 @@ class Change:
     gtid: str | None
     timestamp: int
     server_id: int
+    thread_id: int | None
+    statement: str | None
     op: RowOperation
     table_schema: TableSchema
     before_image: Row | None
@@ -93,36 +95,15 @@ def _named(image: Row | None, schema: TableSchema) -> Named | None:
     }
 
 
-def change_json(change: Change) -> str:
-    """Return a change as the record that `binspark rows --format jsonl` prints, with its keys in a fixed order."""
-    table = change.table_schema
-    members = {
-        "file": _text(log_name(change.file)),
-        "pos": str(change.pos),
-        "row": str(change.row),
-        "gtid": "null" if change.gtid is None else _text(change.gtid),
-        "timestamp": str(change.timestamp),
-        "schema": _text(table.schema),
-        "table": _text(table.table),
-        "op": _text(change.op.value),
-        "before": _image_json(change.before_image, table),
-        "after": _image_json(change.after_image, table),
-        "key": key_json(change),
-    }
-    return "{" + ", ".join(f'"{name}": {value}' for name, value in members.items()) + "}"
-
-
 def key_json(change: Change) -> str:
     """Return the values of the primary key as a JSON object; `null` if the key is not known."""
     key, table = change.key_image, change.table_schema
     if key is None:
         return "null"
-    return row_json(key, [table.columns[index] for index in table.primary_key or ()])
+    columns = [replace(table.columns[index], name=table.column_names[index]) for index in table.primary_key or ()]
+    return row_json(key, columns)
 
 
-def _image_json(image: Row | None, table: TableSchema) -> str:
+def image_json(image: Row | None, table: TableSchema) -> str:
+    """Return a row image as a JSON object; `null` if there is none."""
     return "null" if image is None else row_json(image, table.columns)
-
-
-def _text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)

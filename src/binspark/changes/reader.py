@@ -1,8 +1,7 @@
-"""Changed rows out of events, one at a time; and the number of rows of each transaction."""
+"""Changed rows out of events, one at a time."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +9,7 @@ from binspark.changes.change import Change
 from binspark.columns.rewrite import FragmentStore
 from binspark.errors import Malformed
 from binspark.event import (
+    AnnotateRows,
     Event,
     EventDecoder,
     FormatDescription,
@@ -20,20 +20,23 @@ from binspark.event import (
     Query,
     QueryCompressed,
     Rows,
+    RowsQuery,
     StartV3,
     TableMap,
     TransactionPayload,
 )
 from binspark.event.rows import RowOperation, unknown_table_id
+from binspark.event.rows_query import shown_statement
 from binspark.frames import Framer, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
 from binspark.schema.emptied import NONE_EMPTIED, Emptied, unknown_table
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
+from binspark.transactions.grammar import Role, boundary_of
 from binspark.transactions.transaction import commit_of
 from binspark.values.options import Undecodable, ValueOptions
-from binspark.values.rows import RowChange, rows_of
+from binspark.values.rows import RowChange, rows_of, unsupported_rows
 
 if TYPE_CHECKING:
     from binspark.columns.selection import Selection
@@ -62,17 +65,17 @@ class ChangeReader:
         self._fragments = FragmentStore()
         self._payload_rows = 0
         self._gtid: str | None = None
+        self._thread_id: int | None = None
+        self._statement: str | None = None
         self._in_transaction = False
         self._wants_transaction = selection.wants_gtid(None)
-        self._thread_id: int | None = None
 
     def feed(self, event: Event) -> Iterator[Change]:
         """Take an event and yield the changes in it."""
         emptied = self.history.feed(event)
-        if emptied != NONE_EMPTIED:
-            return self._truncations(event, emptied)
         handler = self._HANDLERS.get(type(event.body))
-        return iter(()) if handler is None else handler(self, event)
+        found = iter(()) if handler is None else handler(self, event)
+        return found if emptied == NONE_EMPTIED else self._truncations(event, emptied)
 
     def _truncations(self, event: Event, emptied: Emptied) -> Iterator[Change]:
         """Yield a change for each table that a statement empties."""
@@ -89,23 +92,35 @@ class ChangeReader:
     def _begin_log(self, event: Event) -> Iterator[Change]:
         """Begin without a transaction in a server's own log. In relay logs, transactions continue in the next file."""
         if event.offset == FIRST_EVENT_OFFSET and not event.header.flags & HeaderFlag.RELAY_LOG:
-            self._fragments = FragmentStore()
-            self._gtid = self._thread_id = None
-            self._in_transaction = False
-            self._wants_transaction = self.selection.wants_gtid(None)
+            self.forget_transaction()
         return iter(())
+
+    def forget_transaction(self) -> None:
+        """Forget the transaction in progress: the events that follow do not belong to it."""
+        self._fragments = FragmentStore()
+        self._gtid = self._thread_id = self._statement = None
+        self._in_transaction = False
+        self._wants_transaction = self.selection.wants_gtid(None)
 
     def _begin_transaction(self, event: Event) -> Iterator[Change]:
         gtid, commit_time = commit_of(event)
         self._gtid = None if gtid is None else str(gtid)
-        self._in_transaction = True
         self._thread_id = event.body.thread_id if isinstance(event.body, MariadbGtidEvent) else None
+        self._statement = None
+        self._in_transaction = True
         self._wants_transaction = self.selection.wants_gtid(gtid) and self.selection.wants_commit(commit_time)
         return iter(())
 
-    def _note_thread(self, event: Event) -> Iterator[Change]:
+    def _note_query(self, event: Event) -> Iterator[Change]:
         """Note the thread of a statement: that of BEGIN is the thread of the rows that follow."""
         self._thread_id = event.body.thread_id
+        if boundary_of(event).role is Role.BEGINS:
+            self._statement = None
+        return iter(())
+
+    def _note_statement(self, event: Event) -> Iterator[Change]:
+        """Note the statement of the rows that follow."""
+        self._statement = shown_statement(event.body.query)
         return iter(())
 
     def _begin_payload(self, _event: Event) -> Iterator[Change]:
@@ -118,7 +133,7 @@ class ChangeReader:
         name = f"{body.schema}.{body.table}"
         self.tables.add(name)
         self._maps[body.table_id] = body
-        if self.selection.wants(name):
+        if body.has_type_metadata and self.selection.wants(name):
             self._schemas[name] = self.history.table_schema(body, event.position)
         return iter(())
 
@@ -139,10 +154,11 @@ class ChangeReader:
         if rows.ends_statement and len(self._maps) > _MAX_TABLE_MAPS:
             self._maps.clear()
         if table_map is not None:
-            return self._rows_of(event, table_map)
-        if rows.rows:  # one without rows only ends its statement
+            yield from self._rows_of(event, table_map)
+        elif rows.rows:  # one without rows only ends its statement
             raise unknown_table_id(rows, event.position)
-        return iter(())
+        if rows.ends_statement:
+            self._statement = None
 
     def _rows_of(self, event: Event, table_map: TableMap) -> Iterator[Change]:
         """Decode selected rows. Inside a payload all rows are decoded, so that row numbers do not depend on filters."""
@@ -150,6 +166,8 @@ class ChangeReader:
         wanted = self._wants(event, f"{table_map.schema}.{table_map.table}", operation)
         if not wanted and event.inner is None:
             return
+        if not table_map.has_type_metadata:
+            raise unsupported_rows(event)
         table = self.history.table_schema(table_map, event.position)
         first = 0 if event.inner is None else self._payload_rows
         options = self._options if wanted else _COUNT_ONLY
@@ -160,8 +178,20 @@ class ChangeReader:
 
     def _change(self, event: Event, row: int, table: TableSchema, images: RowChange, operation: RowOperation) -> Change:
         header = event.header
-        position = (event.file, event.offset, row)
-        return Change(*position, self._gtid, header.timestamp, header.server_id, operation, table, *images)
+        return Change(
+            file=event.file,
+            pos=event.offset,
+            row=row,
+            gtid=self._gtid,
+            timestamp=header.timestamp,
+            server_id=header.server_id,
+            thread_id=self._thread_id,
+            statement=self._statement,
+            op=operation,
+            table_schema=table,
+            before_image=images.before,
+            after_image=images.after,
+        )
 
     def _wants(self, event: Event, table: str, operation: RowOperation) -> bool:
         selection = self.selection
@@ -177,34 +207,12 @@ class ChangeReader:
         GtidEvent: _begin_transaction,
         GtidTagged: _begin_transaction,
         MariadbGtidEvent: _begin_transaction,
-        Query: _note_thread,
-        QueryCompressed: _note_thread,
         TransactionPayload: _begin_payload,
         TableMap: _map_table,
         PartialRowData: _join_fragments,
         Rows: _rows,
+        Query: _note_query,
+        QueryCompressed: _note_query,
+        RowsQuery: _note_statement,
+        AnnotateRows: _note_statement,
     }
-
-
-RowCounts = Counter[tuple[str, str, RowOperation]]
-"""Rows by schema, table and operation."""
-
-
-class RowCounter:
-    """Counts the rows of transactions while their events are read: `Assembler(watcher=counter.watch)`."""
-
-    def __init__(self, reader: ChangeReader) -> None:
-        self._reader = reader
-        self._counts: dict[int, RowCounts] = {}
-
-    def watch(self, transaction: int, event: Event) -> None:
-        """Take an event of a transaction."""
-        for change in self._reader.feed(event):
-            if change.op is RowOperation.TRUNCATE:
-                continue
-            counts = self._counts.setdefault(transaction, Counter())
-            counts[change.schema, change.table, change.op] += 1
-
-    def take(self, transaction: int) -> RowCounts:
-        """Return the counts of a transaction, and forget them."""
-        return self._counts.pop(transaction, Counter())

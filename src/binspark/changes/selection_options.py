@@ -49,6 +49,7 @@ class SelectionOptions(TypedDict, total=False):
     include_gtids: GtidSet | MariadbRanges | MariadbPosition | str | None
     exclude_gtids: GtidSet | MariadbRanges | MariadbPosition | str | None
     undecodable: str | None
+    where: str | None
 
 
 class BatchOptions(SelectionOptions, total=False):
@@ -73,6 +74,7 @@ class SelectionOption(Option):
     target       the field of `Selection`, or of its `ColumnOptions`, that the value is for
     is_policy    whether the target is a field of `ColumnOptions`
     for_batches  whether the option is about columns, and means nothing for rows one at a time
+    for_values   whether the option is about values, and means nothing for events and transactions
     is_time      whether the value is a time, which may be without a time zone
     """
 
@@ -80,6 +82,7 @@ class SelectionOption(Option):
     is_time: bool = False
     is_policy: bool = False
     for_batches: bool = False
+    for_values: bool = False
 
 
 def _operations(value: str | Iterable[str]) -> Operations:
@@ -117,6 +120,12 @@ def _zero_dates(value: str) -> Any:
     from binspark.columns.options import ZeroDates
 
     return values.one_of(ZeroDates)(value)
+
+
+def _where(value: str) -> Any:
+    from binspark.columns.where.parser import parse_condition
+
+    return parse_condition(value)
 
 
 def _time_format(value: str) -> Any:
@@ -164,13 +173,13 @@ SELECTION_OPTIONS = (
     SelectionOption(
         name="start_datetime", target="start_time", parse=values.time_seconds, metavar=_TIME, is_time=True,
         surfaces=_NOT_IN_SPARK,
-        help="Skip rows of events whose time is before this.",
+        help="Skip events before this time, and the rows in them.",
         old_names={Surface.PYTHON: "start_time"},
     ),
     SelectionOption(
         name="stop_datetime", target="stop_time", parse=values.time_seconds, metavar=_TIME, is_time=True,
         surfaces=_NOT_IN_SPARK,
-        help="Skip rows of events whose time is this or later.",
+        help="Skip events of this time or later, and the rows in them.",
         old_names={Surface.PYTHON: "stop_time"},
     ),
     SelectionOption(
@@ -201,6 +210,11 @@ SELECTION_OPTIONS = (
         name="thread_id", target="thread_id", parse=values.integer_in(0, 0xFFFFFFFFFFFFFFFF), metavar="NUMBER",
         default="all",
         help="Read only transactions of the connection with this id, as far as the log names their connections.",
+    ),
+    SelectionOption(
+        name="where", target="where", parse=_where, metavar="CONDITION", default="all", surfaces=_NOT_IN_SPARK,
+        for_values=True,
+        help="Read only rows with such values, as in \"id = 42 AND before.state <> after.state\".",
     ),
     SelectionOption(
         name="undecodable", target="undecodable", parse=_undecodable, choices=_UNDECODABLE, default="error",
@@ -265,7 +279,8 @@ TIMEZONE = Option(
 )  # fmt: skip
 SCHEMA_FILE = Option(
     name="schema_file", parse=values.text, metavar="FILE.sql",
-    help="A dump of the tables (mysqldump --no-data) with the names, types and keys that the log lacks.",
+    help="A dump of the tables (mysqldump --no-data) with the names, types and keys that the log lacks. Where it fits "
+    "the rows, it takes precedence over DDL in the log.",
     old_names={Surface.COMMAND_LINE: "--schema", Surface.PYTHON: "schema"},
 )  # fmt: skip
 

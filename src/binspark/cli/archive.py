@@ -9,7 +9,7 @@ import click
 
 from binspark.cli.command import Command, RenamedOption, format_option
 from binspark.cli.live import stop_on_signal, warnings_to
-from binspark.cli.output import json_line, print_message, size_text
+from binspark.cli.output import echo, json_line, print_message, size_text
 from binspark.cli.server_options import live_option, server_options
 from binspark.live import open_archiver
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @live_option("sync_seconds")
 @live_option("upload_seconds")
 @live_option("spool")
-@live_option("connection_server_id", cls=RenamedOption, old_names={"--server-id": "--connection-server-id"})
+@live_option("connection_server_id")
 @live_option("heartbeat_seconds")
 @live_option("progress_seconds")
 @format_option("text", "jsonl")
@@ -72,7 +72,7 @@ def _print_text(report: Report, is_last: bool) -> None:
         lag = "an unknown size" if report.lag_bytes is None else size_text(report.lag_bytes)
         age = "" if report.lag_seconds is None else f", {report.lag_seconds:.0f} s"
         parts.append(f"lag {lag}{age}")
-    click.echo("  ".join(parts), err=True)
+    echo("  ".join(parts), err=True)
 
 
 def _print_json(report: Report, is_last: bool) -> None:
@@ -85,11 +85,11 @@ def _print_json(report: Report, is_last: bool) -> None:
         "lag_seconds": None if report.lag_seconds is None else round(report.lag_seconds, 3),
         "ended": is_last,
     }
-    click.echo(json_line(record), err=True)
+    echo(json_line(record), err=True)
 
 
 _PRINTERS = {"text": _print_text, "jsonl": _print_json}
 _WARNERS: dict[str, Callable[[str], None]] = {
     "text": print_message,
-    "jsonl": lambda message: click.echo(json_line({"warning": message}), err=True),
+    "jsonl": lambda message: echo(json_line({"warning": message}), err=True),
 }

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from binspark.cli.command import Command, RenamedOption, format_option
-from binspark.cli.output import counted, json_line, print_message, printable
+from binspark.cli.output import counted, echo, json_line, print_message, safe
 from binspark.cli.server_options import server_options
 from binspark.errors import SourceError
 from binspark.live import connect
@@ -73,7 +73,7 @@ def doctor_command(connection: ConnectionConfig, output_format: str, check_table
     findings = find_problems(profile)
     if output_format == "jsonl":
         for finding in findings:
-            click.echo(json_line(finding_record(finding)))
+            echo(json_line(finding_record(finding)))
     else:
         _print_text(address, profile, findings)
     return 1 if any(finding.severity == "error" for finding in findings) else 0
@@ -113,7 +113,7 @@ def _print_finding(console: Console, finding: Finding) -> None:
 
 def _safe(text: str) -> str:
     """Names of tables on a server may contain control characters."""
-    return printable(text, instead="?")
+    return safe(text)
 
 
 def _conclusion(findings: Sequence[Finding]) -> str:

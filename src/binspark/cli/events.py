@@ -11,16 +11,18 @@ from typing import Any
 import click
 
 from binspark.changes.event_filter import EventFilter
-from binspark.cli.command import Command, RenamedOption, format_option, type_codes, types_option
+from binspark.cli.command import Command, RenamedOption, click_option, format_option, type_codes, types_option
 from binspark.cli.inputs import Logs, log_options
 from binspark.cli.output import Damage, json_line, print_lines
 from binspark.cli.row_options import filter_options, selection_from
 from binspark.event import Event
 from binspark.files import ReadOptions
+from binspark.files.damage import SKIP_DAMAGED
 from binspark.files.inputs import LogInput
-from binspark.frames.checksum import ChecksumState, checksum_mismatch
+from binspark.files.read import bad_checksum
+from binspark.frames import ChecksumState
+from binspark.options.times import Clock
 from binspark.render.records import EventLines, event_record
-from binspark.render.times import Clock
 
 
 @click.command("events", cls=Command)
@@ -35,8 +37,15 @@ from binspark.render.times import Clock
     default=True,
     help="Show the events inside compressed transactions too.  [default: expand-payloads]",
 )
+@click_option(SKIP_DAMAGED)
 def events_command(
-    logs: Logs, output_format: str, types: tuple[str, ...], timezone: tzinfo, expand_payloads: bool, **options: Any
+    logs: Logs,
+    output_format: str,
+    types: tuple[str, ...],
+    timezone: tzinfo,
+    expand_payloads: bool,
+    skip_damaged: bool,
+    **options: Any,
 ) -> int:
     """Show the events of one or more logs, or of a server (--host).
 
@@ -45,16 +54,17 @@ def events_command(
     With --tables, table maps, rows events and statements of these tables are shown. GTIDs, commit times and threads
     select all events of a transaction, the other options single events.
 
-    An event whose checksum does not match is shown and marked. Where a log is damaged, reading continues as far as
-    events can be found, then with the next file. Exit code 1: a log is damaged.
+    An event whose checksum does not match is shown and marked. Where bytes are not an event, reading continues with the
+    next file or, with --skip-damaged, with the next event that can be found. Exit code 1: a log is damaged.
     """
     codes = type_codes(types)
     selection = selection_from(options, timezone)
-    inputs = logs.inputs(selection, timezone, with_earlier=False)
+    damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
+    inputs = logs.inputs(selection, timezone, with_earlier=False, on_damage=damage.on_damage)
     with_file = len(inputs) > 1 or logs.server is not None
     heading, render = _form(output_format, Clock(timezone), with_file=with_file)
     read_options = ReadOptions(expand_payloads=expand_payloads, report_checksums=True)
-    damage, wanted = Damage(), EventFilter(selection)
+    wanted = EventFilter(selection)
     for number, log in enumerate(inputs):
         wanted.start = log.start
         lines = (
@@ -84,6 +94,6 @@ def _under(heading: str | None, lines: Iterator[str]) -> Iterator[str]:
 def _events(log: LogInput, options: ReadOptions, damage: Damage) -> Iterator[Event]:
     with damage.ends_file():
         for event in log.events(options):
-            if event.checksum is ChecksumState.BAD:
-                damage.report(checksum_mismatch(event.frame.data, event.type).at(event.position))
+            if event.checksum is ChecksumState.BAD and event.inner is None:
+                damage.report(bad_checksum(event.frame, event.file))
             yield event

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 import click
 
 from binspark.cli.command import Command, format_option, type_codes, types_option
-from binspark.cli.output import Damage, json_line, print_message
+from binspark.cli.output import Damage, echo, json_line, print_message
 from binspark.errors import OptionError
 from binspark.files import LogSource, find_logs
 from binspark.frames.checksum import checksum_mismatch
@@ -126,25 +126,23 @@ def _json_document(_width: int | None, _full_hex: bool) -> Iterator[Show]:
 
     def show(explanation: Explanation) -> None:
         nonlocal separator
-        click.echo(f"{separator}\n{json_line(explanation_record(explanation))}", nl=False)
+        echo(f"{separator}\n{json_line(explanation_record(explanation))}", nl=False)
         separator = ","
 
     yield show
-    click.echo("\n]" if separator == "," else "[]")
+    echo("\n]" if separator == "," else "[]")
 
 
 @contextmanager
 def _json_lines(_width: int | None, _full_hex: bool) -> Iterator[Show]:
-    yield lambda explanation: click.echo(json_line(explanation_record(explanation)))
+    yield lambda explanation: echo(json_line(explanation_record(explanation)))
 
 
 @contextmanager
 def _text(width: int | None, full_hex: bool) -> Iterator[Show]:
     """Print text: with colors on a terminal, plain elsewhere."""
     if not sys.stdout.isatty():
-        yield lambda explanation: click.echo(
-            _plain(text_lines(explanation, width or _WIDTH_OF_FILES, full_hex=full_hex))
-        )
+        yield lambda explanation: echo(_plain(text_lines(explanation, width or _WIDTH_OF_FILES, full_hex=full_hex)))
         return
     from rich.console import Console
     from rich.text import Text

@@ -15,10 +15,11 @@ from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedCo
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from binspark.cli.command import Command, format_option
+from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs, log_options, server_history
-from binspark.cli.output import Damage, json_line
+from binspark.cli.output import Damage, echo, json_line
 from binspark.cli.row_options import batch_options, history_from, row_options, selection_from, warn_about_unmatched
+from binspark.files.damage import SKIP_DAMAGED
 from binspark.files.inputs import LogInput
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _shown(rows: int, files: int, size: int) -> tuple[str, str, str]:
     "--rows-per-file", metavar="NUMBER", type=click.IntRange(min=1), help="The maximum number of rows in a file."
 )
 @click.option("--overwrite", is_flag=True, help="Replace the tables of an earlier export in DIR.")
-@click.option("--salvage", is_flag=True, help="Keep the rows before damage, and continue with the next log.")
+@click_option(SKIP_DAMAGED)
 def export_command(
     logs: Logs,
     output: Path,
@@ -130,7 +131,7 @@ def export_command(
     schema_file: str | None,
     rows_per_file: int | None,
     overwrite: bool,
-    salvage: bool,
+    skip_damaged: bool,
     **options: Any,
 ) -> int:
     """Write the changed rows of logs, or of a server (--host), as Parquet files.
@@ -138,30 +139,29 @@ def export_command(
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
     Each table has a directory: DIR/shop.orders/part-00000.parquet. Files get their final names when all of them are
-    complete. If the export fails or is interrupted, no file is left. Exit code 1: a log is damaged.
+    complete. If the export fails or is interrupted, no file is left. A damaged log fails the export, unless
+    --skip-damaged is given. Exit code 1: a log is damaged.
     """
     from binspark.export import Export, ExportOptions
     from binspark.export.columns import with_columns_followed
 
     selection = selection_from(options, timezone)
-    inputs = logs.inputs(selection, timezone)
+    damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
+    inputs = logs.inputs(selection, timezone, on_damage=damage.on_damage)
     history = history_from(schema_file)
     if logs.server is not None and schema_file is None:
         history = server_history(inputs[0], history)
     selection = with_columns_followed(selection, inputs, history)
-    export_options = ExportOptions(overwrite, salvage, rows_per_file)
+    export_options = ExportOptions(overwrite, rows_per_file)
     messages = Console(stderr=True, highlight=False)
     notice_of_compiling(messages)
-    with Progress(messages, inputs) as progress:
+    with damage.ends_command(), Progress(messages, inputs) as progress:
         export = Export(selection, history, export_options, on_rows=progress.add_rows, on_bytes=progress.add_bytes)
         written = export.run(inputs, output)
-    damage = Damage()
-    for error in export.damage:
-        damage.report(error)
     warn_about_unmatched(selection, [table.name for table in written])
     if output_format == "jsonl":
         for table in written:
-            click.echo(json_line(summary_record(table)))
+            echo(json_line(summary_record(table)))
     else:
         Console(highlight=False).print(summary_page(written))
     return damage.exit_code

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from binspark.cli.command import Command, format_option
-from binspark.cli.output import json_line, printable
+from binspark.cli.output import echo, json_line, shortened
 from binspark.errors import BinlogError, Malformed, OptionError
 from binspark.gtid import GtidSet, MariadbPosition, MariadbState
 
@@ -102,7 +102,7 @@ def gtid_command(operation: str, sets: tuple[str, ...], output_format: str) -> i
     except BinlogError as error:
         raise OptionError(error.message) from None
     for record in records:
-        click.echo(json_line(record) if output_format == "jsonl" else _as_text(record))
+        echo(json_line(record) if output_format == "jsonl" else _as_text(record))
     return 1 if any(answer is False for record in records for answer in record.values()) else 0
 
 
@@ -147,4 +147,4 @@ def _parse_all(texts: Sequence[str]) -> Sequence[Value]:
 
 
 def _shortened(text: str) -> str:
-    return repr(printable(text, 48))
+    return repr(shortened(text, 48))

@@ -15,6 +15,7 @@ from binspark.cli.live import warnings_to
 from binspark.cli.output import print_message
 from binspark.cli.server_options import drop_connection, live_option, names_server, take_connection, with_server_options
 from binspark.errors import OptionError, SourceError
+from binspark.files.damage import OnDamage
 from binspark.files.inputs import FileInput, LogInput
 from binspark.files.positions import NOWHERE, part_between
 from binspark.files.sources import LogSource, find_logs
@@ -67,11 +68,16 @@ class Logs:
     files: tuple[str, ...]
     server: ServerRange | None
 
-    def inputs(self, selection: Selection, zone: tzinfo, *, with_earlier: bool = True) -> list[LogInput]:
-        """Return the inputs in order; positions of the selection are positions in files."""
+    def inputs(
+        self, selection: Selection, zone: tzinfo, *, with_earlier: bool = True, on_damage: OnDamage | None = None
+    ) -> list[LogInput]:
+        """Return the inputs in order; positions of the selection are positions in files.
+
+        With `on_damage`, which is called with it, damage in files is skipped.
+        """
         if self.server is None:
-            return [FileInput(source) for source in self.sources(selection, with_earlier=with_earlier)]
-        self.check_server(selection)
+            return [FileInput(source, on_damage) for source in self.sources(selection, with_earlier=with_earlier)]
+        self.check_server(selection, skip_damaged=on_damage is not None)
         return [self.server.open(zone)]
 
     def sources(self, selection: Selection, *, with_earlier: bool = True) -> list[LogSource]:
@@ -80,8 +86,10 @@ class Logs:
         _warn_about_positions(sources)
         return sources
 
-    def check_server(self, selection: Selection) -> None:
-        """Refuse positions in files where a server is read."""
+    def check_server(self, selection: Selection, *, skip_damaged: bool = False) -> None:
+        """Refuse positions in files where a server is read, and to skip damage, which a server does not send."""
+        if skip_damaged:
+            raise OptionError("is for files; it cannot be combined with --host", option="--skip-damaged")
         given = [
             (position, option, instead)
             for position, option, instead in (
@@ -151,7 +159,7 @@ def log_options(
 def _live_settings(default_start: str, default_until: str) -> list[tuple[str, dict[str, Any]]]:
     return [
         ("start", {"help": f"{_help_of('start')}  [default: {default_start}]"}),
-        ("until", {"help": f"{_help_of('until')}  [default: {default_until}]"}),
+        ("until", {"help": f"{_help_of('until')} never follows the server.  [default: {default_until}]"}),
         ("connection_server_id", {"cls": RenamedOption, "old_names": _OLD_CONNECTION_ID}),
         ("heartbeat_seconds", {}),
     ]
@@ -160,9 +168,7 @@ def _live_settings(default_start: str, default_until: str) -> list[tuple[str, di
 def _help_of(name: str) -> str:
     from binspark.options.server import STREAM_OPTIONS
 
-    return "Of a server: " + next(
-        option.help[0].lower() + option.help[1:] for option in STREAM_OPTIONS if option.name == name
-    )
+    return next(option.help for option in STREAM_OPTIONS if option.name == name)
 
 
 def _refuse_without_server(files: tuple[str, ...], start: str | None, until: str | None) -> None:

@@ -5,16 +5,33 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from binspark.errors import BinlogError, DecodeError, SchemaError
-from binspark.render.times import UTC_CLOCK, Clock
+from binspark.files.damage import Damage as SkippedPart
+from binspark.files.damage import OnDamage
+from binspark.options.times import UTC_CLOCK, Clock
 
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+    from binspark.documents.line_style import LineStyle
+
+Text = bytes | memoryview
+_MAX_VALUE = 60
+_MAX_STATEMENT = 200
+_MAX_BYTE = 0xFF
+# What a terminal obeys, and marks that change the direction of text. Newlines and tabs are layout.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_SPACE = re.compile(r"[ \t\r\n]+")
 _LINES_PER_WRITE = 256
 _UNIT = 1000
 
@@ -32,16 +49,16 @@ def print_lines(lines: Iterable[str], *, at_once: bool = False) -> None:
         for line in lines:
             block.append(line)
             if len(block) >= lines_per_write:
-                click.echo("\n".join(block))
+                echo("\n".join(block))
                 block.clear()
     finally:
         if block:
-            click.echo("\n".join(block))
+            echo("\n".join(block))
 
 
 def print_message(message: BinlogError | str) -> None:
     """Print an error or a warning on standard error."""
-    click.echo(f"binspark: {message}", err=True)
+    echo(f"binspark: {message}", err=True)
 
 
 _ESCAPE = "binspark.escape"
@@ -62,10 +79,10 @@ def escape_what_cannot_be_encoded() -> None:
 def _escaped(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join(map(_escape, error.object[error.start : error.end])), error.end
+    return "".join(map(_escape_as_json, error.object[error.start : error.end])), error.end
 
 
-def _escape(letter: str) -> str:
+def _escape_as_json(letter: str) -> str:
     """Return a character as JSON escapes it: as its number in hex, or as the numbers of two surrogates."""
     number = ord(letter)
     if number <= _LAST_OF_PLANE_0:
@@ -74,10 +91,29 @@ def _escape(letter: str) -> str:
 
 
 class Damage:
-    """Prints what is damaged, and remembers that something was: the exit code is 1 then."""
+    """Prints what is damaged, and remembers that something was: the exit code is 1 then.
 
-    def __init__(self) -> None:
+    skip_damaged    whether damage is skipped; None for a command that has no such option
+    output_format   how skipped parts are printed: as lines for people, or as JSON
+    """
+
+    def __init__(self, *, skip_damaged: bool | None = None, output_format: str = "text") -> None:
         self.found = False
+        self._skip_damaged = skip_damaged
+        self._as_json = output_format == "jsonl"
+
+    @property
+    def on_damage(self) -> OnDamage | None:
+        """What readers call with the parts that they skip; None if damage is an error."""
+        return self.skip if self._skip_damaged else None
+
+    def skip(self, part: SkippedPart) -> None:
+        """Print a part of a log that was skipped: a line of JSON if that is the format of the output."""
+        self.found = True
+        if self._as_json:
+            echo(json_line({"skipped": skipped_record(part)}), err=True)
+        else:
+            print_message(str(part))
 
     def report(self, error: BinlogError | str) -> None:
         """Print an error that does not end the command."""
@@ -90,7 +126,20 @@ class Damage:
         try:
             yield
         except (DecodeError, SchemaError) as error:
-            self.report(error)
+            self.report(self._with_hint(error))
+
+    @contextmanager
+    def ends_command(self) -> Iterator[None]:
+        """Add to an error in a log how to continue."""
+        try:
+            yield
+        except (DecodeError, SchemaError) as error:
+            raise self._with_hint(error) from None
+
+    def _with_hint(self, error: BinlogError) -> BinlogError:
+        if self._skip_damaged is not False or error.position.event is None:  # None: the log ends there, or is encrypted
+            return error
+        return type(error)(f"{error.message}; use --skip-damaged to continue after it", error.position)
 
     @property
     def exit_code(self) -> int:
@@ -98,16 +147,97 @@ class Damage:
         return 1 if self.found else 0
 
 
-def printable(text: str, width: int | None = None, instead: str = " ") -> str:
-    """Return text without control characters, which a terminal would obey; cut off where it is wider than `width`."""
-    shown = text if width is None else text[: width + 1]
-    safe = "".join(letter if letter.isprintable() else instead for letter in shown)
-    return safe if width is None or len(safe) <= width else safe[: width - 1] + "…"
+def skipped_record(part: SkippedPart) -> dict[str, Any]:
+    """Return a part of a log that was skipped as the record that `--format jsonl` prints on standard error."""
+    return {
+        "file": part.file,
+        "start": part.start,
+        "end": part.end,
+        "bytes": part.size,
+        "error": part.error.message,
+        "pos": part.error.position.offset,
+        "type": part.error.position.event,
+    }
+
+
+def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print text that comes from a log or a server: to a terminal with control characters escaped, else as it is."""
+    click.echo(safe(text, err=err), err=err, nl=nl)
+
+
+def safe(text: str, *, err: bool = False) -> str:
+    """Return text as standard output, or standard error, shows it: on a terminal with control characters escaped."""
+    return escaped(text) if is_terminal(err=err) else text
+
+
+def is_terminal(*, err: bool = False) -> bool:
+    """Return whether standard output, or standard error, is a terminal."""
+    stream = sys.stderr if err else sys.stdout
+    return bool(stream.isatty())
+
+
+def escaped(text: str) -> str:
+    r"""Return text with the characters that a terminal obeys as `\x1b` or `\u202e`. Newlines and tabs stay."""
+    return _CONTROL.sub(_escape_control, text)
+
+
+def _escape_control(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code <= _MAX_BYTE else f"\\u{code:04x}"
+
+
+def safe_page(page: RenderableType) -> RenderableType:
+    """Return what rich renders with control characters of its texts escaped on a terminal; its own styles stay."""
+    return _SafePage(page) if is_terminal() else page
+
+
+class _SafePage:
+    def __init__(self, page: RenderableType) -> None:
+        self._page = page
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        from rich.segment import Segment
+
+        for segment in console.render(self._page, options):
+            yield Segment(escaped(segment.text), segment.style, segment.control)
+
+
+def shortened(text: str, width: int) -> str:
+    """Return text, cut off where it has more than `width` characters."""
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def one_line(text: str, width: int) -> str:
-    """Return printable text on one line, with single spaces, of at most `width` characters."""
-    return printable(" ".join(printable(text[: 4 * width]).split()), width)
+    """Return text on one line, with single spaces, of at most `width` characters."""
+    return shortened(_SPACE.sub(" ", text[: 4 * width]).strip(), width)
+
+
+def line_style(output_format: str, zone: tzinfo = UTC) -> LineStyle:
+    """Return how rows are written to standard output. Only on a terminal long values are cut off."""
+    from binspark.documents.line_style import LineFormat, LineStyle
+
+    line_format = LineFormat(output_format)
+    if is_terminal():
+        return LineStyle(line_format, _MAX_VALUE, _MAX_STATEMENT, zone=zone)
+    return LineStyle(line_format, zone=zone)
+
+
+def shown(texts: Sequence[Text]) -> Sequence[Text]:
+    """Return texts as standard output shows them."""
+    if not is_terminal():
+        return texts
+    return [escaped(bytes(text).decode(errors="backslashreplace")).encode() for text in texts]
+
+
+def print_texts(texts: Sequence[Text]) -> None:
+    """Write texts to standard output, as UTF-8 whatever its encoding is: so they are the same everywhere."""
+    sys.stdout.flush()
+    output = sys.stdout.buffer
+    for text in shown(texts):
+        left = memoryview(text)
+        while left:  # unbuffered output may accept only a part
+            left = left[output.write(left) :]
+    output.flush()
 
 
 def counted(number: int, noun: str) -> str:

@@ -33,8 +33,9 @@ _Command = Callable[..., Any]
 _STATEMENT_WIDTH = 60
 _CHANGES_ROWS = re.compile(rb"\s*(?:INSERT|UPDATE|DELETE|REPLACE|LOAD)\b", re.IGNORECASE)
 _ON_THE_COMMAND_LINE = [option for option in SELECTION_OPTIONS if Surface.COMMAND_LINE in option.surfaces]
-_FILTERS = [option for option in _ON_THE_COMMAND_LINE if not option.for_batches and not option.is_policy]
-_POLICIES = [option for option in _ON_THE_COMMAND_LINE if not option.for_batches and option.is_policy]
+_OF_ROWS = [option for option in _ON_THE_COMMAND_LINE if not option.for_batches]
+_FILTERS = [option for option in _OF_ROWS if not option.is_policy and not option.for_values]
+_OF_VALUES = [option for option in _OF_ROWS if option.is_policy or option.for_values]
 _BATCH_OPTIONS = [option for option in _ON_THE_COMMAND_LINE if option.for_batches]
 _TIMES = frozenset(option.name for option in _FILTERS if option.is_time)
 
@@ -48,7 +49,7 @@ def filter_options(command: _Command) -> _Command:
 def row_options(command: _Command) -> _Command:
     """Give a command the options that select rows and say how they are decoded; it receives keyword arguments."""
     command = click_option(SCHEMA_FILE, parse=False, type=click.Path(exists=True, dir_okay=False))(command)
-    return filter_options(_decorated(command, _POLICIES))
+    return filter_options(_decorated(command, _OF_VALUES))
 
 
 def batch_options(command: _Command) -> _Command:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from datetime import tzinfo
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self
 
 from binspark.background import BackgroundWorker
 from binspark.cli.inputs import ServerRange
 from binspark.cli.live import stop_on_signal
-from binspark.cli.output import print_message
+from binspark.cli.output import print_message, shown
 from binspark.cli.row_options import history_from, unmatched
 
 if TYPE_CHECKING:
-    from binspark.changes import Change
     from binspark.columns.selection import Selection
+    from binspark.documents.line_style import LineStyle
 
 _LARGE_BYTES = 1 << 17
 """From this size on, writing takes longer than handing it to another thread."""
@@ -68,23 +67,15 @@ class BackgroundOutput:
             self._settle()
 
 
-def print_server_rows(
-    server: ServerRange,
-    selection: Selection,
-    form: Callable[[Change], str],
-    schema_file: str | None,
-    *,
-    zone: tzinfo,
-    is_json: bool,
-) -> None:
-    """Print the rows of a server as they come; `form` writes one, and with `is_json` kernels may do that instead."""
+def print_server_rows(server: ServerRange, selection: Selection, style: LineStyle, schema_file: str | None) -> None:
+    """Print the rows of a server as they come."""
     from binspark.tail.follow import Tail
 
     history = history_from(schema_file)
     known = None if schema_file is None else history
-    tail = Tail(server.connection, server.settings(zone), known, history.on_notice)
+    tail = Tail(server.connection, server.settings(style.zone), known, history.on_notice)
     for name, hint in unmatched(selection.tables or (), tail.tables):
         print_message(f"the server has no table {name} yet{hint}")
     with stop_on_signal(tail.stop), BackgroundOutput(sys.stdout.buffer, tail.stop) as output:
-        for lines in tail.lines(selection, form, is_json=is_json):
-            output.write(lines)
+        for lines in tail.lines(selection, style):
+            output.write(shown(lines))

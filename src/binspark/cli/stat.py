@@ -11,33 +11,76 @@ from rich.console import Console
 from binspark.changes.event_filter import EventFilter, wants_changes, wants_transaction
 from binspark.cli.command import Command, format_option
 from binspark.cli.inputs import Logs, log_options
-from binspark.cli.output import Damage, json_line
+from binspark.cli.output import Damage, echo, json_line, safe_page
 from binspark.cli.row_options import filter_options, selection_from
-from binspark.render.contents import contents_page, contents_record
-from binspark.render.times import Clock
-from binspark.transactions.contents import ContentsReader
+from binspark.columns.selection import Selection
+from binspark.files.inputs import FileInput, LogInput
+from binspark.options.times import Clock
+from binspark.render.contents import contents_page, contents_record, periods_by
+from binspark.transactions.contents import Contents, ContentsReader
 
 
 @click.command("stat", cls=Command)
 @log_options()
 @format_option("text", "jsonl")
 @filter_options
-def stat_command(logs: Logs, output_format: str, timezone: tzinfo, **options: Any) -> int:
+@click.option(
+    "--per",
+    type=click.Choice(["minute", "hour", "day"]),
+    help="Show also how much was written in each minute, hour or day.",
+)
+def stat_command(logs: Logs, output_format: str, timezone: tzinfo, per: str | None, **options: Any) -> int:
     """Summarize the contents of one or more logs, or of a server (--host).
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
     Shown are event types, tables and operations, the largest transactions, and how much of the work a replica could
-    apply in parallel. Options select which events and transactions are counted, as for `events` and `transactions`.
-    Where a log is damaged, what comes before the damage is counted. Exit code 1: a log is damaged.
+    apply in parallel. The bytes of a table are those of its rows events, and of the table maps and statements before
+    them. Options select which events and transactions are counted, as for `events` and `transactions`. Where a log is
+    damaged, what comes before the damage is counted. Exit code 1: a log is damaged.
     """
     selection = selection_from(options, timezone)
-    wanted, damage = EventFilter(selection), Damage()
+    inputs, damage, clock = logs.inputs(selection, timezone, with_earlier=False), Damage(), Clock(timezone)
+    contents = _in_bulk(inputs, damage) if not _selects(selection) else None
+    if contents is None:
+        contents = _by_event(inputs, selection, damage)
+    periods = None if per is None else periods_by(per, contents.periods, clock)
+    if output_format == "jsonl":
+        echo(json_line(contents_record(contents, periods)))
+    else:
+        Console(highlight=False).print(safe_page(contents_page(contents, clock, periods)))
+    return damage.exit_code
+
+
+def _selects(selection: Selection) -> bool:
+    return selection != Selection()
+
+
+def _in_bulk(inputs: list[LogInput], damage: Damage) -> Contents | None:
+    """Count files in bulk; None if one of the inputs has to be read event by event."""
+    from binspark.columns.bulk_contents import BulkContents
+    from binspark.files.contents import can_count_in_bulk, count_contents
+
+    sources = [log.source for log in inputs if isinstance(log, FileInput)]
+    if len(sources) < len(inputs) or not all(map(can_count_in_bulk, sources)):
+        return None
+    reader = BulkContents()
+    for source in sources:
+        with damage.ends_file():
+            count_contents(source, reader)
+    return reader.finish()
+
+
+def _by_event(inputs: list[LogInput], selection: Selection, damage: Damage) -> Contents:
+    from binspark.columns.row_counts import count_rows
+
+    wanted = EventFilter(selection)
     reader = ContentsReader(
         lambda transaction: wants_transaction(selection, transaction, wanted.start),
         lambda changes: wants_changes(selection, changes),
+        count_rows,
     )
-    for log in logs.inputs(selection, timezone, with_earlier=False):
+    for log in inputs:
         wanted.start = log.start
         with damage.ends_file():
             for event in log.events():
@@ -45,9 +88,4 @@ def stat_command(logs: Logs, output_format: str, timezone: tzinfo, **options: An
                     reader.count(selected)
                 reader.follow(event)
         reader.end_file()
-    contents = reader.finish()
-    if output_format == "jsonl":
-        click.echo(json_line(contents_record(contents)))
-    else:
-        Console(highlight=False).print(contents_page(contents, Clock(timezone)))
-    return damage.exit_code
+    return reader.finish()

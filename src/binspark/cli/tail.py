@@ -9,8 +9,8 @@ import click
 
 from binspark.cli.command import Command, format_option
 from binspark.cli.inputs import Logs, log_options
+from binspark.cli.output import line_style
 from binspark.cli.row_options import row_options, selection_from
-from binspark.cli.rows import row_form
 from binspark.cli.server_rows import print_server_rows
 
 
@@ -27,6 +27,5 @@ def tail_command(logs: Logs, output_format: str, timezone: tzinfo, schema_file: 
     assert logs.server is not None
     selection = selection_from(options, timezone)
     logs.check_server(selection)
-    form = row_form(output_format, timezone)
-    print_server_rows(logs.server, selection, form, schema_file, zone=timezone, is_json=output_format == "jsonl")
+    print_server_rows(logs.server, selection, line_style(output_format, timezone), schema_file)
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,20 +10,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from binspark.changes.event_filter import wants_transaction
-from binspark.cli.command import Command, format_option
+from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs, log_options
-from binspark.cli.output import Damage, counted, json_line, one_line, print_lines
+from binspark.cli.output import Damage, counted, echo, json_line, one_line, print_lines
 from binspark.cli.row_options import filter_options, selection_from
-from binspark.errors import DecodeError, SchemaError
+from binspark.documents.line_style import quoted
+from binspark.errors import BinlogError, DecodeError, SchemaError
+from binspark.event import Event
+from binspark.files.damage import SKIP_DAMAGED
 from binspark.files.inputs import FileInput, LogInput
+from binspark.files.read import TransactionEvents
+from binspark.options.times import UTC_CLOCK, Clock
 from binspark.position import log_name
 from binspark.render.json_values import readable
-from binspark.render.records import rows_of, transaction_record
-from binspark.render.times import UTC_CLOCK, Clock
+from binspark.render.records import transaction_record
 from binspark.transactions import Assembler, Parallelism, ParallelismMeter, TableChanges, Transaction
+from binspark.transactions.row_statements import RowStatements
 
 if TYPE_CHECKING:
-    from binspark.changes.reader import RowCounter, RowCounts
+    from binspark.event.context import SqlText
+    from binspark.transactions.draft import CountRows
 
 _TEXT_WIDTH = 80
 
@@ -34,8 +40,15 @@ _TEXT_WIDTH = 80
 @filter_options
 @click.option("--parallelism", is_flag=True, help="After each file, show how much of it could be applied in parallel.")
 @click.option("--count-rows", is_flag=True, help="Count the changed rows of each table, which takes longer.")
+@click_option(SKIP_DAMAGED)
 def transactions_command(
-    logs: Logs, output_format: str, timezone: tzinfo, parallelism: bool, count_rows: bool, **options: Any
+    logs: Logs,
+    output_format: str,
+    timezone: tzinfo,
+    parallelism: bool,
+    count_rows: bool,
+    skip_damaged: bool,
+    **options: Any,
 ) -> int:
     """Show the transactions of one or more logs, or of a server (--host).
 
@@ -46,25 +59,26 @@ def transactions_command(
 
     Each transaction is shown with how it ended: with which kind of commit, or incomplete because of another
     transaction, a crash or the end of the log. Where a log is damaged, the transactions before the damage are shown and
-    reading continues with the next file. Exit code 1: a log is damaged.
+    reading continues with the next file or, with --skip-damaged, with the next transaction. Exit code 1: a log is
+    damaged.
     """
     form = _form(output_format, Clock(timezone))
     selection = selection_from(options, timezone)
-    inputs = logs.inputs(selection, timezone, with_earlier=False)
-    counter = _row_counter() if count_rows else None
-    assembler = Assembler(watcher=counter.watch if counter else None)
-    damage = Damage()
+    damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
+    inputs = logs.inputs(selection, timezone, with_earlier=False, on_damage=damage.on_damage)
+    statements = RowStatements()
+    assembler = Assembler(watcher=statements.watch, count_rows=_row_counter() if count_rows else None)
     for log in inputs:
         meter = ParallelismMeter()
         found = _transactions(log, assembler, damage, is_last=log is inputs[-1])
         lines = (
-            form.transaction(transaction, counts)
-            for transaction, counts in _counted(_measured(found, meter), counter)
+            form.transaction(transaction, texts)
+            for transaction, texts in _with_statements(_measured(found, meter), statements)
             if wants_transaction(selection, transaction, log.start)
         )
         print_lines(lines, at_once=logs.server is not None)
         if parallelism:
-            click.echo(form.parallelism(log_name(log.name), meter.result()))
+            echo(form.parallelism(log_name(log.name), meter.result()))
     return damage.exit_code
 
 
@@ -73,25 +87,40 @@ def _transactions(log: LogInput, assembler: Assembler, damage: Damage, *, is_las
 
     One that begins before the position to stop at is read to its end.
     """
-    stop = log.source.stop if isinstance(log, FileInput) else None
-    complete = FileInput(replace(log.source, stop=None)) if isinstance(log, FileInput) else log
-    try:
-        for event in complete.events():
-            if stop is not None and event.offset >= stop and event.inner is None and not assembler.is_open:
-                break
-            yield from assembler.feed(event)
-    except (DecodeError, SchemaError) as error:
-        yield from assembler.finish()
-        damage.report(error)
+    stop, events = None, log.events()
+    skip = None
+    if isinstance(log, FileInput):
+        complete = TransactionEvents(replace(log.source, stop=None), on_damage=log.on_damage)
+        stop, events, skip = log.source.stop, iter(complete), complete.skip
+    with damage.ends_file():
+        try:
+            for event in events:
+                if stop is not None and event.offset >= stop and event.inner is None and not assembler.is_open:
+                    break
+                yield from _fed(assembler, event, skip)
+        except (DecodeError, SchemaError):
+            yield from assembler.finish()
+            raise
     if is_last:
         yield from assembler.finish()
 
 
-def _counted(
-    transactions: Iterator[Transaction], counter: RowCounter | None
-) -> Iterator[tuple[Transaction, RowCounts | None]]:
+def _fed(assembler: Assembler, event: Event, skip: Callable[[BinlogError], None] | None) -> list[Transaction]:
+    """Return the transactions that have ended with an event; if its rows cannot be counted, skip the rest of it."""
+    try:
+        return assembler.feed(event)
+    except (DecodeError, SchemaError) as error:
+        if skip is None:
+            raise
+        skip(error)
+        return []
+
+
+def _with_statements(
+    transactions: Iterator[Transaction], statements: RowStatements
+) -> Iterator[tuple[Transaction, Sequence[SqlText]]]:
     for transaction in transactions:
-        yield transaction, counter.take(transaction.number) if counter else None
+        yield transaction, statements.take(transaction.number)
 
 
 def _measured(transactions: Iterator[Transaction], meter: ParallelismMeter) -> Iterator[Transaction]:
@@ -100,21 +129,23 @@ def _measured(transactions: Iterator[Transaction], meter: ParallelismMeter) -> I
         yield transaction
 
 
-def _row_counter() -> RowCounter:
-    from binspark.changes import ChangeReader
-    from binspark.changes.reader import RowCounter
-    from binspark.columns.selection import Selection
+def _row_counter() -> CountRows:
+    from binspark.columns.row_counts import count_rows
+    from binspark.kernels import cache
 
-    return RowCounter(ChangeReader(Selection()))
+    cache.enable()
+    return count_rows
 
 
-def transaction_line(transaction: Transaction, counts: RowCounts | None = None, clock: Clock = UTC_CLOCK) -> str:
+def transaction_line(transaction: Transaction, statements: Sequence[SqlText] = (), clock: Clock = UTC_CLOCK) -> str:
     """Return a transaction as a line for people: position, time, how it ended, GTID, size, and what it changes."""
     position = f"{log_name(transaction.file)}:{transaction.start}"
     size = f"{counted(transaction.events, 'event')}, {counted(transaction.length, 'byte')}"
     gtid = transaction.gtid or "anonymous"
     begin = f"{position:<24} {clock.text(transaction.timestamp)}  {transaction.ending.value:<12}  {gtid}"
-    return f"{begin}  {size}  {_contents(transaction, counts)}".rstrip()
+    thread = "" if transaction.thread_id is None else f", thread {transaction.thread_id}"
+    session = f"server {transaction.server_id}{thread}"
+    return f"{begin}  {session}  {size}  {_contents(transaction, statements)}".rstrip()
 
 
 def parallelism_record(parallelism: Parallelism) -> dict[str, Any]:
@@ -141,29 +172,30 @@ def parallelism_line(file: str, parallelism: Parallelism) -> str:
     )
 
 
-def _changes_text(changes: TableChanges, counts: RowCounts | None) -> str:
+def _changes_text(changes: TableChanges) -> str:
     what = f"{changes.operation.value} {changes.schema}.{changes.table}"
-    return what if counts is None else f"{what} ({counted(rows_of(changes, counts), 'row')})"
+    return what if changes.rows is None else f"{what} ({counted(changes.rows, 'row')})"
 
 
-def _contents(transaction: Transaction, counts: RowCounts | None) -> str:
-    parts = [_changes_text(changes, counts) for changes in transaction.changes]
+def _contents(transaction: Transaction, statements: Sequence[SqlText]) -> str:
+    parts = [_changes_text(changes) for changes in transaction.changes]
     if transaction.xa is not None:
         parts.append(transaction.xa)
     if transaction.ddl is not None or not parts:
         parts += [readable(text) for text in (transaction.ddl, *transaction.texts[:1]) if text is not None][:1]
-    return one_line(", ".join(parts), _TEXT_WIDTH)
+    shown = one_line(", ".join(parts), _TEXT_WIDTH)
+    return f"{shown}  {quoted(one_line(readable(statements[0]), _TEXT_WIDTH))}" if statements else shown
 
 
 class _Form(NamedTuple):
-    transaction: Callable[[Transaction, RowCounts | None], str]
+    transaction: Callable[[Transaction, Sequence[SqlText]], str]
     parallelism: Callable[[str, Parallelism], str]
 
 
 def _form(output_format: str, clock: Clock) -> _Form:
     if output_format == "text":
-        return _Form(lambda transaction, counts: transaction_line(transaction, counts, clock), parallelism_line)
+        return _Form(lambda transaction, statements: transaction_line(transaction, statements, clock), parallelism_line)
     return _Form(
-        lambda transaction, counts: json_line(transaction_record(transaction, counts)),
+        lambda transaction, statements: json_line(transaction_record(transaction, statements)),
         lambda file, parallelism: json_line({"file": file, "parallelism": parallelism_record(parallelism)}),
     )

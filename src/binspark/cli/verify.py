@@ -14,9 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from binspark.cli.command import Command, format_option
-from binspark.cli.output import counted, json_line, time_text
+from binspark.cli.output import counted, echo, json_line, safe, time_text
 from binspark.errors import BinlogError, OptionError
-from binspark.verify import ADVICE, Code, FileReport, Finding, Report, Severity, Summary, Verdict, verify_files
+from binspark.files.sources import log_order
+from binspark.verify import ADVICE, Code, Extent, FileReport, Finding, Report, Severity, Summary, Verdict, verify_files
 
 _GTIDS_WIDTH = 60
 WIDE_TERMINAL = 150
@@ -54,7 +55,7 @@ def print_report(reports: Iterable[FileReport]) -> Summary:
     if console.is_terminal:
         console.print(_table(collected.files, wide=console.width >= WIDE_TERMINAL))
     else:
-        click.echo("\n".join(_plain_lines(collected.files)))
+        echo("\n".join(_plain_lines(collected.files)))
     _print_findings(collected.files)
     click.secho(conclusion(collected.summary), fg="green" if collected.ok else "red", bold=not collected.ok)
     return collected.summary
@@ -67,7 +68,15 @@ def conclusion(summary: Summary) -> str:
         return f"{checked}: {counted(summary.errors, 'error')}, {counted(summary.warnings, 'warning')}"
     if summary.warnings:
         return f"{checked}: no error, {counted(summary.warnings, 'warning')}"
-    return f"{checked}: nothing is damaged or missing"
+    return f"{checked}: nothing is damaged or missing {', or '.join(map(_extent_text, summary.extents))}"
+
+
+def _extent_text(extent: Extent) -> str:
+    """Return what a chain covers, and whether earlier logs are not in it."""
+    first, last = os.path.basename(extent.first), os.path.basename(extent.last)
+    covered = f"from {first} to {last}:{extent.end}" if first != last else f"from the start of {first} to {extent.end}"
+    begins_late = extent.gtids_before or log_order(extent.first)[1] > 1
+    return f"{covered} (earlier logs were not given)" if begins_late else covered
 
 
 def _table(reports: Iterable[FileReport], *, wide: bool) -> Table:
@@ -104,15 +113,15 @@ def _print_findings(reports: Iterable[FileReport]) -> None:
             _print_finding(finding, with_advice=finding.code not in advised)
             advised.add(finding.code)
         for code, count in report.omitted:
-            click.echo(f"{report.file}: and {count:,} more of [{code}]")
+            echo(f"{report.file}: and {count:,} more of [{code}]")
 
 
 def _print_finding(finding: Finding, *, with_advice: bool) -> None:
     style = _SEVERITY_STYLES[finding.severity]
     severity = click.style(finding.severity.value, fg=style.removeprefix("bold "), bold=style.startswith("bold"))
-    click.echo(f"{severity}: {finding.position}: {finding.message} [{finding.code}]")
+    click.echo(f"{severity}: {safe(f'{finding.position}: {finding.message} [{finding.code}]')}")
     if with_advice:
-        click.echo(f"    {ADVICE[Code(finding.code)]}")
+        echo(f"    {ADVICE[Code(finding.code)]}")
 
 
 def _time(timestamp: int | None) -> str:
@@ -142,9 +151,11 @@ def verify_command(paths: tuple[str, ...], output_format: str, strict: bool, lim
 
     Nothing may be damaged, missing or duplicated. Files with the same base name and consecutive numbers are a chain:
     each must begin where the previous one ends. Reading continues after damage, so that one pass shows all of it. With
-    --format jsonl there is one object per file, then one with the totals.
+    --format jsonl there is one object per file, then one with the totals. The last line says from where to where the
+    logs are complete: what was in earlier or later ones is not known.
 
-    Exit code 0: the logs are complete. 1: something is damaged, missing or cannot be verified. 2: wrong use.
+    Exit code 0: nothing is damaged or missing in between. 1: something is damaged, missing or cannot be verified. 2:
+    wrong use.
     """
     try:
         summary = _PRINTERS[output_format](verify_files(paths, findings_per_code=limit), strict)
@@ -162,7 +173,7 @@ def _print_json(reports: Iterator[FileReport], strict: bool) -> Summary:
     for report in reports:
         summary = summary.add(report)
         files.append(_file_record(report))
-    click.echo(json.dumps({"files": files, "summary": _summary_record(summary, strict)}, ensure_ascii=False, indent=2))
+    echo(json.dumps({"files": files, "summary": _summary_record(summary, strict)}, ensure_ascii=False, indent=2))
     return summary
 
 
@@ -170,8 +181,8 @@ def _print_json_lines(reports: Iterator[FileReport], strict: bool) -> Summary:
     summary = Summary()
     for report in reports:
         summary = summary.add(report)
-        click.echo(json_line(_file_record(report)))
-    click.echo(json_line({"summary": _summary_record(summary, strict)}))
+        echo(json_line(_file_record(report)))
+    echo(json_line({"summary": _summary_record(summary, strict)}))
     return summary
 
 
@@ -195,6 +206,7 @@ def _file_record(report: FileReport) -> dict[str, Any]:
         "checksum": report.checksum,
         "first_time": report.first_time,
         "last_time": report.last_time,
+        "gtids_before": report.gtids_before,
         "gtids": report.gtids,
         "errors": report.errors,
         "warnings": report.warnings,
@@ -222,4 +234,13 @@ def _summary_record(summary: Summary, strict: bool) -> dict[str, Any]:
         "bytes": summary.bytes,
         "errors": summary.errors,
         "warnings": summary.warnings,
+        "extents": [
+            {
+                "from": extent.first,
+                "to": extent.last,
+                "end": extent.end,
+                "gtids_before": extent.gtids_before,
+            }
+            for extent in summary.extents
+        ],
     }

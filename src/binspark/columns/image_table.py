@@ -24,6 +24,10 @@ class BatchImages:
     before: Flags
     after: Flags
 
+    def taken(self, rows: npt.NDArray[np.int64]) -> BatchImages:
+        """Return the images of some of the rows."""
+        return BatchImages(self.numbers[rows], self.before, self.after)
+
     @property
     def complete(self) -> bool:
         """Whether all columns are in all rows."""

@@ -22,7 +22,10 @@ from binspark.kernels.crc32 import crc32_address
 from binspark.kernels.layout import Header, State, Stop
 from binspark.position import Position
 
-_WINDOW = 16 << 20
+WINDOW = 16 << 20
+SMALL_WINDOW = 2 << 20
+"""For rows that are put in order: what is made of one window is kept until its end."""
+
 Item = TypeVar("Item")
 Numbers = npt.NDArray[np.int64]
 
@@ -48,9 +51,9 @@ class LogScan(ABC, Generic[Item]):
     state   the numbers that the kernel keeps from call to call
     """
 
-    def __init__(self, state: Numbers) -> None:
+    def __init__(self, state: Numbers, window: int = WINDOW) -> None:
         self.state = state
-        self._buffer = thread_arena().take(_WINDOW + SLACK)
+        self._buffer = thread_arena().take(window + SLACK)
         self._framer = Framer()
         self._span: Span | None = None
         state[State.CRC_FUNCTION] = crc32_address()
@@ -173,7 +176,7 @@ class LogScan(ABC, Generic[Item]):
         if needed + SLACK > len(self._buffer):
             # A size in a damaged header may be anything: the buffer grows only as bytes really come.
             grown = min(needed, max(2 * len(self._buffer), 2 * left)) if needed > 4 * len(self._buffer) else needed
-            larger = np.zeros(grown + _WINDOW + SLACK, dtype=np.uint8)
+            larger = np.zeros(grown + WINDOW + SLACK, dtype=np.uint8)
             larger[:left] = tail
             self._buffer = larger
         else:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from binspark.columns.arena import thread_arena
 from binspark.columns.batches import OpenBatches, TableBatch
-from binspark.columns.log_scan import LogScan, Span
+from binspark.columns.log_scan import SMALL_WINDOW, WINDOW, LogScan, Span
+from binspark.columns.scan_memory import REWRITTEN
 from binspark.columns.selection import Selection
 from binspark.columns.sequence import NO_EPOCH
 from binspark.columns.slow_path import SlowPath
@@ -40,8 +41,8 @@ class BatchReader(LogScan[TableBatch]):
     ) -> None:
         self.selection = selection
         self.history = history or SchemaHistory()
-        self._batches = OpenBatches(selection, thread_arena())
-        super().__init__(self._batches.state)
+        self._batches = OpenBatches(selection.decoded(), thread_arena(), selection)
+        super().__init__(self._batches.state, SMALL_WINDOW if selection.in_windows else WINDOW)
         self._slow_path = SlowPath(self._batches, self.history, self._scan_bytes, limits)
         self._select()
 
@@ -101,6 +102,9 @@ class BatchReader(LogScan[TableBatch]):
     def _flush(self) -> Iterator[TableBatch]:
         return self._batches.flush()
 
+    def _leave_bytes(self) -> Iterator[TableBatch]:
+        return iter(()) if self.state[State.INNER] == REWRITTEN else self._batches.end_window()
+
     def _stopped(self, stop: int) -> Iterator[TableBatch]:
         """Do what kernels need before they can continue."""
         batches, table = self._batches, int(self.state[State.TABLE])
@@ -109,7 +113,7 @@ class BatchReader(LogScan[TableBatch]):
         elif stop == Stop.FULL:
             yield from batches.make_room(table)
         elif stop == Stop.CHECK:
-            self._slow_path.skip_event()
+            self._slow_path.skip_rows_event()
         elif stop == Stop.TRANSACTIONS_FULL:
             yield from batches.flush()
         elif stop == Stop.IMAGE:
@@ -118,13 +122,14 @@ class BatchReader(LogScan[TableBatch]):
             yield from self._slow_path.read_event(refused=stop == Stop.REFUSED)
 
     def _select(self) -> None:
-        state, selection = self.state, self.selection
+        state, selection = self.state, self.selection.decoded()
         state[State.START_TIME] = selection.start_time
         state[State.STOP_TIME] = selection.stop_time or 0
         state[State.SERVER] = -1 if selection.server_id is None else selection.server_id
         state[State.COMMITTED_FROM] = selection.committed_from
         state[State.COMMITTED_BEFORE] = selection.committed_before or 0
         state[State.KEEP_IMAGES] = selection.images
+        state[State.KEEP_ORIGINS] = selection.origins
         state[State.COUNT_ALL] = selection.tx_rows
         by_gtid = selection.include_gtids is not None or selection.exclude_gtids is not None
         state[State.SELECT_BY_THREAD] = selection.thread_id is not None

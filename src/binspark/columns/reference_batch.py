@@ -15,9 +15,10 @@ from binspark.columns.plan import TablePlan
 from binspark.errors import BinlogError, Malformed
 from binspark.kernels.layout import Table as T
 from binspark.position import Position
+from binspark.values.as_json import diffs_json
 from binspark.values.rows import RowChange
 from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
-from binspark.values.value import ABSENT, Geometry, Row
+from binspark.values.value import ABSENT, Geometry, JsonDiffs, Row
 
 _KINDS = {
     T.META_EVENT: np.int64,
@@ -27,6 +28,9 @@ _KINDS = {
     T.META_SERVER: np.int64,
     T.META_TX_ROW: np.int64,
     T.META_IMAGE: np.int32,
+    T.META_TIME: np.uint32,
+    T.META_THREAD: np.uint32,
+    T.META_STATEMENT: np.int32,
 }
 
 
@@ -42,6 +46,7 @@ class ReferenceBuilder:
         self._after: list[tuple[Any, ...]] = []
         self._before: list[tuple[Any, ...]] = []
         self._meta: dict[T, list[int]] = {meta: [] for meta in _KINDS}
+        self.diffs: dict[tuple[int, int], JsonDiffs] = {}
 
         self.is_partial = False
         """Whether some row image does not have all columns."""
@@ -60,6 +65,9 @@ class ReferenceBuilder:
             after = self._converted(row)
         except BinlogError as error:
             raise error.at(position) from None
+        for column, value in enumerate(change.after or ()):
+            if isinstance(value, JsonDiffs):
+                self.diffs[len(self._after), column] = value
         self._after.append(after)
         self._before.append(before)
         for kind, value in meta.items():
@@ -134,5 +142,6 @@ _CONVERTERS: dict[type, Callable[[Any, pa.DataType, ZeroDates], Any]] = {
     DateTime: lambda value, kind, policy: _moment(value.microseconds, value.text(), kind, policy),
     Timestamp: lambda value, kind, policy: _moment(value.microseconds, value.text(), kind, policy),
     Time: lambda value, kind, _policy: value.text() if pa.types.is_string(kind) else value.microseconds,
+    JsonDiffs: lambda value, _kind, _policy: diffs_json(value),
     Geometry: lambda value, _kind, _policy: {"srid": _int32(value.srid), "wkb": value.wkb},
 }

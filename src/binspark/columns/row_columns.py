@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from binspark.columns.arrow import flag_array, number_array
 from binspark.columns.image_table import BatchImages
 from binspark.columns.plan import TablePlan
 from binspark.kernels.layout import Operation
@@ -74,11 +74,11 @@ class RowColumns:
     def _new(self) -> list[pa.Array | None]:
         arrays = self._builder.arrays()
         if self._builder.is_partial and self._has_updates:
-            updates = pa.array(self._updates)
             for index in self._plan.schema.primary_key or ():
                 new, old = arrays[index], self._old[index]
                 if new is not None and new.null_count:
-                    arrays[index] = pc.if_else(pc.and_(updates, new.is_null()), old, new)
+                    absent = self._updates & new.is_null().to_numpy(zero_copy_only=False)
+                    arrays[index] = _chosen(absent, old, new)
         return arrays
 
     def rows(self) -> list[pa.Array]:
@@ -98,7 +98,7 @@ class RowColumns:
     def _old_part(self, index: int) -> pa.Array:
         if not self._has_updates:
             return self._new[index]
-        return pc.if_else(pa.array(self._updates), self._old[index], self._new[index])
+        return _chosen(self._updates, self._old[index], self._new[index])
 
     def before(self) -> pa.Array:
         """Return the rows before the change: of updates and deletes."""
@@ -114,7 +114,7 @@ class RowColumns:
             return self._old[index]
         if not self._has_updates:
             return self._new[index]
-        return pc.if_else(pa.array(deletes), self._new[index], self._old[index])
+        return _chosen(deletes, self._new[index], self._old[index])
 
     def absent(self, images: BatchImages | None) -> pa.Array:
         """Return the names of the columns that are not in the row images; NULL where none is missing."""
@@ -126,7 +126,7 @@ class RowColumns:
         missing = [
             [name for name, there in zip(names, present, strict=True) if not there] or None for present in filled
         ]
-        return pa.array(missing, kind).take(pa.array(images.numbers))
+        return pa.array(missing, kind).take(number_array(images.numbers))
 
     def _filled(self, images: BatchImages) -> Mask:
         """Return which columns the rows of each image have, with the parts of the key that before images have."""
@@ -135,8 +135,15 @@ class RowColumns:
         return filled
 
 
+def _chosen(which: Mask, first: pa.Array | None, second: pa.Array | None) -> pa.Array:
+    """Return the values of one array where a flag is set, and those of another elsewhere."""
+    import pyarrow.compute as pc  # takes time to load, which a log of inserts need not wait for
+
+    return pc.if_else(flag_array(which), first, second)
+
+
 def _struct(children: list[pa.Array], kind: pa.DataType, missing: Mask) -> pa.Array:
     if not children:
         return pa.array([None if is_missing else {} for is_missing in missing], kind)
-    mask = pa.array(missing) if missing.any() else None
+    mask = flag_array(missing) if missing.any() else None
     return pa.StructArray.from_arrays(children, fields=list(kind), mask=mask)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntFlag
 from fnmatch import fnmatchcase
 
 from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
-from binspark.columns.options import ColumnOptions
+from binspark.columns.options import ColumnOptions, ZeroDates
+from binspark.columns.where.condition import Condition, columns_of
 from binspark.event import Event, RowOperation
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition, MariadbRanges
 from binspark.options.values import FilePosition
@@ -31,6 +32,7 @@ class Operations(IntFlag):
     ALL = 15
 
 
+_METADATA_OF_CHANGES = frozenset({Metadata.OP, Metadata.GTID, Metadata.LOG_POS, Metadata.LOG_ROW, Metadata.SERVER_ID})
 _DEFAULT_OPTIONS = ColumnOptions()
 
 
@@ -60,6 +62,10 @@ class Selection:
     images                batches say which columns each row has
     string_columns        columns that whoever makes batches of several schema versions makes text, in lower case
     wanted                columns to look for in every schema version of a table, instead of `columns`, by its name
+    origins               batches say which time, thread and statement each row has
+    in_windows            all tables are flushed after each part of a log, so that their rows can be put in order
+    diffs                 partial updates of JSON documents that are not in the log are selected, as a list of diffs
+    where                 only rows with such values
     """
 
     tables: frozenset[str] | None = None
@@ -85,9 +91,29 @@ class Selection:
     images: bool = False
     string_columns: frozenset[str] = frozenset()
     wanted: Mapping[str, WantedColumns] = field(default_factory=dict)
+    origins: bool = False
+    in_windows: bool = False
+    diffs: bool = False
+    where: Condition | None = None
     options: ColumnOptions = _DEFAULT_OPTIONS
     max_rows: int = 1 << 16
     max_bytes: int = 32 << 20
+
+    def with_complete_rows(self) -> Selection:
+        """Return what must be decoded for all that is known of each change, in the order of the log."""
+        options = replace(self.options, zero_dates=ZeroDates.STRING)
+        everything = replace(self, before=True, images=True, metadata=True, origins=True, diffs=True)
+        return replace(
+            everything, in_windows=True, metadata_columns=_METADATA_OF_CHANGES, absent=False, options=options
+        )
+
+    def decoded(self) -> Selection:
+        """Return what must be decoded: for a condition the old rows, too, and which columns each row has."""
+        return self if self.where is None else replace(self, before=True, images=True)
+
+    def wants_column(self, name: str) -> bool:
+        """Return whether a column is selected."""
+        return self.columns is None or name in self.columns
 
     def has(self, name: Metadata) -> bool:
         """Return whether batches have a metadata column."""
@@ -114,9 +140,12 @@ class Selection:
     def columns_of(self, table: TableSchema) -> tuple[str, ...] | None:
         """Return the names of the columns to decode of a schema version of a table; None for all of them."""
         wanted = self.wanted.get(table.name)
-        if wanted is None:
+        if wanted is not None:
+            return tuple(wanted.sources(table.column_names, table.lineage).values())
+        if self.columns is None or self.where is None:
             return self.columns
-        return tuple(wanted.sources(table.column_names, table.lineage).values())
+        conditions = {column.name.lower() for column in columns_of(self.where)}
+        return (*self.columns, *(name for name in table.column_names if name.lower() in conditions))
 
     def wants_event(self, event: Event, *, committed: bool = False) -> bool:
         """Return whether the rows of an event are selected, by its time and server.

@@ -11,6 +11,7 @@ from binspark.columns.rewrite import FragmentStore, rewritten
 from binspark.columns.scan_memory import INSIDE_PAYLOAD, ScanMemory
 from binspark.errors import Unsupported
 from binspark.event import (
+    AnnotateRows,
     Event,
     EventDecoder,
     GtidEvent,
@@ -20,6 +21,7 @@ from binspark.event import (
     Query,
     QueryCompressed,
     Rows,
+    RowsQuery,
     TableMap,
     TransactionPayload,
 )
@@ -27,8 +29,9 @@ from binspark.event.rows import ROWS_KINDS, RowOperation, unknown_table_id
 from binspark.frames import EventCode, Frame, Framer, HeaderFlag, LogFormat
 from binspark.frames.format import Family
 from binspark.frames.payload import Limits
-from binspark.kernels.layout import Operation, State
+from binspark.kernels.layout import NO_THREAD, Operation, State
 from binspark.kernels.layout import Table as T
+from binspark.kernels.statements import end_statement
 from binspark.schema.emptied import NONE_EMPTIED, Emptied, unknown_table
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
@@ -36,7 +39,7 @@ from binspark.schema.table_map import from_table_map
 from binspark.transactions.grammar import Role, boundary_of
 from binspark.transactions.transaction import commit_of
 from binspark.values.options import ValueOptions
-from binspark.values.rows import RowChange, rows_of
+from binspark.values.rows import RowChange, rows_of, unsupported_rows
 from binspark.values.value import JsonDiffs
 
 ScanBytes = Callable[[int, int, LogFormat], Iterator[TableBatch]]
@@ -83,6 +86,7 @@ class SlowPath:
         """Forget the transaction in progress: the events that follow do not belong to it."""
         state = self._state
         state[State.TRANSACTION], state[State.TX_ROW] = -1, 0
+        state[State.THREAD], state[State.ROWS_QUERY] = NO_THREAD, -1
         self._wants_transaction = self._selection.wants_gtid(None)
         self._select_thread(None)
 
@@ -94,6 +98,8 @@ class SlowPath:
             yield from self._rows_by_reference(event, refused=True)
         elif handler is not None:
             yield from handler(self, event)
+        if isinstance(event.body, Rows) and event.body.ends_statement:
+            self._state[State.ROWS_QUERY] = -1
         self.disagreements += refused  # the reference would have raised an error
         self.skip_event()
 
@@ -104,6 +110,11 @@ class SlowPath:
         state[State.AT] = at + event_size(at)
         state[State.ROW_AT] = 0
         state[State.EVENTS] += 1
+
+    def skip_rows_event(self) -> None:
+        """Let the scan continue after a rows event that kernels have decoded."""
+        end_statement(self._state, int(self._state[State.AT]), event_size(int(self._state[State.AT])))
+        self.skip_event()
 
     def keep_image(self) -> Iterator[TableBatch]:
         """Note which columns are in the images of the rows event that the scan is at."""
@@ -132,6 +143,8 @@ class SlowPath:
         """Take notice of DDL, after which a TABLE_MAP may mean another schema, and of a BEGIN in unusual words."""
         if boundary_of(event).role is Role.BEGINS:
             self._state[State.TX_ROW] = 0
+            self._state[State.ROWS_QUERY] = -1
+        self._state[State.THREAD] = event.body.thread_id
         if self._selection.thread_id is not None:
             self._select_thread(event.body.thread_id)
         before = len(self._history.entries)
@@ -174,7 +187,9 @@ class SlowPath:
         if len(self._table_maps) >= _MAX_TABLE_MAPS:
             self._table_maps.clear()
         self._table_maps[body.table_id] = (body, raw)
-        yield from self._map(body, raw, event)
+        self._batches.tables.seen.add(f"{body.schema}.{body.table}")
+        if body.has_type_metadata:
+            yield from self._map(body, raw, event)
 
     def _map(self, body: TableMap, raw: bytes, event: Event) -> Iterator[TableBatch]:
         batches, tables, selection = self._batches, self._batches.tables, self._selection
@@ -201,24 +216,43 @@ class SlowPath:
             yield from self._batches.flush()
         gtid, commit_time = commit_of(event)
         transactions.begin(str(gtid) if gtid else "", commit_time, event.header.server_id)
+        thread = event.body.thread_id if isinstance(event.body, MariadbGtidEvent) else None
+        self._state[State.THREAD], self._state[State.ROWS_QUERY] = NO_THREAD if thread is None else thread, -1
         self._wants_transaction = self._selection.wants_gtid(gtid) and self._selection.wants_commit(commit_time)
-        self._select_thread(event.body.thread_id if isinstance(event.body, MariadbGtidEvent) else None)
+        self._select_thread(thread)
 
     def _select_thread(self, thread_id: int | None) -> None:
         """Decide whether the rows of the transaction are selected, as far as its thread is known."""
         wanted = self._wants_transaction and self._selection.wants_thread(thread_id)
         self._state[State.SKIP_TRANSACTION] = not wanted
 
+    def _rows_query(self, event: Event) -> Iterator[TableBatch]:
+        """Keep the statement of the rows that follow."""
+        if self._selection.origins:
+            if self._batches.statements.full:
+                yield from self._batches.flush()
+            self._batches.statements.begin(event.body.query)
+
     def _rows(self, event: Event) -> Iterator[TableBatch]:
         """Decode rows that kernels do not decode; those that only look different are rewritten for them."""
         body: Rows = event.body
         if self._batches.tables.schema_of(body.table_id) is None and body.table_id in self._table_maps:
             table_map, raw = self._table_maps[body.table_id]
+            if not table_map.has_type_metadata:
+                self._refuse_without_metadata(event, table_map)
+                return
             yield from self._map(table_map, raw, event._replace(body=table_map))
         if event.type_code in _COMPRESSED_ROWS:
             yield from self._memory.rewritten(rewritten(event), event)
         else:
             yield from self._rows_by_reference(event)
+
+    def _refuse_without_metadata(self, event: Event, table_map: TableMap) -> None:
+        """Refuse rows of a table whose TABLE_MAP ends after the column types, if they are selected."""
+        selection, operation = self._selection, ROWS_KINDS[event.type_code].operation
+        is_wanted = selection.wants(f"{table_map.schema}.{table_map.table}") and selection.wants_operation(operation)
+        if is_wanted and self._selects(event):
+            raise unsupported_rows(event)
 
     def _rows_by_reference(self, event: Event, *, refused: bool = False) -> Iterator[TableBatch]:
         """Decode rows in Python. Of an event that kernels refused, those before the wrong one are decoded already."""
@@ -264,7 +298,8 @@ class SlowPath:
                 continue
             metadata = self._row_metadata(event, row, operation, image)
             if keep:
-                _refuse_diffs(change, event)
+                if not selection.diffs:
+                    _refuse_diffs(change, event)
                 slot.reference.add(change, metadata, event.position)
             if slot.reference.rows >= selection.max_rows:
                 yield from self._batches.flush_slot(number)
@@ -295,6 +330,9 @@ class SlowPath:
             T.META_SERVER: event.header.server_id,
             T.META_TX_ROW: int(state[State.TX_ROW]),
             T.META_IMAGE: image,
+            T.META_TIME: event.header.timestamp,
+            T.META_THREAD: int(state[State.THREAD]),
+            T.META_STATEMENT: int(state[State.ROWS_QUERY]),
         }
         state[State.PAYLOAD_ROW] += 1
         state[State.TX_ROW] += 1
@@ -321,6 +359,8 @@ class SlowPath:
         GtidTagged: _gtid,
         MariadbGtidEvent: _gtid,
         Rows: _rows,
+        RowsQuery: _rows_query,
+        AnnotateRows: _rows_query,
         PartialRowData: _fragment,
         TransactionPayload: _payload,
     }

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from binspark.frames import EventCode, Family, LogFormat
+from binspark.frames import EventCode, LogFormat
 from binspark.frames.checksum import ChecksumState, check_event
-from binspark.frames.format import version_numbers
 from binspark.frames.resync import ReadAt, is_event_at
 from binspark.kernels.starts import find_start_header
 from binspark.transactions.byte_tables import (
@@ -35,13 +34,6 @@ _HEADER_LENGTH = 19
 _MAX_GTID_SIZE = 1 << 10
 _MAX_BEGIN_SIZE = _HEADER_LENGTH + QUERY_LENGTH + (1 << 16) + (1 << 8) + MAX_EXACT_LENGTH
 _U32 = 0xFFFFFFFF
-_NAME_EVERY_TRANSACTION = {Family.MYSQL: (8, 0, 0), Family.MARIADB: (10, 0, 2)}
-"""The servers, from these versions on, that begin every transaction with a GTID event, even an anonymous one."""
-
-
-def names_every_transaction(family: Family, server_version: str) -> bool:
-    """Return whether a server begins every transaction with a GTID event."""
-    return version_numbers(server_version) >= _NAME_EVERY_TRANSACTION[family]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +58,7 @@ class LogBytes:
     @property
     def may_begin_unnamed(self) -> bool:
         """Whether a BEGIN may be the first event of a transaction."""
-        return not names_every_transaction(self.format.family, self.format.server_version)
+        return not self.format.names_every_transaction
 
     def _in_window(self, window: np.ndarray, window_start: int) -> int | None:
         address, length, index = int(window.ctypes.data), len(window) - 8, 0

@@ -51,6 +51,8 @@ class Tables:
         self.columns = np.zeros((_MAX_COLUMNS, C.WIDTH), dtype=np.int64)
         self.ids = np.full((2 * _MAX_IDS, TableIds.WIDTH), -1, dtype=np.int64)
         self.slots: list[Slot] = []
+        self.seen: set[str] = set()
+        """The names of all tables, selected or not."""
         self._columns_used = 0
         self._ids_used = 0
         self._earlier_bytes: dict[str, npt.NDArray[np.int64]] = {}

@@ -25,7 +25,7 @@ from binspark.kernels.list_layout import TransactionNumber as N
 from binspark.kernels.transaction_list import find_change, list_transactions
 from binspark.transactions.assembler import DEFAULT_TEXT_LIMIT, Assembler
 from binspark.transactions.byte_tables import ENDING_NUMBERS, ENDINGS
-from binspark.transactions.draft import Draft, FirstEvent
+from binspark.transactions.draft import Counts, Draft, FirstEvent
 from binspark.transactions.grammar import Ending, Progress
 
 _CAPACITY = 1 << 14
@@ -199,6 +199,7 @@ class TransactionReader(ListReader):
         draft.xid = int(numbers[N.XID]) % (1 << 64) if numbers[N.HAS_XID] else None
         draft.thread_id = None if numbers[N.THREAD] == NULL else int(numbers[N.THREAD])
         draft.schema = None if numbers[N.SCHEMA] == NULL else self._tables.schemas[numbers[N.SCHEMA]]
+        draft.overhead = int(self.state[State.OVERHEAD])
         notes = self._notes.get(row)
         if notes is not None:
             draft.texts, draft.text_left, draft.ddl, draft.xa = notes.texts, notes.text_left, notes.ddl, notes.xa
@@ -255,19 +256,21 @@ class TransactionReader(ListReader):
         numbers[N.SCHEMA] = NULL if draft.schema is None else self._tables.schema_number(draft.schema)
         for (schema, table, operation), counts in draft.changes.items():
             number = self._tables.number(schema, table)
-            self._add_change(row, number, Operation[operation.name], counts.events, counts.bytes, counts.rows)
+            self._add_change(row, number, Operation[operation.name], counts)
+        self.state[State.OVERHEAD] = draft.overhead
         if draft.texts or draft.ddl is not None or draft.xa is not None:
             notes = self._notes.setdefault(row, Notes())
             before = notes.size
             notes.texts, notes.text_left, notes.ddl, notes.xa = draft.texts, draft.text_left, draft.ddl, draft.xa
             self._note_bytes += max(0, notes.size - before) + 1
 
-    def _add_change(self, row: int, table: int, operation: int, events: int, size: int, rows: int | None) -> None:
+    def _add_change(self, row: int, table: int, operation: int, counts: Counts) -> None:
         change = find_change(self.state, self._changes, self._tables.change_of, table, operation, row)
         numbers = self._changes[:, change]
-        numbers[C.EVENTS] += events
-        numbers[C.BYTES] += size
-        numbers[C.ROWS] = -1 if rows is None or numbers[C.ROWS] < 0 else numbers[C.ROWS] + rows
+        numbers[C.EVENTS] += counts.events
+        numbers[C.BYTES] += counts.bytes
+        numbers[C.OVERHEAD] += counts.overhead
+        numbers[C.ROWS] = -1 if counts.rows is None or numbers[C.ROWS] < 0 else numbers[C.ROWS] + counts.rows
 
     def _file_number(self, file: str) -> int:
         number = int(self.state[State.FILE])

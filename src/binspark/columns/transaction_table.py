@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from binspark.columns.arrow import number_array, text_array
 from binspark.columns.types import TIMESTAMP
 from binspark.kernels.layout import State
 from binspark.kernels.layout import Transactions as X
@@ -75,8 +76,8 @@ class TransactionTable:
     def columns(self, numbers: npt.NDArray[np.int32]) -> tuple[pa.Array, pa.Array]:
         """Return the GTIDs (as a dictionary) and commit times of rows."""
         if len(numbers) == 0 or numbers.max() < 0:
-            empty = pa.nulls(len(numbers), pa.string()).dictionary_encode()
-            return empty.cast(pa.dictionary(pa.int32(), pa.string())), pa.nulls(len(numbers), TIMESTAMP)
+            nothing = number_array(np.zeros(len(numbers), dtype=np.int32), valid=np.zeros(len(numbers), dtype=np.bool_))
+            return pa.DictionaryArray.from_arrays(nothing, text_array([])), pa.nulls(len(numbers), TIMESTAMP)
         low, last = int(numbers.min()), int(numbers.max())
         known = None if low >= 0 else numbers >= 0
         first = low if known is None else int(numbers[known].min())
@@ -85,10 +86,9 @@ class TransactionTable:
         )
         times = self.numbers[first : last + 1, X.COMMIT_TIME]
         if first == last and known is None:
-            return identifiers, pa.repeat(_timestamp(int(times[0])), len(numbers))
+            return identifiers, _times(np.full(len(numbers), times[0], dtype=np.int64))
         moments = times[np.maximum(numbers - first, 0)]
-        unknown = moments == 0 if known is None else (moments == 0) | ~known
-        return identifiers, pa.array(moments, mask=unknown if unknown.any() else None).cast(TIMESTAMP)
+        return identifiers, _times(moments if known is None else np.where(known, moments, 0))
 
     def _indexes(
         self, numbers: npt.NDArray[np.int32], first: int, last: int, known: npt.NDArray[np.bool_] | None
@@ -97,9 +97,9 @@ class TransactionTable:
         lengths = np.diff(self._offsets[first : last + 2])
         indexes = numbers - first
         if lengths.all() and known is None:
-            return pa.array(indexes)
+            return number_array(indexes)
         named = lengths[np.maximum(indexes, 0)] > 0
-        return pa.array(indexes, mask=~(named if known is None else named & known))
+        return number_array(indexes, valid=named if known is None else named & known)
 
     def _texts(self, first: int, last: int) -> pa.Array:
         """Return the GTIDs of consecutive transactions. No row refers to the empty one of an anonymous transaction."""
@@ -109,5 +109,6 @@ class TransactionTable:
         return pa.Array.from_buffers(pa.string(), last - first, [None, pa.py_buffer(moved), pa.py_buffer(text)])
 
 
-def _timestamp(microseconds: int) -> pa.Scalar:
-    return pa.scalar(microseconds or None, pa.int64()).cast(TIMESTAMP)
+def _times(microseconds: npt.NDArray[np.int64]) -> pa.Array:
+    """Return commit times as an array. A transaction whose time is not known has 0."""
+    return number_array(microseconds, TIMESTAMP, microseconds != 0)

@@ -48,6 +48,10 @@ class Output:
         """Return the offsets and the bytes, as Arrow arrays take them."""
         return [pa.py_buffer(self._offsets), self._buffer.slice(0, self._used)]
 
+    def taken(self) -> tuple[npt.NDArray[np.int32], pa.Buffer]:
+        """Return the offsets and the bytes."""
+        return self._offsets, self._buffer.slice(0, self._used)
+
     @property
     def limit(self) -> int:
         """The last address at which a value may begin."""

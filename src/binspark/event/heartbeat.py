@@ -17,7 +17,8 @@ _LONG_POSITION = 8
 class Heartbeat:
     """HEARTBEAT: the log file that the source sends from; the position is in the header.
 
-    A position past 4 GiB does not fit in the header: MariaDB writes it to the body, and 0 to the header.
+    A position past 4 GiB does not fit in the header: MariaDB writes it to the body, and 0 to the header. The protocol's
+    documents show a heartbeat without a body, whose `log_file` is empty; servers always write the name.
     """
 
     log_file: str
@@ -48,8 +49,6 @@ def decode_heartbeat(body: Cursor, _context: Context) -> Heartbeat:
     0       8      position past 4 GiB; present if byte 7 is 0, as in every position and in no file name
     0 or 8  rest   name of the file, not terminated
     """
-    if not body.remaining:
-        raise body.malformed("log_file is empty")
     # No flag announces the position. Its highest byte is 0 for all logs below 2^56 bytes, and a name contains no 0.
     is_far = body.remaining > _LONG_POSITION and not body.data[body.offset + _LONG_POSITION - 1]
     log_position = body.u64("log_position") if is_far else None

@@ -121,9 +121,15 @@ def decode_load(body: Cursor, context: Context) -> Load:
             n      lengths of the field names, one byte each
             ...    field names, table, schema, each zero-terminated
             rest   name of the file
+
+    Servers write no zero byte after the name of the file; the protocol's documents show one after that of LOAD. It is
+    not part of the name then, but the extra byte of the event.
     """
     head = body.fields(_LOAD)
-    return Load(*_load_body(body, context, head), body.rest_text("file_name"))
+    load = _load_body(body, context, head)
+    end = body.data.find(b"\0", body.offset, body.end) if context.type_code == EventCode.LOAD else -1
+    length = (body.end if end < 0 else end) - body.offset
+    return Load(*load, body.text("file_name", length))
 
 
 def encode_load(event: Load, writer: Writer, context: Context) -> None:

@@ -8,6 +8,9 @@ from binspark.event.context import Context, SqlText
 from binspark.wire import Cursor, Writer
 from binspark.wire.meaning import as_text, note
 
+MAX_SHOWN_BYTES = 1000
+"""How much of a statement is shown with each of its rows."""
+
 _IGNORED = note("ignored; the statement is the rest of the event")
 
 
@@ -49,3 +52,16 @@ def decode_annotate_rows(body: Cursor, _context: Context) -> AnnotateRows:
 def encode_annotate_rows(event: AnnotateRows, writer: Writer, _context: Context) -> None:
     """Encode ANNOTATE_ROWS: the inverse of `decode_annotate_rows`."""
     writer.raw(event.query)
+
+
+def shown_statement(query: SqlText) -> str:
+    r"""Return the text that rows are shown with: its first 1000 bytes, then `…`; bytes that are not UTF-8 as `\xNN`.
+
+    A statement may insert many rows, each of which is shown with it, so together they must not grow with its square.
+    """
+    if len(query) <= MAX_SHOWN_BYTES:
+        return query.decode(errors="backslashreplace")
+    end = MAX_SHOWN_BYTES
+    while end > MAX_SHOWN_BYTES - 3 and query[end] & 0xC0 == 0x80:  # not inside a character
+        end -= 1
+    return query[:end].decode(errors="backslashreplace") + "…"

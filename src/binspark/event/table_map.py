@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntFlag
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from binspark.errors import DecodeError
 from binspark.event.column_types import ColumnType, TypeMetadata, column_type_name, type_metadata
 from binspark.event.context import Context
 from binspark.event.table_metadata import MetadataField, MetadataKind, decode_table_metadata, encode_table_metadata
+from binspark.frames import EventCode
 from binspark.wire import Cursor, Writer
 from binspark.wire.bitmap import bitmap_length, low_bits_first
 from binspark.wire.meaning import flags, note
@@ -37,6 +38,9 @@ class TableMap:
     `column_types` are type codes. `column_metadata` has a number for each column (0 if its type has no metadata): the
     bytes in the log, read as a little-endian integer. `null_bits` has a bit for each column, the lowest of each byte
     first. `metadata_rest` is type metadata that belongs to columns of unknown types.
+
+    Up to 5.1.17 and 5.2.2 the event ends after the column types: `has_type_metadata` is False then, all numbers are 0
+    and there are no null bits. Such rows cannot be decoded.
     """
 
     table_id: int
@@ -48,6 +52,7 @@ class TableMap:
     null_bits: bytes
     metadata: tuple[MetadataField, ...]
     metadata_rest: bytes = b""
+    has_type_metadata: bool = True
 
     @property
     def column_count(self) -> int:
@@ -56,7 +61,9 @@ class TableMap:
 
     @property
     def nullable(self) -> tuple[bool, ...]:
-        """For each column, whether it may be NULL."""
+        """For each column, whether it may be NULL; all may if the event does not contain it."""
+        if not self.has_type_metadata:
+            return (True,) * self.column_count
         return low_bits_first(self.null_bits, self.column_count)
 
     @property
@@ -80,22 +87,25 @@ def decode_table_map(body: Cursor, context: Context) -> TableMap:
             1+m+1   length, table, zero byte
             packed  number of columns c
             c       type codes
-            packed  length of the type metadata
+            packed  length of the type metadata (it and all that follows: not before 5.1.18)
             ...     type metadata: for each column the bytes that its type has (see `TypeMetadata`)
             (c+7)/8 which columns can be NULL
             rest    optional metadata
 
     Every statement maps its tables again with the same bytes, so results are cached.
     """
-    id_length = SHORT_TABLE_ID if context.post_header_length == _SHORT_POST_HEADER else TABLE_ID
+    form = _Form(
+        SHORT_TABLE_ID if context.post_header_length == _SHORT_POST_HEADER else TABLE_ID,
+        may_end_after_types=len(context.format.post_header_lengths) < EventCode.WRITE_ROWS_V1,
+    )
     if type(body) is not Cursor:
-        return _read(body, id_length)
+        return _read(body, form)
     start = body.offset
     try:
-        return _cached(body.rest("table_map"), id_length, body.encoding)
+        return _cached(body.rest("table_map"), form, body.encoding)
     except DecodeError:  # read again: the offset of the error is that of the event
         body.offset = start
-        return _read(body, id_length)
+        return _read(body, form)
 
 
 def encode_table_map(event: TableMap, writer: Writer, context: Context) -> None:
@@ -109,6 +119,8 @@ def encode_table_map(event: TableMap, writer: Writer, context: Context) -> None:
         writer.zero()
     writer.packed(event.column_count)
     writer.raw(bytes(event.column_types))
+    if not event.has_type_metadata:
+        return
     type_metadata = _encode_type_metadata(event)
     writer.packed(len(type_metadata))
     writer.raw(type_metadata)
@@ -116,17 +128,27 @@ def encode_table_map(event: TableMap, writer: Writer, context: Context) -> None:
     encode_table_metadata(event.metadata, writer)
 
 
+class _Form(NamedTuple):
+    """What depends on the version of the server. Those whose format lists no WRITE_ROWS_V1 wrote no type metadata."""
+
+    id_length: int
+    may_end_after_types: bool
+
+
 @lru_cache(maxsize=1024)
-def _cached(raw: bytes, id_length: int, encoding: str) -> TableMap:
-    return _read(Cursor(raw, encoding=encoding), id_length)
+def _cached(raw: bytes, form: _Form, encoding: str) -> TableMap:
+    return _read(Cursor(raw, encoding=encoding), form)
 
 
-def _read(body: Cursor, id_length: int) -> TableMap:
-    table_id = body.uint("table_id", id_length, _TABLE_ID_MEANING)
+def _read(body: Cursor, form: _Form) -> TableMap:
+    table_id = body.uint("table_id", form.id_length, _TABLE_ID_MEANING)
     table_flags = body.u16("flags", flags(TableMapFlag))
     schema = _name(body, "schema")
     table = _name(body, "table")
     types = body.raw("column_types", body.packed("column_count"), _types_meaning)
+    if form.may_end_after_types and not body.remaining:
+        zeros = (0,) * len(types)
+        return TableMap(table_id, table_flags, schema, table, tuple(types), zeros, b"", (), has_type_metadata=False)
     metadata, rest = _read_type_metadata(body, types)
     null_bits = body.raw("null_bits", bitmap_length(len(types)), lambda bits: _nullable_meaning(bits, len(types)))
     optional = decode_table_metadata(body)

@@ -10,7 +10,7 @@ from binspark.changes.selection_options import METADATA_PREFIX
 from binspark.columns.metadata import refuse_collisions
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
-from binspark.errors import BinlogError, DecodeError, SchemaError
+from binspark.errors import BinlogError
 from binspark.export.folder import OutputFolder, folder_name
 from binspark.export.writers import MAX_OPEN_FILES, Writers
 from binspark.files.inputs import LogInput
@@ -26,13 +26,11 @@ class ExportOptions:
     """How an export is written.
 
     overwrite       whether the tables of an earlier export in the directory are replaced
-    salvage         whether rows before damage are kept; if not, damage fails the export and nothing is kept
     rows_per_file   the maximum number of rows in a file, None for no limit
     max_open_files  the maximum number of files that are open at a time
     """
 
     overwrite: bool = False
-    salvage: bool = False
     rows_per_file: int | None = None
     max_open_files: int = MAX_OPEN_FILES
 
@@ -57,7 +55,6 @@ class Export:
     """Writes the rows of logs to Parquet files, one directory per table.
 
     on_rows, on_bytes   are called with progress: rows written, bytes read
-    damage              the errors that did not fail the export, with `salvage`
     """
 
     def __init__(
@@ -69,9 +66,6 @@ class Export:
         on_rows: Callable[[int], None] | None = None,
         on_bytes: Callable[[int], None] | None = None,
     ) -> None:
-        self.damage: list[BinlogError] = []
-        self._selection = selection
-        self._history = history
         self._options = options
         self._on_rows = on_rows
         self._on_bytes = on_bytes
@@ -82,7 +76,7 @@ class Export:
         """Export logs; return the summaries of the tables. Whatever fails, no incomplete file is left."""
         try:
             with OutputFolder(target, overwrite=self._options.overwrite) as folder:
-                options, strings = self._options, self._selection.string_columns
+                options, strings = self._options, self._reader.selection.string_columns
                 writers = Writers(folder, options.rows_per_file, options.max_open_files, strings)
                 try:
                     for log in inputs:
@@ -95,16 +89,10 @@ class Export:
             raise BinlogError(f"{error.filename or target}: {describe_os_error(error)}") from None
 
     def _export(self, log: LogInput, writers: Writers) -> None:
-        try:
-            for item in log.batches(self._reader, self._on_bytes):
-                refuse_collisions(item.batch.schema.names, item.table.name, _PREFIX_OPTION)
-                writers.write(item)
-                self._count(item)
-        except (DecodeError, SchemaError) as error:
-            if not self._options.salvage:
-                raise
-            self.damage.append(error)
-            self._reader = BatchReader(self._selection, self._history)
+        for item in log.batches(self._reader, self._on_bytes):
+            refuse_collisions(item.batch.schema.names, item.table.name, _PREFIX_OPTION)
+            writers.write(item)
+            self._count(item)
 
     def _count(self, item: TableBatch) -> None:
         table, rows = (item.table.schema, item.table.table), item.batch.num_rows

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO, Unpack, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 from binspark.changes.selection_options import METADATA_PREFIX, TABLE, BatchOptions, make_selection, take_schema_file
 from binspark.columns.arena import ReadInto
 from binspark.columns.metadata import refuse_collisions
 from binspark.columns.reader import BatchReader, TableBatch
-from binspark.errors import OptionError
+from binspark.errors import DecodeError, OptionError, SchemaError
+from binspark.files.damage import OnDamage, SkipDamaged, damage_handler
+from binspark.files.frame_scan import open_seekable
 from binspark.files.positions import part_between
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
@@ -27,18 +29,33 @@ OnRead = Callable[[int], None]
 
 @overload
 def read_batches(
-    paths: Paths, table: str, *, schema_file: Schema = None, **options: Unpack[BatchOptions]
+    paths: Paths,
+    table: str,
+    *,
+    schema_file: Schema = None,
+    skip_damaged: SkipDamaged = False,
+    **options: Unpack[BatchOptions],
 ) -> Iterator[pa.RecordBatch]: ...
 
 
 @overload
 def read_batches(
-    paths: Paths, table: None = None, *, schema_file: Schema = None, **options: Unpack[BatchOptions]
+    paths: Paths,
+    table: None = None,
+    *,
+    schema_file: Schema = None,
+    skip_damaged: SkipDamaged = False,
+    **options: Unpack[BatchOptions],
 ) -> Iterator[TableBatch]: ...
 
 
 def read_batches(
-    paths: Paths, table: str | None = None, *, schema_file: Schema = None, **options: Unpack[BatchOptions]
+    paths: Paths,
+    table: str | None = None,
+    *,
+    schema_file: Schema = None,
+    skip_damaged: SkipDamaged = False,
+    **options: Unpack[BatchOptions],
 ) -> Iterator[pa.RecordBatch] | Iterator[TableBatch]:
     """Yield the changed rows of one or more logs as Arrow batches, in the order of the logs for each table.
 
@@ -49,6 +66,9 @@ def read_batches(
     schema of its rows. Without it, or with `tables`, each batch comes with its table, as a `TableBatch`. `schema_file`
     is a dump with the names, types and keys that the log lacks. The other options are those of `BatchOptions`. Rows
     before damage are yielded before the error is raised.
+
+    With `skip_damaged` reading continues with the next transaction after the damage. What was skipped is a warning, or,
+    where `skip_damaged` is a function, the `Damage` that it is called with.
     """
     cache.enable()
     if table is not None:
@@ -58,16 +78,23 @@ def read_batches(
     history = history_of(take_schema_file(schema_file, options))
     selection = make_selection(options)
     reader = BatchReader(selection, history)
-    found = _with_different_names(_batches(part_between(find_logs(paths), selection), reader))
+    logs = part_between(find_logs(paths), selection)
+    found = _with_different_names(_batches(logs, reader, damage_handler(skip_damaged)))
     if selection.string_columns:
         found = _with_text_columns(found, selection.string_columns)
     return found if table is None else (item.batch for item in found)
 
 
-def source_batches(source: LogSource, reader: BatchReader, on_read: OnRead | None = None) -> Iterator[TableBatch]:
-    """Yield the batches of one log."""
+def source_batches(
+    source: LogSource, reader: BatchReader, on_read: OnRead | None = None, on_damage: OnDamage | None = None
+) -> Iterator[TableBatch]:
+    """Yield the batches of one log. With `on_damage`, rows of a damaged transaction from the damage on are skipped."""
+    if on_damage is not None:
+        yield from _sound_batches(source, reader, on_read, on_damage)
+        return
     with source_errors(source.name), source.open() as file:
-        yield from reader.read(_counted(file, on_read), source.name, start=source.start, stop=source.stop)
+        read = _counted(file.readinto, on_read)
+        yield from reader.read(read, source.name, start=source.start, stop=source.stop)
 
 
 def _with_different_names(found: Iterator[TableBatch]) -> Iterator[TableBatch]:
@@ -76,9 +103,23 @@ def _with_different_names(found: Iterator[TableBatch]) -> Iterator[TableBatch]:
         yield item
 
 
-def _batches(sources: Iterable[LogSource], reader: BatchReader) -> Iterator[TableBatch]:
+def _sound_batches(
+    source: LogSource, reader: BatchReader, on_read: OnRead | None, on_damage: OnDamage
+) -> Iterator[TableBatch]:
+    from binspark.files.parts import LogParts  # loads more kernels, which reading without damage does not need
+    from binspark.files.splits import PlannedLog
+
+    with source_errors(source.name), open_seekable(source) as file:
+        log = PlannedLog(source, file.size, fingerprint=0)
+        for part in LogParts(log, file, on_damage).between():
+            read = _counted(part.read_into(), on_read)
+            batches = reader.read(read, source.name, part.span, start=source.start, stop=source.stop)
+            yield from part.until_error(batches, (DecodeError, SchemaError))
+
+
+def _batches(sources: Iterable[LogSource], reader: BatchReader, on_damage: OnDamage | None) -> Iterator[TableBatch]:
     for source in sources:
-        yield from source_batches(source, reader)
+        yield from source_batches(source, reader, on_damage=on_damage)
 
 
 def _with_text_columns(batches: Iterator[TableBatch], names: frozenset[str]) -> Iterator[TableBatch]:
@@ -88,9 +129,9 @@ def _with_text_columns(batches: Iterator[TableBatch], names: frozenset[str]) -> 
         yield replace(item, batch=with_text_columns(item, names))
 
 
-def _counted(file: BinaryIO, on_read: OnRead | None) -> ReadInto:
+def _counted(read: Callable[[memoryview], int | None], on_read: OnRead | None) -> ReadInto:
     def read_into(buffer: memoryview) -> int:
-        count = int(file.readinto(buffer) or 0)  # type: ignore[attr-defined]
+        count = int(read(buffer) or 0)
         if on_read is not None:
             on_read(count)
         return count

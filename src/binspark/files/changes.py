@@ -8,13 +8,24 @@ from typing import Unpack
 from binspark.changes.change import Change
 from binspark.changes.reader import ChangeReader
 from binspark.changes.selection_options import SelectionOptions, make_selection, take_schema_file
+from binspark.columns.selection import Selection
+from binspark.errors import DecodeError, SchemaError
+from binspark.files.damage import OnDamage, SkipDamaged, damage_handler
 from binspark.files.positions import part_between
-from binspark.files.read import source_events
+from binspark.files.read import TransactionEvents
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.files.windows import by_window, pays_in_bulk
+from binspark.schema.history import SchemaHistory
 
 
-def read_changes(paths: Paths, *, schema_file: Schema = None, **options: Unpack[SelectionOptions]) -> Iterator[Change]:
+def read_changes(
+    paths: Paths,
+    *,
+    schema_file: Schema = None,
+    skip_damaged: SkipDamaged = False,
+    **options: Unpack[SelectionOptions],
+) -> Iterator[Change]:
     """Yield every changed row of one or more logs, in the order of the logs.
 
     >>> for change in binspark.rows("binlog.*", tables=["shop.orders"]):  # doctest: +SKIP
@@ -22,19 +33,49 @@ def read_changes(paths: Paths, *, schema_file: Schema = None, **options: Unpack[
 
     `schema_file` is a dump (`mysqldump --no-data`) with the names, types and keys that the log lacks. The other options
     are those of `SelectionOptions`. Rows before damage are yielded before the error is raised.
+
+    With `skip_damaged` reading continues with the next transaction after the damage. What was skipped is a warning, or,
+    where `skip_damaged` is a function, the `Damage` that it is called with.
     """
     history = history_of(take_schema_file(schema_file, options))
     selection = make_selection(options)
-    return _changes(part_between(find_logs(paths), selection), ChangeReader(selection, history))
+    sources = part_between(find_logs(paths), selection)
+    on_damage = damage_handler(skip_damaged)
+    if pays_in_bulk(sources, selection):
+        return _changes_in_bulk(sources, selection, history, on_damage)
+    return _changes(sources, ChangeReader(selection, history), on_damage)
 
 
-def source_changes(source: LogSource, reader: ChangeReader) -> Iterator[Change]:
-    """Yield the changed rows of one log, from where the source starts to where it stops."""
+def source_changes(source: LogSource, reader: ChangeReader, on_damage: OnDamage | None = None) -> Iterator[Change]:
+    """Yield the changed rows of one log, from where the source starts to where it stops.
+
+    With `on_damage`, the rows of a damaged transaction from the damage on are skipped.
+    """
     reader.start = source.start
-    for event in source_events(source):
-        yield from reader.feed(event)
+    events = TransactionEvents(source, on_damage=on_damage)
+    for event in events:
+        try:
+            yield from reader.feed(event)
+        except (DecodeError, SchemaError) as error:
+            events.skip(error)
+            reader.forget_transaction()
 
 
-def _changes(sources: Iterable[LogSource], reader: ChangeReader) -> Iterator[Change]:
+def _changes_in_bulk(
+    sources: Iterable[LogSource], selection: Selection, history: SchemaHistory | None, on_damage: OnDamage | None
+) -> Iterator[Change]:
+    from binspark.changes.from_batches import changes_of
+    from binspark.columns.reader import BatchReader
+    from binspark.files.batches import source_batches
+    from binspark.kernels import cache
+
+    cache.enable()
+    reader = BatchReader(selection.with_complete_rows(), history)
     for source in sources:
-        yield from source_changes(source, reader)
+        for batches in by_window(source_batches(source, reader, on_damage=on_damage)):
+            yield from changes_of(batches, source.name)
+
+
+def _changes(sources: Iterable[LogSource], reader: ChangeReader, on_damage: OnDamage | None) -> Iterator[Change]:
+    for source in sources:
+        yield from source_changes(source, reader, on_damage)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from binspark.errors import SourceError
 from binspark.event import Event
+from binspark.files.damage import OnDamage
 from binspark.files.read import ReadOptions, source_events
 from binspark.files.sources import LogSource
 from binspark.position import COMPRESSED_SUFFIXES
@@ -46,9 +47,10 @@ class LogInput(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileInput:
-    """A log file, or a part of it."""
+    """A log file, or a part of it. With `on_damage`, which is called with it, damage is skipped."""
 
     source: LogSource
+    on_damage: OnDamage | None = None
 
     @property
     def name(self) -> str:
@@ -62,13 +64,13 @@ class FileInput:
 
     def events(self, options: ReadOptions = _DEFAULT) -> Iterator[Event]:
         """Yield the events, up to where the source stops."""
-        return source_events(self.source, options)
+        return source_events(self.source, options, self.on_damage)
 
     def batches(self, reader: BatchReader, on_read: OnRead | None = None) -> Iterator[TableBatch]:
         """Yield the rows as batches."""
         from binspark.files.batches import source_batches
 
-        return source_batches(self.source, reader, on_read)
+        return source_batches(self.source, reader, on_read, self.on_damage)
 
     def size(self) -> int | None:
         """Return how many bytes there are to read; None if that is not known."""

@@ -8,7 +8,9 @@ from zlib import crc32
 from binspark.errors import DecodeError, Truncated
 from binspark.files.storage.store import LogFile
 from binspark.frames import Frame, Framer, HeaderFlag, LogFormat
+from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET, MAGIC
+from binspark.frames.relay import is_relay_log
 from binspark.position import Position
 
 _FIRST_READ = 1 << 12
@@ -18,19 +20,18 @@ _FLAGS = FIRST_EVENT_OFFSET + 17
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """The first event of a log, and what it says about the log."""
+    """The first event of a log, and what it says about the log.
+
+    relay   whether this is a relay log: a replica's copy of its source's log
+    """
 
     frame: Frame
+    relay: bool
 
     @property
     def format(self) -> LogFormat:
         """The format that the first event describes."""
         return self.frame.format
-
-    @property
-    def relay(self) -> bool:
-        """Whether this is a relay log: a replica's copy of its source's log."""
-        return bool(self.frame.header.flags & HeaderFlag.RELAY_LOG)
 
     @property
     def in_use(self) -> bool:
@@ -50,7 +51,10 @@ def read_head(file: LogFile, name: str) -> LogHead:
     try:
         while chunk := file.read_at(offset, length):
             for frame in framer.feed(chunk):
-                return LogHead(frame)
+                after = chunk[frame.end_offset - offset :]
+                if len(after) < HEADER_LENGTH:
+                    after = file.read_at(frame.end_offset, HEADER_LENGTH)
+                return LogHead(frame, is_relay_log(frame, after))
             offset, length = offset + len(chunk), 2 * length
         framer.finish()
         raise Truncated("the log ends inside its first event", Position(offset=FIRST_EVENT_OFFSET))

@@ -7,44 +7,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from binspark.columns.arena import ReadInto
-from binspark.columns.log_scan import LogScan, Span
+from binspark.columns.log_scan import LogScan
 from binspark.columns.reader import BatchReader, TableBatch
-from binspark.columns.starts import LogBytes
 from binspark.errors import DecodeError, SourceError
 from binspark.event import Event, EventDecoder
-from binspark.files.header_scan import HeaderScanner
-from binspark.files.log_head import LogHead, has_fingerprint, read_head
+from binspark.files.damage import Damage, OnDamage
+from binspark.files.log_head import has_fingerprint
+from binspark.files.parts import LogParts, Part
 from binspark.files.splits import PlannedLog, Split
 from binspark.files.storage.store import LogFile
-from binspark.frames import EventCode, Frame, Framer
-from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.frames import EventCode, Framer
 from binspark.os_errors import source_errors
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
-from binspark.transactions.byte_tables import IDENTIFYING_CODES
+
+__all__ = ["Damage", "MakeReader", "OnDamage", "SplitReader"]
 
 _CHUNK = 1 << 18
-_MAY_BEGIN = frozenset({*IDENTIFYING_CODES, EventCode.QUERY})
 _Item = TypeVar("_Item")
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """A part of a log that could not be read, and why: from `start` up to the transaction that begins at `end`.
-
-    The transaction around `start` was read up to there. In a log without checksums, the position of the error may be
-    after `start`: damage is noticed later there.
-    """
-
-    error: DecodeError
-    file: str
-    start: int
-    end: int
-
-
-OnDamage = Callable[[Damage], None]
-"""Called for each part of a log that is skipped because of damage."""
 
 MakeReader = Callable[[SchemaHistory], BatchReader]
 
@@ -64,117 +44,34 @@ class SplitReader:
         """Yield the rows of the transactions that a split owns."""
         reader: BatchReader | None = None
         for log in split.logs:
-            for part in self._parts(log, split):
-                if reader is None or part.needs_new_reader:
+            for part, is_new in self._parts(log, split):
+                if reader is None or is_new or split.is_part:
                     reader = make_reader(self.history.at(log.name, part.start))
                 yield from part.until_error(reader.read(part.read_into(), log.name, part.span))
 
     def scan(self, split: Split, scan: LogScan[_Item]) -> Iterator[_Item]:
         """Yield what a scan finds in the transactions that a split owns, and in the events between them."""
         for log in split.logs:
-            for part in self._parts(log, split):
+            for part, _ in self._parts(log, split):
                 yield from part.until_error(scan.read(part.read_into(), log.name, part.span))
 
     def events(self, split: Split, *, expand: bool = True) -> Iterator[Event]:
         """Yield the events of the transactions that a split owns, and the events between them."""
         for log in split.logs:
-            for part in self._parts(log, split):
+            for part, _ in self._parts(log, split):
                 yield from part.until_error(_events(part, expand=expand))
 
-    def _parts(self, log: PlannedLog, split: Split) -> Iterator[_Part]:
-        """Yield the parts of a log to read: one, and another one after each damage that is skipped."""
+    def _parts(self, log: PlannedLog, split: Split) -> Iterator[tuple[Part, bool]]:
+        """Yield the parts of a log to read, and whether each comes after damage."""
         with _opened(log) as file:
-            try:
-                head = read_head(file, log.name)
-            except DecodeError as error:
-                self._report(error, log, 0, log.size)
-                return
-            bytes_ = LogBytes(file.read_at, log.size, head.format)
-            start = bytes_.find_start(split.start, split.end) if split.start else FIRST_EVENT_OFFSET
-            needs_new_reader = split.is_part
-            while start is not None:
-                part = _Part(log, file, bytes_, head, start, split.end, needs_new_reader)
-                yield part
-                if part.error is None:
-                    return
-                start = self._after_damage(part, bytes_, split.end)
-                needs_new_reader = True
-
-    def _after_damage(self, part: _Part, log: LogBytes, end: int | None) -> int | None:
-        """Return the offset at which reading continues after damage, None if nothing of the split is left."""
-        assert part.error is not None
-        if self.on_damage is None:
-            raise part.error
-        start = part.damage_start(part.error)
-        if part.file.is_compressed:
-            log = LogBytes(part.file.read_at, part.file.size, part.head.format)
-        found = log.find_start(start + 1) if part.head.can_split else None
-        self._report(part.error, part.log, start, log.size if found is None else found)
-        return None if found is None or (end is not None and found >= end) else found
-
-    def _report(self, error: DecodeError, log: PlannedLog, start: int, end: int) -> None:
-        if self.on_damage is None:
-            raise error
-        self.on_damage(Damage(error, log.name, start, end))
+            after_damage = False
+            for part in LogParts(log, file, self.on_damage).between(split.start, split.end):
+                yield part, after_damage
+                after_damage = True
 
 
-@dataclass(slots=True)
-class _Part:
-    """A part of a log without damage before its end."""
-
-    log: PlannedLog
-    file: LogFile
-    bytes: LogBytes
-    head: LogHead
-    start: int
-    end: int | None
-    needs_new_reader: bool
-    error: DecodeError | None = None
-
-    @property
-    def span(self) -> Span | None:
-        """The range for a `BatchReader`; None for a log that cannot be split, which is read from its first byte."""
-        if not self.head.can_split:
-            return None
-        return Span(self.head.format, self.start, self.end, self.bytes.is_start)
-
-    def read_into(self) -> ReadInto:
-        """Return a function that reads the part, up to the size of the log when the read was planned."""
-        offset = self.start if self.head.can_split else 0
-        self.file.seek(offset)
-
-        def read(buffer: memoryview) -> int:
-            nonlocal offset
-            count = int(self.file.readinto(buffer[: self.log.size - offset]) or 0)
-            offset += count
-            return count
-
-        return read
-
-    def ends_before(self, frame: Frame) -> bool:
-        """Return whether an event begins a transaction of the next split."""
-        if self.end is None or frame.offset < self.end or frame.type_code not in _MAY_BEGIN:
-            return False
-        return self.bytes.is_start(frame.offset)
-
-    def until_error(self, items: Iterator[_Item]) -> Iterator[_Item]:
-        """Yield items up to the first `DecodeError`, which is kept in `error`."""
-        try:
-            with source_errors(self.log.name):
-                yield from items
-        except DecodeError as error:
-            self.error = error
-
-    def damage_start(self, error: DecodeError) -> int:
-        """Return the offset at which the damage begins."""
-        noticed = max(self.start, error.position.offset or self.start)
-        if not self.head.can_split or self.head.format.checksum_length:
-            return noticed
-        return HeaderScanner(self.log, self.file, self.head).sound_end(self.start, noticed)
-
-
-def _events(part: _Part, *, expand: bool) -> Iterator[Event]:
-    framer = Framer(part.head.format, part.start) if part.head.can_split else Framer()
+def _events(part: Part, *, expand: bool) -> Iterator[Event]:
+    framer = Framer() if part.is_first else Framer(part.format, part.start)
     decoder = EventDecoder(part.log.name)
     read = part.read_into()
     chunk = memoryview(bytearray(_CHUNK))

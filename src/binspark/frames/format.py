@@ -142,6 +142,16 @@ class LogFormat:
         """MySQL or MariaDB, by the server's version."""
         return family_of(self.server_version)
 
+    @cached_property
+    def server_version_numbers(self) -> tuple[int, int, int]:
+        """The three numbers at the start of the server's version."""
+        return version_numbers(self.server_version)
+
+    @cached_property
+    def names_every_transaction(self) -> bool:
+        """Whether every transaction begins with a GTID event; False if the server is not known."""
+        return names_every_transaction(self.family, self.server_version)
+
     @property
     def is_v4(self) -> bool:
         """Whether the server is MySQL 5.0 or later: the log has a FORMAT_DESCRIPTION, and headers the next position."""
@@ -261,6 +271,15 @@ def carries_checksum(server_version: str) -> bool:
     """Return whether a server of this version ends its format description with an algorithm and a checksum."""
     since = (5, 3, 0) if family_of(server_version) is Family.MARIADB else (5, 6, 1)
     return version_numbers(server_version) >= since
+
+
+_NAME_EVERY_TRANSACTION = {Family.MYSQL: (8, 0, 0), Family.MARIADB: (10, 0, 2)}
+"""The servers, from these versions on, that begin every transaction with a GTID event, even an anonymous one."""
+
+
+def names_every_transaction(family: Family, server_version: str) -> bool:
+    """Return whether a server begins every transaction with a GTID event."""
+    return version_numbers(server_version) >= _NAME_EVERY_TRANSACTION[family]
 
 
 def version_numbers(server_version: str) -> tuple[int, int, int]:

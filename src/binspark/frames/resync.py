@@ -73,18 +73,29 @@ class _Header(NamedTuple):
 def find_event(read_at: ReadAt, start: int, log_size: int, log_format: LogFormat, *, relay: bool = False) -> int | None:
     """Return the offset of the first event that begins at or after `start`, or None if there is none.
 
-    `relay` is for relay logs, whose first event has the flag RELAY_LOG.
+    `relay` is for relay logs, see `is_relay_log`.
     """
     log = _Log(read_at, log_size, log_format, relay)
     return next((header.offset for header in _candidates(log, start) if _is_confirmed(log, header)), None)
 
 
+def begins_event(read_at: ReadAt, offset: int, log_size: int, log_format: LogFormat, *, relay: bool = False) -> bool:
+    """Return whether an undamaged event begins at an offset: `find_event` would find it there."""
+    log = _Log(read_at, log_size, log_format, relay)
+    header = _header_at(log, offset)
+    return header is not None and header.end <= log_size and _is_confirmed(log, header)
+
+
 def is_event_at(read_at: ReadAt, offset: int, log_size: int, log_format: LogFormat) -> bool:
     """Return whether an undamaged event begins at an offset, with a next position that matches."""
     log = _Log(read_at, log_size, log_format, relay=False)
-    window = read_at(offset, log_format.header_length)
-    header = _header(log, window, 0, offset) if len(window) == log_format.header_length else None
+    header = _header_at(log, offset)
     return header is not None and header.position_matches and header.end <= log_size and _is_confirmed(log, header)
+
+
+def _header_at(log: _Log, offset: int) -> _Header | None:
+    window = log.read_at(offset, log.format.header_length)
+    return _header(log, window, 0, offset) if len(window) == log.format.header_length else None
 
 
 def _candidates(log: _Log, start: int) -> Iterator[_Header]:

@@ -3,7 +3,7 @@
 Callers use these modules; the others are for kernels alone, which an import contract checks.
 
 cache          the switch for keeping compiled kernels on disk
-compiler       how kernels are compiled and kept
+compiler       how kernels are compiled, kept and called
 layout         the numbers that decoding rows shares with `columns`
 scan           events into columns
 table_maps     which table an id means

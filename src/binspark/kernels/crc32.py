@@ -14,15 +14,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from llvmlite import binding, ir
-from numba import types
 
 from binspark.errors import Unsupported
-from binspark.kernels.compiler import kernel
-from binspark.kernels.memory import intrinsic, load8
+from binspark.kernels.compiler import Choice, intrinsic, ir, kernel, types
+from binspark.kernels.memory import load8
 
-_I8, _I64, _I128 = ir.IntType(8), ir.IntType(64), ir.IntType(128)
-_PAIR = ir.VectorType(_I64, 2)
 _FOLD_64 = (0x0154442BD4, 0x01C6E41596)
 _FOLD_16 = (0x01751997D0, 0x00CCAA009E)
 _FOLD_8 = (0x0163CD6124, 0)
@@ -46,27 +42,36 @@ def _byte_table() -> np.ndarray:
 _TABLE = _byte_table()
 
 
+def _word(value: int) -> Any:
+    return ir.Constant(ir.IntType(64), value)
+
+
+def _pair() -> Any:
+    """Return the type of what is multiplied: two words."""
+    return ir.VectorType(ir.IntType(64), 2)
+
+
 class _Folding:
     """Writes the folding loop as LLVM's instructions."""
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder
         module = builder.module
-        kind = ir.FunctionType(_PAIR, [_PAIR, _PAIR, _I8])
+        kind = ir.FunctionType(_pair(), [_pair(), _pair(), ir.IntType(8)])
         name = "llvm.x86.pclmulqdq"
         self.multiply = module.globals.get(name) or ir.Function(module, kind, name)
 
     def constant(self, pair: tuple[int, int]) -> Any:
-        return ir.Constant(_PAIR, [ir.Constant(_I64, pair[0]), ir.Constant(_I64, pair[1])])
+        return ir.Constant(_pair(), [_word(pair[0]), _word(pair[1])])
 
     def load(self, address: Any, offset: int = 0) -> Any:
-        moved = self.builder.add(address, ir.Constant(_I64, offset))
-        value = self.builder.load(self.builder.inttoptr(moved, _PAIR.as_pointer()))
+        moved = self.builder.add(address, _word(offset))
+        value = self.builder.load(self.builder.inttoptr(moved, _pair().as_pointer()))
         value.align = 1
         return value
 
     def times(self, left: Any, right: Any, halves: int) -> Any:
-        return self.builder.call(self.multiply, [left, right, ir.Constant(_I8, halves)])
+        return self.builder.call(self.multiply, [left, right, ir.Constant(ir.IntType(8), halves)])
 
     def fold(self, remainder: Any, constant: Any, more: Any) -> Any:
         low = self.times(remainder, constant, 0x00)
@@ -74,8 +79,8 @@ class _Folding:
         return self.builder.xor(self.builder.xor(low, high), more)
 
     def shifted(self, value: Any, bits: int) -> Any:
-        word = self.builder.bitcast(value, _I128)
-        return self.builder.bitcast(self.builder.lshr(word, ir.Constant(_I128, bits)), _PAIR)
+        word = self.builder.bitcast(value, ir.IntType(128))
+        return self.builder.bitcast(self.builder.lshr(word, ir.Constant(ir.IntType(128), bits)), _pair())
 
     def while_left(self, left: Any, minimum: int, state: list[Any], step: Any) -> None:
         """Repeat a step as long as at least `minimum` bytes are left. `left` and `state` are variables on the stack."""
@@ -83,11 +88,11 @@ class _Folding:
         test, body, done = (builder.append_basic_block(name) for name in ("test", "fold", "done"))
         builder.branch(test)
         builder.position_at_end(test)
-        enough = builder.icmp_signed(">=", builder.load(left), ir.Constant(_I64, minimum))
+        enough = builder.icmp_signed(">=", builder.load(left), _word(minimum))
         builder.cbranch(enough, body, done)
         builder.position_at_end(body)
         step(state)
-        builder.store(builder.sub(builder.load(left), ir.Constant(_I64, minimum)), left)
+        builder.store(builder.sub(builder.load(left), _word(minimum)), left)
         builder.branch(test)
         builder.position_at_end(done)
 
@@ -104,7 +109,7 @@ class _Folding:
         estimate = self.times(builder.and_(estimate, low_words), self.constant(_POLYNOMIAL), 0x00)
         remainder = builder.xor(remainder, estimate)
         low_half = builder.extract_element(remainder, ir.Constant(ir.IntType(32), 0))
-        return builder.lshr(low_half, ir.Constant(_I64, 32))
+        return builder.lshr(low_half, _word(32))
 
 
 def _folder(lane_count: int) -> Any:
@@ -115,15 +120,15 @@ def _folder(lane_count: int) -> Any:
     def fold(_typing: Any, _address: Any, _length: Any) -> Any:
         def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             folding = _Folding(builder)
-            at, left = builder.alloca(_I64), builder.alloca(_I64)
-            lanes = [builder.alloca(_PAIR) for _ in range(lane_count)]
+            at, left = builder.alloca(ir.IntType(64)), builder.alloca(ir.IntType(64))
+            lanes = [builder.alloca(_pair()) for _ in range(lane_count)]
             address, length = arguments
             first = builder.xor(folding.load(address), folding.constant((0xFFFFFFFF, 0)))
             builder.store(first, lanes[0])
             for index in range(1, lane_count):
                 builder.store(folding.load(address, _BLOCK * index), lanes[index])
-            builder.store(builder.add(address, ir.Constant(_I64, stride)), at)
-            builder.store(builder.sub(length, ir.Constant(_I64, stride)), left)
+            builder.store(builder.add(address, _word(stride)), at)
+            builder.store(builder.sub(length, _word(stride)), left)
 
             def step(constant: tuple[int, int]) -> Any:
                 def fold_lanes(state: list[Any]) -> None:
@@ -131,7 +136,7 @@ def _folder(lane_count: int) -> Any:
                     for index, lane in enumerate(state):
                         more = folding.load(address, _BLOCK * index)
                         builder.store(folding.fold(builder.load(lane), folding.constant(constant), more), lane)
-                    builder.store(builder.add(address, ir.Constant(_I64, _BLOCK * len(state))), at)
+                    builder.store(builder.add(address, ir.Constant(ir.IntType(64), _BLOCK * len(state))), at)
 
                 return fold_lanes
 
@@ -193,11 +198,11 @@ def call_crc32(_typing: Any, _function: Any, _address: Any, _length: Any) -> Any
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(_I64, [_I64, byte, ir.IntType(32)])
+        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64), byte, ir.IntType(32)])
         function = builder.inttoptr(arguments[0], kind.as_pointer())
         data = builder.inttoptr(arguments[1], byte)
         length = builder.trunc(arguments[2], ir.IntType(32))
-        return builder.call(function, [ir.Constant(_I64, 0), data, length])
+        return builder.call(function, [_word(0), data, length])
 
     return types.int64(types.int64, types.int64, types.int64), generate
 
@@ -208,7 +213,14 @@ def crc32_by_zlib(function: int, address: int, length: int) -> int:
     return call_crc32(function, address, length)
 
 
-_crc32 = crc32_by_folding if binding.get_host_cpu_features().get("pclmul") else crc32_by_zlib
+def _fastest() -> Any:
+    """Return the kernel for this processor."""
+    from llvmlite import binding
+
+    return crc32_by_folding if binding.get_host_cpu_features().get("pclmul") else crc32_by_zlib
+
+
+_crc32: Any = Choice(_fastest)
 
 
 @kernel

@@ -116,9 +116,12 @@ class Table(IntEnum):
     IMAGE = 16  # number of the last incomplete row image, one for each operation
     IMAGE_BITS = 19  # address of its bitmaps, one for each operation, 0 for none
     BYTES = 22  # bytes of the rows events that were decoded, one for each operation
-    OLD_FIRST = 25  # the first column that is decoded in before images,
-    OLD_END = 26  # and the one after the last; 0 if there is none
-    WIDTH = 27
+    META_TIME = 25  # address of uint32: time of the event of each row
+    META_THREAD = 26  # address of uint32: thread that changed each row, NO_THREAD if not known
+    META_STATEMENT = 27  # address of int32: number of the statement of each row among those kept, -1 for none
+    OLD_FIRST = 28  # the first column that is decoded in before images,
+    OLD_END = 29  # and the one after the last; 0 if there is none
+    WIDTH = 30
 
 
 class State(IntEnum):
@@ -173,7 +176,17 @@ class State(IntEnum):
     STATEMENT = 49  # number of the current statement: table maps of earlier ones are no longer valid
     CHANGES = 50  # changes of tables in their arrays
     CHANGE_CAPACITY = 51
-    WIDTH = 52
+    OVERHEAD = 52  # bytes of the table maps and statements since the last rows event of the transaction
+    KEEP_ORIGINS = 53  # 1: time, thread and statement are kept for each row
+    THREAD = 54  # of the current transaction, NO_THREAD if not known
+    ROWS_QUERY = 55  # number of the current statement among those kept, -1 for none
+    ROWS_QUERIES = 56  # statements kept
+    ROWS_QUERY_CAPACITY = 57
+    ROWS_QUERY_OFFSETS = 58  # address of int32: where the text of each statement ends
+    ROWS_QUERY_TEXT = 59  # address of the texts
+    ROWS_QUERY_TEXT_USED = 60
+    ROWS_QUERY_TEXT_CAPACITY = 61
+    WIDTH = 62
 
 
 class Stop(IntEnum):
@@ -183,7 +196,7 @@ class Stop(IntEnum):
     PYTHON = 2  # the event at AT is for Python
     FULL = 3  # a table has no room for the next row
     REFUSED = 4  # the bytes of the event at AT are wrong; the reference decoder finds out how
-    TRANSACTIONS_FULL = 5
+    TRANSACTIONS_FULL = 5  # no room for another transaction, or for another statement
     END = 6  # the position to stop at is reached
     CHECK = 7  # the rows of the event at AT are decoded, except for values that Python must check
     BOUNDARY = 8  # a transaction begins at AT, where the split may end
@@ -197,6 +210,12 @@ class Transactions(IntEnum):
     SERVER = 1
     WIDTH = 4
 
+
+NO_THREAD = 0xFFFFFFFF
+"""Instead of the id of a thread."""
+
+KEPT_STATEMENT_BYTES = 1001
+"""How much of a statement is kept: one byte more than is shown, so that it shows whether there is more."""
 
 SKIPPED, BY_PYTHON = -1, -2
 """Instead of a table: its rows are not selected, or Python decodes them."""

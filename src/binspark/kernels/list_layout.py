@@ -67,7 +67,8 @@ class ChangeNumber(IntEnum):
     EVENTS = 3
     BYTES = 4
     ROWS = 5  # -1: not known
-    COUNT = 6
+    OVERHEAD = 6  # bytes of the table maps and statements before the rows events
+    COUNT = 7
 
 
 class MapNumber(IntEnum):

@@ -8,15 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic as _intrinsic
+from binspark.kernels.compiler import intrinsic, ir, kernel, types
+from binspark.lazy import LazyModule
 
-from binspark.kernels.compiler import kernel
-
-_I64 = ir.IntType(64)
-intrinsic: Any = _intrinsic
+cgutils: Any = LazyModule("numba.core.cgutils")
 
 
 def _loader(bits: int, *, signed: bool = False) -> Any:
@@ -29,7 +24,7 @@ def _loader(bits: int, *, signed: bool = False) -> Any:
             value.align = 1
             if bits == 64:
                 return value
-            return builder.sext(value, _I64) if signed else builder.zext(value, _I64)
+            return builder.sext(value, ir.IntType(64)) if signed else builder.zext(value, ir.IntType(64))
 
         return types.int64(types.int64), generate
 
@@ -69,10 +64,11 @@ def load_big_endian(_typing: Any, _address: Any, _length: Any) -> Any:
     """Load a big-endian integer of 1 to 8 bytes. Eight bytes are read, so memory after the integer must be readable."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        pointer = builder.inttoptr(arguments[0], _I64.as_pointer())
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
         value = builder.load(pointer)
         value.align = 1
-        unused = builder.sub(ir.Constant(_I64, 64), builder.shl(arguments[1], ir.Constant(_I64, 3)))
+        word = ir.IntType(64)
+        unused = builder.sub(ir.Constant(word, 64), builder.shl(arguments[1], ir.Constant(word, 3)))
         return builder.lshr(builder.bswap(value), unused)
 
     return types.int64(types.int64, types.int64), generate
@@ -108,11 +104,18 @@ def move_bytes(_typing: Any, _target: Any, _source: Any, _length: Any) -> Any:
 
 @intrinsic
 def call_writer(_typing: Any, _function: Any, _target: Any, _capacity: Any, _source: Any, _length: Any) -> Any:
-    """Call a function by its address. It writes what is at `source` in another form, and returns the length of that."""
+    """Call a function by its address. It writes what is at `source` in another form, and returns the length of that.
+
+    It has Numba's calling convention: the result and an error are written where its first arguments say.
+    """
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(_I64, [_I64] * 4)
-        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
+        word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
+        with builder.goto_entry_block():
+            result, error = builder.alloca(word), builder.alloca(byte)
+        kind = ir.FunctionType(ir.IntType(32), [result.type, error.type] + [word] * 4)
+        builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), [result, error, *arguments[1:]])
+        return builder.load(result)
 
     return types.int64(types.int64, types.int64, types.int64, types.int64, types.int64), generate
 
@@ -122,8 +125,8 @@ def get(_typing: Any, _numbers: Any, _field: Any) -> Any:
     """Return one of the numbers at an address. A view of a row of an array would cost reference counts."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        address = builder.add(arguments[0], builder.shl(arguments[1], ir.Constant(_I64, 3)))
-        return builder.load(builder.inttoptr(address, _I64.as_pointer()))
+        address = builder.add(arguments[0], builder.shl(arguments[1], ir.Constant(ir.IntType(64), 3)))
+        return builder.load(builder.inttoptr(address, ir.IntType(64).as_pointer()))
 
     return types.int64(types.int64, types.int64), generate
 
@@ -133,8 +136,8 @@ def put(_typing: Any, _numbers: Any, _field: Any, _value: Any) -> Any:
     """Set one of the numbers at an address."""
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        address = builder.add(arguments[0], builder.shl(arguments[1], ir.Constant(_I64, 3)))
-        builder.store(arguments[2], builder.inttoptr(address, _I64.as_pointer()))
+        address = builder.add(arguments[0], builder.shl(arguments[1], ir.Constant(ir.IntType(64), 3)))
+        builder.store(arguments[2], builder.inttoptr(address, ir.IntType(64).as_pointer()))
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), generate

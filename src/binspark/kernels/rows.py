@@ -179,6 +179,10 @@ def keep_metadata(state: np.ndarray, table: np.ndarray, row: int, operation: int
     store8(table[Table.META_OP] + row, operation)
     store64(table[Table.META_SERVER] + 8 * row, load32(at + Header.SERVER_ID))
     store64(table[Table.META_TX_ROW] + 8 * row, state[State.TX_ROW])
+    if state[State.KEEP_ORIGINS]:
+        store32(table[Table.META_TIME] + 4 * row, load32(at + Header.TIMESTAMP))
+        store32(table[Table.META_THREAD] + 4 * row, state[State.THREAD])
+        store32(table[Table.META_STATEMENT] + 4 * row, state[State.ROWS_QUERY])
 
 
 @kernel

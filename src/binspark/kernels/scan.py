@@ -14,6 +14,7 @@ from binspark.kernels.events import check_next_event, statement_role
 from binspark.kernels.layout import Header, State, Stop
 from binspark.kernels.memory import load8, load32
 from binspark.kernels.rows import decode_rows_event
+from binspark.kernels.statements import end_statement, keep_statement
 from binspark.kernels.table_maps import check_table_map
 from binspark.kernels.transactions import begin_transaction
 from binspark.transactions.byte_tables import IDENTIFYING_CODES
@@ -26,6 +27,7 @@ _ROWS_V2, _ROWS_V2_END = int(E.WRITE_ROWS), int(E.DELETE_ROWS)
 _SINGLE_FOR_PYTHON = tuple(
     map(int, (E.START_V3, _FORMAT_DESCRIPTION, E.TRANSACTION_PAYLOAD, E.START_ENCRYPTION, E.PARTIAL_UPDATE_ROWS))
 )
+_ROWS_QUERY, _ANNOTATE_ROWS = int(E.ROWS_QUERY), int(E.ANNOTATE_ROWS)
 _PRE_GA_ROWS, _PRE_GA_ROWS_END = int(E.PRE_GA_WRITE_ROWS), int(E.PRE_GA_DELETE_ROWS)
 _MARIADB_ROWS, _MARIADB_ROWS_END = int(E.QUERY_COMPRESSED), int(E.PARTIAL_ROW_DATA)
 
@@ -52,6 +54,8 @@ def scan(
             stop = Stop.PYTHON
         elif _ROWS_V1 <= kind <= _ROWS_V1_END or _ROWS_V2 <= kind <= _ROWS_V2_END:
             stop = decode_rows_event(state, tables, columns, table_ids, kind, at, size)
+            if stop == 0:
+                end_statement(state, at, size)
         elif kind == _TABLE_MAP:
             stop = check_table_map(state, table_ids, at, size)
         elif kind in IDENTIFYING_CODES:
@@ -60,6 +64,8 @@ def scan(
             stop = begin_transaction(state, transactions, text_offsets, text, kind, at, size)
         elif kind == _QUERY:
             stop = 0 if is_begin_or_commit(state, at, size) and not state[State.SELECT_BY_THREAD] else Stop.PYTHON
+        elif kind in (_ROWS_QUERY, _ANNOTATE_ROWS):
+            stop = keep_statement(state, at, size, 1 if kind == _ROWS_QUERY else 0)
         elif is_for_python(kind):
             stop = Stop.PYTHON
         if stop:
@@ -84,4 +90,7 @@ def is_begin_or_commit(state: np.ndarray, at: int, size: int) -> bool:
     role = statement_role(state, at, size)
     if role == Role.BEGINS:
         state[State.TX_ROW] = 0
+        state[State.ROWS_QUERY] = -1
+    if role != Role.BY_STATEMENT:
+        state[State.THREAD] = load32(at + Header.LENGTH)
     return role != Role.BY_STATEMENT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from binspark.kernels.blocks import copy_16_ascii, copy_32_ascii
 from binspark.kernels.compiler import kernel
 from binspark.kernels.memory import copy_bytes, load8, load16, load32, load64, store8, store32, store64
 
@@ -38,16 +39,23 @@ def copy_utf8(target: int, source: int, length: int, widest: int) -> bool:
     Most text is ASCII, which shows in the top bits.
     """
     seen = 0
+    if length >= 32:
+        at = 32
+        while at < length:
+            seen |= copy_32_ascii(target + at - 32, source + at - 32)
+            at += 32
+        if seen | copy_32_ascii(target + length - 32, source + length - 32) == 0:
+            return True
+        return is_utf8(source, length, widest)
+    if length >= 16:
+        seen = copy_16_ascii(target, source) | copy_16_ascii(target + length - 16, source + length - 16)
+        return seen == 0 or is_utf8(source, length, widest)
     if length >= 8:
-        at = 0
-        while at + 8 <= length:
-            word = load64(source + at)
-            store64(target + at, word)
-            seen |= word
-            at += 8
-        word = load64(source + length - 8)
-        store64(target + length - 8, word)
-        seen |= word
+        head = load64(source)
+        tail = load64(source + length - 8)
+        store64(target, head)
+        store64(target + length - 8, tail)
+        seen = head | tail
     elif length >= 4:
         head = load32(source)
         tail = load32(source + length - 4)

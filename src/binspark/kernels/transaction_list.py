@@ -128,7 +128,10 @@ def list_transactions(
                 return Stop.PYTHON
             state[State.TRANSACTION], state[State.LISTED] = row, row + 1
             state[State.STATEMENT] += 1
+            state[State.OVERHEAD] = 0
         add_event(state, rows, row, at, size)
+        if kind in (_TABLE_MAP, _ROWS_QUERY, _ANNOTATE_ROWS):
+            state[State.OVERHEAD] += size
         if kind == _TABLE_MAP:
             stamps[find_table_id(table_ids, table_id_at(at + Header.LENGTH))] = state[State.STATEMENT]
         elif kind == _QUERY:
@@ -265,6 +268,8 @@ def note_rows(
     change = find_change(state, changes, change_of, table[MapNumber.TABLE], operation, row)
     changes[ChangeNumber.EVENTS, change] += 1
     changes[ChangeNumber.BYTES, change] += size
+    changes[ChangeNumber.OVERHEAD, change] += state[State.OVERHEAD]
+    state[State.OVERHEAD] = 0
     if changes[ChangeNumber.ROWS, change] < 0:
         return
     count = -1
@@ -299,4 +304,5 @@ def find_change(
     changes[ChangeNumber.TABLE, change] = table
     changes[ChangeNumber.OPERATION, change] = operation
     changes[ChangeNumber.EVENTS, change] = changes[ChangeNumber.BYTES, change] = changes[ChangeNumber.ROWS, change] = 0
+    changes[ChangeNumber.OVERHEAD, change] = 0
     return change

@@ -7,7 +7,7 @@ import numpy as np
 from binspark.frames.codes import EventCode
 from binspark.kernels.compiler import kernel
 from binspark.kernels.events import MICROSECONDS, body_end, is_commit_time_selected
-from binspark.kernels.layout import Header, State, Stop, Transactions
+from binspark.kernels.layout import NO_THREAD, Header, State, Stop, Transactions
 from binspark.kernels.memory import load8, load16, load32, load64, store8, store32
 from binspark.kernels.text import copy_short
 
@@ -18,6 +18,8 @@ _ZERO = ord("0")
 _UUID_TEXT_LENGTH = 36
 _MAX_TEXT_LENGTH = 64  # of an identifier that kernels write
 _GTID, _MARIADB_GTID = int(EventCode.GTID), int(EventCode.MARIADB_GTID)
+_HAS_COMMIT_ID, _HAS_XID = 0x02, 0x40 | 0x80  # flags of MariaDB's GTID
+_HAS_ENGINES, _ENDS_ALTER, _HAS_THREAD = 0x01, 0x04 | 0x08, 0x10  # its extra flags
 MIN_MYSQL_BODY, MIN_MARIADB_BODY = 25, 13
 """The shortest bodies of GTID events."""
 
@@ -36,9 +38,11 @@ def begin_transaction(
     if end - body < (MIN_MARIADB_BODY if kind == _MARIADB_GTID else MIN_MYSQL_BODY):
         return Stop.REFUSED
     server = load32(at + Header.SERVER_ID)
+    thread = NO_THREAD
     commit_time = load32(at + Header.TIMESTAMP) * MICROSECONDS
     if kind == _MARIADB_GTID:
         used += write_mariadb_gtid(text + used, load32(body + 8), server, load64(body))
+        thread = mariadb_thread(body, end)
     else:
         commit_time = mysql_commit_time(body, end) or commit_time
         gno = mysql_number(body)
@@ -53,6 +57,8 @@ def begin_transaction(
     state[State.TRANSACTION] = number
     state[State.TRANSACTIONS] = number + 1
     state[State.TX_ROW] = 0
+    state[State.THREAD] = thread
+    state[State.ROWS_QUERY] = -1
     state[State.SKIP_TRANSACTION] = 0 if is_commit_time_selected(state, commit_time) else 1
     return 0
 
@@ -125,3 +131,23 @@ def mysql_commit_time(body: int, end: int) -> int:
 def mysql_number(body: int) -> int:
     """Read the transaction number of a GTID event."""
     return load64(body + 17)
+
+
+@kernel
+def mariadb_thread(body: int, end: int) -> int:
+    """Return the thread in a GTID event of MariaDB, NO_THREAD if it has none; `event.mariadb` describes the fields."""
+    flags = load8(body + 12)
+    at = body + MIN_MARIADB_BODY
+    if flags & _HAS_COMMIT_ID:
+        at += 8
+    if flags & _HAS_XID and end - at >= 6:
+        at += 6 + load8(at + 4) + load8(at + 5)
+    if at >= end:
+        return NO_THREAD
+    extra = load8(at)
+    at += 1
+    if extra & _HAS_ENGINES:
+        at += 1
+    if extra & _ENDS_ALTER:
+        at += 8
+    return load32(at) if extra & _HAS_THREAD and end - at >= 4 else NO_THREAD

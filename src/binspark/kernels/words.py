@@ -8,15 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
 
-from binspark.kernels.memory import intrinsic
+from binspark.kernels.compiler import intrinsic, ir, types
 
 ZERO: Any = np.int64(0)
 """Zero that is no literal: Numba compiles a function once more for every literal that it is called with."""
-
-_I64, _I128 = ir.IntType(64), ir.IntType(128)
 
 
 @intrinsic
@@ -24,8 +20,9 @@ def high_product(_typing: Any, _left: Any, _right: Any) -> Any:
     """Return the upper 64 bits of the product of two unsigned words."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        left, right = (builder.zext(argument, _I128) for argument in arguments)
-        return builder.trunc(builder.lshr(builder.mul(left, right), ir.Constant(_I128, 64)), _I64)
+        double = ir.IntType(128)
+        left, right = (builder.zext(argument, double) for argument in arguments)
+        return builder.trunc(builder.lshr(builder.mul(left, right), ir.Constant(double, 64)), ir.IntType(64))
 
     return types.int64(types.int64, types.int64), generate
 
@@ -95,7 +92,7 @@ def bits_of(_typing: Any, _double: Any) -> Any:
     """Return the bits of a double as a word."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], _I64)
+        return builder.bitcast(arguments[0], ir.IntType(64))
 
     return types.int64(types.float64), generate
 
@@ -118,7 +115,7 @@ def stack_words(_typing: Any, count: Any) -> Any:
 
     def generate(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         with builder.goto_entry_block():
-            words = builder.alloca(ir.ArrayType(_I64, count.literal_value))
-        return builder.ptrtoint(words, _I64)
+            words = builder.alloca(ir.ArrayType(ir.IntType(64), count.literal_value))
+        return builder.ptrtoint(words, ir.IntType(64))
 
     return types.int64(count), generate

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from binspark.options.times import UTC_CLOCK, Clock
 from binspark.position import log_name
 from binspark.render.summary import one_line
-from binspark.render.times import UTC_CLOCK, Clock
-from binspark.transactions.contents import Contents, Tally
-from binspark.transactions.transaction import Transaction
+from binspark.transactions.contents import Contents, LargeTransaction, Period, TableTally, Tally
 
+_Sized = TypeVar("_Sized", Tally, TableTally)
 _UNITS = {"GB": 10**9, "MB": 10**6, "kB": 10**3}
 
 
-def contents_record(contents: Contents) -> dict[str, Any]:
-    """Return the contents of logs as one JSON object."""
-    parallelism = contents.parallelism
+def contents_record(contents: Contents, periods: dict[int, Period] | None = None) -> dict[str, Any]:
+    """Return the contents of logs as one JSON object, with transactions by period if that is wanted."""
+    parallelism, total = contents.parallelism, sum(tally.bytes for tally in contents.tables.values())
     return {
         "servers": [{"version": version, "server_id": server} for version, server in contents.servers.items()],
         "first_timestamp": contents.first_timestamp,
@@ -30,9 +31,10 @@ def contents_record(contents: Contents) -> dict[str, Any]:
         "endings": dict(contents.endings),
         "types": {name: _tally(tally) for name, tally in _by_size(contents.types)},
         "tables": [
-            {"schema": schema, "table": table, "operation": operation, **_tally(tally)}
+            {"schema": schema, "table": table, "operation": operation, **_table_record(tally, total)}
             for (schema, table, operation), tally in _by_size(contents.tables)
         ],
+        "periods": [_period_record(start, period) for start, period in sorted((periods or {}).items())],
         "largest": [_largest_record(transaction) for transaction in contents.largest],
         "parallelism": {
             "transactions": parallelism.transactions,
@@ -43,8 +45,10 @@ def contents_record(contents: Contents) -> dict[str, Any]:
     }
 
 
-def contents_page(contents: Contents, clock: Clock = UTC_CLOCK) -> RenderableType:
-    """Return the contents of logs as tables."""
+def contents_page(
+    contents: Contents, clock: Clock = UTC_CLOCK, periods: dict[int, Period] | None = None
+) -> RenderableType:
+    """Return the contents of logs as tables, with one of transactions by period if that is wanted."""
     return Group(
         _headline(contents, clock),
         Text(),
@@ -52,6 +56,7 @@ def contents_page(contents: Contents, clock: Clock = UTC_CLOCK) -> RenderableTyp
         Text(),
         _tables_table(contents),
         Text(),
+        *(() if periods is None else (_periods_table(periods, clock), Text())),
         _largest_table(contents),
         Text(),
         _parallelism_line(contents),
@@ -74,10 +79,49 @@ def _types_table(contents: Contents) -> Table:
 
 
 def _tables_table(contents: Contents) -> Table:
-    table = _table("table", "operation", "rows events", "bytes", text_columns=2)
+    """Return tables, largest first, each with its operations and, if there are several, their sum."""
+    page = _table("table", "operation", "rows", "rows events", "bytes", "share", text_columns=2)
+    total, by_table = TableTally(), dict[tuple[str, str], dict[str, TableTally]]()
     for (schema, name, operation), tally in _by_size(contents.tables):
-        table.add_row(f"{schema}.{name}", operation, f"{tally.count:,}", _size(tally.bytes))
-    return table
+        by_table.setdefault((schema, name), {})[operation] = tally
+        total.add(tally)
+    sums = {name: _sum_of(tallies.values()) for name, tallies in by_table.items()}
+    for (schema, name), whole in _by_size(sums):
+        for operation, tally in by_table[schema, name].items():
+            page.add_row(f"{schema}.{name}", operation, *_table_cells(tally, total.bytes))
+        if len(by_table[schema, name]) > 1:
+            page.add_row(f"{schema}.{name}", "all", *_table_cells(whole, total.bytes), style="bold")
+    if len(sums) > 1:
+        page.add_row("all tables", "", *_table_cells(total, total.bytes), style="bold")
+    return page
+
+
+def _sum_of(tallies: Iterable[TableTally]) -> TableTally:
+    total = TableTally()
+    for tally in tallies:
+        total.add(tally)
+    return total
+
+
+def _table_cells(tally: TableTally, total: int) -> tuple[str, ...]:
+    rows = f"{tally.rows:,}" + ("+" if tally.uncounted else "")
+    return rows, f"{tally.events:,}", _size(tally.bytes), f"{100 * tally.bytes / max(total, 1):.1f}%"
+
+
+def _periods_table(periods: dict[int, Period], clock: Clock) -> Table:
+    page = _table("from", "transactions", "rows", "bytes")
+    for start, period in sorted(periods.items()):
+        cells = (f"{period.transactions:,}", f"{period.rows:,}", _size(period.bytes))
+        page.add_row(clock.minute(start), *cells)
+    return page
+
+
+def periods_by(unit: str, periods: dict[int, Period], clock: Clock) -> dict[int, Period]:
+    """Return the periods of minutes, added up by minute, hour or day of a time zone."""
+    found: dict[int, Period] = {}
+    for minute, period in periods.items():
+        found.setdefault(clock.start_of(unit, minute), Period()).add(period)
+    return found
 
 
 def _largest_table(contents: Contents) -> Table:
@@ -104,14 +148,28 @@ def _table(*columns: str, text_columns: int = 1) -> Table:
     return table
 
 
-def _what(transaction: Transaction) -> str:
-    if transaction.texts:
-        return one_line(transaction.texts[0])
-    changes = [f"{change.operation.value} {change.schema}.{change.table}" for change in transaction.changes]
-    return ", ".join(changes) or transaction.ending.value
+def _what(transaction: LargeTransaction) -> str:
+    if transaction.text is not None:
+        return one_line(transaction.text)
+    return ", ".join(transaction.changes) or transaction.ending
 
 
-def _largest_record(transaction: Transaction) -> dict[str, Any]:
+def _table_record(tally: TableTally, total: int) -> dict[str, Any]:
+    return {
+        "count": tally.events,
+        "bytes": tally.bytes,
+        "rows": tally.rows,
+        "uncounted": tally.uncounted,
+        "share": round(tally.bytes / max(total, 1), 4),
+    }
+
+
+def _period_record(start: int, period: Period) -> dict[str, int]:
+    counts = {"transactions": period.transactions, "rows": period.rows, "bytes": period.bytes}
+    return {"timestamp": start, **counts}
+
+
+def _largest_record(transaction: LargeTransaction) -> dict[str, Any]:
     return {
         "file": log_name(transaction.file),
         "pos": transaction.start,
@@ -121,7 +179,7 @@ def _largest_record(transaction: Transaction) -> dict[str, Any]:
     }
 
 
-def _by_size(tallies: dict[Any, Tally]) -> list[tuple[Any, Tally]]:
+def _by_size(tallies: Mapping[Any, _Sized]) -> list[tuple[Any, _Sized]]:
     return sorted(tallies.items(), key=lambda item: (-item[1].bytes, item[0]))
 
 

@@ -150,7 +150,9 @@ def _table_map(event: Event) -> dict[str, Json]:
     shown["column_types"] = [column_type_name(code) for code in body.column_types]
     shown["metadata"] = _tuple_json(body.metadata) if body.metadata else {}
     shown["nullable"] = list(body.nullable)
-    del shown["null_bits"]
+    if not body.has_type_metadata:
+        del shown["column_metadata"], shown["nullable"]
+    del shown["null_bits"], shown["has_type_metadata"]
     return shown
 
 

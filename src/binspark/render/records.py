@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from binspark.event import Event
 from binspark.frames import HeaderFlag
+from binspark.options.times import UTC_CLOCK, Clock
 from binspark.position import log_name
 from binspark.render.json_values import body_json, readable
 from binspark.render.summary import summarize
-from binspark.render.times import UTC_CLOCK, Clock
 from binspark.transactions import TableChanges, Transaction
 
 if TYPE_CHECKING:
-    from binspark.changes.reader import RowCounts
+    from binspark.event.context import SqlText
 
 
 def event_record(event: Event) -> dict[str, Any]:
@@ -84,9 +85,12 @@ def _marks(event: Event) -> str:
     return ("  [artificial]" if is_artificial else "") + ("  CHECKSUM BAD" if event.checksum == "bad" else "")
 
 
-def transaction_record(transaction: Transaction, counts: RowCounts | None = None) -> dict[str, Any]:
-    """Return a transaction as the record that `--format jsonl` prints."""
-    return {
+def transaction_record(transaction: Transaction, row_statements: Sequence[SqlText] | None = None) -> dict[str, Any]:
+    """Return a transaction as the record that `--format jsonl` prints.
+
+    `row_statements` are the statements that changed its rows; None where they were not collected.
+    """
+    record = {
         "file": log_name(transaction.file),
         "pos": transaction.start,
         "end_pos": transaction.end,
@@ -100,7 +104,7 @@ def transaction_record(transaction: Transaction, counts: RowCounts | None = None
         "last_committed": transaction.last_committed,
         "sequence_number": transaction.sequence_number,
         "events": transaction.events,
-        "rows": [_changes_record(changes, counts) for changes in transaction.changes],
+        "rows": [_changes_record(changes) for changes in transaction.changes],
         "xid": transaction.xid,
         "xa": transaction.xa,
         "ddl": None if transaction.ddl is None else readable(transaction.ddl),
@@ -116,9 +120,12 @@ def transaction_record(transaction: Transaction, counts: RowCounts | None = None
         "schema": transaction.schema,
         "compressed": transaction.compressed,
     }
+    if row_statements is not None:
+        record["row_statements"] = [readable(text) for text in row_statements]
+    return record
 
 
-def _changes_record(changes: TableChanges, counts: RowCounts | None) -> dict[str, Any]:
+def _changes_record(changes: TableChanges) -> dict[str, Any]:
     record = {
         "schema": changes.schema,
         "table": changes.table,
@@ -126,10 +133,4 @@ def _changes_record(changes: TableChanges, counts: RowCounts | None) -> dict[str
         "events": changes.events,
         "bytes": changes.bytes,
     }
-    rows = changes.rows if counts is None else rows_of(changes, counts)
-    return record if counts is None and rows is None else {**record, "rows": rows}
-
-
-def rows_of(changes: TableChanges, counts: RowCounts) -> int:
-    """Return how many rows of a table a transaction changes with one operation."""
-    return counts[changes.schema, changes.table, changes.operation]
+    return record if changes.rows is None else {**record, "rows": changes.rows}

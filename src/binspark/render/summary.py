@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -50,6 +51,7 @@ from binspark.event.variables import IntvarKind
 from binspark.render.json_values import readable
 
 _MAX_LENGTH = 100
+_SPACE = re.compile(r"[ \t\r\n]+")
 
 
 def summarize(event: Event) -> str:
@@ -60,7 +62,7 @@ def summarize(event: Event) -> str:
 
 def one_line(raw: bytes) -> str:
     """Return a statement on one line, shortened."""
-    text = " ".join(readable(raw[: 4 * _MAX_LENGTH]).split())
+    text = _SPACE.sub(" ", readable(raw[: 4 * _MAX_LENGTH])).strip()
     return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
 
 

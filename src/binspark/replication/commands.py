@@ -29,19 +29,25 @@ class CommandCode(IntEnum):
 
 
 class DumpFlag(IntFlag):
-    """The flags of a dump. MySQL and MariaDB give the second bit different meanings.
+    """The flags of a dump. The second and the third bit have several meanings.
 
     NON_BLOCK          end with an EOF packet where the log ends, do not wait for more
     HEARTBEAT_V2       MySQL since 8.0.26: send heartbeats with positions past 4 GiB
     ANNOTATE_ROWS      MariaDB: send ANNOTATE_ROWS events too
+    THROUGH_POSITION   the protocol's documents, of COM_BINLOG_DUMP_GTID: file and position say where to begin
     SKIP_TAGGED_GTIDS  MySQL since 8.3: the client does not understand GTIDs with tags
+    THROUGH_GTID       the protocol's documents, of COM_BINLOG_DUMP_GTID: a GTID set follows the position
+
+    Current servers expect a GTID set in every COM_BINLOG_DUMP_GTID, whatever its flags are.
     """
 
     NONE = 0
     NON_BLOCK = 0x01
     HEARTBEAT_V2 = 0x02
     ANNOTATE_ROWS = 0x02
+    THROUGH_POSITION = 0x02
     SKIP_TAGGED_GTIDS = 0x04
+    THROUGH_GTID = 0x04
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +78,14 @@ class BinlogDump:
 
 @dataclass(frozen=True, slots=True)
 class BinlogDumpGtid:
-    """COM_BINLOG_DUMP_GTID: send what is not in a GTID set. A file name, if there is one, is where to begin."""
+    """COM_BINLOG_DUMP_GTID: send what is not in a GTID set. A file name, if there is one, is where to begin.
+
+    `gtid_set` is None in a packet without one, which only the protocol's documents know: see `DumpFlag.THROUGH_GTID`.
+    """
 
     flags: DumpFlag
     server_id: int
-    gtid_set: GtidSet
+    gtid_set: GtidSet | None
     file: str = ""
     position: int = 4
 
@@ -171,10 +180,10 @@ def encode_binlog_dump_gtid(command: BinlogDumpGtid) -> bytes:
     3       4      server id of the reader
     7       4+n    name of the log, after its length; usually empty
             8      position
-            4+n    GTID set, after its length
+            4+n    GTID set, after its length; servers expect it with any flags
     """
-    gtid_set = Writer()
-    encode_gtid_set(command.gtid_set, gtid_set)
+    if command.gtid_set is None and command.flags & DumpFlag.THROUGH_GTID:
+        raise EncodeError("flag THROUGH_GTID is set, but there is no GTID set")
     writer = Writer()
     writer.u8(CommandCode.BINLOG_DUMP_GTID)
     writer.u16(command.flags)
@@ -183,16 +192,24 @@ def encode_binlog_dump_gtid(command: BinlogDumpGtid) -> bytes:
     writer.u32(len(file))
     writer.raw(file)
     writer.u64(command.position)
-    writer.u32(len(gtid_set))
-    writer.raw(gtid_set.take())
+    if command.gtid_set is not None:
+        gtid_set = Writer()
+        encode_gtid_set(command.gtid_set, gtid_set)
+        writer.u32(len(gtid_set))
+        writer.raw(gtid_set.take())
     return writer.take()
 
 
 def decode_binlog_dump_gtid(body: Cursor) -> BinlogDumpGtid:
-    """Decode what follows the first byte of COM_BINLOG_DUMP_GTID."""
+    """Decode what follows the first byte of COM_BINLOG_DUMP_GTID.
+
+    Without the flag THROUGH_GTID the packet may end after the position. Current servers read a GTID set in any case.
+    """
     flags, server_id = DumpFlag(body.u16("flags", flag_names(DumpFlag))), body.u32("server_id")
     file = body.text("file", body.u32("file_length"))
     position = body.u64("position")
+    if not body.remaining and not flags & DumpFlag.THROUGH_GTID:
+        return BinlogDumpGtid(flags, server_id, None, file, position)
     data = body.sub("gtid_set", body.u32("gtid_set_length"))
     gtid_set, _ = decode_gtid_set(data)
     data.expect_end()

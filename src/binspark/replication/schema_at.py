@@ -15,29 +15,31 @@ from binspark.server.info import server_variables
 
 
 def history_at(
-    connection: Connection, position: BinlogPosition, on_notice: Callable[[SchemaNotice], None] | None = None
+    connection: Connection,
+    position: BinlogPosition,
+    on_notice: Callable[[SchemaNotice], None] | None = None,
+    since: SchemaHistory | None = None,
 ) -> SchemaHistory:
     """Ask a server for its tables, for reading its log from a position on.
 
     If the log has the names of columns, that is a hint and no more. If not, the statements from the position to now are
-    read, and the tables that they change are omitted: the server only knows what has become of those.
+    read, and the tables that they change are omitted: the server only knows what has become of those. `since` has these
+    statements, if they were read already.
     """
-    since = history_since(connection, position)
-    return SchemaHistory(since.base, on_notice, lower_case_names=since.lower_case_names)
+    known = history_since(connection, position, since)
+    return SchemaHistory(known.base, on_notice, lower_case_names=known.lower_case_names)
 
 
 def history_since(
     connection: Connection, position: BinlogPosition, since: SchemaHistory | None = None
 ) -> SchemaHistory:
-    """Return the same, extended by the statements from the position to now, if they are needed.
-
-    `since` has these statements, if they were read already.
-    """
+    """Return the same, extended by the statements from the position to now, if they are needed or were read already."""
     variables = server_variables(connection)
     lower_case = variables.get("lower_case_table_names") == "1"
     current = from_server(connection.rows)
     if variables.get("binlog_row_metadata") == "FULL":
-        return SchemaHistory(as_uncertain(current), lower_case_names=lower_case)
+        hint = SchemaHistory(as_uncertain(current), lower_case_names=lower_case)
+        return hint if since is None else hint.followed_by(since)
     since = statements_after(connection, position) if since is None else since
     earlier = unaffected_tables(current, (entry.change for entry in since.entries))
     return SchemaHistory(earlier, lower_case_names=lower_case).followed_by(since)

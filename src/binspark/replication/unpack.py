@@ -1,8 +1,8 @@
 """Packets of a replication stream into the bytes of a log: many events at a time, each of them verified.
 
 There are two unpackers with the same results. The plain one is there at once, and about as fast as the kernel where
-events are large: copies and checksums are not Python's work. The kernel pays once much has come, because Numba takes
-longer to load than a hundred megabytes take to copy.
+events are large: copies and checksums are not Python's work. The kernel pays once much has come, because NumPy and
+llvmlite take as long to load as a hundred megabytes take to copy.
 
 Both handle events that are in a file and whose packets are complete. Everything else (a heartbeat, a rotation, the end,
 an error, an event over 16 MB, one that looks wrong) they leave to the stream.
@@ -80,10 +80,10 @@ UnpackFunction = Callable[[UnreadPackets, Unpacked], Outcome]
 
 
 class Unpacker:
-    """Unpacks plainly until much has come, then with the kernel; from the beginning if Numba is loaded anyway."""
+    """Unpacks plainly until much has come, then with the kernel; from the beginning if NumPy is loaded anyway."""
 
     def __init__(self) -> None:
-        self._kernel: KernelUnpacker | None = KernelUnpacker() if "numba" in sys.modules else None
+        self._kernel: KernelUnpacker | None = KernelUnpacker() if "numpy" in sys.modules else None
         self._cost = 0
 
     @property
@@ -155,7 +155,7 @@ def _advance(unpacked: Unpacked, size: int, code: int, role: int) -> None:
 
 
 class KernelUnpacker:
-    """Does what `unpack_plainly` does. The first one loads Numba."""
+    """Does what `unpack_plainly` does. The first one loads NumPy, and compiles the kernel if it is not kept."""
 
     def __init__(self) -> None:
         import numpy as np

@@ -22,11 +22,11 @@ from pyspark.sql.types import StructType
 
 from binspark.columns.metadata import BEFORE, DEFAULT_PREFIX, Metadata, metadata_names
 from binspark.errors import OptionError
-from binspark.kernels.layout import Operation
+from binspark.event import RowOperation
 from binspark.spark.schemas import arrow_schema
 
 _NEEDED = (Metadata.OP, Metadata.SEQ, Metadata.KEY)
-_INSERT, _UPDATE, _DELETE, _TRUNCATE = (operation.name.lower() for operation in Operation)
+_INSERT, _UPDATE, _DELETE, _TRUNCATE = (operation.value for operation in RowOperation)
 # The columns of records, beside those of the table.
 _AT, _KEY, _GONE, _FRESH, _FROM, _MISSING = (f"__{name}" for name in ("at", "key", "gone", "fresh", "from", "missing"))
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 from binspark.background import read_ahead
-from binspark.changes import Change
 from binspark.columns.selection import Selection
+from binspark.documents.line_style import LineStyle
 from binspark.errors import BinlogError
+from binspark.files.lines import Text
 from binspark.replication.server_input import ServerInput, ServerInputSettings
 from binspark.schema.history import SchemaHistory, SchemaNotice
 from binspark.server.config import ConnectionConfig
-from binspark.tail.printer import ChangePrinter, Text
+from binspark.tail.printer import ChunkPrinter
 
 
 class Tail:
@@ -34,9 +35,9 @@ class Tail:
         """The tables that are known to begin with."""
         return sorted(f"{name.schema}.{name.table}" for name in self.history.catalog.tables)
 
-    def lines(self, selection: Selection, form: Callable[[Change], str], *, is_json: bool) -> Iterator[list[Text]]:
-        """Yield the changes of one chunk of the log after the other as lines; see `ChangePrinter`."""
-        printer = ChangePrinter(selection, self.history, form, is_json=is_json)
+    def lines(self, selection: Selection, style: LineStyle) -> Iterator[list[Text]]:
+        """Yield the changes of one chunk of the log after the other as lines."""
+        printer = ChunkPrinter(selection, self.history, style)
         with closing(read_ahead(self._log.chunks(), self.stop)) as chunks:
             for chunk in chunks:
                 yield from _collected(printer.lines(chunk))

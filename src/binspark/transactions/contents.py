@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from binspark.event import Event
 from binspark.transactions.assembler import Assembler
+from binspark.transactions.draft import CountRows
 from binspark.transactions.parallelism import Parallelism, ParallelismMeter
 from binspark.transactions.transaction import TableChanges, Transaction
 
-_LARGEST = 5
+MAX_LARGEST = 5
+PERIOD_SECONDS = 60
 
 
 @dataclass(slots=True)
@@ -29,22 +32,98 @@ class Tally:
 
 
 @dataclass(slots=True)
+class TableTally:
+    """How a table is changed in one way.
+
+    events     rows events; `bytes`: theirs, and those of the table maps and statements before them
+    rows       their rows, as far as they can be counted
+    uncounted  transactions whose rows of this table cannot be counted
+    """
+
+    events: int = 0
+    bytes: int = 0
+    rows: int = 0
+    uncounted: int = 0
+
+    def add(self, other: TableTally) -> None:
+        """Add what was counted elsewhere."""
+        self.events += other.events
+        self.bytes += other.bytes
+        self.rows += other.rows
+        self.uncounted += other.uncounted
+
+
+@dataclass(slots=True)
+class Period:
+    """What the transactions of a minute contain, by the time at which they began."""
+
+    transactions: int = 0
+    rows: int = 0
+    bytes: int = 0
+
+    def add(self, other: Period) -> None:
+        """Add another period."""
+        self.transactions += other.transactions
+        self.rows += other.rows
+        self.bytes += other.bytes
+
+
+class LargeTransaction(NamedTuple):
+    """One of the largest transactions: what is shown of it."""
+
+    length: int
+    file: str
+    start: int
+    gtid: str | None
+    text: bytes | None
+    changes: tuple[str, ...]
+    ending: str
+
+    @classmethod
+    def of(cls, transaction: Transaction) -> LargeTransaction:
+        """Return what is shown of a transaction."""
+        return cls(
+            transaction.length,
+            transaction.file,
+            transaction.start,
+            transaction.gtid,
+            next(iter(transaction.texts), None),
+            tuple(f"{each.operation.value} {each.schema}.{each.table}" for each in transaction.changes),
+            transaction.ending.value,
+        )
+
+
+@dataclass(slots=True)
 class Contents:
     """What was found in logs.
 
-    Types and tables are tallied by name; a table's tally counts rows events and their bytes for each operation.
+    types     events by the names of their types
+    tables    changes by schema, table and operation
+    periods   transactions by the minute in which they began, in seconds since 1970
     """
 
     events: Tally = field(default_factory=Tally)
     types: dict[str, Tally] = field(default_factory=dict)
-    tables: dict[tuple[str, str, str], Tally] = field(default_factory=dict)
+    tables: dict[tuple[str, str, str], TableTally] = field(default_factory=dict)
     transactions: Tally = field(default_factory=Tally)
     endings: Counter[str] = field(default_factory=Counter)
     servers: dict[str, int] = field(default_factory=dict)
     first_timestamp: int | None = None
     last_timestamp: int | None = None
-    largest: list[Transaction] = field(default_factory=list)
+    largest: list[LargeTransaction] = field(default_factory=list)
+    periods: dict[int, Period] = field(default_factory=dict)
     parallelism: Parallelism = field(default_factory=Parallelism)
+
+    def extend_time(self, first: int, last: int) -> None:
+        """Take the times of events into account; 0 is no time."""
+        if first:
+            self.first_timestamp = min(first, self.first_timestamp or first)
+        if last:
+            self.last_timestamp = max(last, self.last_timestamp or last)
+
+    def keep_largest(self, found: Iterable[LargeTransaction]) -> None:
+        """Keep the largest transactions; of those of the same size, the ones that come first."""
+        self.largest = heapq.nsmallest(MAX_LARGEST, [*self.largest, *found], key=lambda one: -one.length)
 
 
 class ContentsReader:
@@ -52,19 +131,20 @@ class ContentsReader:
 
     wants_transaction   returns whether a transaction is counted
     wants_changes       returns whether the changes of a table by a transaction are counted
+    count_rows          counts the rows of an event
     """
 
     def __init__(
         self,
         wants_transaction: Callable[[Transaction], bool] = lambda _transaction: True,
         wants_changes: Callable[[TableChanges], bool] = lambda _changes: True,
+        count_rows: CountRows | None = None,
     ) -> None:
         self._wants_transaction = wants_transaction
         self._wants_changes = wants_changes
         self.contents = Contents()
-        self._assembler = Assembler()
+        self._assembler = Assembler(count_rows=count_rows)
         self._meter = ParallelismMeter()
-        self._largest: list[tuple[int, int, Transaction]] = []
 
     def feed(self, event: Event) -> None:
         """Count an event, and the transaction that it may end."""
@@ -83,7 +163,7 @@ class ContentsReader:
             contents.events.add(size)
         contents.types.setdefault(event.type, Tally()).add(size)
         contents.servers.setdefault(event.frame.format.server_version, event.header.server_id)
-        self._extend_time(event.header.timestamp)
+        contents.extend_time(event.header.timestamp, event.header.timestamp)
 
     def end_file(self) -> None:
         """Note that a file is complete: the logical clock restarts in the next."""
@@ -94,7 +174,6 @@ class ContentsReader:
         """Return what was counted."""
         for transaction in self._assembler.finish():
             self._add(transaction)
-        self.contents.largest = [item[2] for item in sorted(self._largest, reverse=True)]
         return self.contents
 
     def _add(self, transaction: Transaction) -> None:
@@ -104,15 +183,14 @@ class ContentsReader:
         contents.transactions.add(transaction.length)
         contents.endings[transaction.ending.value] += 1
         self._meter.add(transaction)
+        rows = 0
         for change in filter(self._wants_changes, transaction.changes):
-            table = (change.schema, change.table, change.operation.value)
-            contents.tables.setdefault(table, Tally()).add(change.bytes, change.events)
-        heapq.heappush(self._largest, (transaction.length, -transaction.number, transaction))
-        if len(self._largest) > _LARGEST:
-            heapq.heappop(self._largest)
-
-    def _extend_time(self, timestamp: int) -> None:
-        if timestamp:
-            contents = self.contents
-            contents.first_timestamp = min(timestamp, contents.first_timestamp or timestamp)
-            contents.last_timestamp = max(timestamp, contents.last_timestamp or timestamp)
+            key = (change.schema, change.table, change.operation.value)
+            counted, size = change.rows or 0, change.bytes + change.overhead
+            tally = TableTally(change.events, size, counted, int(change.rows is None))
+            contents.tables.setdefault(key, TableTally()).add(tally)
+            rows += counted
+        minute = transaction.timestamp // PERIOD_SECONDS * PERIOD_SECONDS
+        contents.periods.setdefault(minute, Period()).add(Period(1, rows, transaction.length))
+        if len(contents.largest) < MAX_LARGEST or transaction.length > contents.largest[-1].length:
+            contents.keep_largest([LargeTransaction.of(transaction)])

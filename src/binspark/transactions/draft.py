@@ -42,16 +42,20 @@ class FirstEvent(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How many rows events there are for a table, their bytes, and their rows: None once those of one are unknown."""
+    """How many rows events there are for a table, their bytes, and their rows: None once those of one are unknown.
+
+    overhead   bytes of the table maps and statements before them
+    """
 
     events: int
     bytes: int
     rows: int | None
+    overhead: int = 0
 
-    def plus(self, size: int, rows: int | None) -> Counts:
+    def plus(self, size: int, rows: int | None, overhead: int) -> Counts:
         """Return the counts with one more event."""
         known = None if rows is None or self.rows is None else self.rows + rows
-        return Counts(self.events + 1, self.bytes + size, known)
+        return Counts(self.events + 1, self.bytes + size, known, self.overhead + overhead)
 
 
 NO_ROWS = Counts(0, 0, 0)
@@ -81,6 +85,7 @@ class Draft:
     payload_closed   whether its last event is a payload, and no event from inside came since
     changes          rows events, their bytes and their rows, by schema, table and operation
     text_left        how many more bytes of statements are kept
+    overhead         bytes of the table maps and statements since the last rows event
     """
 
     def __init__(
@@ -106,6 +111,7 @@ class Draft:
         self.thread_id: int | None = None
         self.schema: str | None = None
         self.text_left = text_limit
+        self.overhead = 0
         self.changes: dict[tuple[str, str, RowOperation], Counts] = {}
         self._text_limit = text_limit
         self._tables: MappedTables = {} if tables is None else tables
@@ -136,7 +142,10 @@ class Draft:
             timestamp=self.timestamp,
             length=self.length,
             events=self.events,
-            changes=tuple(TableChanges(*key, *counts) for key, counts in self.changes.items()),
+            changes=tuple(
+                TableChanges(*key, counts.events, counts.bytes, counts.rows, counts.overhead)
+                for key, counts in self.changes.items()
+            ),
             statements=self.statements,
             texts=tuple(self.texts),
             ddl=self.ddl,
@@ -178,6 +187,11 @@ class Draft:
         """Note which table an id means, up to the end of the statement."""
         table: events.TableMap = event.body
         self._tables[table.table_id] = table
+        self.note_overhead(event, _role)
+
+    def note_overhead(self, event: events.Event, _role: Role) -> None:
+        """Count the bytes of an event that comes before rows."""
+        self.overhead += len(event.frame.data)
 
     def note_rows(self, event: events.Event, _role: Role) -> None:
         """Count a rows event for its table and operation."""
@@ -188,7 +202,8 @@ class Draft:
             name = ("", f"#{rows.table_id}") if table is None else (table.schema, table.table)
             count = None if table is None or self._count_rows is None else self._count_rows(event, table)
             key = (*name, rows.operation)
-            self.changes[key] = self.changes.get(key, NO_ROWS).plus(len(event.frame.data), count)
+            self.changes[key] = self.changes.get(key, NO_ROWS).plus(len(event.frame.data), count, self.overhead)
+            self.overhead = 0
         if rows.ends_statement:
             self._tables.clear()
 
@@ -228,6 +243,8 @@ _NOTES: dict[type, Callable[[Draft, Any, Role], None]] = {
     events.Load: Draft.note_load,
     events.CreateFile: Draft.note_load,
     events.TableMap: Draft.note_table,
+    events.RowsQuery: Draft.note_overhead,
+    events.AnnotateRows: Draft.note_overhead,
     events.Rows: Draft.note_rows,
     events.TransactionPayload: Draft.note_payload,
     events.Xid: Draft.note_xid,

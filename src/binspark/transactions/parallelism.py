@@ -261,11 +261,29 @@ class ParallelismMeter:
         """Take the next transaction of the log."""
         if not transaction.complete:
             return
-        size = transaction.length
-        if transaction.domain_id is None:
-            self._clock.add(transaction.last_committed, transaction.sequence_number, size)
+        self.measure(
+            transaction.domain_id,
+            transaction.last_committed,
+            transaction.sequence_number,
+            transaction.commit_id,
+            transaction.gtid_flags or 0,
+            transaction.length,
+        )
+
+    def measure(
+        self,
+        domain_id: int | None,
+        last_committed: int | None,
+        sequence_number: int | None,
+        commit_id: int | None,
+        flags: int,
+        size: int,
+    ) -> None:
+        """Take a complete transaction, given by its numbers."""
+        if domain_id is None:
+            self._clock.add(last_committed, sequence_number, size)
         else:
-            self._groups.add(transaction.domain_id, transaction.commit_id, transaction.gtid_flags or 0, size)
+            self._groups.add(domain_id, commit_id, flags, size)
 
     def result(self) -> Parallelism:
         """Return what was measured so far."""

@@ -17,7 +17,9 @@ class TableChanges:
     """How often a transaction changes a table in one way: rows events, and their bytes in the log.
 
     A rows event whose table the log did not name before has an empty schema, and `#` with the table's id as its table.
-    `rows` is None where rows were not counted, or cannot be: the log does not contain how large a value is.
+    `rows` is None where rows were not counted, or cannot be: the log does not contain how large a value is. `overhead`
+    are the bytes of the table maps and statements (ROWS_QUERY, ANNOTATE_ROWS) before them; those of several tables
+    count for the one whose rows come first.
     """
 
     schema: str
@@ -26,6 +28,7 @@ class TableChanges:
     events: int
     bytes: int
     rows: int | None = None
+    overhead: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

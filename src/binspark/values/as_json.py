@@ -64,7 +64,8 @@ def _geometry(geometry: Geometry, _column: Column) -> str:
     return f'{{"srid": {geometry.srid}, "wkb": "0x{geometry.wkb.hex()}"}}'
 
 
-def _diffs(partial: JsonDiffs, _column: Column) -> str:
+def diffs_json(partial: JsonDiffs) -> str:
+    """Return a partial update as JSON."""
     return '{"json_diffs": [' + ", ".join(_diff(diff) for diff in partial.diffs) + "]}"
 
 
@@ -89,6 +90,6 @@ _WRITERS: dict[type, Callable[[Any, Column], str]] = {
     DateTime: _temporal,
     Timestamp: _temporal,
     Geometry: _geometry,
-    JsonDiffs: _diffs,
+    JsonDiffs: lambda value, _column: diffs_json(value),
     tuple: _list,
 }

@@ -164,13 +164,18 @@ def decode_change(
     return RowChange(before, decode_row(cursor, columns, after_columns, options))
 
 
+def unsupported_rows(event: Event) -> Unsupported:
+    """Return the error for rows of a pre-release of 5.1."""
+    return Unsupported(
+        "rows of a pre-release of 5.1 are not supported: their NULL bits are in the record format of the table, "
+        "which the log does not describe",
+        event.position,
+    )
+
+
 def _check(rows: Rows, kind: RowsKind, columns: Sequence[Column], event: Event) -> None:
     if kind.version == 0:
-        raise Unsupported(
-            "rows of a pre-release of 5.1 are not supported: their NULL bits are in the record format of the table, "
-            "which the log does not describe",
-            event.position,
-        )
+        raise unsupported_rows(event)
     if rows.column_count != len(columns):
         raise SchemaError(f"rows have {rows.column_count} columns, but the table has {len(columns)}", event.position)
 

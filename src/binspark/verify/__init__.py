@@ -8,11 +8,12 @@
 
 from binspark.verify.chain import verify_files, verify_logs
 from binspark.verify.findings import ADVICE, Code, Finding, Severity
-from binspark.verify.report import FileReport, Report, Summary, Verdict
+from binspark.verify.report import Extent, FileReport, Report, Summary, Verdict
 
 __all__ = [
     "ADVICE",
     "Code",
+    "Extent",
     "FileReport",
     "Finding",
     "Report",

@@ -60,13 +60,26 @@ def _verify_chain(chain: Iterable[ChainFile], limit: int) -> Iterator[FileReport
     for file in chain:
         after = FileCheck(file, limit)
         after.run()
-        if before is not None:
+        if before is None:
+            _check_first(after)
+        else:
             _check_pair(before, after)
             yield before.report()
         before = after
     if before is not None:
         _check_last(before)
         yield before.report()
+
+
+def _check_first(first: FileCheck) -> None:
+    """Report that a chain does not begin with the first log of its server, whose transactions are therefore missing."""
+    number, earlier = first.file.number, first.gtids_before()
+    if earlier:
+        message = f"earlier logs were not given; their transactions, which are not in these files: {shortened(earlier)}"
+        first.findings.info(Code.CHAIN_BEGINS_LATE, message, 4)
+    elif number is not None and number > 1:
+        message = f"earlier logs were not given: the log before this one is {first.file.numbered(number - 1)}"
+        first.findings.info(Code.CHAIN_BEGINS_LATE, message, 4)
 
 
 def _check_pair(before: FileCheck, after: FileCheck) -> None:
@@ -92,7 +105,10 @@ def _check_last(last: FileCheck) -> None:
         last.findings.warning(Code.IN_USE, message, 4)
     elif not ends.ended and not ends.end_lost and not last.checks.kind.relay:
         message = "the log is not marked as in use, but does not end with ROTATE or STOP"
-        last.findings.warning(Code.NO_END, message)
+        if not last.checks.kind.has_in_use:
+            message = "the log does not end with ROTATE or STOP: the server was still writing it, or crashed"
+        severity = Severity.WARNING if last.checks.kind.has_in_use else Severity.INFO
+        last.findings.add(severity, Code.NO_END, message)
     if ends.rotate:
         message = f"the log continues in {ends.rotate.next_file}, which was not given"
         last.findings.info(Code.CHAIN_CONTINUES, message, ends.end_offset)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from binspark.errors import DecodeError, Unsupported
 from binspark.event import (
     Event,
+    EventDecoder,
     FormatDescription,
     PartialRowData,
     Rotate,
     TransactionPayload,
     UnknownEvent,
-    decode_event,
     inner_events,
 )
 from binspark.frames import ChecksumState, EventCode, Family, Frame, HeaderFlag, type_name
@@ -24,6 +24,10 @@ from binspark.verify.findings import Code, Findings, Severity
 
 Handler = Callable[[Event], None]
 
+# The first version of MySQL that writes positions in the log to all headers. Before, events that a transaction had kept
+# in its cache were written with their positions in the cache: up to 5.0.46 and 5.1.17, as far as logs show.
+_ABSOLUTE_POSITIONS_SINCE = (5, 3, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class LogKind:
@@ -31,18 +35,29 @@ class LogKind:
 
     A relay log is a replica's copy of its source's log, with the positions, logical clock and rotations of the source.
 
-    has_positions  whether each header contains where the next event begins in this file
+    has_positions           whether each header contains where the next event begins in this file
+    has_relative_positions  whether headers inside a transaction may contain it relative to the transaction's cache
+    has_in_use              whether the server marks the log as in use while it writes it
     """
 
     family: Family
     relay: bool
     has_positions: bool
+    has_relative_positions: bool
+    has_in_use: bool
 
     @classmethod
-    def of(cls, first: Frame) -> LogKind:
+    def of(cls, first: Frame, *, relay: bool) -> LogKind:
         """Return the kind of the log that begins with this event."""
-        relay = bool(first.header.flags & HeaderFlag.RELAY_LOG)
-        return cls(first.format.family, relay, has_positions=first.format.is_v4 and not relay)
+        log_format = first.format
+        is_early = log_format.is_v4 and log_format.server_version_numbers < _ABSOLUTE_POSITIONS_SINCE
+        return cls(
+            log_format.family,
+            relay,
+            has_positions=log_format.is_v4 and not relay,
+            has_relative_positions=is_early,
+            has_in_use=log_format.is_v4,
+        )
 
 
 def route(handler: Handler, *type_codes: int) -> dict[int, Handler]:
@@ -113,12 +128,14 @@ class EventCheck:
     def __init__(self, kind: LogKind, findings: Findings) -> None:
         self._findings = findings
         self._kind = kind
+        self._decoder = EventDecoder(findings.file)
+        self._position_before = 0
 
     def decode(self, frame: Frame) -> Event | None:
         """Return the event of a frame, or None if it does not decode."""
         self._check_position(frame)
         try:
-            event = decode_event(frame, self._findings.file)
+            event = self._decoder.decode(frame)
         except DecodeError as error:
             self._report(error, Code.DECODE, frame)
             return None
@@ -134,18 +151,29 @@ class EventCheck:
         that write events to a cache before their position in the log is known.
         """
         said = frame.header.next_position
-        if not self._kind.has_positions or said == frame.end_offset % _U32:
+        if said == frame.end_offset % _U32 or not self._kind.has_positions:
             return
         if said == 0 and (self._kind.family is Family.MARIADB or frame.header.flags & HeaderFlag.ARTIFICIAL):
             return
+        if self._kind.has_relative_positions and self._is_relative(frame):
+            return
         message = f"the next position in the header is {said}, expected {frame.end_offset}, where the event ends"
         self._findings.error(Code.POSITION, message, frame.offset, type_name(frame.type_code))
+
+    def _is_relative(self, frame: Frame) -> bool:
+        """Return whether a next position counts from the beginning of the transaction's cache.
+
+        It is the size of the first event there, and continues the one before it in the others.
+        """
+        said, before = frame.header.next_position, self._position_before
+        self._position_before = said
+        return said in (len(frame.data), before + len(frame.data))
 
     def _check_known(self, event: Event, checksum: ChecksumState) -> None:
         """Report what is unknown: with a correct checksum it is of a later server, otherwise it may be damage."""
         if type(event.body) is UnknownEvent:
             self._report_unknown(event, checksum)
-        if event.extra and not _is_second_checksum(event):
+        if event.extra and not _is_known_extra(event):
             message = f"{len(event.extra)} unknown bytes after the last known field: 0x{event.extra[:16].hex()}"
             severity = Severity.INFO if checksum is ChecksumState.OK else Severity.WARNING
             self._findings.add(severity, Code.EXTRA_BYTES, message, event.offset, event.type)
@@ -172,8 +200,14 @@ class EventCheck:
             self._findings.error(code, error.message, frame.offset, type_name(frame.type_code))
 
 
-def _is_second_checksum(event: Event) -> bool:
-    """Return whether the extra bytes are the second checksum that MySQL writes: one in its cache, one in the log."""
+def _is_known_extra(event: Event) -> bool:
+    """Return whether extra bytes are known ones.
+
+    MySQL writes a second checksum after INCIDENT, one in its cache and one in the log. LOAD may have a zero byte after
+    the name of its file.
+    """
+    if event.type_code == EventCode.LOAD:
+        return event.extra == b"\0"
     return event.type_code == EventCode.INCIDENT and len(event.extra) == CHECKSUM_LENGTH
 
 

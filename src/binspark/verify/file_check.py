@@ -7,6 +7,7 @@ from pathlib import Path
 
 from binspark.errors import SourceError
 from binspark.event import Event, MariadbGtidEvent
+from binspark.files.frame_scan import Hole, open_seekable
 from binspark.files.sources import LogSource
 from binspark.frames import ChecksumAlgorithm, ChecksumState, Frame, LogFormat
 from binspark.gtid import MariadbState
@@ -16,7 +17,7 @@ from binspark.verify.checks import Check, EventCheck, Fragments, Handler, LoadFi
 from binspark.verify.findings import DEFAULT_LIMIT, Code, Findings, Severity
 from binspark.verify.gtids import MariadbGtids, MysqlGtids
 from binspark.verify.report import FileReport
-from binspark.verify.scan import Hole, Scanner, open_log
+from binspark.verify.scan import LogScan
 from binspark.verify.transactions import Transactions
 
 
@@ -144,6 +145,7 @@ class FileCheck:
             checksum=self.format.checksum.name.lower() if self.format else None,
             first_time=self._first_time,
             last_time=self._last_time,
+            gtids_before=self.gtids_before(),
             gtids=self._gtids(),
             findings=kept,
             omitted=findings.omitted(),
@@ -152,33 +154,35 @@ class FileCheck:
         )
 
     def _read(self) -> None:
-        with open_log(self.file.source) as log:
-            scanner = Scanner(log, self.findings)
+        with open_seekable(self.file.source) as log:
+            scanner = LogScan(log, self.findings)
             self._bytes = log.size
-            for item in scanner.scan():
-                self._take(item)
+            for item in scanner.items():
+                if isinstance(item, Hole):
+                    self._note_damage()
+                else:
+                    self._take(item, self.checks or self._begin(item, relay=scanner.relay))
             self._sound_bytes = log.size if scanner.sound_bytes is None else scanner.sound_bytes
             self.tail_lost = scanner.tail_lost
-        if self.checks and self.tail_lost:
-            self.checks.damaged()
+        if self.tail_lost:
+            self._note_damage()
         if self.checks:
             self.checks.finish()
 
-    def _take(self, item: Frame | Hole) -> None:
-        if isinstance(item, Hole):
-            if self.checks:
-                self.checks.damaged()
-            return
-        checks = self.checks or self._begin(item)
+    def _note_damage(self) -> None:
+        if self.checks:
+            self.checks.damaged()
+
+    def _take(self, frame: Frame, checks: Checks) -> None:
         self._events += 1
-        timestamp = item.header.timestamp
-        if timestamp and item.checksum is not ChecksumState.BAD:
+        timestamp = frame.header.timestamp
+        if timestamp != self._last_time and timestamp and frame.checksum is not ChecksumState.BAD:
             self._first_time = timestamp if self._first_time is None else min(timestamp, self._first_time)
             self._last_time = timestamp if self._last_time is None else max(timestamp, self._last_time)
-        checks.check(item)
+        checks.check(frame)
 
-    def _begin(self, first: Frame) -> Checks:
-        self.checks = Checks(LogKind.of(first), self.findings)
+    def _begin(self, first: Frame, *, relay: bool) -> Checks:
+        self.checks = Checks(LogKind.of(first, relay=relay), self.findings)
         self.format, self.server_id = first.format, first.header.server_id
         if first.format.checksum is not ChecksumAlgorithm.CRC32:
             self.findings.info(Code.NO_CHECKSUMS, "the events of this log have no checksums", first.offset)
@@ -187,6 +191,13 @@ class FileCheck:
     def _unreadable(self, reason: str) -> None:
         self.findings.error(Code.UNREADABLE, reason)
         self.tail_lost = True
+
+    def gtids_before(self) -> str:
+        """Return the transactions of earlier files, as this one lists them; an empty text if it lists none."""
+        if self.checks is None:
+            return ""
+        previous, listed = self.checks.mysql_gtids.previous, self.checks.mariadb_gtids.listed
+        return str(previous) if previous else str(MariadbState.of((listed or {}).values()))
 
     def _gtids(self) -> str:
         if self.checks is None:

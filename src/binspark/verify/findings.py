@@ -47,6 +47,7 @@ class Code(StrEnum):
     AFTER_END = "after-end"
     ROTATE_TARGET = "rotate-target"
     ROTATE_POSITION = "rotate-position"
+    CHAIN_BEGINS_LATE = "chain-begins-late"
     CHAIN_CONTINUES = "chain-continues"
     FILE_ORDER = "file-order"
     DUPLICATE_FILE = "duplicate-file"
@@ -96,6 +97,7 @@ ADVICE: dict[Code, str] = {
     Code.AFTER_END: "Bytes were appended to a closed log. Copy the file again.",
     Code.ROTATE_TARGET: "Files were renamed or mixed up, or one between them is missing.",
     Code.ROTATE_POSITION: "A log always begins at position 4. Copy the file again.",
+    Code.CHAIN_BEGINS_LATE: "Complete from here on only. If the earlier logs exist, give them too, or the directory.",
     Code.CHAIN_CONTINUES: "Give the next file too, or the directory, to verify the complete chain.",
     Code.FILE_ORDER: "Give the files in the order of their numbers, or give their directory.",
     Code.DUPLICATE_FILE: "Give each file once.",

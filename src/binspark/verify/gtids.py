@@ -86,10 +86,12 @@ def mysql_differences(before: GtidSet, collected: GtidSet, after: GtidSet) -> tu
     return after - known, known - after
 
 
-def shortened(gtids: GtidSet) -> str:
+def shortened(gtids: GtidSet | str) -> str:
     """Return a set as text: the beginning of it if it is long."""
     text = str(gtids)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}… ({gtids.count()} in all)"
+    if len(text) <= _MAX_SHOWN:
+        return text
+    return f"{text[:_MAX_SHOWN]}…" if isinstance(gtids, str) else f"{text[:_MAX_SHOWN]}… ({gtids.count()} in all)"
 
 
 LastGtids = dict[tuple[int, int], MariadbGtid]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
 
+from binspark.files.sources import log_order
 from binspark.verify.findings import Finding
 
 
@@ -25,6 +26,7 @@ class FileReport:
     sound_bytes  how many bytes come before the first damage
     checksum     the algorithm of the events' checksums: "crc32" or "none"
     first_time   the earliest timestamp of an event, in seconds since 1970; `last_time` is the latest
+    gtids_before the transactions of earlier files, as this one lists them: PREVIOUS_GTIDS, or MariaDB's GTID_LIST
     gtids        the transactions in the file: a MySQL GTID set, or the last MariaDB GTID of each domain and server
     findings     the findings, at most a limit for each code
     omitted      for each code with more findings than the limit, how many are not in `findings`
@@ -41,6 +43,7 @@ class FileReport:
     checksum: str | None
     first_time: int | None
     last_time: int | None
+    gtids_before: str
     gtids: str
     findings: tuple[Finding, ...]
     omitted: tuple[tuple[str, int], ...]
@@ -56,8 +59,21 @@ class FileReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """What one chain of files covers: from the start of its first file to the end of its last one.
+
+    gtids_before   transactions that are in none of the files, because they are in earlier ones
+    """
+
+    first: str
+    last: str
+    end: int
+    gtids_before: str
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
-    """Totals over all files."""
+    """Totals over all files, and what each chain of them covers."""
 
     files: int = 0
     events: int = 0
@@ -65,9 +81,10 @@ class Summary:
     bytes: int = 0
     errors: int = 0
     warnings: int = 0
+    extents: tuple[Extent, ...] = ()
 
     def add(self, report: FileReport) -> Self:
-        """Return the totals with one more file."""
+        """Return the totals with one more file; the files of a chain come one after the other."""
         return type(self)(
             self.files + 1,
             self.events + report.events,
@@ -75,7 +92,14 @@ class Summary:
             self.bytes + report.bytes,
             self.errors + report.errors,
             self.warnings + report.warnings,
+            self._extended(report),
         )
+
+    def _extended(self, report: FileReport) -> tuple[Extent, ...]:
+        last = self.extents[-1] if self.extents else None
+        if last is not None and log_order(last.last)[0] == log_order(report.file)[0]:
+            return (*self.extents[:-1], replace(last, last=report.file, end=report.bytes))
+        return (*self.extents, Extent(report.file, report.file, report.bytes, report.gtids_before))
 
     @property
     def ok(self) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from binspark.errors import BinlogError
-from binspark.kernels.compiler import callback
+from binspark.kernels.compiler import kernel
 from binspark.kernels.json.document import write_json
 from binspark.kernels.json.strings import ROOM
 from binspark.kernels.layout import NO_ROOM, REFUSED
 from binspark.values.json.binary import json_text
 
+_WRITE_JSON = kernel(write_json)
 _MARK = 0xA5
 _MARGIN = 32
 _ANSWERS = {REFUSED: "refused", NO_ROOM: "no room"}
@@ -26,7 +27,7 @@ def kernel_outcome(document: bytes, capacity: int | None = None, after: bytes = 
     capacity = room_for(document) if capacity is None else capacity
     source = np.frombuffer(document + after + b"\0", dtype=np.uint8)
     memory = np.full(capacity + 2 * _MARGIN, _MARK, dtype=np.uint8)
-    written = callback(write_json).ctypes(memory.ctypes.data + _MARGIN, capacity, source.ctypes.data, len(document))
+    written = _WRITE_JSON(memory.ctypes.data + _MARGIN, capacity, source.ctypes.data, len(document))
     assert set(memory[:_MARGIN]) == set(memory[_MARGIN + capacity :]) == {_MARK}
     return _ANSWERS.get(written) or memory[_MARGIN : _MARGIN + written].tobytes()
 

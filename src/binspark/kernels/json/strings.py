@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from binspark.kernels.blocks import copy_16_plain, copy_32_plain
 from binspark.kernels.compiler import kernel
 from binspark.kernels.layout import NO_ROOM, REFUSED
 from binspark.kernels.memory import load8, load64, store8, store16, store64
@@ -44,12 +45,42 @@ _ESCAPES = _escapes()
 
 @kernel
 def write_quoted(at: int, limit: int, source: int, length: int) -> int:
-    """Write UTF-8 text as a string, eight bytes at a time. From the first byte that is not ASCII on it is checked."""
+    """Write UTF-8 text as a string: as blocks up to the first one with a byte that needs care, then with care."""
     if at > limit:
         return NO_ROOM
     store8(at, QUOTE)
     at += 1
     end = source + length
+    while end - source >= 32:
+        if at > limit:
+            return NO_ROOM
+        if copy_32_plain(at, source):
+            return write_with_care(at, limit, source, end)
+        at += 32
+        source += 32
+    left = end - source
+    if left >= 16:
+        if copy_16_plain(at, source) | copy_16_plain(at + left - 16, end - 16):
+            return write_with_care(at, limit, source, end)
+    elif left >= 8:
+        head, tail = load64(source), load64(end - 8)
+        if (special_bytes(head) | special_bytes(tail)) | (head | tail) & _HIGH_BITS:
+            return write_with_care(at, limit, source, end)
+        store64(at, head)
+        store64(at + left - 8, tail)
+    elif left:
+        word = few_bytes(source, left)
+        if special_bytes(word) | word & _HIGH_BITS:
+            return write_with_care(at, limit, source, end)
+        store64(at, word)
+    at += left
+    store8(at, QUOTE)
+    return at + 1
+
+
+@kernel
+def write_with_care(at: int, limit: int, source: int, end: int) -> int:
+    """Write the rest of a string, eight bytes at a time. From the first byte that is not ASCII on it is checked."""
     unchecked = _HIGH_BITS
     while source < end:
         if at > limit:

@@ -1,38 +1,52 @@
-"""Changed rows as lines of JSON: texts that other kernels wrote, put together."""
+"""What writers of lines share: the numbers of the rows of a batch and of its words, and how they are read."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
 from binspark.kernels.compiler import kernel
-from binspark.kernels.memory import copy_bytes, get, load32, load32s, load64, store8, store32, store64
-from binspark.kernels.printing.digits import write_unsigned
+from binspark.kernels.layout import Operation
+from binspark.kernels.memory import call_writer, copy_bytes, get, load32, load32s, load64, put, store32
+from binspark.kernels.objects.layout import Field, has_value, is_present
 
+_UPDATE = int(Operation.UPDATE)
 _NULL = int.from_bytes(b"null", "little")
-_QUOTE = ord('"')
 
 
-class Line(IntEnum):
+class Lines(IntEnum):
     """Numbers that describe the rows of a batch and where their lines go, in an array of int64."""
 
-    ROWS = 0
-    TARGET = 1  # address of the first line
-    ENDS = 2  # address of int64: the end of each line, counted from TARGET
-    POSITIONS = 3  # address of int64: offset of the event of each row
-    NUMBERS = 4  # address of int32: number of the row in its event
-    EVENTS = 5  # address of the event at offset 0: its first four bytes are its time
-    GTIDS = 6  # address of int32: which identifier each row has, -1 for none
-    GTID_OFFSETS = 7  # address of int32
-    GTID_TEXT = 8
-    OPERATIONS = 9  # address of int32
-    BEFORE_OFFSETS = 10  # address of int32: offset of the text of each before image; an empty text is none
-    BEFORE_TEXT = 11
-    AFTER_OFFSETS = 12
-    AFTER_TEXT = 13
-    KEY_OFFSETS = 14
-    KEY_TEXT = 15
-    WORDS = 16  # address and length of each word
-    WIDTH = 17
+    ROW = 0  # the next row
+    ROWS = 1
+    AT = 2  # address to write the next line at
+    LIMIT = 3  # the last address at which a value may begin
+    START = 4  # address of the first line
+    OFFSETS = 5  # address of int32: where each line begins, and where the last one ends
+    NEW = 6  # address of the numbers of the columns of new rows, and of deleted ones
+    OLD = 7  # address of those of the old rows of updates
+    FIELD_COUNT = 8
+    KEY = 9  # address of int64: the indexes of the columns of the key
+    KEY_COUNT = 10
+    IMAGES = 11  # address of int32: the image of each row; 0 if all columns are in all rows
+    BEFORE_PRESENT = 12  # address of a byte for each image and column: 1 if the column is in the old row
+    AFTER_PRESENT = 13  # the same for the new row
+    OPERATIONS = 14  # address of int32
+    POSITIONS = 15  # address of int64: offset of the event of each row
+    NUMBERS = 16  # address of int32: number of the row in its event
+    TIMES = 17  # address of int64: seconds since 1970, as they are shown
+    SERVERS = 18  # address of int64
+    THREADS = 19  # address of uint32
+    GTIDS = 20  # address of int32: which identifier each row has, -1 for none
+    GTID_OFFSETS = 21  # address of int32
+    GTID_TEXT = 22
+    STATEMENTS = 23  # address of int32: which statement each row has, -1 for none
+    STATEMENT_OFFSETS = 24  # address of int32
+    STATEMENT_TEXT = 25  # statements as JSON
+    WORDS = 26  # address and length of each word
+    FILE_WIDTH = 27  # characters of the name of the file
+    MAX_WIDTH = 28  # maximum characters of a value in text, 0 for no limit
+    ZONES = 29  # address of int64: minutes that the time zone is ahead of UTC at each time, 0 for UTC
+    WIDTH = 30
 
 
 class Word(IntEnum):
@@ -42,81 +56,85 @@ class Word(IntEnum):
     ROW = 1
     GTID = 2
     TIMESTAMP = 3
-    INSERT = 4  # schema, table and operation, up to the old row
-    UPDATE = 5
-    DELETE = 6
-    TRUNCATE = 7
-    AFTER = 8
-    KEY = 9
-    END = 10
+    SERVER = 4
+    THREAD = 5
+    INSERT = 6  # schema, table and operation, up to the old row
+    UPDATE = 7
+    DELETE = 8
+    TRUNCATE = 9
+    AFTER = 10
+    KEY = 11
+    STATEMENT = 12
+    END = 13
+    UNCHANGED = 14
+    ARROW = 15
 
 
 @kernel
-def write_lines(line: int) -> None:
-    """Write a line for each row. There must be room for all of them."""
-    target = get(line, Line.TARGET)
-    at = target
-    for row in range(get(line, Line.ROWS)):
-        position = load64(get(line, Line.POSITIONS) + 8 * row)
-        at = write_word(at, line, Word.FILE_POS)
-        at = write_unsigned(at, position)
-        at = write_word(at, line, Word.ROW)
-        at = write_unsigned(at, load32(get(line, Line.NUMBERS) + 4 * row))
-        at = write_word(at, line, Word.GTID)
-        at = write_gtid(at, line, row)
-        at = write_word(at, line, Word.TIMESTAMP)
-        at = write_unsigned(at, load32(get(line, Line.EVENTS) + position))
-        at = write_word(at, line, Word.INSERT + load32(get(line, Line.OPERATIONS) + 4 * row))
-        at = write_text(at, get(line, Line.BEFORE_OFFSETS), get(line, Line.BEFORE_TEXT), row)
-        at = write_word(at, line, Word.AFTER)
-        at = write_text(at, get(line, Line.AFTER_OFFSETS), get(line, Line.AFTER_TEXT), row)
-        at = write_word(at, line, Word.KEY)
-        at = write_text(at, get(line, Line.KEY_OFFSETS), get(line, Line.KEY_TEXT), row)
-        at = write_word(at, line, Word.END)
-        store64(get(line, Line.ENDS) + 8 * row, at - target)
+def write_value(at: int, limit: int, field: int, row: int) -> int:
+    """Write a value as JSON."""
+    if has_value(field, row):
+        return call_writer(get(field, Field.WRITER), field, row, at, limit)
+    return write_null(at)
 
 
 @kernel
-def write_word(at: int, line: int, word: int) -> int:
+def old_fields(lines: int, operation: int) -> int:
+    """Return the address of the columns that have the old row; for an insert, of those that have the new one."""
+    return get(lines, Lines.OLD) if operation == _UPDATE else get(lines, Lines.NEW)
+
+
+@kernel
+def image_of(lines: int, row: int, present: int) -> int:
+    """Return the address of a byte for each column, 1 if the row has it; 0 if all rows have all columns."""
+    images = get(lines, Lines.IMAGES)
+    if images == 0:
+        return 0
+    return get(lines, present) + get(lines, Lines.FIELD_COUNT) * load32(images + 4 * row)
+
+
+@kernel
+def has_key(lines: int, row: int) -> bool:
+    """Return whether the columns of the key are in the old row; of an insert, in the new one."""
+    image = image_of(lines, row, Lines.BEFORE_PRESENT)
+    for part in range(get(lines, Lines.KEY_COUNT)):
+        if not is_present(image, load64(get(lines, Lines.KEY) + 8 * part)):
+            return False
+    return get(lines, Lines.KEY_COUNT) > 0
+
+
+@kernel
+def write_word(at: int, lines: int, word: int) -> int:
     """Write the text between two values."""
-    entry = get(line, Line.WORDS) + 16 * word
+    entry = get(lines, Lines.WORDS) + 16 * word
     length: int = load64(entry + 8)
     copy_bytes(at, load64(entry), length)
     return at + length
 
 
 @kernel
-def write_gtid(at: int, line: int, row: int) -> int:
-    """Write an identifier. None has a letter that JSON writes otherwise."""
-    number = load32s(get(line, Line.GTIDS) + 4 * row)
+def write_text_of(at: int, lines: int, numbers: int, row: int) -> int:
+    """Write the GTID or the statement of a row, or `null` where there is none."""
+    number = load32s(get(lines, numbers) + 4 * row)
     if number < 0:
-        store32(at, _NULL)
-        return at + 4
-    start = load32(get(line, Line.GTID_OFFSETS) + 4 * number)
-    length: int = load32(get(line, Line.GTID_OFFSETS) + 4 * number + 4) - start
-    store8(at, _QUOTE)
-    copy_bytes(at + 1, get(line, Line.GTID_TEXT) + start, length)
-    store8(at + 1 + length, _QUOTE)
-    return at + length + 2
-
-
-@kernel
-def write_text(at: int, offsets: int, text: int, row: int) -> int:
-    """Write an object, or `null` where there is none."""
-    start = load32(offsets + 4 * row)
-    length: int = load32(offsets + 4 * row + 4) - start
-    if length == 0:
-        store32(at, _NULL)
-        return at + 4
-    copy_bytes(at, text + start, length)
+        return write_null(at)
+    offset = get(lines, numbers + 1) + 4 * number
+    start = load32(offset)
+    length: int = load32(offset + 4) - start
+    copy_bytes(at, get(lines, numbers + 2) + start, length)
     return at + length
 
 
 @kernel
-def copy_in_order(target: int, starts: int, lengths: int, order: int, count: int) -> None:
-    """Copy lines one after the other, in an order. Arguments are addresses of int64, one for each line."""
-    for index in range(count):
-        number = load64(order + 8 * index)
-        length = load64(lengths + 8 * number)
-        copy_bytes(target, load64(starts + 8 * number), length)
-        target += length
+def write_null(at: int) -> int:
+    """Write `null`."""
+    store32(at, _NULL)
+    return at + 4
+
+
+@kernel
+def end_line(lines: int, row: int, at: int) -> None:
+    """Note where a line ends."""
+    put(lines, Lines.AT, at)
+    put(lines, Lines.ROW, row + 1)
+    store32(get(lines, Lines.OFFSETS) + 4 * (row + 1), at - get(lines, Lines.START))

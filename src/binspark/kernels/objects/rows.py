@@ -31,7 +31,7 @@ from binspark.kernels.objects.layout import Field, Outcome, Rows, Source, has_ob
 from binspark.kernels.printing.digits import write_signed
 from binspark.kernels.printing.digits import write_unsigned as write_word
 from binspark.kernels.printing.numbers import write_decimal_digits, write_double_digits, write_single_digits
-from binspark.kernels.printing.temporal import write_date_text, write_datetime_text, write_time
+from binspark.kernels.printing.temporal import write_date_text, write_datetime_text, write_time, write_zone
 from binspark.kernels.text import copy_short, is_utf8
 from binspark.kernels.words import ZERO
 
@@ -62,13 +62,19 @@ def write_json_rows(rows: int) -> int:
 @kernel
 def write_object(rows: int, row: int, at: int) -> int:
     """Write a row as an object, its columns in their order."""
-    limit, field, image = get(rows, Rows.LIMIT), get(rows, Rows.FIELDS), image_of(rows, row)
+    limit = get(rows, Rows.LIMIT)
     if at > limit:
         return _NO_ROOM
+    return write_members(at, limit, get(rows, Rows.FIELDS), get(rows, Rows.FIELD_COUNT), image_of(rows, row), row)
+
+
+@kernel
+def write_members(at: int, limit: int, field: int, count: int, image: int, row: int) -> int:
+    """Write an object of `count` columns from `field` on, as far as they are in the image."""
     store8(at, _OPEN_OBJECT)
     at += 1
     is_first = True
-    for index in range(get(rows, Rows.FIELD_COUNT)):
+    for index in range(count):
         if is_present(image, index):
             name_length = get(field, Field.NAME_LENGTH)
             if at + name_length > limit:
@@ -147,6 +153,15 @@ def write_datetime(field: int, row: int, at: int, _limit: int) -> int:
     """Write a date and time of day in quotes."""
     store8(at, QUOTE)
     at = write_datetime_text(at + 1, load64(get(field, Field.VALUES) + 8 * row), get(field, Field.DIGITS))
+    store8(at, QUOTE)
+    return at + 1
+
+
+def write_moment(field: int, row: int, at: int, _limit: int) -> int:
+    """Write a point in time in quotes, with its zone."""
+    store8(at, QUOTE)
+    at = write_datetime_text(at + 1, load64(get(field, Field.VALUES) + 8 * row), get(field, Field.DIGITS))
+    at = write_zone(at)
     store8(at, QUOTE)
     return at + 1
 
@@ -268,7 +283,7 @@ WRITERS: dict[Source, Callable[[int, int, int, int], int]] = {
     Source.DOUBLE: write_double,
     Source.DATE: write_date,
     Source.DATETIME: write_datetime,
-    Source.TIMESTAMP: write_datetime,
+    Source.TIMESTAMP: write_moment,
     Source.TIME: write_span,
     Source.TEXT: write_text,
     Source.BINARY: write_bytes,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from binspark.kernels.compiler import kernel
 from binspark.kernels.layout import NO_ROOM, REFUSED
-from binspark.kernels.memory import load8, load16, load64, load_big_endian, store8
+from binspark.kernels.memory import load8, load16, load64, load_big_endian, store8, store64
 from binspark.kernels.printing.digits import write_padded, write_pair, write_unsigned
 from binspark.kernels.temporal import (
     MALFORMED,
@@ -27,10 +27,11 @@ from binspark.kernels.temporal import (
 from binspark.kernels.words import ZERO
 
 _MINUS, _COLON, _POINT, _SPACE = (ord(character) for character in "-:. ")
+_UTC = int.from_bytes(b"+00:00", "little")
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 _FRACTION_DIGITS = ZERO + 6
-_ROOM = 40  # the longest text, and the bytes after it that writers of digits may overwrite
+_ROOM = 48  # the longest text, and the bytes after it that writers of digits may overwrite
 
 
 @kernel
@@ -93,6 +94,13 @@ def write_clock(at: int, microseconds: int, digits: int) -> int:
     store8(at, _POINT)
     write_padded(at + 1, microseconds - seconds * _SECOND, _FRACTION_DIGITS)
     return at + 1 + digits
+
+
+@kernel
+def write_zone(at: int) -> int:
+    """Write the time zone of a point in time: UTC, as MySQL writes it."""
+    store64(at, _UTC)
+    return at + 6
 
 
 def write_date(target: int, capacity: int, source: int, _digits: int) -> int:
@@ -169,7 +177,7 @@ def write_moment(target: int, moment: int, digits: int) -> int:
     if moment == MALFORMED:
         return REFUSED
     if moment != NOT_A_DATE:
-        return write_datetime_text(target, moment, digits) - target
+        return write_zone(write_datetime_text(target, moment, digits)) - target
     at = write_parts(target, ZERO, ZERO, ZERO)
     store8(at, _SPACE)
     return write_clock(at + 1, ZERO, digits) - target

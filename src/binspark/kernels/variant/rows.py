@@ -36,6 +36,7 @@ from binspark.kernels.objects.layout import (
     is_present,
 )
 from binspark.kernels.printing.temporal import write_time
+from binspark.kernels.text import is_utf8
 from binspark.kernels.variant.encoding import (
     DATE,
     DATETIME,
@@ -61,6 +62,7 @@ from binspark.kernels.words import ZERO
 _FIELD = 8 * int(Field.WIDTH)
 _DONE, _NO_ROOM = int(Outcome.DONE), int(Outcome.NO_ROOM)
 _ONE = ZERO + 1
+_MAX_CHARACTER_BYTES = ZERO + 4
 _FLOAT_SIZE = 5
 _SMALL_PARTS = 16  # bytes of a geometry, besides its WKB and the header of that
 
@@ -222,6 +224,16 @@ def write_bytes(field: int, row: int, at: int, limit: int) -> int:
     return _NO_ROOM if at + end - start > limit else write_binary(at, get(field, Field.DATA) + start, end - start)
 
 
+def write_text_or_bytes(field: int, row: int, at: int, limit: int) -> int:
+    """Write bytes as text where they can be."""
+    offset = get(field, Field.OFFSETS) + 4 * row
+    data, length = get(field, Field.DATA) + load32(offset), load32(offset + 4) - load32(offset)
+    if at + length > limit:
+        return _NO_ROOM
+    is_text = is_utf8(data, length, _MAX_CHARACTER_BYTES)
+    return write_string(at, data, length) if is_text else write_binary(at, data, length)
+
+
 def write_document(field: int, row: int, at: int, _limit: int) -> int:
     """Write a document, whose keys the dictionary of the row gets."""
     offset, work = get(field, Field.OFFSETS) + 4 * row, get(field, Field.WORKSPACE)
@@ -310,7 +322,7 @@ WRITERS: dict[Source, Callable[[int, int, int, int], int]] = {
     Source.TIME: write_span,
     Source.TEXT: write_text,
     Source.BINARY: write_bytes,
-    Source.TEXT_OR_BINARY: write_bytes,
+    Source.TEXT_OR_BINARY: write_text_or_bytes,
     Source.DOCUMENT: write_document,
     Source.TEXTS: write_texts,
     Source.FLOATS: write_floats,

@@ -9,10 +9,10 @@ from collections import deque
 from dataclasses import replace
 from typing import NamedTuple
 
-from binspark.columns.starts import names_every_transaction
 from binspark.errors import BinlogError, ConnectionLost, OptionError, Purged
 from binspark.event import Event
 from binspark.files.sources import log_order
+from binspark.frames.format import names_every_transaction
 from binspark.gtid import GtidSet
 from binspark.options.server import connection_arguments
 from binspark.replication.chunk import LogChunk
@@ -207,10 +207,11 @@ class ServerSource:
         self.stop()
         begin = self._begin(start)
         self._connection.run(lambda connection: warn_of_unmatched_on(connection, self._selection))
+        ahead = None
         if self._table is not None:
-            self._ahead = self._connection.run(lambda connection: statements_after(connection, begin))
+            ahead = self._ahead = self._connection.run(lambda connection: statements_after(connection, begin))
         self._begin_position = begin.error_position
-        self._known = self._connection.run(lambda connection: history_at(connection, begin))
+        self._known = self._connection.run(lambda connection: history_at(connection, begin, since=ahead))
         server = self._connection.run(server_info)
         self._definitions, self._shared = deque(), None
         self._backlog = Backlog(start)

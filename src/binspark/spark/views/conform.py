@@ -11,7 +11,7 @@ from binspark.columns.reader import TableBatch
 from binspark.columns.types import GEOMETRY
 from binspark.documents.conversion import Conversion, as_text, conversion, geometry_of, struct_conversion
 from binspark.errors import BinlogError, SchemaError
-from binspark.kernels.layout import Operation
+from binspark.event import RowOperation
 from binspark.position import Position
 from binspark.schema.lineage import WantedColumn, WantedColumns
 from binspark.schema.table import TableSchema
@@ -78,6 +78,7 @@ class Conformer:
         self._changes.check_names(version)
         sources = self._wanted.sources(found.table.column_names, found.table.lineage)
         self._changes.check_columns(version, sources)
+        self._check_types(found, version, sources)
         return [self._step(field, found, version, sources) for field in self._target]
 
     def _step(
@@ -105,18 +106,33 @@ class Conformer:
             return index, step
         return index, self._conversion(have, field, version, sources[field.name])
 
+    def _check_types(self, found: TableBatch, version: SchemaVersion, sources: Mapping[str, str]) -> None:
+        """Refuse types that cannot become those of the target, all of them in one message."""
+        schema = found.batch.schema
+        wanted = [(field, sources[field.name]) for field in self._target if field.name in sources]
+        conflicts = [
+            field
+            for field, source in wanted
+            if self._find_conversion(schema.field(source).type, field, version, source) is None
+        ]
+        if conflicts:
+            raise self._changes.conflict(version, conflicts)
+
     def _conversion(self, have: pa.DataType, field: pa.Field, version: SchemaVersion, source: str) -> Conversion:
-        column = _column(version.table, source)
-        step: Conversion | None
-        if have == GEOMETRY and field.type != GEOMETRY and self._options.geometry is not None:
-            step = geometry_of(self._options.geometry, field.type)
-        elif field.name.lower() in self._options.selection.string_columns:
-            step = as_text(have, column)
-        else:
-            step = conversion(have, field.type, column)
+        step = self._find_conversion(have, field, version, source)
         if step is None:
-            raise self._changes.conflict(version, field)
+            raise self._changes.conflict(version, [field])
         return step
+
+    def _find_conversion(
+        self, have: pa.DataType, field: pa.Field, version: SchemaVersion, source: str
+    ) -> Conversion | None:
+        column = _column(version.table, source)
+        if have == GEOMETRY and field.type != GEOMETRY and self._options.geometry is not None:
+            return geometry_of(self._options.geometry, field.type)
+        if field.name.lower() in self._options.selection.string_columns:
+            return as_text(have, column)
+        return conversion(have, field.type, column)
 
 
 def _column(table: TableSchema, name: str) -> Column:
@@ -150,4 +166,4 @@ def _position(found: TableBatch, row: int = 0) -> Position:
 
 def _is_truncation(found: TableBatch) -> bool:
     """Return whether a batch is a truncation, which has no values, whatever the schema of the table is."""
-    return bool(found.batch.num_rows == 1 and found.origin(Metadata.OP).indices[0].as_py() == Operation.TRUNCATE)
+    return bool(found.batch.num_rows == 1 and found.origin(Metadata.OP)[0].as_py() == RowOperation.TRUNCATE)

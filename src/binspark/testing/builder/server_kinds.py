@@ -82,6 +82,7 @@ MYSQL_3_23 = ServerKind("3.23.58-log", binlog_version=1)
 MYSQL_4_1 = ServerKind("4.1.22-log", binlog_version=3)
 MYSQL_5_0 = ServerKind("5.0.96-log", bytes.fromhex("380d0008001200040404041200004b00041a"))
 MYSQL_5_1_PRE_RELEASE = ServerKind("5.1.2-a_drop5p3-log", bytes.fromhex("380d0008001200040404041200004f0606060600041a"))
+MYSQL_5_1_17 = ServerKind("5.1.17-beta-log", bytes.fromhex("380d0008001200040404041200004f00041a08080808"))
 MYSQL_5_5 = ServerKind("5.5.62-log", bytes.fromhex("380d0008001200040404041200005400041a080000000808080200"))
 MYSQL_5_6 = ServerKind(
     "5.6.51-log", bytes.fromhex("380d0008001200040404041200005c00041a08000000080808020000000a0a0a191900")

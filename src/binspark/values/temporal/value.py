@@ -86,11 +86,11 @@ class Timestamp:
     digits: int = 0
 
     def text(self) -> str:
-        """Return what a server prints in the time zone +00:00."""
+        """Return what a server prints in the time zone +00:00, and that zone; the zero date has none."""
         if self.microseconds is None:
             return "0000-00-00 00:00:00" + _fraction(0, self.digits)
         moment = _EPOCH + timedelta(seconds=self.seconds)
-        return f"{moment:%Y-%m-%d %H:%M:%S}" + _fraction(self.microsecond, self.digits)
+        return f"{moment:%Y-%m-%d %H:%M:%S}" + _fraction(self.microsecond, self.digits) + "+00:00"
 
     @property
     def microseconds(self) -> int | None:

@@ -33,6 +33,15 @@ class Clock:
         moment = datetime.fromtimestamp(seconds, self.zone)
         return f"{moment:%Y-%m-%d %H:%M}{self._label(moment)}"
 
+    def start_of(self, unit: str, seconds: int) -> int:
+        """Return when the minute, hour or day began that a time is in."""
+        moment = datetime.fromtimestamp(seconds, self.zone).replace(second=0)
+        if unit != "minute":
+            moment = moment.replace(minute=0)
+        if unit == "day":
+            moment = moment.replace(hour=0)
+        return int(moment.timestamp())
+
     def _label(self, moment: datetime) -> str:
         if self.zone is UTC:
             return "Z"

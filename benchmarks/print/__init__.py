@@ -1,0 +1,1 @@
+"""How fast rows are printed, and made into objects."""

@@ -1,0 +1,181 @@
+"""Compiled kernels on disk: what Numba made of them, as object files that llvmlite loads.
+
+The folder is named after all that machine code depends on: the sources of kernels and of the modules of binspark that
+they use, the compiler, and the processor. Nothing that another version compiled is ever loaded, and it does not matter
+whether binspark is imported from files or from an archive (Spark's `--py-files`). `NUMBA_CACHE_DIR` is obeyed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import pkgutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+import binspark.kernels
+from binspark.folders import writable_cache_folder
+
+USED_MODULES = (
+    "binspark.errors",
+    "binspark.event.column_types",
+    "binspark.folders",
+    "binspark.frames.codes",
+    "binspark.lazy",
+    "binspark.position",
+    "binspark.transactions.byte_tables",
+    "binspark.transactions.grammar",
+    "binspark.wire.floats",
+    "binspark.wire.meaning",
+)
+"""What kernels import of binspark, themselves or by way of others; a test compares this with the sources."""
+
+_NAME_LENGTH = 16
+_LOADED: list[Any] = []
+"""The engines that own loaded code. It stays in memory as long as the process lives."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineCode:
+    """A compiled function.
+
+    symbol          its name in the object file
+    result          none, bool, word or words
+    result_words    how many words the result takes
+    argument_words  how many words the arguments take
+    data            the object file; empty if the function works only in the process that compiled it
+    """
+
+    symbol: str
+    result: str
+    result_words: int
+    argument_words: int
+    data: bytes
+
+
+def find(name: str, form: tuple[str, ...]) -> MachineCode | None:
+    """Return the code of a kernel for arguments of some types, None if it is not on disk or not readable."""
+    try:
+        head, _, data = _path(name, form).read_bytes().partition(b"\n")
+        fields = json.loads(head)
+        if fields.pop("crc32") == crc32(data):
+            return MachineCode(data=data, **fields)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    return None
+
+
+def keep(name: str, form: tuple[str, ...], code: MachineCode) -> None:
+    """Write the code of a kernel to disk. A folder that cannot be written to is no error: nothing is kept then."""
+    if not code.data:
+        return
+    head = {"symbol": code.symbol, "result": code.result, "result_words": code.result_words}
+    head |= {"argument_words": code.argument_words, "crc32": crc32(code.data)}
+    path = _path(name, form)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_bytes(json.dumps(head).encode() + b"\n" + code.data)
+        unfinished.replace(path)
+
+
+def is_kept(name: str) -> bool:
+    """Return whether a kernel is on disk, for arguments of any types."""
+    return any(kernel_folder().glob(f"{name}(*).o"))
+
+
+def load(code: MachineCode) -> int:
+    """Load code into memory and return its address."""
+    from llvmlite import binding
+
+    _initialize()
+    machine = binding.Target.from_default_triple().create_target_machine(codemodel="jitdefault", jit=True)
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+    engine.add_object_file(binding.ObjectFileRef.from_data(code.data))
+    engine.finalize_object()
+    _LOADED.append(engine)
+    return int(engine.get_function_address(code.symbol))
+
+
+def can_be_loaded(undefined: Iterable[str]) -> bool:
+    """Return whether code that uses these functions of others can be loaded without Numba."""
+    from llvmlite import binding
+
+    _initialize()
+    return all(binding.address_of_symbol(name) for name in undefined)
+
+
+@cache
+def _initialize() -> None:
+    """Prepare LLVM, and provide what code of Numba may refer to, but never calls: kernels own no memory."""
+    from llvmlite import binding
+
+    with suppress(RuntimeError):  # later versions need not be initialized, and say so
+        binding.initialize()
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    if not binding.address_of_symbol(_DESTRUCTOR):
+        abort = ctypes.cast(ctypes.CDLL(None).abort, ctypes.c_void_p).value
+        binding.add_symbol(_DESTRUCTOR, abort)
+
+
+_DESTRUCTOR = "NRT_MemInfo_call_dtor"
+
+
+def _path(name: str, form: tuple[str, ...]) -> Path:
+    return kernel_folder() / f"{name}({','.join(form)}).o"
+
+
+def kernel_folder() -> Path:
+    """Return the folder of compiled kernels: below `NUMBA_CACHE_DIR` if that is set, or below the cache folder."""
+    return _folder(_compiler(), os.environ.get("NUMBA_CACHE_DIR", ""))
+
+
+@cache
+def _folder(compiler: str, parent: str) -> Path:
+    base = Path(parent) if parent else writable_cache_folder()
+    return base / "kernels" / folder_name(compiler, _sources())
+
+
+def folder_name(compiler: str, sources: Mapping[str, bytes]) -> str:
+    """Return a name for what a compiler makes of sources."""
+    digest = hashlib.sha256(compiler.encode())
+    for name, text in sources.items():
+        digest.update(b"\0%s\0%d\0%s" % (name.encode(), len(text), text))
+    return digest.hexdigest()[:_NAME_LENGTH]
+
+
+def _sources() -> dict[str, bytes]:
+    files = {*_files_below(binspark.kernels.__path__, "kernels")}
+    files |= {f"{module.removeprefix('binspark.').replace('.', '/')}.py" for module in USED_MODULES}
+    return {file: pkgutil.get_data("binspark", file) or b"" for file in sorted(files)}
+
+
+def _files_below(path: Iterable[str], folder: str) -> Iterator[str]:
+    """Yield the files of a package relative to binspark, without importing any of them."""
+    yield f"{folder}/__init__.py"
+    for module in pkgutil.iter_modules(path):
+        if module.ispkg:
+            yield from _files_below([f"{parent}/{module.name}" for parent in path], f"{folder}/{module.name}")
+        else:
+            yield f"{folder}/{module.name}.py"
+
+
+@cache
+def _compiler() -> str:
+    """Return what decides on machine code besides the sources."""
+    from llvmlite import binding
+
+    versions = (version("numba"), version("llvmlite"), np.__version__, sys.implementation.cache_tag)
+    return " ".join((*versions, binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()))
