@@ -32,7 +32,7 @@ SELECT _schema, _table, _op, count(*) AS rows, count(DISTINCT _gtid) AS transact
 FROM all_tables GROUP BY ALL ORDER BY rows DESC, _table;
 
 SELECT _commit_time, _table, _key, _before FROM all_tables
-WHERE _op = 'delete' ORDER BY _log_file, _log_pos, _log_row LIMIT 3
+WHERE _op = 'delete' ORDER BY _seq LIMIT 3
 """
 
 spark = local_session("SQL")

@@ -28,7 +28,7 @@ tables.summary.select("schema", "table", "insert_rows", "update_rows", "delete_r
 # One table with typed columns, in the order of the log.
 changes = tables[arguments.table]
 changes.printSchema()
-changes.orderBy("_log_file", "_log_pos", "_log_row").drop("_gtid", "_log_file", "_tx_row", "_server_id").show(5)
+changes.orderBy("_seq").drop("_seq", "_gtid", "_log_file", "_tx_row", "_server_id").show(5)
 
 # The transactions that deleted rows of it.
 deletes = changes.where("_op = 'delete'").groupBy("_commit_time", "_gtid").count()
@@ -38,7 +38,7 @@ deletes.orderBy("_commit_time").show(truncate=False)
 every = spark.read.format("binlog").load(arguments.logs)
 every.createOrReplaceTempView("changes")
 last = spark.sql("SELECT * FROM changes WHERE _commit_time = (SELECT max(_commit_time) FROM changes)")
-last.select("_table", "_op", "_key", "_after").orderBy("_log_pos", "_log_row").show(truncate=60)
+last.select("_table", "_op", "_key", "_after").orderBy("_seq").show(truncate=60)
 
 # Write the changes as Parquet, like any other DataFrame.
 with TemporaryDirectory() as folder:

@@ -83,7 +83,7 @@ def _selection() -> Iterator[str]:
     )
     yield _paragraph(
         "Spark reads complete transactions: there, positions are those where transactions begin, and times are commit "
-        "times. In the view `events`, `tables`, `excludeTables` and `operations` do not apply."
+        "times. In the view `events`, `tables`, `excludeTables`, `operations` and `threadId` do not apply."
     )
     rows = {}
     for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, SKIP_DAMAGED, TIMEZONE):

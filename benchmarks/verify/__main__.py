@@ -16,13 +16,13 @@ from benchmarks.workloads import BULK, OLTP
 from binspark.testing.servers import MySQL
 from binspark.testing.servers.programs import find_programs
 
-MEGABYTES = 50
-REPEATS = 5
+MEGABYTES = ((BULK, 100), (OLTP, 10))
+REPEATS = 3
 
 
 def main() -> None:
-    for workload in (BULK, OLTP):
-        log = get_log(workload, MEGABYTES)
+    for workload, megabytes in MEGABYTES:
+        log = get_log(workload, megabytes)
         commands = {
             "binspark verify": [sys.executable, "-m", "binspark", "verify", str(log.path)],
             "mysqlbinlog": _mysqlbinlog(log),
@@ -36,14 +36,14 @@ def main() -> None:
 
 
 def _mysqlbinlog(log: Log) -> list[str]:
-    options = ("--no-defaults", "--verify-binlog-checksum", "--base64-output=never")
+    options = ("--no-defaults", "--verify-binlog-checksum", "--base64-output=decode-rows")
     return list(find_programs(MySQL).command("mysqlbinlog", *options, str(log.path)))
 
 
 def cpu_seconds(command: list[str]) -> float:
     """Run a command and return the CPU time that it took."""
     before = os.times()
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     after = os.times()
     return after.children_user + after.children_system - before.children_user - before.children_system
 

@@ -6,7 +6,7 @@
 
 logs       events, rows, batches
 servers    connect, follow, open_archiver
-Spark      register, tables, chunk_tables, expand, lag, LagListener, binlog_error
+Spark      register, tables, latest, chunk_tables, expand, lag, LagListener, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, Damage, …
 errors     BinlogError and its subclasses, see `binspark.errors`
 """
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from binspark.spark.expand import chunk_tables, expand
     from binspark.spark.failures import binlog_error
     from binspark.spark.lag import Lag, LagListener, lag
+    from binspark.spark.latest import latest
     from binspark.spark.tables import tables
     from binspark.spark.workers import register
 
@@ -92,6 +93,7 @@ __all__ = [
     "expand",
     "follow",
     "lag",
+    "latest",
     "open_archiver",
     "register",
     "rows",
@@ -124,6 +126,7 @@ _MODULES = {
     "expand": ("binspark.spark.expand", "expand"),
     "follow": ("binspark.live", "follow"),
     "lag": ("binspark.spark.lag", "lag"),
+    "latest": ("binspark.spark.latest", "latest"),
     "open_archiver": ("binspark.live", "open_archiver"),
     "register": ("binspark.spark.workers", "register"),
     "rows": ("binspark.files.changes", "read_changes"),

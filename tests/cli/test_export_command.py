@@ -120,7 +120,7 @@ def test_a_person_gets_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert exit_code(["export", str(LAST), "-o", str(tmp_path / "out")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["table", "rows", "files", "MB"]
-    assert lines[-1].split()[:4] == ["total", "155", "3", "0.015"]
+    assert lines[-1].split()[:4] == ["total", "155", "3", "0.018"]
 
 
 def test_a_folder_that_is_not_empty_is_refused_and_left_alone(

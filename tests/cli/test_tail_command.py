@@ -18,8 +18,10 @@ from binspark.testing.servers import Server
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(120)]
 _NUMBERS = itertools.count(1)
-KEYS = ["file", "pos", "row", "gtid", "timestamp", "server_id", "thread_id"]
-KEYS += ["schema", "table", "op", "before", "after", "key", "statement"]
+KEYS = [
+    *("file", "pos", "row", "gtid", "timestamp", "server_id", "thread_id"),
+    *("schema", "table", "op", "before", "after", "key", "statement"),
+]
 
 
 @pytest.fixture
@@ -91,10 +93,9 @@ def test_text_is_for_people(mysql: Server, database: str, capsysbinary: pytest.C
     mysql.run_sql(f"INSERT INTO {database}.t VALUES (1, 'old'); UPDATE {database}.t SET note = 'new'")
     shown = ("--start", "earliest", "--until", "end", "--tables", f"{database}.t")
     assert exit_code(arguments(mysql, *shown)) == 0
-    lines = capsysbinary.readouterr().out.decode().splitlines()
-    assert [line.startswith("# ") for line in lines] == [True, False, True, False]
-    assert lines[1].endswith(f'insert  {database}.t  id=1 note="old"')
-    assert lines[3].endswith(f'update  {database}.t  id=1 note: "old" → "new"')
+    lines = [line for line in capsysbinary.readouterr().out.decode().splitlines() if not line.startswith("#")]
+    assert lines[0].endswith(f'insert  {database}.t  id=1 note="old"')
+    assert lines[1].endswith(f'update  {database}.t  id=1 note: "old" → "new"')
 
 
 def test_a_table_that_does_not_exist_is_reported(

@@ -20,6 +20,11 @@ GTIDS = GtidSet(f"{UUID}:1-5")
 WRITTEN_BEFORE = {
     "a checkpoint of a server": (
         f'{{"v":1,"file":"binlog.000007","pos":1234,"gtid":"{UUID}:1-5","server":"{UUID}","created":1700000000,'
+        '"by_file":true,"lost":2,"epoch":3}',
+        BinlogPosition("binlog.000007", 1234, GTIDS, UUID, 1_700_000_000, by_file=True, resets=2, epoch=3),
+    ),
+    "a checkpoint before epochs were counted": (
+        f'{{"v":1,"file":"binlog.000007","pos":1234,"gtid":"{UUID}:1-5","server":"{UUID}","created":1700000000,'
         '"by_file":true,"lost":2}',
         BinlogPosition("binlog.000007", 1234, GTIDS, UUID, 1_700_000_000, by_file=True, resets=2),
     ),
@@ -56,7 +61,7 @@ def test_what_earlier_versions_wrote_is_read(text: str, position: BinlogPosition
 def test_checkpoints_are_written_as_before() -> None:
     text, position = WRITTEN_BEFORE["a checkpoint of a server"]
     assert json.dumps(position.to_json(), separators=(",", ":")) == text
-    assert list(position.to_json()) == ["v", "file", "pos", "gtid", "server", "created", "by_file", "lost"]
+    assert list(position.to_json()) == ["v", "file", "pos", "gtid", "server", "created", "by_file", "lost", "epoch"]
 
 
 @given(POSITIONS)

@@ -31,7 +31,9 @@ FEW_CASES = (
     "mariadb/system-versioning",
 )
 TRAILING_ZEROS = re.compile(r"(?<=\d)\.0*$|(?<=\.\d)0+$|(?<=\.\d\d)0+$")
-COLUMNS = "_schema _table _op _gtid _commit_time _log_file _log_pos _log_row _tx_row _server_id _key _before _after"
+COLUMNS = (
+    "_schema _table _op _seq _key _gtid _commit_time _log_file _log_pos _log_row _tx_row _server_id _before _after"
+)
 
 
 def lines(logs: Paths, **options: Any) -> list[Record]:
@@ -43,9 +45,9 @@ def as_lines(frame: DataFrame) -> list[Record]:
     """Return changes with JSON text as the same records, in the order of the log."""
     found = [
         {
-            "file": row._file,
-            "pos": row._pos,
-            "row": row._row,
+            "file": row._log_file,
+            "pos": row._log_pos,
+            "row": row._log_row,
             "gtid": row._gtid,
             "schema": row._schema,
             "table": row._table,

@@ -285,6 +285,19 @@ def test_a_schema_of_ones_own_reconciles_what_the_newest_does_not(save: SaveLog,
     ]
 
 
+def test_the_column_of_a_functional_index_is_no_column_of_the_table(save: SaveLog, read: ReadLogs) -> None:
+    hidden = table("shop.items", integer("id"), varchar("name", 40), varchar("hidden", 40))
+    renamed = table("shop.items", integer("id"), varchar("title", 40), varchar("hidden", 40))
+    log = save(
+        "CREATE TABLE items (id INT, name VARCHAR(10), KEY ((UPPER(name))))",
+        (hidden, (1, "a", "A")),
+        "ALTER TABLE items RENAME COLUMN name TO title",
+        (renamed, (2, "b", "B")),
+        metadata=False,
+    )
+    assert values(records(read(log, table="shop.items"))) == [{"id": 1, "title": "a"}, {"id": 2, "title": "b"}]
+
+
 def test_columns_that_nothing_names_are_numbered(save: SaveLog, read: ReadLogs) -> None:
     log = save((OLD, (1, "9.99", "old")), (OLD, (2, "1", None)), metadata=False)
     frame = read(log, table="shop.items")

@@ -53,7 +53,7 @@ def test_only_what_a_schema_names_is_decoded_of_a_table(schema: str, columns: tu
         ("_table string, _op string", (), False, False),
         ("_after variant", None, False, True),
         ("_before variant", None, True, True),
-        ("_key variant", None, True, True),
+        ("_key variant", (), False, False),
     ],
 )
 def test_only_what_a_schema_names_is_decoded_of_changes(

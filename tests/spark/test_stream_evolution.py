@@ -203,3 +203,24 @@ def test_a_live_stream_follows_renames_before_and_after_its_start(
     server.query("INSERT INTO shop.items (id, b, c) VALUES (4, 10, 20)")
     stream.run()
     assert stream.rows[-1]["c"] == 20
+
+
+@pytest.mark.mysql
+@pytest.mark.parametrize("metadata", ["FULL", "MINIMAL"])
+def test_a_batch_read_of_a_server_follows_renames_over_its_logs(
+    spark: SparkSession, start_server: StartServer, metadata: str
+) -> None:
+    server = start_server(MySQL, {"binlog-row-metadata": metadata})
+    server.query("CREATE DATABASE shop")
+    server.query("CREATE TABLE shop.items (id INT PRIMARY KEY, a INT, b INT)")
+    names = ["a", "b"]
+    for number in range(3):
+        server.query(f"INSERT INTO shop.items (id, {', '.join(names)}) VALUES ({number}, 10, 20)")
+        server.query("FLUSH BINARY LOGS")
+        server.query(f"INSERT INTO shop.items (id, {', '.join(names)}) VALUES ({number + 10}, 10, 20)")
+        server.query("ALTER TABLE shop.items RENAME COLUMN a TO b, RENAME COLUMN b TO a")
+        names.reverse()
+    options = {**live_options(server, table="shop.items"), "maxSplitBytes": "1"}
+    frame = spark.read.format("binlog").options(**options).load()
+    found = {row["id"]: (row["a"], row["b"]) for row in frame.collect()}
+    assert found == dict.fromkeys((0, 10, 1, 11, 2, 12), (20, 10))

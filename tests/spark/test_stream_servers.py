@@ -87,7 +87,7 @@ def test_offsets_and_progress_say_where_the_stream_is(spark: SparkSession, serve
     stream.run()
     newest = max((tmp_path / "offsets").glob("[0-9]*"), key=lambda path: int(path.name))
     kept = [json.loads(line) for line in newest.read_text().splitlines()[2:]]
-    assert list(kept[-1]) == ["v", "file", "pos", "gtid", "server", "created", "by_file", "lost"]
+    assert list(kept[-1]) == ["v", "file", "pos", "gtid", "server", "created", "by_file", "lost", "epoch"]
     assert kept[-1]["file"] == server.log_files()[-1].name
     assert kept[-1]["pos"] == server.log_files()[-1].stat().st_size
     assert kept[-1]["gtid"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from pathlib import Path
 
@@ -272,3 +273,15 @@ def test_a_complete_chain_covers_all_its_files(server: ServerKind, tmp_path: Pat
     report = verify_logs(paths)
     assert codes(report) == []
     assert report.summary.extents == (Extent(str(paths[0]), str(paths[2]), paths[2].stat().st_size, ""),)
+
+
+@SERVERS
+def test_compressed_files_of_a_chain_are_read_too(server: ServerKind, tmp_path: Path) -> None:
+    paths = chain(server).save(tmp_path)
+    for path in paths[:2]:
+        Path(f"{path}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    report = verify_logs(tmp_path)
+    assert codes(report) == []
+    [extent] = report.summary.extents
+    assert (extent.first, extent.last) == (f"{paths[0]}.gz", str(paths[2]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -351,3 +353,24 @@ def test_damage_inside_a_transaction_does_not_hide_the_next(tmp_path: Path) -> N
     report = verify_logs(path)
     assert errors(report) == ["checksum"]
     assert report.files[0].gtids.endswith(":1-3")
+
+
+def test_a_wrong_size_takes_no_memory(tmp_path: Path) -> None:
+    """The size in a header is believed only when something confirms it."""
+    log = chain(files=1)
+    path = tmp_path / "binlog.000001"
+    [sound] = log.save(tmp_path)
+    frame = frame_of(sound, E.WRITE_ROWS)
+    large = 48 << 20
+
+    def grow(content: bytearray) -> None:
+        content[frame.offset + SIZE_FIELD : frame.offset + SIZE_FIELD + 4] = large.to_bytes(4, "little")
+
+    edit(path, grow)
+    os.truncate(path, large + (1 << 20))
+    tracemalloc.start()
+    report = verify_logs(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert errors(report)[0] == "hole"
+    assert peak < large / 2

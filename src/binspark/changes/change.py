@@ -24,10 +24,10 @@ class Change(NamedTuple):
     server_id       the server that the change was made on
     thread_id       the thread that made it, None if the log does not have it
     statement       the statement that made it, if the log has it (ROWS_QUERY, ANNOTATE_ROWS): its first 1000 bytes
-    op              `insert`, `update` or `delete`
+    op              `insert`, `update` or `delete`; `truncate` for all rows of the table, by TRUNCATE or DROP TABLE
     table_schema    the schema of the table at that position
-    before_image    the old row, one value for each column of the table; None for an insert
-    after_image     the new row; None for a delete
+    before_image    the old row, one value for each column of the table; None for an insert and a truncation
+    after_image     the new row; None for a delete and a truncation
 
     `before`, `after` and `key` have the same values by name, without columns that are absent from the row image.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from binspark.changes.change import Change
 from binspark.columns.batches import TableBatch
-from binspark.columns.metadata_fields import METADATA_FIELDS
+from binspark.columns.metadata import Metadata
 from binspark.columns.statement_table import RowOrigins
 from binspark.event.column_types import ColumnType as T
 from binspark.event.rows import RowOperation
@@ -23,10 +24,8 @@ from binspark.values.column import BINARY_COLLATION, Column
 from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
 from binspark.values.value import ABSENT, Geometry, Row
 
-_NAMES = [field.name for field in METADATA_FIELDS]
-_OP, _GTID, _POS, _ROW, _SERVER = map(_NAMES.index, ("_op", "_gtid", "_log_pos", "_log_row", "_server_id"))
 _ROWS_AT_A_TIME = 4096
-_OPERATIONS = (RowOperation.INSERT, RowOperation.UPDATE, RowOperation.DELETE)
+_OPERATIONS = (RowOperation.INSERT, RowOperation.UPDATE, RowOperation.DELETE, RowOperation.TRUNCATE)
 _NO_THREAD = 0xFFFFFFFF
 _make_change = partial(tuple.__new__, Change)
 
@@ -41,7 +40,7 @@ def changes_of(batches: Sequence[TableBatch], file: str) -> Iterator[Change]:
 
 
 def _position(item: TableBatch, row: int) -> tuple[int, int]:
-    positions, rows = item.batch.column(_POS), item.batch.column(_ROW)
+    positions, rows = item.origin(Metadata.LOG_POS), item.origin(Metadata.LOG_ROW)
     return positions[row].as_py(), rows[row].as_py()
 
 
@@ -50,17 +49,17 @@ def _changes(item: TableBatch, file: str) -> Iterator[Change]:
     statements = None if item.origins is None else [*map(shown_statement, item.origins.texts), None]
     for start in range(0, item.batch.num_rows, _ROWS_AT_A_TIME):
         rows = slice(start, start + _ROWS_AT_A_TIME)
-        batch = item.batch.slice(start, _ROWS_AT_A_TIME)
-        operations = batch.column(_OP).indices.to_pylist()
-        before, after = _images(item, batch, start, operations)
+        part = replace(item, batch=item.batch.slice(start, _ROWS_AT_A_TIME))
+        operations = part.origin(Metadata.OP).indices.to_pylist()
+        before, after = _images(part, start, operations)
         yield from map(
             _make_change,
             zip(
                 repeat(file),
-                batch.column(_POS).to_numpy().tolist(),
-                batch.column(_ROW).to_numpy().tolist(),
-                batch.column(_GTID).to_pylist(),
-                *_origins(item.origins, statements, rows, batch),
+                part.origin(Metadata.LOG_POS).to_numpy().tolist(),
+                part.origin(Metadata.LOG_ROW).to_numpy().tolist(),
+                part.origin(Metadata.GTID).to_pylist(),
+                *_origins(item.origins, statements, rows, part),
                 map(_OPERATIONS.__getitem__, operations),
                 repeat(item.table),
                 before,
@@ -70,32 +69,34 @@ def _changes(item: TableBatch, file: str) -> Iterator[Change]:
 
 
 def _origins(
-    origins: RowOrigins | None, statements: Sequence[str | None] | None, rows: slice, batch: pa.RecordBatch
+    origins: RowOrigins | None, statements: Sequence[str | None] | None, rows: slice, part: TableBatch
 ) -> tuple[Iterable[Any], ...]:
     assert origins is not None
     assert statements is not None
     return (
         origins.times[rows].tolist(),
-        batch.column(_SERVER).to_numpy().tolist(),
+        part.origin(Metadata.SERVER_ID).to_numpy().tolist(),
         [None if thread == _NO_THREAD else thread for thread in origins.threads[rows].tolist()],
         map(statements.__getitem__, origins.statements[rows].tolist()),
     )
 
 
 def _images(
-    item: TableBatch, batch: pa.RecordBatch, start: int, operations: Sequence[int]
+    item: TableBatch, start: int, operations: Sequence[int]
 ) -> tuple[Iterable[Row | None], Iterable[Row | None]]:
-    """Return the old and the new rows of consecutive changes."""
-    columns, first = item.table.columns, len(METADATA_FIELDS)
-    new_columns = [values_of(batch.column(first + index), column) for index, column in enumerate(columns)]
+    """Return the old and the new rows of consecutive changes, which a part of a batch has from `start` on."""
+    kinds = set(operations)
+    if kinds == {_TRUNCATE}:
+        return repeat(None), repeat(None)
+    columns = item.table.columns
+    new_columns = [values_of(array, column) for array, column in zip(item.values, columns, strict=True)]
     for (row, index), diffs in item.diffs.items():
         if start <= row < start + len(operations):
             new_columns[index][row - start] = diffs
     new: list[Row | None] = list(zip(*new_columns, strict=True))
-    kinds = set(operations)
     old = new
     if _UPDATE in kinds:
-        before = batch.column(batch.num_columns - 1).flatten()
+        before = item.before.flatten()
         old = list(zip(*(values_of(array, column) for array, column in zip(before, columns, strict=True)), strict=True))
     if item.images is not None and not item.images.complete:
         numbers = item.images.numbers[start : start + len(operations)].tolist()
@@ -115,7 +116,7 @@ def _images(
     )
 
 
-_INSERT, _UPDATE, _DELETE = range(3)
+_INSERT, _UPDATE, _DELETE, _TRUNCATE = range(4)
 
 
 def _present(row: Row | None, present: Any) -> Row:

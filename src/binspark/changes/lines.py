@@ -78,7 +78,9 @@ def _values(change: Change, width: int) -> str:
 
 
 def _named(change: Change, image: Row | None, width: int) -> Iterable[str]:
-    for index, (name, value) in enumerate(zip(change.table_schema.column_names, image or (), strict=True)):
+    if image is None:
+        return
+    for index, (name, value) in enumerate(zip(change.table_schema.column_names, image, strict=True)):
         if not isinstance(value, Absent):
             yield f"{name}={_shortened(_text(change, index, value), width)}"
 

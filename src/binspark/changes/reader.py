@@ -25,11 +25,12 @@ from binspark.event import (
     TableMap,
     TransactionPayload,
 )
-from binspark.event.rows import unknown_table_id
+from binspark.event.rows import RowOperation, unknown_table_id
 from binspark.event.rows_query import shown_statement
 from binspark.frames import Framer, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
+from binspark.schema.emptied import NONE_EMPTIED, Emptied, unknown_table
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.transactions.grammar import Role, boundary_of
@@ -60,6 +61,7 @@ class ChangeReader:
         self.start = 0
         self._options = ValueOptions(undecodable=selection.options.undecodable)
         self._maps: dict[int, TableMap] = {}
+        self._schemas: dict[str, TableSchema] = {}
         self._fragments = FragmentStore()
         self._payload_rows = 0
         self._gtid: str | None = None
@@ -70,9 +72,22 @@ class ChangeReader:
 
     def feed(self, event: Event) -> Iterator[Change]:
         """Take an event and yield the changes in it."""
-        self.history.feed(event)
+        emptied = self.history.feed(event)
         handler = self._HANDLERS.get(type(event.body))
-        return iter(()) if handler is None else handler(self, event)
+        found = iter(()) if handler is None else handler(self, event)
+        return found if emptied == NONE_EMPTIED else self._truncations(event, emptied)
+
+    def _truncations(self, event: Event, emptied: Emptied) -> Iterator[Change]:
+        """Yield a change for each table that a statement empties."""
+        schemas = {schema.name: schema for schema in emptied.tables}
+        names = [*schemas]
+        if emptied.database:
+            others = {name for name in self.tables - schemas.keys() if name.partition(".")[0] == emptied.database}
+            names += sorted(others)
+        for row, name in enumerate(names):
+            if self._wants(event, name, RowOperation.TRUNCATE):
+                table = self._schemas.get(name) or schemas.get(name) or unknown_table(name)
+                yield self._change(event, row, table, RowChange(None, None), RowOperation.TRUNCATE)
 
     def _begin_log(self, event: Event) -> Iterator[Change]:
         """Begin without a transaction in a server's own log. In relay logs, transactions continue in the next file."""
@@ -119,7 +134,7 @@ class ChangeReader:
         self.tables.add(name)
         self._maps[body.table_id] = body
         if body.has_type_metadata and self.selection.wants(name):
-            self.history.table_schema(body, event.position)
+            self._schemas[name] = self.history.table_schema(body, event.position)
         return iter(())
 
     def _join_fragments(self, event: Event) -> Iterator[Change]:
@@ -147,7 +162,8 @@ class ChangeReader:
 
     def _rows_of(self, event: Event, table_map: TableMap) -> Iterator[Change]:
         """Decode selected rows. Inside a payload all rows are decoded, so that row numbers do not depend on filters."""
-        wanted = self._wants(event, f"{table_map.schema}.{table_map.table}")
+        operation = event.body.operation
+        wanted = self._wants(event, f"{table_map.schema}.{table_map.table}", operation)
         if not wanted and event.inner is None:
             return
         if not table_map.has_type_metadata:
@@ -158,10 +174,10 @@ class ChangeReader:
         for row, images in enumerate(rows_of(event, table.columns, options), first):
             self._payload_rows = row + 1
             if wanted:
-                yield self._change(event, row, table, images)
+                yield self._change(event, row, table, images, operation)
 
-    def _change(self, event: Event, row: int, table: TableSchema, images: RowChange) -> Change:
-        header, operation = event.header, event.body.operation
+    def _change(self, event: Event, row: int, table: TableSchema, images: RowChange, operation: RowOperation) -> Change:
+        header = event.header
         return Change(
             file=event.file,
             pos=event.offset,
@@ -177,9 +193,9 @@ class ChangeReader:
             after_image=images.after,
         )
 
-    def _wants(self, event: Event, table: str) -> bool:
-        selection, rows = self.selection, event.body
-        if not self._wants_transaction or not selection.wants_operation(rows.operation):
+    def _wants(self, event: Event, table: str, operation: RowOperation) -> bool:
+        selection = self.selection
+        if not self._wants_transaction or not selection.wants_operation(operation):
             return False
         if event.offset < self.start or not selection.wants_thread(self._thread_id):
             return False

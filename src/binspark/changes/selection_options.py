@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from binspark.columns.selection import Operations, SelectedGtids, Selection
 
 AnySchema = TypeVar("AnySchema")
-_OPERATIONS = ("insert", "update", "delete")
+_OPERATIONS = ("insert", "update", "delete", "truncate")
+_PREFIX = re.compile(r"\w{0,64}")
 _UNDECODABLE = ("error", "replace", "binary")
 _ZERO_DATES = ("null", "string", "error")
 _TIME_FORMATS = ("interval", "string", "microseconds")
@@ -58,6 +59,8 @@ class BatchOptions(SelectionOptions, total=False):
     string_columns: str | Iterable[str] | None
     before: bool
     metadata: bool
+    metadata_prefix: str | None
+    absent: bool
     tx_rows: bool
     zero_dates: str | None
     time: str | None
@@ -131,6 +134,17 @@ def _time_format(value: str) -> Any:
     return values.one_of(TimeFormat)(value)
 
 
+def _prefix(value: str) -> str:
+    if not isinstance(value, str) or not _PREFIX.fullmatch(value):
+        raise values.InvalidValue("letters, digits and underscores", value)
+    return value
+
+
+METADATA_PREFIX = SelectionOption(
+    name="metadata_prefix", target="metadata_prefix", parse=_prefix, metavar="TEXT", default="_", for_batches=True,
+    help="What the names of metadata columns begin with, if a table has columns of these names.",
+)  # fmt: skip
+
 SELECTION_OPTIONS = (
     SelectionOption(
         name="tables", target="tables", parse=values.tables, metavar="SCHEMA.TABLE,…", is_list=True, default="all",
@@ -145,7 +159,7 @@ SELECTION_OPTIONS = (
     ),
     SelectionOption(
         name="operations", target="operations", parse=_operations, metavar="NAME,…", is_list=True, default="all",
-        help="Read only these changes: insert, update, delete.",
+        help="Read only these changes: insert, update, delete, truncate (TRUNCATE and DROP TABLE).",
         old_names={Surface.COMMAND_LINE: "--operation"},
     ),
     SelectionOption(
@@ -159,13 +173,13 @@ SELECTION_OPTIONS = (
     SelectionOption(
         name="start_datetime", target="start_time", parse=values.time_seconds, metavar=_TIME, is_time=True,
         surfaces=_NOT_IN_SPARK,
-        help="Skip rows of events whose time is before this.",
+        help="Skip events before this time, and the rows in them.",
         old_names={Surface.PYTHON: "start_time"},
     ),
     SelectionOption(
         name="stop_datetime", target="stop_time", parse=values.time_seconds, metavar=_TIME, is_time=True,
         surfaces=_NOT_IN_SPARK,
-        help="Skip rows of events whose time is this or later.",
+        help="Skip events of this time or later, and the rows in them.",
         old_names={Surface.PYTHON: "stop_time"},
     ),
     SelectionOption(
@@ -219,12 +233,17 @@ SELECTION_OPTIONS = (
     ),
     SelectionOption(
         name="before", target="before", parse=values.flag, metavar="", default="false", for_batches=True,
-        help="Add the old row of each update, as a struct _before.",
+        help="Add the old row of each update and delete, as a struct _before.",
     ),
     SelectionOption(
         name="metadata", target="metadata", parse=values.flag, metavar="", default="true",
         surfaces=frozenset({Surface.PYTHON}), for_batches=True,
         help="Add the metadata columns, whose names begin with _.",
+    ),
+    METADATA_PREFIX,
+    SelectionOption(
+        name="absent", target="absent", parse=values.flag, metavar="", default="false", for_batches=True,
+        help="Add _absent: the columns that a row image does not contain (binlog_row_image=MINIMAL or NOBLOB).",
     ),
     SelectionOption(
         name="tx_rows", target="tx_rows", parse=values.flag, metavar="", default="false",
@@ -260,7 +279,8 @@ TIMEZONE = Option(
 )  # fmt: skip
 SCHEMA_FILE = Option(
     name="schema_file", parse=values.text, metavar="FILE.sql",
-    help="A dump of the tables (mysqldump --no-data) with the names, types and keys that the log lacks.",
+    help="A dump of the tables (mysqldump --no-data) with the names, types and keys that the log lacks. Where it fits "
+    "the rows, it takes precedence over DDL in the log.",
     old_names={Surface.COMMAND_LINE: "--schema", Surface.PYTHON: "schema"},
 )  # fmt: skip
 
@@ -280,6 +300,8 @@ def make_selection(options: Mapping[str, Any], surface: Surface = Surface.PYTHON
     for option, value in _IN_PYTHON.find_all(options).values():
         if value is not None:
             (policies if option.is_policy else fields)[option.target] = option.read(value, surface)
+    if fields.get("absent"):
+        fields["images"] = True
     return Selection(**fields, options=ColumnOptions(**policies))
 
 

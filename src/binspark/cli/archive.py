@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @live_option("sync_seconds")
 @live_option("upload_seconds")
 @live_option("spool")
-@live_option("connection_server_id", cls=RenamedOption, old_names={"--server-id": "--connection-server-id"})
+@live_option("connection_server_id")
 @live_option("heartbeat_seconds")
 @live_option("progress_seconds")
 @format_option("text", "jsonl")

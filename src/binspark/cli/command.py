@@ -13,7 +13,10 @@ from binspark.errors import BinlogError, OptionError
 from binspark.frames import EventCode
 from binspark.options import values
 from binspark.options.option import Option, Surface, given_twice, renamed, suggestion
+from binspark.options.server import SERVER_OPTIONS, STREAM_OPTIONS
 from binspark.options.values import listed
+
+_OF_SERVERS = frozenset(option.name for option in (*SERVER_OPTIONS, *STREAM_OPTIONS))
 
 ASK = "\0ask"
 """The value of `--password` if none is given: it is asked for. No password contains a zero byte."""
@@ -55,6 +58,19 @@ class Command(click.Command):
         """Return the names of the option for help: `-h` is the host, as for MySQL's clients, if there is one."""
         has_host = any("-h" in param.opts for param in self.params)
         return ["--help"] if has_host else super().get_help_option_names(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options: those of a server after the others, if the command also reads files."""
+        reads_files = any(isinstance(param, click.Argument) for param in self.params)
+        records: dict[bool, list[tuple[str, str]]] = {False: [], True: []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                records[reads_files and param.name in _OF_SERVERS].append(record)
+        for is_of_server, title in ((False, "Options"), (True, "Options for a server")):
+            if records[is_of_server]:
+                with formatter.section(title):
+                    formatter.write_dl(records[is_of_server])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and exit with the code that it returns."""

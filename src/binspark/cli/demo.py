@@ -57,7 +57,7 @@ orders.printSchema()""",
         "The life of two orders",
         "The column channel was added after order 60: earlier rows have NULL there. Both orders were deleted.",
         """\
-life = orders.where("id IN (60, 61)").orderBy("_log_file", "_log_pos", "_log_row")
+life = orders.where("id IN (60, 61)").orderBy("_seq")
 life.select("_commit_time", "_op", "id", "status", "channel", "total").show(truncate=False)""",
     ),
     Step(

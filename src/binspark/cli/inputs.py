@@ -159,7 +159,7 @@ def log_options(
 def _live_settings(default_start: str, default_until: str) -> list[tuple[str, dict[str, Any]]]:
     return [
         ("start", {"help": f"{_help_of('start')}  [default: {default_start}]"}),
-        ("until", {"help": f"{_help_of('until')}  [default: {default_until}]"}),
+        ("until", {"help": f"{_help_of('until')} never follows the server.  [default: {default_until}]"}),
         ("connection_server_id", {"cls": RenamedOption, "old_names": _OLD_CONNECTION_ID}),
         ("heartbeat_seconds", {}),
     ]
@@ -168,9 +168,7 @@ def _live_settings(default_start: str, default_until: str) -> list[tuple[str, di
 def _help_of(name: str) -> str:
     from binspark.options.server import STREAM_OPTIONS
 
-    return "Of a server: " + next(
-        option.help[0].lower() + option.help[1:] for option in STREAM_OPTIONS if option.name == name
-    )
+    return next(option.help for option in STREAM_OPTIONS if option.name == name)
 
 
 def _refuse_without_server(files: tuple[str, ...], start: str | None, until: str | None) -> None:

@@ -23,6 +23,12 @@ def number_array(numbers: npt.NDArray[Any], kind: pa.DataType | None = None, val
     return pa.Array.from_buffers(kind or pa.from_numpy_dtype(numbers.dtype), len(numbers), [bitmap, values], missing)
 
 
+def flag_array(flags: Valid) -> pa.Array:
+    """Return flags as an array."""
+    bits = pa.py_buffer(np.packbits(flags, bitorder="little"))
+    return pa.Array.from_buffers(pa.bool_(), len(flags), [None, bits], 0)
+
+
 def text_array(texts: Sequence[str]) -> pa.Array:
     """Return texts as an array."""
     encoded = [text.encode() for text in texts]

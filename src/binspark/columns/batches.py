@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Sequence as Items
 from ctypes import string_at
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,9 +15,12 @@ import pyarrow as pa
 from binspark.columns.arena import Arena
 from binspark.columns.arrow import number_array, text_array
 from binspark.columns.image_table import BatchImages
-from binspark.columns.metadata_fields import METADATA_FIELDS
+from binspark.columns.metadata import BEFORE, Metadata
+from binspark.columns.metadata_fields import metadata_type
 from binspark.columns.reference_batch import ReferenceBuilder
+from binspark.columns.row_columns import RowColumns
 from binspark.columns.selection import Selection
+from binspark.columns.sequence import NO_EPOCH, log_number
 from binspark.columns.statement_table import RowOrigins, StatementTable
 from binspark.columns.table_builder import TableBuilder
 from binspark.columns.tables import Slot, Tables
@@ -35,26 +39,54 @@ _ROW_COUNTERS = (State.ROW_NUMBER, State.TX_ROW, State.PAYLOAD_ROW, State.ROWS)
 
 @dataclass(frozen=True, slots=True)
 class TableBatch:
-    """Rows of one table, in log order."""
+    """Rows of one table, in log order.
+
+    batch     the metadata columns, the columns of the table, and the struct of before images, as far as selected
+    metadata  the metadata columns that it has
+    images    which columns each row has, if that was selected
+    origins   the time, thread and statement of each row, if that was selected
+    window    batches with the same number have the rows of one part of the log: see `Selection.in_windows`
+    diffs     partial updates without the document that they change, by row and column, if they were selected
+
+    A column of the table may have the name of a metadata column; `origin`, `values` and `before` do not go by names.
+    """
 
     table: TableSchema
     batch: pa.RecordBatch
+    metadata: tuple[Metadata, ...] = ()
+    has_before: bool = False
     images: BatchImages | None = None
-    """Which columns each row has, if that was selected."""
     origins: RowOrigins | None = None
-    """The time, thread and statement of each row, if that was selected."""
     window: int = 0
-    """Batches with the same number have the rows of one part of the log: see `Selection.in_windows`."""
     diffs: Mapping[tuple[int, int], JsonDiffs] = field(default_factory=dict)
-    """Partial updates without the document that they change, by row and column, if they were selected."""
 
-    def taken(self, rows: npt.NDArray[np.int64], columns: Sequence[int], *, with_images: bool) -> TableBatch:
-        """Return some rows and columns."""
+    def origin(self, name: Metadata) -> pa.Array:
+        """Return a metadata column."""
+        return self.batch.column(self.metadata.index(name))
+
+    @property
+    def values(self) -> list[pa.Array]:
+        """The columns of the table."""
+        columns: list[pa.Array] = self.batch.columns
+        return columns[len(self.metadata) : len(columns) - self.has_before]
+
+    @property
+    def before(self) -> pa.Array:
+        """The rows before the change."""
+        assert self.has_before
+        return self.batch.column(self.batch.num_columns - 1)
+
+    def taken(self, rows: npt.NDArray[np.int64], values: Items[int], *, before: bool, images: bool) -> TableBatch:
+        """Return some rows, some of the columns of the table, and before images and images if wanted."""
         number_of = {int(row): number for number, row in enumerate(rows)} if self.diffs else {}
+        first, last = len(self.metadata), self.batch.num_columns - 1
+        columns = [*range(first), *(first + value for value in values), *([last] if before else ())]
         return TableBatch(
             self.table,
-            self.batch.select(columns).take(pa.array(rows)),
-            self.images.taken(rows) if self.images is not None and with_images else None,
+            self.batch.select(columns).take(number_array(rows)),
+            self.metadata,
+            before,
+            self.images.taken(rows) if self.images is not None and images else None,
             None if self.origins is None else self.origins.taken(rows),
             self.window,
             {(number_of[row], column): diffs for (row, column), diffs in self.diffs.items() if row in number_of},
@@ -71,7 +103,9 @@ class OpenBatches:
         self.transactions = TransactionTable(self.state)
         self.statements = StatementTable(self.state)
         self.tables = Tables(selection, arena)
+        self._arena = arena
         self.file = ""
+        self.sequence = NO_EPOCH
         self._window = 0
 
     def flush(self) -> Iterator[TableBatch]:
@@ -93,7 +127,7 @@ class OpenBatches:
         for builder in (slot.kernel, slot.reference):
             if builder is not None and builder.rows:
                 if self.selection.wants(slot.plan.schema.name):
-                    found = self._table_batch(slot, builder)
+                    found = self._batch(slot, builder)
                     if self.selection.where is not None:
                         found = self._where(self.selection.where, found, builder)
                         if not found.batch.num_rows:
@@ -102,36 +136,19 @@ class OpenBatches:
                     yield found
                 builder.begin()
 
-    def _table_batch(self, slot: Slot, builder: TableBuilder | ReferenceBuilder) -> TableBatch:
-        return TableBatch(
-            slot.plan.schema,
-            self._batch(builder),
-            self._images(slot, builder),
-            self._origins(builder),
-            self._window,
-            builder.diffs if isinstance(builder, ReferenceBuilder) else {},
-        )
-
     def _where(self, condition: Condition, found: TableBatch, builder: TableBuilder | ReferenceBuilder) -> TableBatch:
-        """Return the rows that meet the condition, with the columns that are to be delivered."""
-        delivered, plan, batch = self._delivered, builder.plan, found.batch
-        assert found.images is not None
-        first, count = len(METADATA_FIELDS) if delivered.metadata else 0, len(plan.wanted)
-        columns = BatchColumns(
-            plan.schema,
-            [index for index, column in enumerate(plan.columns) if column.wanted],
-            batch.columns[first : first + count],
-            batch.column(first + count).flatten(),
-            builder.numbers(T.META_OP, np.int8),
-            found.images,
-        )
-        rows = np.flatnonzero(selected_rows(condition, columns))
-        wanted = [
-            *range(first),
-            *(first + at for at, column in enumerate(plan.wanted) if delivered.wants_column(column.name)),
-            *([first + count] if delivered.before else ()),
-        ]
-        return found.taken(rows, wanted, with_images=delivered.images)
+        """Return the rows that meet the condition, with the columns that are to be delivered. A truncation has none."""
+        delivered, plan = self._delivered, builder.plan
+        rows = np.empty(0, dtype=np.int64)
+        if found.images is not None:
+            operations = builder.numbers(T.META_OP, np.int8)
+            columns = BatchColumns(
+                plan.schema, plan.shown, found.values, found.before.flatten(), operations, found.images
+            )
+            is_row = operations != Operation.TRUNCATE
+            rows = np.flatnonzero(selected_rows(condition, columns) & is_row)
+        wanted = [at for at, index in enumerate(plan.shown) if delivered.wants_column(plan.columns[index].name)]
+        return found.taken(rows, wanted, before=delivered.before, images=delivered.images)
 
     def make_room(self, number: int) -> Iterator[TableBatch]:
         """Let a table grow that has no room for the next row, or yield what it has collected."""
@@ -153,38 +170,66 @@ class OpenBatches:
         assert builder is not None
         return builder
 
-    def _batch(self, builder: TableBuilder | ReferenceBuilder) -> pa.RecordBatch:
-        arrays = builder.arrays()
-        fields = list(builder.plan.fields)
-        if self.selection.metadata:
-            arrays = self._metadata(builder) + arrays
-            fields = [*METADATA_FIELDS, *fields]
-        if self.selection.before:
-            kind = pa.struct(list(builder.plan.fields))
-            children = builder.arrays(before=True)
-            arrays.append(pa.Array.from_buffers(kind, builder.rows, [None], 0, children=children))
-            fields.append(pa.field("_before", kind))
-        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+    def _batch(self, slot: Slot, builder: TableBuilder | ReferenceBuilder) -> TableBatch:
+        plan, selection = builder.plan, self.selection
+        rows, images = RowColumns(builder), self._images(slot, builder)
+        metadata = [name for name in Metadata if selection.has(name) and (name is not Metadata.KEY or plan.key)]
+        arrays = [*self._metadata(metadata, rows, builder, images), *rows.rows()]
+        prefix = selection.metadata_prefix
+        fields = [pa.field(f"{prefix}{name}", metadata_type(name, plan.key_type)) for name in metadata]
+        fields += plan.fields
+        if selection.before:
+            arrays.append(rows.before())
+            fields.append(pa.field(f"{prefix}{BEFORE}", arrays[-1].type))
+        batch = pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+        return TableBatch(
+            plan.schema,
+            batch,
+            tuple(metadata),
+            selection.before,
+            images,
+            self._origins(builder),
+            self._window,
+            builder.diffs if isinstance(builder, ReferenceBuilder) else {},
+        )
 
-    def _metadata(self, builder: TableBuilder | ReferenceBuilder) -> list[pa.Array]:
-        """Return where the rows of a batch come from, in the order of `METADATA_FIELDS`.
+    def _metadata(
+        self,
+        names: list[Metadata],
+        rows: RowColumns,
+        builder: TableBuilder | ReferenceBuilder,
+        images: BatchImages | None,
+    ) -> list[pa.Array]:
+        """Return metadata columns.
 
         What repeats (operation, transaction, file) is a dictionary. Numbers are copied, so that the block that they are
         in can be used again as soon as the values can.
         """
-        operations = builder.numbers(T.META_OP, np.int8).astype(np.int32)
-        gtids, times = self.transactions.columns(builder.numbers(T.META_TRANSACTION, np.int32).copy())
-        file = _single(log_name(self.file))
-        return [
-            pa.DictionaryArray.from_arrays(number_array(operations), _OPERATIONS),
-            gtids,
-            times,
-            pa.DictionaryArray.from_arrays(number_array(np.zeros(builder.rows, dtype=np.int32)), file),
-            number_array(builder.numbers(T.META_EVENT, np.int64).copy()),
-            number_array(builder.numbers(T.META_ROW, np.int32).copy()),
-            number_array(builder.numbers(T.META_TX_ROW, np.int64).copy()),
-            number_array(builder.numbers(T.META_SERVER, np.int64).copy()),
-        ]
+        gtids = times = None
+        if Metadata.GTID in names or Metadata.COMMIT_TIME in names:
+            gtids, times = self.transactions.columns(builder.numbers(T.META_TRANSACTION, np.int32).copy())
+        made: dict[Metadata, Callable[[], pa.Array]] = {
+            Metadata.OP: lambda: _words(rows.operations.astype(np.int32), _OPERATIONS),
+            Metadata.SEQ: lambda: self._sequence(builder),
+            Metadata.KEY: rows.keys,
+            Metadata.GTID: lambda: gtids,
+            Metadata.COMMIT_TIME: lambda: times,
+            Metadata.LOG_FILE: lambda: _words(np.zeros(builder.rows, np.int32), _single(log_name(self.file))),
+            Metadata.LOG_POS: lambda: number_array(builder.numbers(T.META_EVENT, np.int64).copy()),
+            Metadata.LOG_ROW: lambda: number_array(builder.numbers(T.META_ROW, np.int32).copy()),
+            Metadata.TX_ROW: lambda: number_array(builder.numbers(T.META_TX_ROW, np.int64).copy()),
+            Metadata.SERVER_ID: lambda: number_array(builder.numbers(T.META_SERVER, np.int64).copy()),
+            Metadata.ABSENT: lambda: rows.absent(images),
+        }
+        return [made[name]() for name in names]
+
+    def _sequence(self, builder: TableBuilder | ReferenceBuilder) -> pa.Array:
+        sequence = self.sequence
+        positions, rows = builder.numbers(T.META_EVENT, np.int64), builder.numbers(T.META_ROW, np.int32)
+        if sequence.position is not None:
+            positions = np.full(builder.rows, sequence.position, dtype=np.int64)
+            rows = (sequence.first + builder.numbers(T.META_TX_ROW, np.int64)).astype(np.int32)
+        return sequence.values(log_number(self.file), positions, rows, self._arena)
 
     def _origins(self, builder: TableBuilder | ReferenceBuilder) -> RowOrigins | None:
         if not self.selection.origins:
@@ -194,10 +239,14 @@ class OpenBatches:
         return RowOrigins(times, threads, *self.statements.texts_of(numbers))
 
     def _images(self, slot: Slot, builder: TableBuilder | ReferenceBuilder) -> BatchImages | None:
-        if not self.selection.images:
+        if not self.selection.images or slot.images.is_empty:
             return None
-        wanted = np.array([planned.wanted for planned in slot.plan.columns], dtype=np.bool_)
-        return slot.images.images(builder.numbers(T.META_IMAGE, np.int32), wanted)
+        shown = np.array([planned.shown for planned in slot.plan.columns], dtype=np.bool_)
+        return slot.images.images(builder.numbers(T.META_IMAGE, np.int32), shown)
+
+
+def _words(indexes: npt.NDArray[np.int32], words: pa.Array) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(number_array(indexes), words)
 
 
 @lru_cache(maxsize=16)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from binspark.event import RowOperation, Rows
-from binspark.kernels.layout import Operation
+from binspark.kernels.layout import ROWS_OPERATIONS, Operation
 from binspark.kernels.layout import Table as T
 from binspark.wire.bitmap import low_bits_first
 
@@ -44,6 +44,11 @@ class ImageTable:
         self.forget()
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no image was kept."""
+        return not self._numbers
+
+    @property
     def full(self) -> bool:
         """Whether no other image can be kept."""
         return len(self._numbers) >= _MAX_IMAGES
@@ -52,7 +57,7 @@ class ImageTable:
         """Forget all images. No batch may have rows."""
         self._numbers: dict[tuple[RowOperation, bytes], int] = {}
         self._kept: list[npt.NDArray[np.uint8]] = []
-        self._table[T.IMAGE_BITS : T.IMAGE_BITS + len(Operation)] = 0
+        self._table[T.IMAGE_BITS : T.IMAGE_BITS + ROWS_OPERATIONS] = 0
 
     def number(self, body: Rows) -> int:
         """Return the number of an event's row images, and let kernels know them."""

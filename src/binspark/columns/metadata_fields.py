@@ -1,20 +1,27 @@
-"""The columns that say where a row comes from, as fields. Light: planning a query needs no kernels."""
+"""The types of the metadata columns. Light: planning a query needs no kernels."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
+from binspark.columns.metadata import Metadata
 from binspark.columns.types import TIMESTAMP
 
 WORDS = pa.dictionary(pa.int32(), pa.string())
-METADATA_FIELDS = (
-    pa.field("_op", WORDS),
-    pa.field("_gtid", WORDS),
-    pa.field("_commit_time", TIMESTAMP),
-    pa.field("_log_file", WORDS),
-    pa.field("_log_pos", pa.int64()),
-    pa.field("_log_row", pa.int32()),
-    pa.field("_tx_row", pa.int64()),
-    pa.field("_server_id", pa.int64()),
-)
-METADATA_NAMES = frozenset(field.name for field in METADATA_FIELDS)
+_TYPES = {
+    Metadata.OP: WORDS,
+    Metadata.SEQ: pa.string(),
+    Metadata.GTID: WORDS,
+    Metadata.COMMIT_TIME: TIMESTAMP,
+    Metadata.LOG_FILE: WORDS,
+    Metadata.LOG_POS: pa.int64(),
+    Metadata.LOG_ROW: pa.int32(),
+    Metadata.TX_ROW: pa.int64(),
+    Metadata.SERVER_ID: pa.int64(),
+    Metadata.ABSENT: pa.list_(pa.string()),
+}
+
+
+def metadata_type(name: Metadata, key: pa.DataType | None = None) -> pa.DataType:
+    """Return the type of a metadata column; that of KEY depends on the table."""
+    return key if name is Metadata.KEY else _TYPES[name]

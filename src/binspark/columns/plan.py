@@ -24,14 +24,21 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class PlannedColumn:
-    """One column of the table: its definition, what it becomes, and whether it is selected."""
+    """One column of the table: its definition, and what it becomes.
+
+    wanted  whether its values are decoded
+    shown   whether they are a column of the batch: a part of the key may be decoded only for the key
+    old     whether those of before images are decoded, too
+    table   what the opcode looks values up in: the members of an ENUM, the characters of a character set
+    """
 
     column: Column
     name: str
     form: Form
     wanted: bool
+    shown: bool
+    old: bool
     table: Bytes | None
-    """What the opcode looks values up in: the members of an ENUM, the characters of a character set."""
 
 
 @dataclass(frozen=True)
@@ -66,30 +73,71 @@ class TablePlan:
         return tuple(_unread(planned.column) for planned in self.columns)
 
     @cached_property
+    def shown(self) -> tuple[int, ...]:
+        """The indexes of the columns that are columns of a batch."""
+        return tuple(index for index, planned in enumerate(self.columns) if planned.shown)
+
+    @cached_property
+    def key(self) -> tuple[int, ...]:
+        """The indexes of the key's columns, if they are decoded."""
+        key = self.schema.primary_key or ()
+        return key if all(self.columns[index].wanted for index in key) else ()
+
+    @cached_property
+    def old_range(self) -> tuple[int, int]:
+        """The first column whose values in before images are decoded, and the one after the last."""
+        old = [index for index, planned in enumerate(self.columns) if planned.old]
+        return (old[0], old[-1] + 1) if old else (0, 0)
+
+    def field(self, index: int) -> pa.Field:
+        """Return the field of a column."""
+        planned = self.columns[index]
+        return pa.field(planned.name, planned.form.type)
+
+    @cached_property
     def fields(self) -> tuple[pa.Field, ...]:
-        """The fields of the selected columns in a batch."""
-        return tuple(pa.field(planned.name, planned.form.type) for planned in self.wanted)
+        """The fields of the columns of a batch."""
+        return tuple(map(self.field, self.shown))
+
+    @cached_property
+    def key_type(self) -> pa.DataType | None:
+        """The type of the key: a struct of its columns; None if there is no key."""
+        return pa.struct([self.field(index) for index in self.key]) if self.key else None
 
 
-def compile_plan(schema: TableSchema, options: ColumnOptions, projection: tuple[str, ...] | None = None) -> TablePlan:
-    """Compile the plan of a table; with a projection, columns that it does not name are skipped."""
+def compile_plan(
+    schema: TableSchema,
+    options: ColumnOptions,
+    projection: tuple[str, ...] | None = None,
+    *,
+    key: bool = False,
+    before: bool = False,
+) -> TablePlan:
+    """Compile the plan of a table; with a projection, columns that it does not name are skipped.
+
+    With `key` the columns of the key are decoded whatever the projection is, with `before` also before images. Where a
+    column of the key is selected, its value in before images is decoded in any case: with `binlog_row_image=MINIMAL`,
+    the after image of an update does not contain it.
+    """
     names = schema.column_names
-    if projection is not None:
+    if projection is not None and schema.columns:
         unknown = [name for name in projection if name not in names]
         if unknown:
             raise OptionError(f"{schema.name} has no column {unknown[0]!r}; it has {', '.join(names)}")
-    columns = tuple(
-        _planned(column, name, options, wanted=projection is None or name in projection)
-        for column, name in zip(schema.columns, names, strict=True)
-    )
-    return TablePlan(schema, columns, options)
+    columns = []
+    for index, (column, name) in enumerate(zip(schema.columns, names, strict=True)):
+        is_key = index in (schema.primary_key or ())
+        shown = projection is None or name in projection
+        wanted = shown or (key and is_key)
+        columns.append(_planned(column, name, options, wanted=wanted, shown=shown, old=wanted and (before or is_key)))
+    return TablePlan(schema, tuple(columns), options)
 
 
-def describe(planned: PlannedColumn, options: ColumnOptions) -> npt.NDArray[np.int64]:
-    """Return the numbers of a column that do not change from batch to batch."""
+def describe(planned: PlannedColumn, options: ColumnOptions, *, before: bool = False) -> npt.NDArray[np.int64]:
+    """Return the numbers of a column, or of its values in before images, that do not change from batch to batch."""
     row = np.zeros(C.WIDTH, dtype=np.int64)
     form = planned.form
-    row[C.OP] = form.op if planned.wanted else Op.SKIP
+    row[C.OP] = form.op if (planned.old if before else planned.wanted) else Op.SKIP
     row[C.P1], row[C.P2] = form.p1, form.p2
     row[C.LENGTH_BYTES], row[C.FIXED_SIZE] = form.length_bytes, form.fixed_size
     row[C.MAX_LENGTH] = form.max_length
@@ -101,10 +149,12 @@ def describe(planned: PlannedColumn, options: ColumnOptions) -> npt.NDArray[np.i
     return row
 
 
-def _planned(column: Column, name: str, options: ColumnOptions, *, wanted: bool) -> PlannedColumn:
+def _planned(
+    column: Column, name: str, options: ColumnOptions, *, wanted: bool, shown: bool, old: bool
+) -> PlannedColumn:
     form = form_of(column, options)
     table = _lookup_table(column, form) if wanted else None
-    return PlannedColumn(column, name, form, wanted, table)
+    return PlannedColumn(column, name, form, wanted, shown, old, table)
 
 
 def _unread(column: Column) -> Column:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from binspark.columns.arena import thread_arena
 from binspark.columns.batches import OpenBatches, TableBatch
-from binspark.columns.log_scan import SMALL_WINDOW, WINDOW, LogScan, Span
+from binspark.columns.log_scan import SMALL_WINDOW, LogScan, Span
 from binspark.columns.scan_memory import REWRITTEN
 from binspark.columns.selection import Selection
+from binspark.columns.sequence import NO_EPOCH
 from binspark.columns.slow_path import SlowPath
 from binspark.columns.tables import Tables
 from binspark.frames import EventCode, Frame, LogFormat
@@ -41,7 +42,7 @@ class BatchReader(LogScan[TableBatch]):
         self.selection = selection
         self.history = history or SchemaHistory()
         self._batches = OpenBatches(selection.decoded(), thread_arena(), selection)
-        super().__init__(self._batches.state, SMALL_WINDOW if selection.in_windows else WINDOW)
+        super().__init__(self._batches.state, SMALL_WINDOW if selection.in_windows else None)
         self._slow_path = SlowPath(self._batches, self.history, self._scan_bytes, limits)
         self._select()
 
@@ -56,12 +57,18 @@ class BatchReader(LogScan[TableBatch]):
         return int(self.state[State.DECODED])
 
     @property
+    def transaction_rows(self) -> int:
+        """How many rows of the last transaction were counted."""
+        return int(self.state[State.TX_ROW])
+
+    @property
     def disagreements(self) -> int:
         """How often a kernel refused what the reference decodes: a mistake in a kernel, which costs only time."""
         return self._slow_path.disagreements
 
     def _begin_part(self, file: str) -> None:
         self._batches.file = file
+        self._batches.sequence = NO_EPOCH if self._span is None else self._span.sequence
         self._slow_path.begin_log(file, self._framer)
         if self._span is not None:
             self._slow_path.forget_transaction()
@@ -71,8 +78,7 @@ class BatchReader(LogScan[TableBatch]):
         return iter(())
 
     def _frame_for_python(self, frame: Frame) -> Iterator[TableBatch]:
-        self._slow_path.read_statement(frame)
-        return iter(())
+        return self._slow_path.read_frame(frame)
 
     def _is_for_kernels(self, log_format: LogFormat) -> bool:
         """Return whether events are laid out as kernels know them, which those of 5.1's pre-releases are not."""

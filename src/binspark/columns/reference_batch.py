@@ -37,9 +37,8 @@ _KINDS = {
 class ReferenceBuilder:
     """Collects rows as Python values; a batch is made of it as of a `TableBuilder`."""
 
-    def __init__(self, plan: TablePlan, *, before: bool) -> None:
+    def __init__(self, plan: TablePlan) -> None:
         self.plan = plan
-        self._keep_before = before
         self.begin()
 
     def begin(self) -> None:
@@ -49,16 +48,21 @@ class ReferenceBuilder:
         self._meta: dict[T, list[int]] = {meta: [] for meta in _KINDS}
         self.diffs: dict[tuple[int, int], JsonDiffs] = {}
 
+        self.is_partial = False
+        """Whether some row image does not have all columns."""
+
     @property
     def rows(self) -> int:
         """How many rows were collected."""
         return len(self._after)
 
     def add(self, change: RowChange, meta: dict[T, int], position: Position) -> None:
-        """Take a row. Of a delete it is the deleted row, as in kernels."""
+        """Take a row. Of a delete it is the deleted row, as in kernels; one without images is all NULL."""
+        row = change.before if change.after is None else change.after
+        self.is_partial |= row is not None and any(value is ABSENT for value in row)
         try:
-            before = self._converted(change.before if self._keep_before and change.after is not None else None)
-            after = self._converted(change.before if change.after is None else change.after)
+            before = self._converted(change.before if change.after is not None else None, before=True)
+            after = self._converted(row)
         except BinlogError as error:
             raise error.at(position) from None
         for column, value in enumerate(change.after or ()):
@@ -69,26 +73,30 @@ class ReferenceBuilder:
         for kind, value in meta.items():
             self._meta[kind].append(value)
 
-    def _converted(self, row: Row | None) -> tuple[Any, ...]:
-        """Return the values of the selected columns as Arrow takes them."""
+    def _converted(self, row: Row | None, *, before: bool = False) -> tuple[Any, ...]:
+        """Return the values of the columns as Arrow takes them, None for those that are not decoded."""
         policy = self.plan.options.zero_dates
+        if row is None:
+            return (None,) * len(self.plan.columns)
         return tuple(
-            None
-            if row is None or row[index] is None or row[index] is ABSENT
-            else _plain(row[index], planned.form.type, policy)
-            for index, planned in enumerate(self.plan.columns)
-            if planned.wanted
+            _plain(value, planned.form.type, policy)
+            if (planned.old if before else planned.wanted) and value is not None and value is not ABSENT
+            else None
+            for value, planned in zip(row, self.plan.columns, strict=True)
         )
 
     def numbers(self, meta: T, kind: Any) -> npt.NDArray[Any]:
         """Return one of the metadata columns."""
         return np.array(self._meta[meta], dtype=kind)
 
-    def arrays(self, *, before: bool = False) -> list[pa.Array]:
-        """Return the selected columns."""
+    def arrays(self, *, before: bool = False) -> list[pa.Array | None]:
+        """Return the columns of the table, None for those that are not decoded."""
         rows = self._before if before else self._after
         return [
-            _array(planned.form.type, [row[index] for row in rows]) for index, planned in enumerate(self.plan.wanted)
+            _array(planned.form.type, [row[index] for row in rows])
+            if (planned.old if before else planned.wanted)
+            else None
+            for index, planned in enumerate(self.plan.columns)
         ]
 
 

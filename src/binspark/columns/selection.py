@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntFlag
 from fnmatch import fnmatchcase
 
+from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
 from binspark.columns.options import ColumnOptions, ZeroDates
 from binspark.columns.where.condition import Condition, columns_of
 from binspark.event import Event, RowOperation
@@ -27,9 +28,11 @@ class Operations(IntFlag):
     INSERT = 1
     UPDATE = 2
     DELETE = 4
-    ALL = 7
+    TRUNCATE = 8
+    ALL = 15
 
 
+_METADATA_OF_CHANGES = frozenset({Metadata.OP, Metadata.GTID, Metadata.LOG_POS, Metadata.LOG_ROW, Metadata.SERVER_ID})
 _DEFAULT_OPTIONS = ColumnOptions()
 
 
@@ -40,7 +43,7 @@ class Selection:
     tables                `schema.table` names, or patterns of them such as `shop.*`; None for all
     excluded              names or patterns of tables that are excluded
     columns               names of columns, None for all
-    operations            inserts, updates, deletes
+    operations            inserts, updates, deletes, truncations
     start_position        where to start in the logs, and stop_position where to stop. `files.positions` finds which
                           part of each log that is: readers of one log are given its offsets
     start_time            rows of events before this time are skipped, in seconds since 1970; stop_time: from this time
@@ -50,8 +53,11 @@ class Selection:
     server_id             only rows of this server
     thread_id             only rows of transactions of this connection of the server
     include_gtids         only rows of these transactions; exclude_gtids: not of these
-    before                before images of updates are kept, too, as a struct `_before`
-    metadata              where rows come from is added, in columns that begin with `_`
+    before                the rows before updates and deletes are kept, too, as a struct `_before`
+    metadata              whether there are metadata columns, and
+    metadata_columns      which of them, None for all; ABSENT only if `absent` is set
+    metadata_prefix       what their names begin with, and that of `_before`
+    absent                whether there is the column ABSENT, for which `images` must be set, too
     tx_rows               rows are numbered throughout their transaction, for which rows of all tables are counted
     images                batches say which columns each row has
     string_columns        columns that whoever makes batches of several schema versions makes text, in lower case
@@ -78,6 +84,9 @@ class Selection:
     exclude_gtids: SelectedGtids | None = None
     before: bool = False
     metadata: bool = True
+    metadata_columns: frozenset[Metadata] | None = None
+    metadata_prefix: str = DEFAULT_PREFIX
+    absent: bool = False
     tx_rows: bool = False
     images: bool = False
     string_columns: frozenset[str] = frozenset()
@@ -94,7 +103,9 @@ class Selection:
         """Return what must be decoded for all that is known of each change, in the order of the log."""
         options = replace(self.options, zero_dates=ZeroDates.STRING)
         everything = replace(self, before=True, images=True, metadata=True, origins=True, diffs=True)
-        return replace(everything, in_windows=True, options=options)
+        return replace(
+            everything, in_windows=True, metadata_columns=_METADATA_OF_CHANGES, absent=False, options=options
+        )
 
     def decoded(self) -> Selection:
         """Return what must be decoded: for a condition the old rows, too, and which columns each row has."""
@@ -103,6 +114,12 @@ class Selection:
     def wants_column(self, name: str) -> bool:
         """Return whether a column is selected."""
         return self.columns is None or name in self.columns
+
+    def has(self, name: Metadata) -> bool:
+        """Return whether batches have a metadata column."""
+        if name is Metadata.ABSENT:
+            return self.metadata and self.absent
+        return self.metadata and (self.metadata_columns is None or name in self.metadata_columns)
 
     @property
     def selects_events(self) -> bool:

@@ -25,13 +25,14 @@ from binspark.event import (
     TableMap,
     TransactionPayload,
 )
-from binspark.event.rows import ROWS_KINDS, unknown_table_id
+from binspark.event.rows import ROWS_KINDS, RowOperation, unknown_table_id
 from binspark.frames import EventCode, Frame, Framer, HeaderFlag, LogFormat
 from binspark.frames.format import Family
 from binspark.frames.payload import Limits
 from binspark.kernels.layout import NO_THREAD, Operation, State
 from binspark.kernels.layout import Table as T
 from binspark.kernels.statements import end_statement
+from binspark.schema.emptied import NONE_EMPTIED, Emptied, unknown_table
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.schema.table_map import from_table_map
@@ -77,9 +78,11 @@ class SlowPath:
         if not frame.header.flags & HeaderFlag.RELAY_LOG:
             self.forget_transaction()
 
-    def read_statement(self, frame: Frame) -> None:
-        """Read an event of a log that has statements only, and notice if it is DDL."""
-        self._history.feed(self._decoder.decode(frame))
+    def read_frame(self, frame: Frame) -> Iterator[TableBatch]:
+        """Read an event that is not in the memory of the scan."""
+        event = self._decoder.decode(frame)
+        handler = self._HANDLERS.get(type(event.body))
+        return iter(()) if handler is None else handler(self, event)
 
     def forget_transaction(self) -> None:
         """Forget the transaction in progress: the events that follow do not belong to it."""
@@ -147,10 +150,38 @@ class SlowPath:
         if self._selection.thread_id is not None:
             self._select_thread(event.body.thread_id)
         before = len(self._history.entries)
-        self._history.feed(event)
+        emptied = self._history.feed(event)
         if len(self._history.entries) != before:
             self._batches.tables.forget_ids()
-        return iter(())
+        if emptied != NONE_EMPTIED and self._selects(event):
+            yield from self._truncations(event, emptied)
+
+    def _truncations(self, event: Event, emptied: Emptied) -> Iterator[TableBatch]:
+        """Yield a row for each table that a statement empties."""
+        tables, selection = self._batches.tables, self._selection
+        names = [schema.name for schema in emptied.tables]
+        schemas = {schema.name: schema for schema in emptied.tables}
+        if emptied.database:
+            others = [name for name in (*tables.names(), *(selection.tables or ())) if name not in schemas]
+            names += sorted({name for name in others if name.partition(".")[0] == emptied.database})
+        for number, name in enumerate(names):
+            if selection.wants(name) and selection.wants_operation(RowOperation.TRUNCATE):
+                schema = tables.last_version(name) or schemas.get(name) or unknown_table(name)
+                yield from self._truncation(event, number, schema)
+
+    def _truncation(self, event: Event, number: int, schema: TableSchema) -> Iterator[TableBatch]:
+        """Yield a row without values, after the rows of the table before it."""
+        batches, tables = self._batches, self._batches.tables
+        if not tables.has_room(schema):
+            yield from batches.flush()
+            tables.forget_all()
+        for other in list(tables.other_versions_of(schema)):
+            yield from batches.flush_slot(other)
+        slot = tables.slot(schema)
+        yield from batches.flush_slot(slot)
+        metadata = self._row_metadata(event, number, Operation.TRUNCATE, 0)
+        tables.slots[slot].reference.add(RowChange(None, None), metadata, event.position)
+        yield from batches.flush_slot(slot)
 
     def _table_map(self, event: Event) -> Iterator[TableBatch]:
         body: TableMap = event.body

@@ -58,15 +58,16 @@ class TableBuilder:
         self._block: Block = np.empty(0, dtype=np.uint8)
         self._late_text: dict[int, list[str | None]] = {}
         for index, planned in enumerate(self._images):
-            columns[index] = describe(planned, plan.options)
-            if planned.wanted and planned.form.finish:
+            is_before = index >= len(plan.columns)
+            columns[index] = describe(planned, plan.options, before=is_before)
+            if columns[index, C.OP] and planned.form.finish:
                 self._late_text[index] = []
         table[T.CHECK] = bool(self._late_text)
         self.begin()
 
     @property
     def _images(self) -> tuple[PlannedColumn, ...]:
-        """The columns of the after image, then those of the before image if it is kept."""
+        """The columns of the after image, then those of the before image if any of it is kept."""
         copies = len(self._columns) // max(1, len(self.plan.columns))
         return self.plan.columns * copies
 
@@ -76,13 +77,18 @@ class TableBuilder:
         return int(self._table[T.ROWS])
 
     @property
+    def is_partial(self) -> bool:
+        """Whether some row image does not have all columns."""
+        return bool(self._table[T.PARTIAL])
+
+    @property
     def block_bytes(self) -> int:
         """The size of the block."""
         return len(self._block)
 
     def begin(self) -> None:
         """Start an empty batch, in memory that nothing else uses."""
-        self._table[T.ROWS] = 0
+        self._table[T.ROWS] = self._table[T.PARTIAL] = 0
         self._lay_out()
         self._columns[:, C.DATA_USED] = 0
         self._columns[:, C.NULLS] = 0
@@ -220,12 +226,16 @@ class TableBuilder:
         start = int(self._table[meta]) - self._block.ctypes.data
         return self._block[start : start + self.rows * _META_WIDTHS[meta]].view(kind)
 
-    def arrays(self, *, before: bool = False) -> list[pa.Array]:
-        """Return the selected columns as Arrow arrays over the block."""
+    def arrays(self, *, before: bool = False) -> list[pa.Array | None]:
+        """Return the columns of the table as Arrow arrays over the block; None for those that are not decoded.
+
+        In those of before images, only rows of updates have a meaning, unless complete before images are selected.
+        """
         count = len(self.plan.columns)
         first = count if before else 0
         return [
-            self._array(first + index, planned) for index, planned in enumerate(self.plan.columns) if planned.wanted
+            self._array(first + index, planned) if (planned.old if before else planned.wanted) else None
+            for index, planned in enumerate(self.plan.columns)
         ]
 
     def _array(self, index: int, planned: PlannedColumn) -> pa.Array:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from binspark.columns.arena import Arena
 from binspark.columns.image_table import ImageTable
+from binspark.columns.metadata import Metadata
 from binspark.columns.plan import TablePlan, compile_plan
 from binspark.columns.reference_batch import ReferenceBuilder
 from binspark.columns.selection import Selection
@@ -137,16 +138,25 @@ class Tables:
             if self.slots[number].plan.schema != schema:
                 yield number
 
+    def names(self) -> set[str]:
+        """Return the names of the tables that were read so far."""
+        return {slot.plan.schema.name for slot in self.slots}
+
+    def last_version(self, name: str) -> TableSchema | None:
+        """Return the schema version of a table that was registered last."""
+        return next((slot.plan.schema for slot in reversed(self.slots) if slot.plan.schema.name == name), None)
+
     def _add(self, schema: TableSchema) -> int:
         selection = self._selection
         wanted = selection.wants(schema.name)
         projection = selection.columns_of(schema) if wanted else ()
-        plan = compile_plan(schema, selection.options, projection)
+        key = wanted and selection.has(Metadata.KEY)
+        plan = compile_plan(schema, selection.options, projection, key=key, before=selection.before)
         number = len(self.slots)
         self.numbers[number] = 0
         kernel = self._kernel_builder(plan, number, wanted=wanted) if plan.by_kernel else None
         images = ImageTable(len(plan.columns), self.numbers[number])
-        self.slots.append(Slot(plan, kernel, ReferenceBuilder(plan, before=selection.before), images))
+        self.slots.append(Slot(plan, kernel, ReferenceBuilder(plan), images))
         self._slot_of[schema] = number
         self._versions.setdefault(schema.name, []).append(number)
         return number
@@ -154,9 +164,11 @@ class Tables:
     def _kernel_builder(self, plan: TablePlan, number: int, *, wanted: bool) -> TableBuilder:
         selection, count = self._selection, len(plan.columns)
         first = self._columns_used
-        self._columns_used += count * (2 if wanted and selection.before else 1)
+        old_first, old_end = plan.old_range
+        self._columns_used += count * (2 if old_end else 1)
         table = self.numbers[number]
         table[T.FIRST_COLUMN], table[T.COLUMN_COUNT] = first, count
+        table[T.OLD_FIRST], table[T.OLD_END] = old_first, old_end
         table[T.WANTED], table[T.BEFORE], table[T.OPS] = wanted, wanted and selection.before, selection.operations
         columns = self.columns[first : self._columns_used]
         columns[:] = 0

@@ -107,10 +107,12 @@ class TransactionColumns:
 
 
 def selected(selection: Selection, closed: ClosedTransactions) -> Flags:
-    """Return which transactions are selected: by server, commit time, GTID, and the tables that they change."""
+    """Return which transactions are selected: by server, thread, commit time, GTID, and the tables that they change."""
     wanted: Flags = np.ones(closed.count, dtype=np.bool_)
     if selection.server_id is not None:
         wanted &= closed.rows[N.SERVER] == selection.server_id
+    if selection.thread_id is not None:
+        wanted &= closed.rows[N.THREAD] == selection.thread_id
     times = closed.commit_times
     wanted &= times >= selection.committed_from
     if selection.committed_before:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from binspark.columns.batches import TableBatch
-from binspark.columns.metadata_fields import METADATA_FIELDS
+from binspark.columns.metadata import Metadata
 from binspark.columns.statement_table import RowOrigins
 from binspark.documents.fields import Numbers, describe_fields
 from binspark.documents.line_order import BatchLines, Text, in_order
@@ -29,10 +29,6 @@ from binspark.kernels.objects.text_lines import write_text_lines
 from binspark.position import log_name
 from binspark.schema.table import TableSchema
 
-_OP, _GTID, _POS, _ROW, _SERVER = (
-    [field.name for field in METADATA_FIELDS].index(name)
-    for name in ("_op", "_gtid", "_log_pos", "_log_row", "_server_id")
-)
 _MAX_NUMBERS_LENGTH = 5 * 20 + 2 * 24
 _SHORT_FIELD = 12  # usual bytes of a value besides its name
 
@@ -54,16 +50,16 @@ class _Rows:
     """The rows of a batch for a kernel: its numbers, and the arrays that they point to."""
 
     def __init__(self, found: TableBatch, file: str, style: LineStyle) -> None:
-        batch, origins = found.batch, found.origins
+        origins = found.origins
         assert origins is not None
         self._table, self._style = found.table, style
         self._words = _words(file, found.table.schema, found.table.table, style.format)
         self._names = _names(found.table, style.format)
-        self.positions: npt.NDArray[np.int64] = batch.column(_POS).to_numpy(zero_copy_only=False)
-        self.numbers: npt.NDArray[np.int32] = batch.column(_ROW).to_numpy(zero_copy_only=False)
-        self.servers: npt.NDArray[np.int64] = batch.column(_SERVER).to_numpy(zero_copy_only=False)
+        self.positions: npt.NDArray[np.int64] = found.origin(Metadata.LOG_POS).to_numpy(zero_copy_only=False)
+        self.numbers: npt.NDArray[np.int32] = found.origin(Metadata.LOG_ROW).to_numpy(zero_copy_only=False)
+        self.servers: npt.NDArray[np.int64] = found.origin(Metadata.SERVER_ID).to_numpy(zero_copy_only=False)
         self.threads = origins.threads
-        self.gtids = gtids_of(batch.column(_GTID))
+        self.gtids = gtids_of(found.origin(Metadata.GTID))
         self.statements = texts_of(
             origins.statements, [_statement_json(raw, style.max_statement) for raw in origins.texts]
         )
@@ -105,17 +101,17 @@ class _Rows:
 
     def _describe_values(self, found: TableBatch) -> int:
         """Describe the values of rows; return about how many bytes they take."""
-        lines, table, batch = self._lines, found.table, found.batch
+        lines, table = self._lines, found.table
         lines[Lines.FIELD_COUNT], lines[Lines.KEY_COUNT] = len(table.columns), len(table.primary_key or ())
         self._point(Lines.KEY, np.array(table.primary_key or (), dtype=np.int64))
-        first = len(METADATA_FIELDS)
-        arrays = [batch.column(first + index) for index in range(len(table.columns))]
+        arrays = found.values
         size = int(sum(array.nbytes for array in arrays))
         self._point(Lines.NEW, self._fields(arrays))
-        operations = batch.column(_OP).indices.to_numpy(zero_copy_only=False)
+        operations = found.origin(Metadata.OP).indices.to_numpy(zero_copy_only=False)
         self._point(Lines.OPERATIONS, operations.astype(np.int32, copy=False))
         if (operations == Operation.UPDATE).any():
-            old = batch.column(batch.num_columns - 1).flatten()
+            before = found.before  # flatten() would make arrays that live no longer than this
+            old = [before.field(index) for index in range(before.type.num_fields)]
             size += int(sum(array.nbytes for array in old))
             self._point(Lines.OLD, self._fields(old))
         if found.images is not None and not found.images.complete:

@@ -10,16 +10,14 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from binspark.columns.batches import TableBatch
-from binspark.columns.metadata_fields import METADATA_FIELDS
+from binspark.columns.metadata import Metadata
 from binspark.documents.row_objects import PresentColumns, Valid
+from binspark.event.column_types import ColumnType
 from binspark.kernels.layout import Operation
 from binspark.schema.table import TableSchema
 from binspark.values.column import Column
-
-_OP = [field.name for field in METADATA_FIELDS].index("_op")
 
 
 class RowWriter(Protocol):
@@ -37,76 +35,68 @@ class RowWriter(Protocol):
         ...
 
 
+_ANY_COLUMN = (Column(ColumnType.TINY, name="any"),)
+_WITH_BEFORE = (Operation.UPDATE, Operation.DELETE)
+_WITH_AFTER = (Operation.INSERT, Operation.UPDATE)
+
+
 class RowImages:
     """The row images of a batch as documents.
 
-    The batch must have its metadata and all columns; for `before` and `keys` also the before images of updates, and for
-    documents without the columns that are not in an image the `images` of the selection.
+    The batch must have all columns, and of its metadata OP; for `before` also before images, for `keys` the keys, and
+    for documents without the columns that are not in an image the `images` of the selection.
     """
 
     def __init__(self, found: TableBatch, write: RowWriter) -> None:
+        self._found = found
         self._table = found.table
-        self._batch = found.batch
         self._images = None if found.images is None or found.images.complete else found.images
         self._write = write
 
     @cached_property
     def operations(self) -> npt.NDArray[np.int32]:
         """The operation of each row."""
-        operations: npt.NDArray[np.int32] = self._batch.column(_OP).indices.to_numpy()
+        operations: npt.NDArray[np.int32] = self._found.origin(Metadata.OP).indices.to_numpy()
         return operations
 
     def before(self) -> pa.Array:
-        """Return the rows before the change; NULL for inserts."""
-        valid = self.operations != Operation.INSERT
-        return self._write(self._table.columns, self._old, valid=valid, present=self._present(after=False))
+        """Return the rows before the change: of updates and deletes."""
+        images = self._found.before
+        columns = [images.field(index) for index in range(images.type.num_fields)]
+        return self._rows(columns, _WITH_BEFORE, self._present(after=False))
 
     def after(self) -> pa.Array:
-        """Return the rows after the change; NULL for deletes."""
-        valid = self.operations != Operation.DELETE
-        return self._write(self._table.columns, self._new, valid=valid, present=self._present(after=True))
+        """Return the rows after the change: of inserts and updates."""
+        return self._rows(self._found.values, _WITH_AFTER, self._present(after=True))
 
     def keys(self) -> pa.Array:
         """Return the primary keys, from before the change where there was a row.
 
         NULL where the table has no primary key, and where a part of it is not in the image.
         """
-        key = self._table.primary_key
-        if not key:
-            no_row = np.zeros(len(self.operations), dtype=np.bool_)
-            return self._write(self._table.columns[:1], self._new[:1], valid=no_row)
-        inserts = pa.array(self.operations == Operation.INSERT)
-        arrays = [_chosen(inserts, self._new[index], self._old[index]) for index in key]
-        present, valid = self._present(after=False), None
-        if present is not None:
-            valid = np.logical_and.reduce(present.columns[present.images][:, list(key)], axis=1)
-        return self._write([_named(self._table, index) for index in key], arrays, valid=valid)
+        if Metadata.KEY not in self._found.metadata:
+            return self._no_rows()
+        keys = self._found.origin(Metadata.KEY)
+        columns = [_named(self._table, index) for index in self._table.primary_key or ()]
+        parts = [keys.field(index) for index in range(keys.type.num_fields)]
+        valid = keys.is_valid().to_numpy(zero_copy_only=False) if keys.null_count else None
+        return self._write(columns, parts, valid=valid)
 
-    @cached_property
-    def _new(self) -> list[pa.Array]:
-        """The columns of rows after the change, and of deleted rows."""
-        first = len(METADATA_FIELDS)
-        return [self._batch.column(first + index) for index in range(len(self._table.columns))]
+    def _rows(
+        self, arrays: list[pa.Array], operations: tuple[Operation, ...], present: PresentColumns | None
+    ) -> pa.Array:
+        if not self._table.columns:
+            return self._no_rows()
+        valid = np.isin(self.operations, operations)
+        return self._write(self._table.columns, arrays, valid=valid, present=present)
 
-    @cached_property
-    def _old(self) -> list[pa.Array]:
-        """The columns of rows before the change; those of inserts mean nothing."""
-        updates = self.operations == Operation.UPDATE
-        if not updates.any():
-            return self._new
-        before = self._batch.column(self._batch.num_columns - 1).flatten()
-        if not (self.operations == Operation.DELETE).any():
-            return list(before)
-        chosen = pa.array(updates)
-        return [pc.if_else(chosen, old, new) for old, new in zip(before, self._new, strict=True)]
+    def _no_rows(self) -> pa.Array:
+        count = len(self.operations)
+        return self._write(_ANY_COLUMN, [pa.nulls(count, pa.int8())], valid=np.zeros(count, dtype=np.bool_))
 
     def _present(self, *, after: bool) -> PresentColumns | None:
         images = self._images
         return None if images is None else PresentColumns(images.numbers, images.after if after else images.before)
-
-
-def _chosen(which: pa.Array, first: pa.Array, second: pa.Array) -> pa.Array:
-    return first if first is second else pc.if_else(which, first, second)
 
 
 def _named(table: TableSchema, index: int) -> Column:

@@ -23,11 +23,12 @@ MAX_COLUMNS = 4096
 
 
 class RowOperation(StrEnum):
-    """What was done to the rows."""
+    """What was done to the rows. Rows events have the first three; statements truncate."""
 
     INSERT = "insert"
     UPDATE = "update"
     DELETE = "delete"
+    TRUNCATE = "truncate"
 
 
 class RowsFlag(IntFlag):

@@ -6,14 +6,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from binspark.changes.selection_options import METADATA_PREFIX
+from binspark.columns.metadata import refuse_collisions
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
 from binspark.errors import BinlogError
 from binspark.export.folder import OutputFolder, folder_name
 from binspark.export.writers import MAX_OPEN_FILES, Writers
 from binspark.files.inputs import LogInput
+from binspark.options.option import Surface
 from binspark.os_errors import describe_os_error
 from binspark.schema.history import SchemaHistory
+
+_PREFIX_OPTION = METADATA_PREFIX.name_on(Surface.COMMAND_LINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,7 @@ class Export:
 
     def _export(self, log: LogInput, writers: Writers) -> None:
         for item in log.batches(self._reader, self._on_bytes):
+            refuse_collisions(item.batch.schema.names, item.table.name, _PREFIX_OPTION)
             writers.write(item)
             self._count(item)
 

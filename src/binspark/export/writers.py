@@ -151,7 +151,9 @@ class Writers:
                 self._close(next(iter(self._open)))
             path = self._folder.new_part(item.table.schema, item.table.table)
             part = self._open[name] = PartWriter(path, schema, item.table)
-            self._files.setdefault(name, []).append(WrittenFile(path, FileSchema(item.table, schema)))
+            self._files.setdefault(name, []).append(
+                WrittenFile(path, FileSchema(item.table, schema, item.metadata, item.has_before))
+            )
         self._open.move_to_end(name)
         return part
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack, overload
 
-from binspark.changes.selection_options import TABLE, BatchOptions, make_selection, take_schema_file
+from binspark.changes.selection_options import METADATA_PREFIX, TABLE, BatchOptions, make_selection, take_schema_file
 from binspark.columns.arena import ReadInto
+from binspark.columns.metadata import refuse_collisions
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.errors import DecodeError, OptionError, SchemaError
 from binspark.files.damage import OnDamage, SkipDamaged, damage_handler
@@ -77,7 +78,8 @@ def read_batches(
     history = history_of(take_schema_file(schema_file, options))
     selection = make_selection(options)
     reader = BatchReader(selection, history)
-    found = _batches(part_between(find_logs(paths), selection), reader, damage_handler(skip_damaged))
+    logs = part_between(find_logs(paths), selection)
+    found = _with_different_names(_batches(logs, reader, damage_handler(skip_damaged)))
     if selection.string_columns:
         found = _with_text_columns(found, selection.string_columns)
     return found if table is None else (item.batch for item in found)
@@ -93,6 +95,12 @@ def source_batches(
     with source_errors(source.name), source.open() as file:
         read = _counted(file.readinto, on_read)
         yield from reader.read(read, source.name, start=source.start, stop=source.stop)
+
+
+def _with_different_names(found: Iterator[TableBatch]) -> Iterator[TableBatch]:
+    for item in found:
+        refuse_collisions(item.batch.schema.names, item.table.name, METADATA_PREFIX.name)
+        yield item
 
 
 def _sound_batches(
@@ -118,7 +126,7 @@ def _with_text_columns(batches: Iterator[TableBatch], names: frozenset[str]) -> 
     from binspark.documents.text_columns import with_text_columns
 
     for item in batches:
-        yield replace(item, batch=with_text_columns(item.batch, item.table, names))
+        yield replace(item, batch=with_text_columns(item, names))
 
 
 def _counted(read: Callable[[memoryview], int | None], on_read: OnRead | None) -> ReadInto:

@@ -239,10 +239,18 @@ class FrameScanner:
             raise Malformed(f"an event of {size} bytes, its header alone takes {length}")
         if size > left:
             raise Truncated(f"the log ends {left} bytes into an event {type_name(header[4])} of {size} bytes")
+        if size > _MAX_PENDING and not self._may_be_large(offset, size):
+            raise Malformed(f"event size {size} is wrong: no event follows")
         event = self._read_at(offset, size)
         if self._format is None:
             return _one_frame(Framer(report_checksums=True), MAGIC + event)
         return _one_frame(Framer(self._format, offset, report_checksums=True), event)
+
+    def _may_be_large(self, offset: int, size: int) -> bool:
+        """Return whether an event may have a large size, before that many bytes are read."""
+        if self._format is None or self._header_is_sound(offset) or offset + size == self._log.size:
+            return True
+        return self._could_be_event(offset + size, self._format)
 
     def _size_is_plausible(self, frame: Frame) -> bool:
         """Return whether the next event begins where this one ends according to its size."""

@@ -63,6 +63,11 @@ class Operation(IntEnum):
     INSERT = 0
     UPDATE = 1
     DELETE = 2
+    TRUNCATE = 3  # of a statement; the others are those of rows events
+
+
+ROWS_OPERATIONS = 3
+"""How many operations rows events have."""
 
 
 class Column(IntEnum):
@@ -102,10 +107,11 @@ class Table(IntEnum):
     META_TRANSACTION = 7  # address of int32: transaction of each row
     META_OP = 8  # address of int8: operation of each row
     META_SERVER = 9  # address of int64: server id of each row
-    BEFORE = 10  # 1: before images of updates are kept, in columns after the others
+    BEFORE = 10  # 1: before images are kept, in columns after the others; 0: only the key in those of updates
     META_TX_ROW = 11  # address of int64: number of the row in its transaction
     OPS = 12  # bit mask of the selected operations
     META_IMAGE = 13  # address of int32: number of the row image of each row, see `columns.image_table`
+    PARTIAL = 14  # 1: some row image does not have all columns
     CHECK = 15  # 1: Python checks the values of every event, because kernels only copy some of them
     IMAGE = 16  # number of the last incomplete row image, one for each operation
     IMAGE_BITS = 19  # address of its bitmaps, one for each operation, 0 for none
@@ -113,7 +119,9 @@ class Table(IntEnum):
     META_TIME = 25  # address of uint32: time of the event of each row
     META_THREAD = 26  # address of uint32: thread that changed each row, NO_THREAD if not known
     META_STATEMENT = 27  # address of int32: number of the statement of each row among those kept, -1 for none
-    WIDTH = 28
+    OLD_FIRST = 28  # the first column that is decoded in before images,
+    OLD_END = 29  # and the one after the last; 0 if there is none
+    WIDTH = 30
 
 
 class State(IntEnum):

@@ -112,11 +112,15 @@ def decode_rows(
     `first_image` and `second_image` are the addresses of the bitmaps of columns in an image; only updates have two.
     """
     wanted = selected and table[Table.WANTED] != 0 and (table[Table.OPS] >> operation & 1) != 0
-    before = table[Table.BEFORE] != 0
     count = table[Table.COLUMN_COUNT]
     first = table[Table.FIRST_COLUMN]
+    old_first = first + count + table[Table.OLD_FIRST]
+    old_count = table[Table.OLD_END] - table[Table.OLD_FIRST]
+    before = wanted and old_count > 0
     in_first = count_present(first_image, count)
     in_second = in_first if second_image == first_image else count_present(second_image, count)
+    if wanted and in_second != count:
+        table[Table.PARTIAL] = 1
     row_at = state[State.ROW_AT]
     while row_at < end:
         row = table[Table.ROWS]
@@ -126,10 +130,10 @@ def decode_rows(
         outcome = DONE
         if operation == _UPDATE:
             row_at, outcome = decode_image(
-                columns, first + count, first, count, row, row_at, end, first_image, in_first, wanted and before
+                columns, first + count, first, count, row, row_at, end, first_image, in_first, before
             )
-        elif wanted and before:
-            null_image(columns, first + count, count, row)
+        elif before:
+            null_image(columns, old_first, old_count, row, table[Table.BEFORE] != 0)
         if outcome == DONE:
             row_at, outcome = decode_image(
                 columns, first, first, count, row, row_at, end, second_image, in_second, wanted
@@ -137,8 +141,8 @@ def decode_rows(
         if outcome != DONE or row_at == row_start:
             if wanted:
                 forget_row(columns, first, count, row)
-            if wanted and before:
-                forget_row(columns, first + count, count, row)
+            if before:
+                forget_row(columns, old_first, old_count, row)
             return full(state, slot, row_start) if outcome == FULL else Stop.REFUSED
         if wanted:
             keep_metadata(state, table, row, operation, at)
@@ -260,11 +264,11 @@ def decode_image(
 
 
 @kernel
-def null_image(columns: int, first: int, count: int, row: int) -> None:
-    """Write NULL into all columns of an image that an event does not have."""
+def null_image(columns: int, first: int, count: int, row: int, complete: bool) -> None:
+    """Write NULL into columns of an image that an event does not have. If only the key is kept, nobody reads it."""
     for index in range(count):
         column = columns + _ROW * (first + index)
-        if get(column, Column.OP):
+        if get(column, Column.OP) and (complete or get(column, Column.OFFSETS)):
             set_null(column, row)
 
 

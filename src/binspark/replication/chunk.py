@@ -18,6 +18,7 @@ from binspark.replication.stream import StreamEvent
 
 if TYPE_CHECKING:
     from binspark.columns.log_scan import LogScan
+    from binspark.columns.sequence import Sequence
     from binspark.replication.transaction_index import Bytes, TransactionIndex
 
 Item = TypeVar("Item")
@@ -35,6 +36,7 @@ class Origin:
     gtids_enabled  whether every transaction of the server has a GTID; if not, positions have none
     by_file        whether file and offset are enough after the chunk
     resets         how often the logs were reset under the stream
+    epoch          how often it has continued with other logs
     """
 
     server: str = ""
@@ -43,10 +45,11 @@ class Origin:
     gtids_enabled: bool = False
     by_file: bool = True
     resets: int = 0
+    epoch: int = 0
 
     def position(self, file: str, offset: int, gtids: Gtids | None) -> BinlogPosition:
         """Return a position of the chunk."""
-        return BinlogPosition(file, offset, gtids, self.server, self.created, self.by_file, self.resets)
+        return BinlogPosition(file, offset, gtids, self.server, self.created, self.by_file, self.resets, self.epoch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,9 +183,12 @@ class LogChunk:
         self.__dict__.update({**state, "data": memoryview(state["data"])})
 
 
-def read_chunks(reader: LogScan[Item], chunks: Iterable[LogChunk]) -> Iterator[Item]:
-    """Yield what a reader finds in chunks. Those that follow each other in a file are read as one part of it."""
-    feed = _ChunkFeed(iter(chunks))
+def read_chunks(reader: LogScan[Item], chunks: Iterable[LogChunk], sequence: Sequence | None = None) -> Iterator[Item]:
+    """Yield what a reader finds in chunks. Those that follow each other in a file are read as one part of it.
+
+    `sequence` is what the SEQ of rows begins with, if they are those of a stream.
+    """
+    feed = _ChunkFeed(iter(chunks), sequence)
     while (chunk := feed.next_part()) is not None:
         yield from feed.read_part(reader, chunk)
 
@@ -190,8 +196,9 @@ def read_chunks(reader: LogScan[Item], chunks: Iterable[LogChunk]) -> Iterator[I
 class _ChunkFeed:
     """Copies the bytes of chunks into the buffers of a reader."""
 
-    def __init__(self, chunks: Iterator[LogChunk]) -> None:
+    def __init__(self, chunks: Iterator[LogChunk], sequence: Sequence | None) -> None:
         self._chunks = chunks
+        self._sequence = sequence
         self._chunk = next(chunks, None)
         self._taken = 0
         self._expected: tuple[str, int] = ("", 0)
@@ -205,8 +212,9 @@ class _ChunkFeed:
     def read_part(self, reader: LogScan[Item], first: LogChunk) -> Iterator[Item]:
         """Yield what is in a part that begins with a chunk."""
         from binspark.columns.log_scan import Span
+        from binspark.columns.sequence import NO_EPOCH
 
-        span = Span(first.format, first.offset, None, lambda _offset: False)
+        span = Span(first.format, first.offset, None, lambda _offset: False, self._sequence or NO_EPOCH)
         return reader.read(self._read_into, first.file, span)
 
     def _read_into(self, buffer: memoryview) -> int:

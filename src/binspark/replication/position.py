@@ -21,6 +21,7 @@ _JSON_FIELDS = {
     "created": "created",
     "by_file": "by_file",
     "lost": "resets",
+    "epoch": "epoch",
 }
 """The keys of the JSON form, in their order, and the fields that they contain."""
 
@@ -40,6 +41,7 @@ class BinlogPosition:
     by_file       whether file and offset are enough; if not, transactions of `gtids` may still follow, and only the
                   GTIDs say what is left to read
     resets        how often the logs were reset under the stream: positions before and after a reset have no order
+    epoch         how often the stream has continued with other logs: those of another server, or new ones after a reset
 
     `str` and `parse` are inverse, and so are `to_json` and `from_json`. Checkpoints contain the JSON form; Spark
     compares it as text, so its keys always have the same order.
@@ -52,6 +54,7 @@ class BinlogPosition:
     created: int = 0
     by_file: bool = True
     resets: int = 0
+    epoch: int = 0
 
     @classmethod
     def after_gtids(cls, gtids: Gtids) -> BinlogPosition:
@@ -130,4 +133,5 @@ class BinlogPosition:
             created=int(values.get("created", 0)),
             by_file=bool(values.get("by_file", True)),
             resets=int(values.get("resets", 0)),
+            epoch=int(values.get("epoch", 0)),
         )

@@ -44,6 +44,7 @@ class FollowProgress:
         self._server = server
         self._gtids_enabled = with_gtids and server.gtids_enabled
         self._position = position
+        self._epoch = position.epoch + (position.server not in ("", server.uuid))
         self._created = position.created
         self._gtids: Gtids | None = None
         if self._gtids_enabled and position.gtids is not None:
@@ -72,6 +73,7 @@ class FollowProgress:
                 self._gtids_enabled,
                 self._filter is None,
                 self._position.resets,
+                self._epoch,
             )
         )
         self._position = placed.end_position

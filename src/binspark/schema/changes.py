@@ -250,6 +250,13 @@ class DropTables:
 
 
 @dataclass(frozen=True, slots=True)
+class TruncateTable:
+    """TRUNCATE TABLE: the table loses its rows, its definition remains."""
+
+    name: TableName
+
+
+@dataclass(frozen=True, slots=True)
 class CreateDatabase:
     """CREATE DATABASE."""
 
@@ -298,6 +305,7 @@ Change = (
     | AlterTable
     | RenameTables
     | DropTables
+    | TruncateTable
     | CreateDatabase
     | AlterDatabase
     | DropDatabase

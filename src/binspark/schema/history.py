@@ -26,9 +26,11 @@ from binspark.schema.changes import (
     DropTables,
     NotUnderstood,
     TemporaryTables,
+    TruncateTable,
     Unreadable,
 )
 from binspark.schema.definition import TableDefinition
+from binspark.schema.emptied import NONE_EMPTIED, Emptied, emptied_by
 from binspark.schema.lineage import Lineage
 from binspark.schema.merge import difference, merge, with_hidden_columns
 from binspark.schema.session import session_of
@@ -141,12 +143,13 @@ class SchemaHistory:
         self._format: LogFormat | None = None
         self._mariadb = False
         self._mapped: Event | None = None
+        self._text = ""
         self._by_identity: dict[int, _Known] = {}
         self._by_value: dict[TableMap, _Known] = {}
         self._with_hidden: set[TableName] = set()
 
-    def feed(self, event: Event) -> None:
-        """Apply an event."""
+    def feed(self, event: Event) -> Emptied:
+        """Apply an event, and return the tables that it emptied."""
         if event.frame.format is not self._format:
             self._format = event.frame.format
             self._mariadb = self._format.family is Family.MARIADB
@@ -156,7 +159,8 @@ class SchemaHistory:
         if isinstance(body, TableMap):
             self._mapped = event
         elif isinstance(body, Query):
-            self._feed_query(body, event)
+            return self._feed_query(body, event)
+        return NONE_EMPTIED
 
     def table_schema(self, table_map: TableMap, position: Position | None = None) -> TableSchema:
         """Return the schema of the table of a TABLE_MAP, after the events that were fed so far."""
@@ -218,18 +222,28 @@ class SchemaHistory:
         left: dict[str, Any] = {"_by_identity": {}, "_by_value": {}, "_mapped": None, "on_notice": None}
         return {**self.__dict__, **left}
 
-    def _feed_query(self, query: Query, event: Event) -> None:
+    def _feed_query(self, query: Query, event: Event) -> Emptied:
+        change = self.read_query(query, event)
+        if change is None:
+            return NONE_EMPTIED
+        emptied = emptied_by(change, self.catalog)
+        if not isinstance(change, TruncateTable):
+            self._record(Entry(len(self.files) - 1, event.position, change, event.end_offset), self._text)
+        return emptied
+
+    def read_query(self, query: Query, event: Event) -> Change | None:
+        """Return what a statement changes, except for temporary tables; None if it changes nothing."""
         if not may_define_tables(query):
-            return
+            return None
         flags: GtidFlags3 | None = query.status(StatusCode.GTID_FLAGS3)
         if flags is not None and flags.flags & (_START_ALTER | _ROLLBACK_ALTER):
-            return  # of MariaDB's two-phase ALTER TABLE only the commit takes effect
+            return None  # of MariaDB's two-phase ALTER TABLE only the commit takes effect
         self._detect_case(query.schema)
         session = replace(session_of(query, event.frame.format), lower_case_names=self.lower_case_names)
-        text = statement_text(query.query, session.client_collation)
+        text = self._text = statement_text(query.query, session.client_collation)
         change = read_ddl(text, query.schema, session)
         if change is None:
-            return
+            return None
         if isinstance(change, CreateDatabase | AlterDatabase | DropDatabase):
             change = _as_stored(change, query.schema)
         before = self._temporary
@@ -237,18 +251,18 @@ class SchemaHistory:
         if self._temporary != before:
             self._temporaries.append((len(self.files) - 1, event.offset, self._temporary))
         if is_temporary:
-            return
+            return None
         if query.error_code and isinstance(change, AlterTable | Unreadable):
             names = change.names if isinstance(change, Unreadable) else (change.name,)
             change = Unreadable(names, text, f"the statement ended with error {query.error_code}")
-        self._record(Entry(len(self.files) - 1, event.position, change, event.end_offset), text)
+        return change
 
     def _is_temporary(self, change: Change, thread_id: int) -> bool:
         """Return whether a statement affects a temporary table of its session, which hides a table of the same name."""
         if isinstance(change, TemporaryTables) and change.created:
             self._temporary |= {(thread_id, name) for name in change.names}
             return True
-        if isinstance(change, AlterTable):
+        if isinstance(change, AlterTable | TruncateTable):
             return bool(self._hiding(change.name, thread_id))
         if isinstance(change, TemporaryTables | DropTables) and self._temporary:
             hiding = [self._hiding(name, thread_id) for name in change.names]

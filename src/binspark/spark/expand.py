@@ -33,8 +33,7 @@ def expand(chunks: DataFrame, table: str, schema: StructType | None = None) -> D
     """
     own = chunks.where(F.col("_table") == table)
     if schema is None:
-        by_position = (F.desc(F.length("_log_file")), F.desc("_log_file"), F.desc("_log_pos"), F.desc("_log_row"))
-        newest = own.orderBy(*by_position).select("_schema").first()
+        newest = own.orderBy(F.desc("_seq")).select("_schema").first()
         if newest is None:
             return None
         schema = StructType.fromJson(json.loads(newest["_schema"]))

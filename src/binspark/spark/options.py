@@ -20,7 +20,7 @@ from binspark.options.server import SERVER_OPTIONS, STREAM_OPTIONS, ServerOption
 
 STORAGE_PREFIX = "fs."
 _SPARK = frozenset({Surface.SPARK})
-_OPTIONS_ABOUT_ROWS = ("tables", "excludeTables", "operations")
+_OPTIONS_ABOUT_ROWS = ("tables", "excludeTables", "operations", "threadId")
 
 log = logging.getLogger("binspark.spark")
 

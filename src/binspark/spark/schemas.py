@@ -16,17 +16,19 @@ from pyspark.sql.types import (
     VariantType,
 )
 
+from binspark.changes.selection_options import METADATA_PREFIX
 from binspark.columns.list_fields import BODY, EVENT_FIELDS
-from binspark.columns.metadata_fields import METADATA_FIELDS
+from binspark.columns.metadata import ALWAYS, BEFORE, Metadata, refuse_collisions
+from binspark.columns.metadata_fields import metadata_type
 from binspark.columns.options import ColumnOptions
 from binspark.columns.types import GEOMETRY, form_of
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType
+from binspark.options.option import Surface
 from binspark.schema.table import TableSchema
 from binspark.spark.options import DroppedColumns, JsonFormat, RowFormat, SourceOptions
 from binspark.values.column import Column
 
-BEFORE = "_before"
 _TIME = DayTimeIntervalType(DayTimeIntervalType.HOUR, DayTimeIntervalType.SECOND)
 TABLES_FIELDS = (
     pa.field("schema", pa.string()),
@@ -38,6 +40,7 @@ TABLES_FIELDS = (
 )
 CHUNK_FIELDS = (
     pa.field("_table", pa.string()),
+    pa.field("_seq", pa.string()),
     pa.field("_log_file", pa.string()),
     pa.field("_log_pos", pa.int64()),
     pa.field("_log_row", pa.int32()),
@@ -45,6 +48,9 @@ CHUNK_FIELDS = (
     pa.field("_schema", pa.string()),
     pa.field("_chunk", pa.binary()),
 )
+CHANGES_NAMES = ("schema", "table")
+CHANGES_IMAGES = (BEFORE, "after")
+PREFIX_OPTION = METADATA_PREFIX.name_on(Surface.SPARK)
 CORRUPT_FIELDS = (
     pa.field("file", pa.string()),
     pa.field("pos", pa.int64()),
@@ -75,9 +81,18 @@ def arrow_schema(schema: StructType) -> pa.Schema:
 def changes_schema(options: SourceOptions) -> StructType:
     """Return the schema of the view `changes`."""
     image: DataType = VariantType() if options.rows is RowFormat.VARIANT else spark_type(pa.string())
-    names = [StructField(name, spark_type(pa.string())) for name in ("_schema", "_table")]
-    images = [StructField(name, image) for name in ("_key", "_before", "_after")]
-    return StructType([*names, *spark_schema(METADATA_FIELDS).fields, *images])
+    prefix = options.selection.metadata_prefix
+    names = [StructField(f"{prefix}{name}", spark_type(pa.string())) for name in CHANGES_NAMES]
+    metadata = [_metadata_field(name, image, prefix) for name in ALWAYS]
+    images = [StructField(f"{prefix}{name}", image) for name in CHANGES_IMAGES]
+    return StructType([*names, *metadata, *images])
+
+
+def _metadata_field(name: Metadata, key: DataType | None, prefix: str) -> StructField:
+    if name is Metadata.KEY:
+        assert key is not None
+        return StructField(f"{prefix}{name}", key)
+    return StructField(f"{prefix}{name}", spark_type(metadata_type(name)))
 
 
 def events_schema(*, body: bool = True) -> StructType:
@@ -87,11 +102,17 @@ def events_schema(*, body: bool = True) -> StructType:
 
 
 def table_schema(table: TableSchema, options: SourceOptions) -> StructType:
-    """Return the schema of a typed table: the metadata columns, then those of the table."""
-    columns = _columns(table, options)
-    fields = [*spark_schema(METADATA_FIELDS).fields, *columns]
-    if options.selection.before:
-        fields.append(StructField(BEFORE, StructType(columns)))
+    """Return the schema of a typed table: the metadata columns, then those of the table, then the old row.
+
+    A table without a key has no column for it: not every format can store a struct without fields.
+    """
+    columns, selection = _columns(table, options), options.selection
+    key = StructType([columns[index] for index in table.primary_key]) if table.primary_key else None
+    names = [name for name in Metadata if selection.has(name) and (name is not Metadata.KEY or key is not None)]
+    fields = [_metadata_field(name, key, selection.metadata_prefix) for name in names] + columns
+    if selection.before:
+        fields.append(StructField(f"{selection.metadata_prefix}{BEFORE}", StructType(columns)))
+    refuse_collisions([field.name for field in fields], table.name, PREFIX_OPTION)
     return StructType(fields)
 
 

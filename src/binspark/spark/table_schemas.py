@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from binspark.columns.metadata_fields import METADATA_NAMES
+from binspark.columns.metadata import BEFORE, Metadata, metadata_names, refuse_collisions
 from binspark.columns.options import ColumnOptions
 from binspark.columns.types import form_of
 from binspark.errors import SchemaError
@@ -17,7 +17,7 @@ from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableName
 from binspark.spark.options import MissingColumns, SourceOptions
 from binspark.spark.plan import ReadPlan, SchemaVersion
-from binspark.spark.schemas import BEFORE
+from binspark.spark.schemas import PREFIX_OPTION
 from binspark.spark.server_schema import select_grant, server_catalog, server_position
 
 _NO_POLICIES = ColumnOptions()
@@ -93,11 +93,16 @@ def _order(position: Position) -> tuple[tuple[str, int], int]:
 
 
 def check_columns(names: list[str], version: SchemaVersion, options: SourceOptions) -> None:
-    """Refuse columns that a table neither has nor had."""
-    table = version.table
+    """Refuse columns that a table neither has nor had, and those that it has twice."""
+    prefix, table = options.selection.metadata_prefix, version.table
+    metadata = {*metadata_names(prefix, Metadata), f"{prefix}{BEFORE}"}
+    chosen = {name.lower() for name in names}
+    for name in table.column_names:
+        if name.lower() in chosen:
+            refuse_collisions([*metadata, name], table.name, PREFIX_OPTION)
     dropped = (name for name, _ in table.dropped_columns())
     known = {name.lower() for name in (*table.column_names, *table.lineage.past_names(), *dropped)}
-    unknown = [name for name in names if name.lower() not in known and name not in {*METADATA_NAMES, BEFORE}]
+    unknown = [name for name in names if name.lower() not in known and name not in metadata]
     if unknown and options.missing_columns is MissingColumns.ERROR:
         has = ", ".join(table.column_names)
         message = f"{table.name} has no column {unknown[0]!r}; it has {has}"

@@ -123,7 +123,7 @@ _WIDTH_NOT_IN_LOG = frozenset((ColumnType.TIME, ColumnType.DATETIME, ColumnType.
 
 
 class RowChange(NamedTuple):
-    """The change of one row: an insert has no before image, a delete no after image."""
+    """The change of one row: an insert has no before image, a delete no after image, a truncation neither."""
 
     before: Row | None
     after: Row | None

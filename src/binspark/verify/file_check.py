@@ -158,34 +158,35 @@ class FileCheck:
             scanner = LogScan(log, self.findings)
             self._bytes = log.size
             for item in scanner.items():
-                if self.checks is None and isinstance(item, Frame):
-                    self._begin(item, relay=scanner.relay)
-                self._take(item)
+                if isinstance(item, Hole):
+                    self._note_damage()
+                else:
+                    self._take(item, self.checks or self._begin(item, relay=scanner.relay))
             self._sound_bytes = log.size if scanner.sound_bytes is None else scanner.sound_bytes
             self.tail_lost = scanner.tail_lost
-        if self.checks and self.tail_lost:
-            self.checks.damaged()
+        if self.tail_lost:
+            self._note_damage()
         if self.checks:
             self.checks.finish()
 
-    def _take(self, item: Frame | Hole) -> None:
-        if isinstance(item, Hole):
-            if self.checks:
-                self.checks.damaged()
-            return
-        assert self.checks is not None
+    def _note_damage(self) -> None:
+        if self.checks:
+            self.checks.damaged()
+
+    def _take(self, frame: Frame, checks: Checks) -> None:
         self._events += 1
-        timestamp = item.header.timestamp
-        if timestamp and item.checksum is not ChecksumState.BAD:
+        timestamp = frame.header.timestamp
+        if timestamp != self._last_time and timestamp and frame.checksum is not ChecksumState.BAD:
             self._first_time = timestamp if self._first_time is None else min(timestamp, self._first_time)
             self._last_time = timestamp if self._last_time is None else max(timestamp, self._last_time)
-        self.checks.check(item)
+        checks.check(frame)
 
-    def _begin(self, first: Frame, *, relay: bool) -> None:
+    def _begin(self, first: Frame, *, relay: bool) -> Checks:
         self.checks = Checks(LogKind.of(first, relay=relay), self.findings)
         self.format, self.server_id = first.format, first.header.server_id
         if first.format.checksum is not ChecksumAlgorithm.CRC32:
             self.findings.info(Code.NO_CHECKSUMS, "the events of this log have no checksums", first.offset)
+        return self.checks
 
     def _unreadable(self, reason: str) -> None:
         self.findings.error(Code.UNREADABLE, reason)

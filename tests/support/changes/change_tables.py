@@ -60,20 +60,26 @@ def until_error(items: Iterator[Any]) -> tuple[list[Any], type[BinlogError] | No
 
 def bulk_records(item: TableBatch) -> list[dict[str, Any]]:
     """Return the rows of a batch, without the metadata that only the bulk path has."""
-    names = [name for name in item.batch.schema.names if name not in ("_commit_time", "_tx_row")]
+    names = [name for name in item.batch.schema.names if name not in ("_seq", "_commit_time", "_tx_row")]
     records: list[dict[str, Any]] = item.batch.select(names).to_pylist()
     return records
 
 
 def arrow_record(change: Change) -> dict[str, Any]:
-    """Return a change as the bulk path shows it: a delete with what was deleted, an update with its old values too."""
+    """Return a change as the bulk path shows it: a delete with what was deleted, and the key of an update complete."""
     metadata = (change.op.value, change.gtid, Path(change.file).name, change.pos, change.row, change.server_id)
-    shown = change.before_image if change.after_image is None else change.after_image
-    old = change.before_image if change.op == "update" else None
+    schema, before, after = change.table_schema, change.before_image, change.after_image
+    shown = before if after is None else after
+    if before is not None and after is not None:
+        key = schema.primary_key or ()
+        shown = tuple(before[index] if value is ABSENT and index in key else value for index, value in enumerate(after))
+    columns = dict(zip(schema.column_names, schema.columns, strict=True))
+    keys = {name: arrow_value(value, columns[name]) for name, value in (change.key or {}).items()}
     return {
         **dict(zip(METADATA, metadata, strict=True)),
-        **arrow_values(shown, change.table_schema),
-        "_before": arrow_values(old, change.table_schema),
+        **({"_key": keys or None} if schema.primary_key else {}),
+        **arrow_values(shown, schema),
+        "_before": None if before is None else arrow_values(before, schema),
     }
 
 

@@ -59,12 +59,13 @@ def rows_in_batch(table_batch: TableBatch) -> Iterable[FoundRow]:
     batch.validate(full=True)
     _check_null_counts(batch.columns)
     columns = dict(zip(batch.schema.names, map(plain_list, batch.columns), strict=True))
-    names = [name for name in columns if name not in _METADATA and name != "_before"]
-    befores = columns.get("_before", [None] * batch.num_rows)
+    names = [name for name in columns if name not in (*_METADATA, "_seq", "_key", "_before")]
+    nothing = [None] * batch.num_rows
+    befores, keys = columns.get("_before", nothing), columns.get("_key", nothing)
     for index in range(batch.num_rows):
         metadata = [columns[name][index] for name in _METADATA]
         values = {name: columns[name][index] for name in names}
-        yield FoundRow._make([*metadata, values, befores[index]])
+        yield FoundRow._make([*metadata, values, befores[index], keys[index]])
 
 
 def _check_null_counts(arrays: Iterable[pa.Array]) -> None:

@@ -23,6 +23,7 @@ class FoundRow(NamedTuple):
     server_id: int
     values: Mapping[str, Any]
     before: Mapping[str, Any] | None
+    key: Mapping[str, Any] | None
 
 
 class Refusal(NamedTuple):

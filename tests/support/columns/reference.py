@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -30,6 +30,7 @@ from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
 from binspark.gtid import Gtid, GtidSet
 from binspark.position import Position
+from binspark.schema.emptied import NONE_EMPTIED, Emptied
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.schema.table_map import from_table_map
@@ -74,6 +75,7 @@ class ReferenceReader:
         self.selection = selection
         self.history = history or SchemaHistory()
         self._maps: dict[int, TableMap] = {}
+        self._last: dict[str, TableSchema] = {}
         self._start = 0
         self._begin_file()
 
@@ -112,8 +114,9 @@ class ReferenceReader:
             self._begin_file()  # only in relay logs a transaction continues from file to file
         if isinstance(body, TransactionPayload):
             self._payload_row = 0
+        emptied = NONE_EMPTIED
         if isinstance(body, Query | TableMap) or event.type == "FORMAT_DESCRIPTION":
-            self.history.feed(event)
+            emptied = self.history.feed(event)
         if isinstance(body, Query):
             self._thread_id = body.thread_id
         if boundary_of(event).role is Role.BEGINS:
@@ -125,6 +128,16 @@ class ReferenceReader:
             self._begin_transaction(event)
         if isinstance(body, Rows):
             yield from self._rows(event)
+        if self._is_selected(event) and self.selection.operations & Operations.TRUNCATE:
+            yield from self._truncations(event, emptied)
+
+    def _truncations(self, event: Event, emptied: Emptied) -> Iterator[tuple[TableSchema, FoundRow]]:
+        for number, table in enumerate(emptied.tables):
+            schema = self._last.get(table.name, table)
+            if self.selection.wants(table.name):
+                yield schema, self._found(event, schema, "truncate", number, RowChange(None, None))
+                self._tx_row += 1
+                self._payload_row += 1
 
     def _schema_of(self, table_map: TableMap, event: Event) -> TableSchema | None:
         name = f"{table_map.schema}.{table_map.table}"
@@ -132,7 +145,8 @@ class ReferenceReader:
             if event.inner is None:
                 return None
             return from_table_map(table_map, mariadb=event.frame.format.family is Family.MARIADB)
-        return self.history.table_schema(table_map, event.position)
+        self._last[name] = self.history.table_schema(table_map, event.position)
+        return self._last[name]
 
     def _begin_transaction(self, event: Event) -> None:
         body, selection = event.body, self.selection
@@ -190,25 +204,38 @@ class ReferenceReader:
 
     def _found(self, event: Event, schema: TableSchema, operation: str, number: int, change: RowChange) -> FoundRow:
         shown = change.before if change.after is None else change.after
-        old = change.before if change.after is not None else None
+        key_columns = schema.primary_key or ()
+        if shown is not None and change.before is not None:
+            pairs = enumerate(zip(shown, change.before, strict=True))
+            shown = tuple(old if new is ABSENT and index in key_columns else new for index, (new, old) in pairs)
+        source = shown if change.before is None else change.before
         try:
             before = None
-            if self.selection.before:
-                before = self._values(schema, old or (None,) * len(schema.columns))
-            values = self._values(schema, shown or ())
+            if self.selection.before and change.before is not None:
+                before = self._values(schema, change.before)
+            values = self._values(schema, shown or (None,) * len(schema.columns))
+            key = self._key(schema, source)
         except BinlogError as error:
             raise error.at(event.position) from None
         row = number if event.inner is None else self._payload_row
         metadata = (event.file, event.offset, row, self._tx_row, event.header.server_id)
-        return FoundRow(operation, self._gtid, self._commit_time, *metadata, values, before)
+        return FoundRow(operation, self._gtid, self._commit_time, *metadata, values, before, key)
+
+    def _key(self, schema: TableSchema, row: Row | None) -> dict[str, Any] | None:
+        key = schema.primary_key or ()
+        if row is None or not key or any(row[index] is ABSENT for index in key):
+            return None
+        every = self._values(schema, row, schema.column_names)
+        return {schema.column_names[index]: every[schema.column_names[index]] for index in key}
 
     def _selected_column(self, column: Column) -> Column:
         names = self.selection.columns
         may_be_blob = column.collation is None and column.type in _MAYBE_TEXT
         return _unread(column) if may_be_blob or (names is not None and column.name not in names) else column
 
-    def _values(self, schema: TableSchema, row: Row) -> dict[str, Any]:
-        names = schema.column_names if self.selection.columns is None else self.selection.columns
+    def _values(self, schema: TableSchema, row: Row, names: Sequence[str] | None = None) -> dict[str, Any]:
+        if names is None:
+            names = schema.column_names if self.selection.columns is None else self.selection.columns
         return {
             name: plain(value, column, self.selection.options)
             for name, column, value in zip(schema.column_names, schema.columns, row, strict=True)

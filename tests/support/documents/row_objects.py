@@ -13,14 +13,14 @@ from binspark.changes.change import Change
 from binspark.changes.reader import ChangeReader
 from binspark.columns.options import ColumnOptions, ZeroDates
 from binspark.columns.reader import BatchReader
-from binspark.columns.selection import Selection
+from binspark.columns.selection import Operations, Selection
 from binspark.documents.row_objects import PresentColumns
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.values.value import ABSENT, Row
 from tests.support.columns.reference import log_events
 
-_METADATA = 8
+ROWS = Operations.INSERT | Operations.UPDATE | Operations.DELETE
 
 
 @dataclass(frozen=True)
@@ -48,23 +48,18 @@ def images_of_log(
     log: bytes, zero_dates: ZeroDates, bulk: SchemaHistory | None = None, plain: SchemaHistory | None = None
 ) -> Iterator[Images]:
     """Yield the new images of every batch of a log (of what is deleted, the old ones), then the old images."""
-    selection = Selection(before=True, options=ColumnOptions(zero_dates=zero_dates))
+    selection = Selection(before=True, operations=ROWS, options=ColumnOptions(zero_dates=zero_dates))
     changes = changes_of_log(log, plain)
     for item in BatchReader(selection, bulk).read(io.BytesIO(log).readinto):
         rows = [changes[item.table.name].pop(0) for _ in range(item.batch.num_rows)]
         assert {change.table_schema for change in rows} == {item.table}
-        columns = item.batch.columns[_METADATA:-1]
-        yield Images(item.table, columns, [change.after_image or change.before_image for change in rows])
-        yield Images(item.table, item.batch.column("_before").flatten(), list(map(old_image, rows)))
+        yield Images(item.table, item.values, [change.after_image or change.before_image for change in rows])
+        yield Images(item.table, item.before.flatten(), [change.before_image for change in rows])
     assert not any(changes.values())
 
 
-def old_image(change: Change) -> Row | None:
-    return change.before_image if change.after_image is not None else None
-
-
 def changes_of_log(log: bytes, history: SchemaHistory | None) -> dict[str, list[Change]]:
-    reader = ChangeReader(Selection(), history)
+    reader = ChangeReader(Selection(operations=ROWS), history)
     changes: dict[str, list[Change]] = {}
     for event in log_events(log):
         for change in reader.feed(event):

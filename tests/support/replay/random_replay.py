@@ -77,6 +77,9 @@ def replay(changes: Iterator[Applied]) -> Tables:
     """Apply changes to empty tables. Rows from before a table was renamed may be deleted under its new name."""
     tables: Tables = {}
     for change in changes:
+        if change.op == "truncate":
+            tables.pop(change.table, None)
+            continue
         rows = tables.setdefault(change.table, {})
         known = rows.pop(change.before["id"], {}) if change.op != "insert" else {}
         row = {**known, **change.after}

@@ -12,11 +12,12 @@ from typing import Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import StructType
 
 from binspark.testing.servers import Server
 
 WAIT_SECONDS = 120
-ORDER = ("_log_file", "_log_pos", "_log_row")
+ORDER = ("_seq",)
 
 
 @dataclass
@@ -28,6 +29,7 @@ class Stream:
     options: dict[str, str]
     path: str | None = None
     batches: dict[int, list[Row]] = field(default_factory=dict)
+    schema: StructType = field(default_factory=StructType)
     progress: list[dict[str, Any]] = field(default_factory=list)
 
     def run(self, **options: str) -> None:
@@ -44,6 +46,7 @@ class Stream:
         return (writer.trigger(**trigger) if trigger else writer).start()
 
     def _keep(self, batch: DataFrame, number: int) -> None:
+        self.schema = batch.schema
         order = [name for name in ORDER if name in batch.columns]
         self.batches[number] = batch.orderBy(*order).collect() if order else batch.collect()
 

@@ -23,7 +23,7 @@ from binspark.kernels.printing.digits import write_unsigned
 from binspark.kernels.text import copy_short
 
 _DONE, _NO_ROOM = int(Outcome.DONE), int(Outcome.NO_ROOM)
-_INSERT, _DELETE = int(Operation.INSERT), int(Operation.DELETE)
+_INSERT, _DELETE, _TRUNCATE = int(Operation.INSERT), int(Operation.DELETE), int(Operation.TRUNCATE)
 _FIELD = 8 * int(Field.WIDTH)
 _COMMA = int.from_bytes(b", ", "little")
 _QUOTE, _OPEN, _CLOSE = (ord(character) for character in '"{}')
@@ -39,13 +39,13 @@ def write_json_lines(lines: int) -> int:
             return _NO_ROOM
         operation = load32(get(lines, Lines.OPERATIONS) + 4 * row)
         at = write_json_head(at, lines, row, operation)
-        at = write_image(
-            at, lines, row, 0 if operation == _INSERT else old_fields(lines, operation), Lines.BEFORE_PRESENT
-        )
+        has_old = operation != _INSERT and operation != _TRUNCATE
+        at = write_image(at, lines, row, old_fields(lines, operation) if has_old else 0, Lines.BEFORE_PRESENT)
         if at < 0:
             return at
         at = write_word(at, lines, Word.AFTER)
-        new = 0 if operation == _DELETE else get(lines, Lines.NEW)
+        has_new = operation != _DELETE and operation != _TRUNCATE
+        new = get(lines, Lines.NEW) if has_new else 0
         at = write_image(at, lines, row, new, Lines.AFTER_PRESENT)
         if at < 0:
             return at
@@ -100,7 +100,7 @@ def write_image(at: int, lines: int, row: int, fields: int, present: int) -> int
 def write_json_key(at: int, lines: int, row: int, operation: int) -> int:
     """Write the key of a row as an object, or `null` if it is not known."""
     limit, fields = get(lines, Lines.LIMIT), old_fields(lines, operation)
-    if not has_key(lines, row):
+    if operation == _TRUNCATE or not has_key(lines, row):
         return write_null(at)
     store8(at, _OPEN)
     at += 1

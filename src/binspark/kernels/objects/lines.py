@@ -61,12 +61,13 @@ class Word(IntEnum):
     INSERT = 6  # schema, table and operation, up to the old row
     UPDATE = 7
     DELETE = 8
-    AFTER = 9
-    KEY = 10
-    STATEMENT = 11
-    END = 12
-    UNCHANGED = 13
-    ARROW = 14
+    TRUNCATE = 9
+    AFTER = 10
+    KEY = 11
+    STATEMENT = 12
+    END = 13
+    UNCHANGED = 14
+    ARROW = 15
 
 
 @kernel

@@ -13,7 +13,7 @@ from binspark.kernels.text import copy_short, equal_bytes
 from binspark.kernels.words import ZERO
 
 _DONE, _NO_ROOM = int(Outcome.DONE), int(Outcome.NO_ROOM)
-_UPDATE = int(Operation.UPDATE)
+_UPDATE, _TRUNCATE = int(Operation.UPDATE), int(Operation.TRUNCATE)
 _FIELD = 8 * int(Field.WIDTH)
 _SECOND = 1_000_000
 _COLON, _COMMA = (int.from_bytes(text, "little") for text in (b": ", b", "))
@@ -34,7 +34,10 @@ def write_text_lines(lines: int) -> int:
             return _NO_ROOM
         operation = load32(get(lines, Lines.OPERATIONS) + 4 * row)
         at = write_text_head(at, lines, row, operation)
-        at = write_changes(at, lines, row) if operation == _UPDATE else write_values(at, lines, row)
+        if operation == _UPDATE:
+            at = write_changes(at, lines, row)
+        elif operation != _TRUNCATE:
+            at = write_values(at, lines, row)
         if at < 0:
             return at
         if at > limit:

@@ -23,6 +23,7 @@ from binspark.schema.changes import (
     NotUnderstood,
     RenameTables,
     TemporaryTables,
+    TruncateTable,
     Unreadable,
 )
 from binspark.schema.session import Session
@@ -33,7 +34,7 @@ from binspark.schema.sql.options import read_database_options
 from binspark.schema.sql.reader import SqlReader
 from binspark.schema.sql.tokens import Token
 
-_FIRST_WORD = re.compile(r"\s*(CREATE|ALTER|DROP|RENAME)\b", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"\s*(CREATE|ALTER|DROP|RENAME|TRUNCATE)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:/\*M?!\d*|/\*(?:[^*]++|\*(?!/))*+\*/|#[^\n]*\n|--\s[^\n]*\n)")
 _UNFINISHED_COMMENT = re.compile(r"\s*(?:/\*|#|--\s)")
 _DATABASE = ("DATABASE", "SCHEMA")
@@ -141,6 +142,11 @@ def _drop_index(sql: SqlReader) -> Change:
     return AlterTable(sql.table_name(), (DropKey(name),), sql.session)
 
 
+def _truncate(sql: SqlReader) -> Change:
+    sql.accept("TABLE")
+    return TruncateTable(sql.table_name())
+
+
 def _rename(sql: SqlReader) -> Change | None:
     if not sql.accept_any("TABLE", "TABLES"):
         return None
@@ -162,4 +168,5 @@ _VERBS: dict[str, Callable[[SqlReader], Change | None]] = {
     "ALTER": _alter,
     "DROP": _drop,
     "RENAME": _rename,
+    "TRUNCATE": _truncate,
 }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TypeVar
 
 from binspark.columns.log_scan import LogScan
 from binspark.columns.reader import BatchReader, TableBatch
+from binspark.columns.sequence import Sequence, log_number
 from binspark.errors import Purged
 from binspark.replication.chunk import LogChunk, read_chunks
 from binspark.replication.follow import Follower
@@ -41,7 +43,17 @@ class RangeReader:
 
     def batches(self, part: ServerRange, make_reader: MakeReader) -> Iterator[TableBatch]:
         """Yield the rows of a range."""
-        yield from read_chunks(make_reader(self.history), range_chunks(part))
+        reader, end, first = make_reader(self.history), part.end, 0
+        for is_own, chunks in groupby(range_chunks(part), lambda chunk: chunk.origin.server in ("", end.server)):
+            if is_own:
+                yield from read_chunks(reader, chunks, Sequence(end.epoch))
+                continue
+            # Another server repeats the range. Its rows come after those before the range, and before those after it:
+            # no event begins at the last byte of the range.
+            for chunk in chunks:
+                sequence = Sequence(end.epoch, log_number(end.file), end.offset - 1, first)
+                yield from read_chunks(reader, [chunk], sequence)
+                first += reader.transaction_rows
 
     def scan(self, part: ServerRange, scan: LogScan[Item]) -> Iterator[Item]:
         """Yield what a scan finds in a range."""

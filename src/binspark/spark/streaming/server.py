@@ -321,12 +321,12 @@ def surviving_position(connection: Connection, position: BinlogPosition) -> Binl
         return position
     if _is_there(connection, position):
         return position
-    oldest = replace(find_start(connection, Earliest()), resets=position.resets)
+    oldest = replace(find_start(connection, Earliest()), resets=position.resets, epoch=position.epoch)
     if log_order(oldest.file) > log_order(position.file):
         log.warning("%s is gone before it was read; continuing with %s", position.file, oldest.file)
         return oldest
     log.warning("the logs were reset after %s; continuing with the new ones, %s", position.describe(), oldest.file)
-    return replace(oldest, resets=position.resets + 1)
+    return replace(oldest, resets=position.resets + 1, epoch=position.epoch + 1)
 
 
 def _is_there(connection: Connection, position: BinlogPosition) -> bool:

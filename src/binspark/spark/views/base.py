@@ -12,6 +12,7 @@ from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Selection
 from binspark.event import Event, Query
 from binspark.files.split_reader import MakeReader
+from binspark.schema.emptied import NONE_EMPTIED, Emptied, emptied_by
 from binspark.schema.history import SchemaHistory
 from binspark.spark.options import DdlMode, SourceOptions
 
@@ -52,7 +53,9 @@ def batch_readers(selection: Selection, options: SourceOptions) -> MakeReader:
 class _FixedHistory(SchemaHistory):
     """Has the schemas that were known before the log; its statements change nothing."""
 
-    def feed(self, event: Event) -> None:
-        """Take notice of an event, unless it is a statement."""
+    def feed(self, event: Event) -> Emptied:
+        """Take notice of an event. A statement only empties tables."""
         if not isinstance(event.body, Query):
-            super().feed(event)
+            return super().feed(event)
+        change = self.read_query(event.body, event)
+        return NONE_EMPTIED if change is None else emptied_by(change, self.catalog)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from binspark.columns.metadata import Metadata
 from binspark.columns.reader import TableBatch
 from binspark.position import Position
 from binspark.schema.table import TableSchema
@@ -18,6 +19,7 @@ from binspark.spark.views.base import LogReader, batch_readers
 from binspark.spark.views.conform import Conformer
 
 _CHUNK_BYTES = 4 << 20
+_POSITION = (Metadata.SEQ, Metadata.LOG_FILE, Metadata.LOG_POS, Metadata.LOG_ROW)
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class ChunksView:
             yield self._record(packer, found)
 
     def _record(self, packer: _Packer, found: TableBatch) -> pa.RecordBatch:
-        first = {name: found.batch.column(name)[0].as_py() for name in ("_log_file", "_log_pos", "_log_row")}
+        first = {f"_{name}": found.origin(name)[0].as_py() for name in _POSITION}
         values = {
             **first,
             "_table": found.table.name,

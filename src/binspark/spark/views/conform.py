@@ -5,35 +5,40 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from binspark.columns.metadata_fields import METADATA_NAMES
+from binspark.columns.metadata import BEFORE, Metadata, metadata_names
 from binspark.columns.reader import TableBatch
 from binspark.columns.types import GEOMETRY
 from binspark.documents.conversion import Conversion, as_text, conversion, geometry_of, struct_conversion
 from binspark.errors import BinlogError, SchemaError
+from binspark.event import RowOperation
 from binspark.position import Position
 from binspark.schema.lineage import WantedColumn, WantedColumns
 from binspark.schema.table import TableSchema
 from binspark.spark.options import DroppedColumns, SourceOptions
 from binspark.spark.plan import SchemaVersion
-from binspark.spark.schemas import BEFORE
 from binspark.spark.views.schema_changes import SchemaChanges
 from binspark.values.column import Column
 
 
 def wanted_columns(target: pa.Schema, newest: SchemaVersion, options: SourceOptions) -> WantedColumns:
-    """Return the columns of a table that a schema has, also in the struct of before images."""
-    before = target.get_field_index(BEFORE)
-    old = () if before < 0 else tuple(field.name for field in target.field(before).type)
-    names = tuple(name for name in target.names if name not in METADATA_NAMES and name != BEFORE)
+    """Return the columns of a table that a schema has, also in the structs of before images and keys."""
+    prefix = options.selection.metadata_prefix
+    structs = [index for name in (BEFORE, Metadata.KEY) if (index := target.get_field_index(f"{prefix}{name}")) >= 0]
+    inner = [field.name for index in structs for field in target.field(index).type]
+    metadata = {*metadata_names(prefix, Metadata), f"{prefix}{BEFORE}"}
+    names = [name for name in target.names if name not in metadata]
     table = newest.table
-    wanted = WantedColumns.of(dict.fromkeys((*names, *old)), table.column_names, table.lineage)
+    wanted = WantedColumns.of(dict.fromkeys((*names, *inner)), table.column_names, table.lineage)
     if options.dropped_columns is not DroppedColumns.KEEP:
         return wanted
     asked = {column.name for column in wanted.columns}
     dropped = (WantedColumn(name, column.name, column.lineage) for name, column in table.dropped_columns())
     return wanted.and_also(column for column in dropped if column.name in asked)
+
+
+ERROR_METADATA = frozenset({Metadata.OP, Metadata.LOG_FILE, Metadata.LOG_POS})
+"""The metadata that is always needed: where a row is, for errors, and whether it is a truncation."""
 
 
 class Conformer:
@@ -44,12 +49,18 @@ class Conformer:
         self._options = options
         self._wanted = wanted_columns(target, newest, options)
         self._changes = SchemaChanges(newest, self._wanted, options)
+        prefix = options.selection.metadata_prefix
+        self._metadata = metadata_names(prefix, Metadata)
+        self._before = f"{prefix}{BEFORE}"
         self._known: dict[TableSchema, list[tuple[int, Conversion] | None]] = {}
 
     def conform(self, found: TableBatch) -> pa.RecordBatch:
         """Return a batch in the target schema."""
         steps = self._known.get(found.table)
-        if steps is None:
+        if _is_truncation(found):
+            version = SchemaVersion(found.table, _position(found))
+            steps = [self._step(field, found, version, {}) for field in self._target]
+        elif steps is None:
             steps = self._known[found.table] = self._steps(found)
         rows = found.batch.num_rows
         arrays = [
@@ -73,13 +84,15 @@ class Conformer:
     def _step(
         self, field: pa.Field, found: TableBatch, version: SchemaVersion, sources: Mapping[str, str]
     ) -> tuple[int, Conversion] | None:
-        schema = found.batch.schema
-        is_metadata = field.name in METADATA_NAMES or field.name == BEFORE
+        schema, name = found.batch.schema, self._metadata.get(field.name)
+        is_metadata = name is not None or field.name == self._before
         index = schema.get_field_index(field.name if is_metadata else sources.get(field.name, ""))
         if index < 0:
             return None
         have = schema.field(index).type
-        if field.name == BEFORE:
+        if name is Metadata.KEY and {sources.get(part.name) for part in field.type} != {part.name for part in have}:
+            return None  # of another key, or of a truncation
+        if name is Metadata.KEY or field.name == self._before:
             return index, struct_conversion(
                 have,
                 field.type,
@@ -129,18 +142,10 @@ def _column(table: TableSchema, name: str) -> Column:
 def _converted(found: TableBatch, index: int, convert: Conversion) -> pa.Array:
     """Return a column in another type. A value that does not fit is an error with the position of its row."""
     array = found.batch.column(index)
-    if found.batch.schema.field(index).name == BEFORE:
-        array = _before_images(array, found.batch.column("_op"))
     try:
         return convert(array)
     except BinlogError as error:
         raise error.at(_position(found, _first_refused(array, convert))) from None
-
-
-def _before_images(array: pa.StructArray, operations: pa.DictionaryArray) -> pa.StructArray:
-    """Return before images, NULL where there is none: only an update has one besides its row."""
-    others = pc.not_equal(operations.dictionary_decode(), "update")
-    return pa.StructArray.from_arrays(array.flatten(), fields=list(array.type), mask=others)
 
 
 def _first_refused(array: pa.Array, convert: Conversion) -> int:
@@ -153,7 +158,12 @@ def _first_refused(array: pa.Array, convert: Conversion) -> int:
 
 
 def _position(found: TableBatch, row: int = 0) -> Position:
-    batch = found.batch
-    if not batch.num_rows or "_log_pos" not in batch.schema.names:
+    if not found.batch.num_rows:
         return Position()
-    return Position(file=batch.column("_log_file")[row].as_py(), offset=batch.column("_log_pos")[row].as_py())
+    file, offset = (found.origin(name)[row].as_py() for name in (Metadata.LOG_FILE, Metadata.LOG_POS))
+    return Position(file=file, offset=offset)
+
+
+def _is_truncation(found: TableBatch) -> bool:
+    """Return whether a batch is a truncation, which has no values, whatever the schema of the table is."""
+    return bool(found.batch.num_rows == 1 and found.origin(Metadata.OP)[0].as_py() == RowOperation.TRUNCATE)

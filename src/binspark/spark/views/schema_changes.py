@@ -15,10 +15,12 @@ from binspark.errors import SchemaError
 from binspark.files.sources import log_order
 from binspark.position import Position
 from binspark.schema.lineage import WantedColumns
+from binspark.schema.table import TableSchema
 from binspark.spark.options import MissingColumns, SchemaEvolution, SourceOptions
 from binspark.spark.plan import SchemaVersion
 from binspark.spark.schemas import table_schema
 from binspark.spark.table_schemas import describe_version
+from binspark.values.column import Column
 
 _RESTART = "start the query again with the same checkpoint, and it continues from there with the new schema"
 
@@ -33,7 +35,7 @@ class SchemaChanges:
 
     def check_names(self, version: SchemaVersion) -> None:
         """Refuse to guess which column is which where names are not known and schema versions differ."""
-        is_unnamed = self._unnamed or any(column.name is None for column in version.table.columns)
+        is_unnamed = self._unnamed or _has_unnamed(version.table)
         if is_unnamed and version.table.columns != self._newest.table.columns:
             raise self._irreconcilable(version, "the names of the columns are not known; schemaFile can supply them")
 
@@ -48,7 +50,8 @@ class SchemaChanges:
                 raise self._changed(version, f"it has no column {missing[0]!r} any more", self._own_schema_advice)
             return
         used = set(sources.values())
-        lost = [name for name in version.table.column_names if name not in used]
+        columns = zip(version.table.column_names, version.table.columns, strict=True)
+        lost = [name for name, column in columns if name not in used and not _is_hidden(column)]
         if not (missing or lost):
             return
         if self._is_older(version):
@@ -69,7 +72,7 @@ class SchemaChanges:
 
     @cached_property
     def _unnamed(self) -> bool:
-        return any(column.name is None for column in self._newest.table.columns)
+        return _has_unnamed(self._newest.table)
 
     @property
     def _restart_advice(self) -> str:
@@ -103,6 +106,15 @@ class SchemaChanges:
     def _irreconcilable(self, version: SchemaVersion, why: str) -> SchemaError:
         versions = f"{describe_version(version)} and {describe_version(self._newest)}"
         return SchemaError(f"rows of one schema version do not fit another: {why}. {versions}", version.position)
+
+
+def _has_unnamed(table: TableSchema) -> bool:
+    return any(column.name is None and not _is_hidden(column) for column in table.columns)
+
+
+def _is_hidden(column: Column) -> bool:
+    """Return whether a column is that of a functional index, which no definition has."""
+    return column.name is None and not column.visible
 
 
 def _difference(missing: list[str], lost: list[str]) -> str:

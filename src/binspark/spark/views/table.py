@@ -8,12 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from binspark.columns.metadata import BEFORE, Metadata, metadata_names
 from binspark.columns.selection import Selection
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion
-from binspark.spark.schemas import BEFORE
 from binspark.spark.views.base import LogReader, batch_readers
-from binspark.spark.views.conform import Conformer, wanted_columns
+from binspark.spark.views.conform import ERROR_METADATA, Conformer, wanted_columns
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,16 @@ class TableView:
     @property
     def selection(self) -> Selection:
         """What must be decoded: the columns of the target, in every schema version of the table."""
+        selected = self.options.selection
+        metadata = metadata_names(selected.metadata_prefix, Metadata)
+        present = {metadata[name] for name in self.target.names if name in metadata}
+        absent = Metadata.ABSENT in present
         return replace(
-            self.options.selection,
+            selected,
             tables=frozenset({self.version.table.name}),
             wanted={self.version.table.name: wanted_columns(self.target, self.version, self.options)},
-            before=BEFORE in self.target.names,
+            before=f"{selected.metadata_prefix}{BEFORE}" in self.target.names,
+            metadata_columns=frozenset(present | ERROR_METADATA),
+            absent=absent,
+            images=absent,
         )

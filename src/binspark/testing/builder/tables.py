@@ -80,6 +80,7 @@ class Table:
     schema: str
     name: str
     columns: tuple[Column, ...]
+    key: tuple[str, ...] = ()
 
     @property
     def all_columns(self) -> bytes:
@@ -110,18 +111,21 @@ class Table:
         fields = [MetadataField(MetadataKind.SIGNEDNESS, _padded(signs))] if signs else []
         if any(column.is_text for column in self.columns):
             fields.append(MetadataField(MetadataKind.DEFAULT_CHARSET, DefaultCharset(UTF8MB4, ())))
+        if self.key:
+            indexes = tuple([column.name for column in self.columns].index(name) for name in self.key)
+            return (*fields, names, MetadataField(MetadataKind.SIMPLE_PRIMARY_KEY, indexes))
         return (*fields, names)
 
 
-def table(name: str, *columns: Column) -> Table:
-    """Declare a table.
+def table(name: str, *columns: Column, key: tuple[str, ...] = ()) -> Table:
+    """Declare a table; `key` has the names of the columns of its primary key.
 
     >>> orders = table("shop.orders", integer("id"), varchar("note", 40))
     >>> [column.name for column in orders.columns]
     ['id', 'note']
     """
     schema, _, table_name = name.partition(".")
-    return Table(schema, table_name, columns)
+    return Table(schema, table_name, columns, key)
 
 
 def _padded(bits: Sequence[bool]) -> tuple[bool, ...]:

@@ -1,0 +1,130 @@
+"""The order of a stream: one over rotations, failovers, resets and restarts, and the same when a batch is replayed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import Row, SparkSession
+
+import binspark
+from binspark.testing.servers import Family, MySQL, Server
+from tests.support.replicas import catch_up, promote, replicate, reset_logs
+from tests.support.servers import StartServer, every_family
+from tests.support.spark.random_work import RandomWork, rows, stored
+from tests.support.spark.stream_queries import Stream, live_options
+
+TABLE = "shop.stock"
+GTIDS = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
+
+pytestmark = pytest.mark.timeout(400)
+
+
+def start_pair(start_server: StartServer, family: Family) -> tuple[Server, Server]:
+    """Start a source and its replica, whose logs have smaller numbers."""
+    common = {"binlog-row-metadata": "FULL", **(GTIDS if family is MySQL else {})}
+    updates = "log-replica-updates" if family is MySQL else "log-slave-updates"
+    source = start_server(family, {"server-id": 1, **common})
+    replica = start_server(family, {"server-id": 2, "log-bin": "other", updates: "ON", **common})
+    for _ in range(4):
+        source.query("FLUSH BINARY LOGS")
+    replicate(replica, source)
+    source.query("CREATE DATABASE shop")
+    return source, replica
+
+
+def pair_options(source: Server, replica: Server) -> dict[str, str]:
+    options = live_options(source, table=TABLE, host=f"127.0.0.1:{source.port},127.0.0.1:{replica.port}")
+    options.pop("port")
+    return options
+
+
+def check(spark: SparkSession, stream: Stream, server: Server) -> None:
+    """See that the order of all rows is that in which they arrived, and gives the rows that the server has."""
+    order = [row["_seq"] for row in stream.rows]
+    assert order == sorted(set(order))
+    frame = spark.createDataFrame(stream.rows, stream.schema)
+    assert rows(binspark.latest(frame)) == stored(server, TABLE)
+
+
+def forget_commit(stream: Stream) -> list[Row]:
+    """Let the next run repeat the last batch that had rows; return these rows."""
+    last = max(number for number, found in stream.batches.items() if found)
+    for path in (stream.checkpoint / "commits").iterdir():
+        if path.name.lstrip(".").split(".")[0].isdecimal() and int(path.name.lstrip(".").split(".")[0]) >= last:
+            path.unlink()
+    for path in (stream.checkpoint / "offsets").iterdir():
+        if path.name.lstrip(".").split(".")[0].isdecimal() and int(path.name.lstrip(".").split(".")[0]) > last:
+            path.unlink()
+    return stream.batches.pop(last)
+
+
+@every_family
+def test_the_order_survives_failovers_resets_and_restarts(
+    spark: SparkSession, start_server: StartServer, family: Family, tmp_path: Path
+) -> None:
+    source, replica = start_pair(start_server, family)
+    work = RandomWork(TABLE, seed=5)
+    work.create(source)
+    work.run(source, 15)
+    catch_up(replica, source)
+    stream = Stream(spark, tmp_path, pair_options(source, replica))
+    stream.run(maxTransactionsPerTrigger="7")
+    source.query("FLUSH BINARY LOGS")
+    work.run(source, 15)
+    stream.run()
+    check(spark, stream, source)
+
+    replayed = forget_commit(stream)
+    stream.run()
+    assert sorted(row["_seq"] for row in replayed) == sorted(row["_seq"] for row in stream.rows)[-len(replayed) :]
+    check(spark, stream, source)
+
+    work.run(source, 10)
+    catch_up(replica, source)
+    source.kill()
+    promote(replica)
+    work.run(replica, 25)
+    stream.run()
+    check(spark, stream, replica)
+    assert {row["_seq"][:4] for row in stream.rows} == {"0000", "0001"}
+    assert {row["_log_file"].split(".")[0] for row in stream.rows if row["_seq"] >= "0001"} == {"other"}
+
+    replayed = forget_commit(stream)
+    replica.query("FLUSH BINARY LOGS")
+    work.run(replica, 10)
+    stream.run()
+    assert {row["_seq"] for row in replayed} <= {row["_seq"] for row in stream.rows}
+    check(spark, stream, replica)
+
+    reset_logs(replica)
+    work.run(replica, 10)
+    stream.run(failOnDataLoss="false")
+    work.run(replica, 10)
+    stream.run(failOnDataLoss="false")
+    assert max(row["_seq"] for row in stream.rows) >= "0002"
+    check(spark, stream, replica)
+
+
+@every_family
+def test_a_batch_that_another_server_repeats_is_in_its_place(
+    spark: SparkSession, start_server: StartServer, family: Family, tmp_path: Path
+) -> None:
+    source, replica = start_pair(start_server, family)
+    work = RandomWork(TABLE, seed=6)
+    work.create(source)
+    stream = Stream(spark, tmp_path, pair_options(source, replica))
+    for _ in range(2):
+        work.run(source, 15)
+        stream.run()
+    before = len(stream.rows)
+    catch_up(replica, source)
+    replayed = forget_commit(stream)
+    source.kill()
+    promote(replica)
+    stream.run()
+    assert len(stream.rows) == before
+    assert len({row["_seq"] for row in replayed} & {row["_seq"] for row in stream.rows}) == 0
+    work.run(replica, 15)
+    stream.run()
+    check(spark, stream, replica)
