@@ -54,7 +54,7 @@ def tables_by_kernel(log: Path, zero_dates: ZeroDates) -> set[str]:
 @pytest.mark.parametrize("size", [1, 7, 4096])
 @pytest.mark.parametrize("log", LOGS_WITH_LITTLE, ids=log_id)
 def test_the_chunks_of_a_log_do_not_matter(log: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_scan, "_WINDOW", 600)
+    monkeypatch.setattr(log_scan, "WINDOW", 600)
     monkeypatch.setattr(scan_memory, "_WINDOW", 1)
     selection = Selection(before=True)
     reader = BatchReader(selection)

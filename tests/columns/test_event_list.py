@@ -33,7 +33,7 @@ def test_payloads_are_not_expanded_on_request(log: Path) -> None:
 
 @pytest.mark.parametrize("case", ["mysql/compressed", "mysql/format-row", "mariadb/gtid-domains"])
 def test_windows_and_batches_may_be_small(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_scan, "_WINDOW", 300)
+    monkeypatch.setattr(log_scan, "WINDOW", 300)
     monkeypatch.setattr(scan_memory, "_WINDOW", 1)
     monkeypatch.setattr(event_list, "_CAPACITY", 3)
     for log in case_logs(case):

@@ -119,6 +119,8 @@ def main() -> None:
 def run() -> None:
     """Run the command and exit: 0 fine, 1 the log is damaged or a check failed, 2 wrong use, 141 closed pipe."""
     cache.enable()
+    if sys.stdout is None:  # it was closed before the program began
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (open until the end)
     escape_what_cannot_be_encoded()
     if _COMPLETION in os.environ:
         main(prog_name=_NAME)

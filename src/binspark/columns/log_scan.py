@@ -51,9 +51,9 @@ class LogScan(ABC, Generic[Item]):
     state   the numbers that the kernel keeps from call to call
     """
 
-    def __init__(self, state: Numbers, window: int = WINDOW) -> None:
+    def __init__(self, state: Numbers, window: int | None = None) -> None:
         self.state = state
-        self._buffer = thread_arena().take(window + SLACK)
+        self._buffer = thread_arena().take((WINDOW if window is None else window) + SLACK)
         self._framer = Framer()
         self._span: Span | None = None
         state[State.CRC_FUNCTION] = crc32_address()
@@ -89,7 +89,7 @@ class LogScan(ABC, Generic[Item]):
 
     @abstractmethod
     def _frame_for_python(self, frame: Frame) -> Iterator[Item]:
-        """Take an event of a log of version 1, whose headers kernels do not know."""
+        """Take an event of a log whose headers kernels do not know."""
 
     @abstractmethod
     def _is_for_kernels(self, log_format: LogFormat) -> bool:
@@ -119,9 +119,9 @@ class LogScan(ABC, Generic[Item]):
             first = self._begin_log(filled)
             start = first.end_offset
             yield from self._first_frame(first)
-            if first.format.header_length != Header.LENGTH:
-                yield from self._version_1(read_into, start, filled)
-                return
+        if self._framer.format is not None and self._framer.format.header_length != Header.LENGTH:
+            yield from self._by_framer(read_into, start, filled)
+            return
         offset = start if self._span is None else self._span.start
         while True:
             base = int(self._buffer.ctypes.data)
@@ -191,10 +191,13 @@ class LogScan(ABC, Generic[Item]):
             raise Truncated("the log ends inside its first event", Position(offset=FIRST_EVENT_OFFSET))
         return first
 
-    def _version_1(self, read_into: ReadInto, start: int, filled: int) -> Iterator[Item]:
-        """Read a log of version 1 event by event."""
+    def _by_framer(self, read_into: ReadInto, start: int, filled: int) -> Iterator[Item]:
+        """Read a log whose headers kernels do not know: of version 1, or with a damaged format description."""
+        span = self._span
         while filled > start:
             for frame in self._framer.feed(self._buffer[start:filled].tobytes()):
+                if span is not None and span.end and frame.offset >= span.end and span.is_start(frame.offset):
+                    return
                 yield from self._frame_for_python(frame)
             start, filled = 0, fill(read_into, self._buffer, 0)[0]
         self._framer.finish()
@@ -213,10 +216,14 @@ def frame_at(state: Numbers, framer: Framer) -> Frame:
     data = string_at(at, max(event_size(at), HEADER_LENGTH))
     if state[State.INNER]:
         assert framer.format is not None
-        inner = Framer(without_checksum(framer.format), int(state[State.OUTER_OFFSET]))
-        return next(inner.feed(data))
-    framer.offset = int(state[State.FILE_OFFSET] + at - state[State.BUFFER])
-    return next(framer.feed(data))
+        framer = Framer(without_checksum(framer.format), int(state[State.OUTER_OFFSET]))
+    else:
+        framer.offset = int(state[State.FILE_OFFSET] + at - state[State.BUFFER])
+    frame = next(framer.feed(data), None)
+    if frame is None:  # a format description inside the log has another length of headers
+        framer.finish()
+        raise Truncated(f"event of {len(data)} bytes is incomplete", Position(offset=framer.offset))
+    return frame
 
 
 def event_size(at: int) -> int:

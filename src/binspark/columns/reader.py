@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from binspark.columns.arena import thread_arena
 from binspark.columns.batches import OpenBatches, TableBatch
-from binspark.columns.log_scan import SMALL_WINDOW, WINDOW, LogScan, Span
+from binspark.columns.log_scan import SMALL_WINDOW, LogScan, Span
 from binspark.columns.scan_memory import REWRITTEN
 from binspark.columns.selection import Selection
 from binspark.columns.sequence import NO_EPOCH
@@ -42,7 +42,7 @@ class BatchReader(LogScan[TableBatch]):
         self.selection = selection
         self.history = history or SchemaHistory()
         self._batches = OpenBatches(selection.decoded(), thread_arena(), selection)
-        super().__init__(self._batches.state, SMALL_WINDOW if selection.in_windows else WINDOW)
+        super().__init__(self._batches.state, SMALL_WINDOW if selection.in_windows else None)
         self._slow_path = SlowPath(self._batches, self.history, self._scan_bytes, limits)
         self._select()
 
@@ -78,8 +78,7 @@ class BatchReader(LogScan[TableBatch]):
         return iter(())
 
     def _frame_for_python(self, frame: Frame) -> Iterator[TableBatch]:
-        self._slow_path.read_statement(frame)
-        return iter(())
+        return self._slow_path.read_frame(frame)
 
     def _is_for_kernels(self, log_format: LogFormat) -> bool:
         """Return whether events are laid out as kernels know them, which those of 5.1's pre-releases are not."""

@@ -78,9 +78,11 @@ class SlowPath:
         if not frame.header.flags & HeaderFlag.RELAY_LOG:
             self.forget_transaction()
 
-    def read_statement(self, frame: Frame) -> None:
-        """Read an event of a log that has statements only, and notice if it is DDL."""
-        self._history.feed(self._decoder.decode(frame))
+    def read_frame(self, frame: Frame) -> Iterator[TableBatch]:
+        """Read an event that is not in the memory of the scan."""
+        event = self._decoder.decode(frame)
+        handler = self._HANDLERS.get(type(event.body))
+        return iter(()) if handler is None else handler(self, event)
 
     def forget_transaction(self) -> None:
         """Forget the transaction in progress: the events that follow do not belong to it."""

@@ -47,8 +47,9 @@ class Tables:
     def __init__(self, selection: Selection, arena: Arena) -> None:
         self._selection = selection
         self._arena = arena
-        self.numbers = np.zeros((_MAX_TABLES, T.WIDTH), dtype=np.int64)
-        self.columns = np.zeros((_MAX_COLUMNS, C.WIDTH), dtype=np.int64)
+        # What is registered is set to 0 then: zeroing all of it would take milliseconds for each reader.
+        self.numbers = np.empty((_MAX_TABLES, T.WIDTH), dtype=np.int64)
+        self.columns = np.empty((_MAX_COLUMNS, C.WIDTH), dtype=np.int64)
         self.ids = np.full((2 * _MAX_IDS, TableIds.WIDTH), -1, dtype=np.int64)
         self.slots: list[Slot] = []
         self.seen: set[str] = set()

@@ -107,7 +107,7 @@ class TransactionReader(ListReader):
         draft = self._assembler.draft = self._load()
         for ended in self._assembler.end():
             self._end(ended.draft, draft, ended.ending)
-        return self._flush()
+        yield from self._flush()
 
     def _closed(self) -> ClosedTransactions | None:
         """Return the transactions that have ended, None if there are none."""

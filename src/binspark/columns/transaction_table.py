@@ -21,9 +21,9 @@ class TransactionTable:
 
     def __init__(self, state: npt.NDArray[np.int64]) -> None:
         self._state = state
-        self.numbers = np.zeros((_CAPACITY, X.WIDTH), dtype=np.int64)
+        self.numbers = np.empty((_CAPACITY, X.WIDTH), dtype=np.int64)
         self._offsets = np.zeros(_CAPACITY + 1, dtype=np.int32)
-        self._text = np.zeros(_TEXT_CAPACITY, dtype=np.uint8)
+        self._text = np.empty(_TEXT_CAPACITY, dtype=np.uint8)
         state[State.TRANSACTION] = -1
         state[State.TRANSACTION_CAPACITY] = _CAPACITY
         state[State.TEXT_CAPACITY] = _TEXT_CAPACITY

@@ -14,6 +14,7 @@ from functools import cache, cached_property, update_wrapper
 from operator import index
 from threading import RLock
 from typing import Any, TypeVar
+from weakref import ref
 
 import numpy as np
 
@@ -68,15 +69,19 @@ class Kernel:
         self.function = function
         self.name = f"{function.__module__}.{function.__qualname__}"
         self._entries: dict[tuple[str, ...], Entry] = {}
+        self._passed: dict[int, _PassedArray] = {}
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the machine code for arguments of these types: arrays, and integers as words."""
         form: list[str] = []
         words: list[int] = []
-        for argument in arguments:
+        for position, argument in enumerate(arguments):
             if isinstance(argument, np.ndarray):
-                form.append(_array_form(argument))
-                _add_array(words, argument)
+                passed = self._passed.get(position)
+                if passed is None or passed.array() is not argument:
+                    passed = self._passed[position] = _PassedArray(argument)
+                form.append(passed.form)
+                words += passed.words
             else:
                 form.append(_WORD)
                 words.append(index(argument))
@@ -161,14 +166,18 @@ _RESULTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _array_form(array: np.ndarray) -> str:
-    if not array.flags.c_contiguous:
-        raise TypeError("kernels take contiguous arrays")
-    return f"{array.dtype.kind}{array.itemsize}x{array.ndim}"
+class _PassedArray:
+    """An array as an argument. Many calls pass the same ones, so what was found out of the last one is kept.
 
+    form   its type
+    words  what Numba passes for it: its owner (nobody), counts, address, shape and strides
+    """
 
-def _add_array(words: list[int], array: np.ndarray) -> None:
-    """Add what Numba passes for an array: its owner (nobody), counts, address, shape and strides."""
-    words += (0, 0, array.size, array.itemsize, array.ctypes.data)
-    words += array.shape
-    words += array.strides
+    __slots__ = ("array", "form", "words")
+
+    def __init__(self, array: np.ndarray) -> None:
+        if not array.flags.c_contiguous:
+            raise TypeError("kernels take contiguous arrays")
+        self.array = ref(array)
+        self.form = f"{array.dtype.kind}{array.itemsize}x{array.ndim}"
+        self.words = (0, 0, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides)

@@ -47,10 +47,16 @@ from binspark.event import (
     XaPrepare,
     Xid,
 )
+from binspark.event.rows import RowOperation
 from binspark.event.variables import IntvarKind
 from binspark.render.json_values import readable
 
 _MAX_LENGTH = 100
+_IN_WORDS = {
+    RowOperation.INSERT: "insert into",
+    RowOperation.UPDATE: "update of",
+    RowOperation.DELETE: "delete from",
+}
 _SPACE = re.compile(r"[ \t\r\n]+")
 
 
@@ -82,7 +88,7 @@ def _query(body: Any, _event: Event) -> str:
 
 
 def _rows(body: Any, _event: Event) -> str:
-    return f"{body.operation} into table {body.table_id}, {len(body.rows)} bytes of rows"
+    return f"{_IN_WORDS[body.operation]} table {body.table_id}, {len(body.rows)} bytes of rows"
 
 
 def _payload(body: Any, _event: Event) -> str:

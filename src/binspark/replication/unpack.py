@@ -35,7 +35,7 @@ _UNDECIDED = int(Role.UNDECIDED)
 _BYTES_PER_EVENT = 1 << 14
 """The number of bytes that cost the plain unpacker about as much more than the kernel as one event does."""
 
-_KERNEL_PAYS = 1 << 18
+_KERNEL_PAYS = 1 << 16
 """The number of events that take about as long as loading the kernel."""
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from binspark.kernels.compiler import kernel
 from binspark.kernels.json.opaque import write_opaque
-from binspark.kernels.json.strings import ROOM, write_quoted
+from binspark.kernels.json.strings import HIGH_BITS, QUOTE, ROOM, SPACES, special_bytes, write_quoted
 from binspark.kernels.layout import NO_ROOM, REFUSED
-from binspark.kernels.memory import load8, load16, load16s, load32, load32s, load64, store8, store16, store64
+from binspark.kernels.memory import load8, load16, load16s, load32, load32s, load64, store8, store16, store32, store64
 from binspark.kernels.printing.digits import write_signed, write_unsigned
 from binspark.kernels.printing.doubles import write_double
 from binspark.kernels.words import stack_words
@@ -28,7 +28,7 @@ _LEVEL = 24  # bytes that are kept of an array or object while one inside it is 
 _LEVEL_WORDS = 3 * _MAX_DEPTH
 
 _OPEN_OBJECT, _CLOSE_OBJECT, _OPEN_ARRAY, _CLOSE_ARRAY = (ord(character) for character in "{}[]")
-_COMMA, _COLON = (int.from_bytes(text, "little") for text in (b", ", b": "))
+_COMMA, _COLON, _AFTER_KEY = (int.from_bytes(text, "little") for text in (b", ", b": ", b'": '))
 
 
 class Container(NamedTuple):
@@ -180,6 +180,13 @@ def write_key(at: int, limit: int, container: Container, index: int) -> tuple[in
     length = load16(entry + container.width)
     if source == 0 or length > container.stop - source:
         return REFUSED, 0
+    if length < 8 and source + 8 <= container.stop:
+        word = load64(source) & ~(-1 << 8 * length) | SPACES << 8 * length
+        if special_bytes(word) | word & HIGH_BITS == 0:
+            store8(at, QUOTE)
+            store64(at + 1, word)
+            store32(at + 1 + length, _AFTER_KEY)
+            return at + length + 4, length
     at = write_quoted(at, limit, source, length)
     if at < 0:
         return at, 0

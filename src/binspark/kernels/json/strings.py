@@ -19,8 +19,8 @@ ROOM = 128
 
 QUOTE = ord('"')
 _LOW_BITS = 0x0101_0101_0101_0101
-_HIGH_BITS = -0x7F7F_7F7F_7F7F_7F80  # the top bit of each of eight bytes
-_SPACES = 0x20 * _LOW_BITS
+HIGH_BITS = -0x7F7F_7F7F_7F7F_7F80  # the top bit of each of eight bytes
+SPACES = 0x20 * _LOW_BITS
 _QUOTES = QUOTE * _LOW_BITS
 _BACKSLASHES = ord("\\") * _LOW_BITS
 _WIDEST = 4  # bytes of a character
@@ -64,13 +64,13 @@ def write_quoted(at: int, limit: int, source: int, length: int) -> int:
             return write_with_care(at, limit, source, end)
     elif left >= 8:
         head, tail = load64(source), load64(end - 8)
-        if (special_bytes(head) | special_bytes(tail)) | (head | tail) & _HIGH_BITS:
+        if (special_bytes(head) | special_bytes(tail)) | (head | tail) & HIGH_BITS:
             return write_with_care(at, limit, source, end)
         store64(at, head)
         store64(at + left - 8, tail)
     elif left:
         word = few_bytes(source, left)
-        if special_bytes(word) | word & _HIGH_BITS:
+        if special_bytes(word) | word & HIGH_BITS:
             return write_with_care(at, limit, source, end)
         store64(at, word)
     at += left
@@ -81,7 +81,7 @@ def write_quoted(at: int, limit: int, source: int, length: int) -> int:
 @kernel
 def write_with_care(at: int, limit: int, source: int, end: int) -> int:
     """Write the rest of a string, eight bytes at a time. From the first byte that is not ASCII on it is checked."""
-    unchecked = _HIGH_BITS
+    unchecked = HIGH_BITS
     while source < end:
         if at > limit:
             return NO_ROOM
@@ -111,10 +111,10 @@ def special_bytes(word: int) -> int:
     """Mark the bytes that need an escape, in their top bits. The lowest mark is right, others may be too many."""
     quotes = word ^ _QUOTES
     backslashes = word ^ _BACKSLASHES
-    marks = difference(word, _SPACES) & ~word
+    marks = difference(word, SPACES) & ~word
     marks |= difference(quotes, _LOW_BITS) & ~quotes
     marks |= difference(backslashes, _LOW_BITS) & ~backslashes
-    return marks & _HIGH_BITS
+    return marks & HIGH_BITS
 
 
 @kernel
