@@ -18,8 +18,8 @@ from binspark.columns.sequence import Sequence, log_number
 from binspark.errors import Unsupported
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 
-Place = tuple[int, int, int, int]
-PLACES = st.tuples(
+Coordinates = tuple[int, int, int, int]
+COORDINATES = st.tuples(
     st.integers(0, 0xFFFF), st.integers(0, 0xFFFFFFFF), st.integers(0, (1 << 48) - 1), st.integers(0, (1 << 31) - 1)
 )
 RESERVED = {
@@ -34,23 +34,23 @@ RESERVED = {
 }
 
 
-def value(place: Place) -> str:
-    epoch, log, position, row = place
+def value(coordinates: Coordinates) -> str:
+    epoch, log, position, row = coordinates
     arrays = np.array([position], dtype=np.int64), np.array([row], dtype=np.int32)
     (text,) = Sequence(epoch).values(log, *arrays, Arena()).to_pylist()
     return str(text)
 
 
-@given(PLACES)
-def test_a_value_is_hexadecimal_text_of_a_fixed_width(place: Place) -> None:
-    epoch, log, position, row = place
-    assert value(place) == f"{epoch:04x}{log:08x}{position:012x}{row:08x}"
-    assert len(value(place)) == 32  # Delta keeps minimum and maximum of so many characters
+@given(COORDINATES)
+def test_a_value_is_hexadecimal_text_of_a_fixed_width(coordinates: Coordinates) -> None:
+    epoch, log, position, row = coordinates
+    assert value(coordinates) == f"{epoch:04x}{log:08x}{position:012x}{row:08x}"
+    assert len(value(coordinates)) == 32  # Delta keeps minimum and maximum of so many characters
 
 
-@given(st.lists(PLACES, max_size=30, unique=True))
-def test_texts_sort_as_the_places_do(places: list[Place]) -> None:
-    texts = [value(place) for place in sorted(places)]
+@given(st.lists(COORDINATES, max_size=30, unique=True))
+def test_texts_sort_as_their_coordinates_do(all_coordinates: list[Coordinates]) -> None:
+    texts = [value(coordinates) for coordinates in sorted(all_coordinates)]
     shuffled = pa.array(texts[::-1], pa.string())
     assert sorted(texts) == texts
     assert shuffled.take(pc.sort_indices(shuffled)).to_pylist() == texts
@@ -60,7 +60,10 @@ def test_texts_sort_as_the_places_do(places: list[Place]) -> None:
 
 def test_data_frames_sort_them_in_the_same_way() -> None:
     pandas = pytest.importorskip("pandas")
-    texts = [value(place) for place in [(0, 9, 4, 0), (0, 10, 4, 0), (0, 10, 4, 10), (0, 10, 1 << 33, 9), (1, 1, 4, 0)]]
+    texts = [
+        value(coordinates)
+        for coordinates in [(0, 9, 4, 0), (0, 10, 4, 0), (0, 10, 4, 10), (0, 10, 1 << 33, 9), (1, 1, 4, 0)]
+    ]
     frame = pandas.DataFrame({"_seq": texts[::-1]})
     assert frame.sort_values("_seq")["_seq"].tolist() == texts
 
