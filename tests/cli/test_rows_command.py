@@ -198,7 +198,7 @@ def test_a_checksum_that_does_not_match_ends_a_file(tmp_path: Path, capsys: pyte
             ["--include-gtids", "0-1-2-3"],
             "--include-gtids must be a GTID set of MySQL, or GTIDs of MariaDB such as 0-1-42",
         ),
-        (["--operations", "remove"], "--operations must be insert, update or delete, got 'remove'"),
+        (["--operations", "remove"], "--operations must be insert, update, delete or truncate, got 'remove'"),
         (["--schema-file", "no-such.sql"], "no-such.sql"),
         (["--stop-position", "-1"], "--stop-position must be 1 or more, got '-1'"),
         (["--server-id", "one"], "--server-id must be an integer, got 'one'"),

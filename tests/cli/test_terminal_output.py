@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -14,7 +15,7 @@ import pytest
 from binspark.cli.output import escaped, one_line
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, varchar
 
-EVIL = "a\x9b2Jb\x7f\u202ec"  # a command of terminals, a delete, and a mark that turns text around
+EVIL = "a\x1b[2Ja\x9b2Jb\x7f\u202ec"  # a command of terminals, a delete, and a mark that turns text around
 NAME = "sh\x1b]0;evil\x07op"
 RAW = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u202e]|\x1b(?![\\[])")
 COMMANDS = (["rows"], ["events"], ["transactions"], ["stat"], ["verify"], ["explain"], ["rows", "--format", "jsonl"])
@@ -69,10 +70,12 @@ def test_they_are_escaped_in_one_way(log: str) -> None:
 
 
 def test_a_pipe_gets_them_as_they_are(log: str) -> None:
-    assert EVIL in in_pipe("rows", log)
-    assert EVIL in in_pipe("rows", "--format", "jsonl", log)
+    as_json = json.dumps(EVIL, ensure_ascii=False)
+    assert as_json in in_pipe("rows", log)
+    assert as_json in in_pipe("rows", "--format", "jsonl", log)
     assert NAME in in_pipe("rows", log)
     assert NAME in in_pipe("transactions", log)
+    assert EVIL in in_pipe("events", log)
 
 
 def test_long_values_are_cut_off_on_a_terminal_alone(tmp_path: Path) -> None:

@@ -161,8 +161,11 @@ def skipped_record(part: SkippedPart) -> dict[str, Any]:
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print text that comes from a log or a server: to a terminal with control characters escaped, else as it is."""
-    click.echo(safe(text, err=err), err=err, nl=nl)
+    """Print text that comes from a log or a server: to a terminal with control characters escaped, else as it is.
+
+    Without `color`, click would remove what looks like colors where the output is no terminal.
+    """
+    click.echo(safe(text, err=err), err=err, nl=nl, color=True)
 
 
 def safe(text: str, *, err: bool = False) -> str:

@@ -195,6 +195,9 @@ def from_table_map(table_map: TableMap, *, mariadb: bool = False) -> TableSchema
 
     The families count columns with a collation by different rules, so the family must be known.
     """
+    if not table_map.has_type_metadata:
+        name = f"{table_map.schema}.{table_map.table}"
+        raise Unsupported(f"the TABLE_MAP of {name} has no type metadata, as those of servers up to MySQL 5.1.17")
     columns = [_column(table_map, index) for index in range(table_map.column_count)]
     fields = spread_metadata(table_map, columns, mariadb=mariadb)
     described = tuple(replace(column, **known) for column, known in zip(columns, fields, strict=True))

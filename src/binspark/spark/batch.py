@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 
 from binspark.files.splits import Split
 from binspark.kernels import cache
-from binspark.spark.options import ParseMode, SourceOptions, View
+from binspark.spark.options import ParseMode, Shape, SourceOptions, View
 from binspark.spark.plan import ReadPlan, SchemaVersion
 from binspark.spark.schemas import arrow_schema
 from binspark.spark.travel import packed
@@ -67,6 +67,10 @@ class BinlogReader(DataSourceReader):
 def make_view(options: SourceOptions, schema: StructType, version: SchemaVersion | None) -> ViewReader:
     """Return the reader of the view, or of the table, that the options select."""
     target = arrow_schema(schema)
+    if version is not None and options.shape is not Shape.ROWS:
+        from binspark.spark.views.shapes import ShapedView
+
+        return ShapedView(options, schema, version)
     if version is not None:
         from binspark.spark.views.table import TableView
 

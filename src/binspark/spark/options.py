@@ -85,6 +85,14 @@ class SchemaEvolution(StrEnum):
     RESTART = "restart"
 
 
+class Shape(StrEnum):
+    """The form in which a typed table has its rows."""
+
+    ROWS = "rows"
+    DEBEZIUM = "debezium"
+    CDF = "cdf"
+
+
 @dataclass(frozen=True)
 class SourceOptions:
     """The options of a query; `SPARK_OPTIONS`, `SELECTION_OPTIONS` and `SERVER_OPTIONS` have their meanings.
@@ -99,6 +107,7 @@ class SourceOptions:
     paths: tuple[str, ...] = ()
     view: View = View.CHANGES
     table: str | None = None
+    shape: Shape = Shape.ROWS
     mode: ParseMode = ParseMode.FAILFAST
     rows: RowFormat = RowFormat.VARIANT
     json: JsonFormat = JsonFormat.STRING
@@ -174,6 +183,10 @@ SPARK_OPTIONS = (
         help="What a row is.",
     ),
     SparkOption(name="table", parse=TABLE.parse, help=TABLE.help),
+    SparkOption(
+        name="shape", parse=values.one_of(Shape), choices=tuple(Shape), default="rows",
+        help="The form of a typed table: a row for each change, Debezium's change events, or Delta's change data feed.",
+    ),
     SparkOption(
         name="mode", parse=values.one_of(ParseMode), choices=tuple(ParseMode), default="FAILFAST",
         help="Whether damage fails the query, or reading continues with the next transaction.",
@@ -289,6 +302,9 @@ def _check_combinations(fields: Mapping[str, Any], selection: Mapping[str, str])
     view = fields.get("view", View.CHANGES)
     if "table" in fields and view is not View.CHANGES:
         raise OptionError(f"cannot be combined with the view {view}, which has columns of its own", option="table")
+    shape = fields.get("shape", Shape.ROWS)
+    if shape is not Shape.ROWS and "table" not in fields:
+        raise OptionError(f"{shape} needs the option table: it is a form of one table's rows", option="shape")
     if "table" in fields and "tables" in selection:
         raise OptionError("table and tables cannot be combined")
     about_rows = [name for name in map(Surface.SPARK.spell, selection) if name in _OPTIONS_ABOUT_ROWS]

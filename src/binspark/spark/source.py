@@ -14,11 +14,12 @@ from binspark.errors import OptionError
 from binspark.kernels import cache
 from binspark.spark import schemas
 from binspark.spark.batch import BinlogReader
-from binspark.spark.options import STREAM_ONLY, SourceOptions, View, read_options
+from binspark.spark.options import STREAM_ONLY, Shape, SourceOptions, View, read_options
 from binspark.spark.plan import ReadPlan, SchemaVersion, make_plan
 from binspark.spark.table_schemas import check_columns, current_version, newest_version
 from binspark.spark.travel import packed
 from binspark.spark.unmatched import warn_of_unmatched
+from binspark.spark.views.shapes import check_shaped, shaped_schema
 
 if TYPE_CHECKING:
     from binspark.spark.server_batch import ServerBatchReader
@@ -55,7 +56,8 @@ class BinlogDataSource(DataSource):
         options = self._parsed
         cache.enable()
         if options.table is not None:
-            return schemas.table_schema(self._find_version().table, options)
+            make = schemas.table_schema if options.shape is Shape.ROWS else shaped_schema
+            return make(self._find_version().table, options)
         return view_schema(options)
 
     def reader(self, schema: StructType) -> BinlogReader | ServerBatchReader:
@@ -63,10 +65,7 @@ class BinlogDataSource(DataSource):
         options = self._parsed
         cache.enable()
         _check_batch(self.options, options)
-        if options.table is None:
-            _check_view(schema, options)
-        else:
-            check_columns(schema.names, self._find_version(), options)
+        self._check_schema(schema)
         if options.is_live:
             from binspark.spark.server_batch import ServerBatchReader, plan_server
 
@@ -91,11 +90,18 @@ class BinlogDataSource(DataSource):
         options = replace(self._parsed, streaming=True, own_schema=self._own_schema)
         cache.enable()
         _check_stream(options)
+        self._check_schema(schema)
+        return BinlogStreamReader(options, schema, self._version)
+
+    def _check_schema(self, schema: StructType) -> None:
+        """Refuse columns that there are not."""
+        options = self._parsed
         if options.table is None:
             _check_view(schema, options)
-        else:
+        elif options.shape is Shape.ROWS:
             check_columns(schema.names, self._find_version(), options)
-        return BinlogStreamReader(options, schema, self._version)
+        else:
+            check_shaped(schema, self._find_version().table, options)
 
     def _planned(self) -> ReadPlan:
         if self._plan is None:

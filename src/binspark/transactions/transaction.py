@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from binspark.event import Event, GtidEvent, GtidTagged, MariadbGtidEvent, RowOperation
@@ -28,7 +28,7 @@ class TableChanges:
     events: int
     bytes: int
     rows: int | None = None
-    overhead: int = 0
+    overhead: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,6 +69,9 @@ def with_row_images(spans: list[Span], frame: Frame, rows: Rows, table: TableSch
     if not spans or spans[-1].name != _ROWS or rows.compressed is not None:
         return spans
     images = spans[-1]
+    if ROWS_KINDS[frame.type_code].version == 0:
+        meaning = "row images in the record format of the table, which logs of pre-releases of 5.1 do not describe"
+        return [*spans[:-1], replace(images, meaning=meaning)]
     if table is None:
         unknown = replace(images, meaning=f"row images; no TABLE_MAP with id {rows.table_id} comes before them")
         return [*spans[:-1], unknown]
