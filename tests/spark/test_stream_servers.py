@@ -119,7 +119,7 @@ def test_views_follow_a_server_too(spark: SparkSession, start_server: StartServe
     server = start_server(MySQL, GTIDS)
     make_table(server)
     insert(server, "a", "b")
-    events = Stream(spark, tmp_path / "events", live_options(server, view="events"))
+    events = Stream(spark, tmp_path / "events", live_options(server, view="events", body="true"))
     events.run()
     assert "WRITE_ROWS" in {row["type"] for row in events.rows}
     assert any("CREATE TABLE" in str(row["body"]) for row in events.rows if row["type"] == "QUERY")

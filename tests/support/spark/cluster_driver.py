@@ -93,7 +93,7 @@ def read_through_connect(spark: SparkSession, logs: str) -> dict[str, Any]:
     return {
         "tables": {name: tables[name].count() for name in tables},
         "key": keys.collect()[0]["id"],
-        "schema": read(spark, logs, view="events").schema["body"].dataType.simpleString(),
+        "schema": read(spark, logs, view="events", body="true").schema["body"].dataType.simpleString(),
     }
 
 
