@@ -261,3 +261,20 @@ def test_a_log_from_standard_input_is_exported(tmp_path: Path) -> None:
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert "shop.orders" in result.stdout
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize("family", ["mysql", "mariadb"])
+def test_rows_of_minimal_images_keep_their_key(tmp_path: Path, family: str) -> None:
+    logs = case_logs(f"{family}/image-minimal")
+    assert exit_code(["export", *map(str, logs), "-o", str(tmp_path / "out")]) == 0
+    changes = list(binspark.rows(logs))
+    names = {f"{change.schema}.{change.table}" for change in changes if change.key is not None}
+    assert names
+    for name in names:
+        logged = [change.key for change in changes if f"{change.schema}.{change.table}" == name]
+        rows = exported(tmp_path / "out", name)
+        assert len(rows) == len(logged) > 0
+        for row, key in zip(rows, logged, strict=True):
+            assert key is not None
+            assert all(row[column] is not None for column in key)
+            assert all(dict(row["_key"])[column] is not None for column in key)  # type: ignore[call-overload]

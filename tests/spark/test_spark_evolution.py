@@ -210,7 +210,9 @@ def test_a_table_that_was_created_again_has_the_schema_of_the_new_one(save: Save
     )
     frame = read(log, table="shop.items")
     assert column_types(frame) == "id bigint, price string"
-    assert values(records(frame)) == [{"id": 1, "price": "9.99"}, {"id": 2, "price": "free"}]
+    assert [row["_op"] for row in records(frame)] == ["insert", "truncate", "insert"]
+    rows = records(frame.where("_op = 'insert'"))
+    assert values(rows) == [{"id": 1, "price": "9.99"}, {"id": 2, "price": "free"}]
 
 
 def test_a_renamed_table_has_the_rows_of_its_name(save: SaveLog, read: ReadLogs) -> None:
@@ -269,7 +271,7 @@ def test_all_columns_whose_types_conflict_are_named_at_once(save: SaveLog, read:
     error = failure(read(log, table="shop.items").collect)
     assert "stringColumns=price,name reads them as text in all versions" in error.message
     frame = read(log, table="shop.items", stringColumns="price,name")
-    assert values(records(frame)) == [
+    assert values(records(frame.where("_op = 'insert'"))) == [
         {"id": "1", "price": "9.99", "name": "old"},
         {"id": "b", "price": "2", "name": "3"},
     ]

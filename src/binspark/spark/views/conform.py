@@ -130,7 +130,7 @@ class Conformer:
         column = _column(version.table, source)
         if have == GEOMETRY and field.type != GEOMETRY and self._options.geometry is not None:
             return geometry_of(self._options.geometry, field.type)
-        if field.name.lower() in self._options.selection.string_columns:
+        if field.type == pa.string() and field.name.lower() in self._options.selection.string_columns:
             return as_text(have, column)
         return conversion(have, field.type, column)
 

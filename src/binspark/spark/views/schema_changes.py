@@ -64,7 +64,11 @@ class SchemaChanges:
         """Return the error for columns whose types cannot become those of the query, with ways to go on that work."""
         why = ", ".join(f"{field.name} cannot become {field.type}" for field in fields)
         if self._options.streaming and not self._is_older(version):
-            return self._changed(version, why, self._restart_advice)
+            if not self._options.own_schema:
+                return self._changed(version, why, self._restart_advice)
+            advice = f"change or remove it, and {_RESTART}"
+            message = f"rows do not fit the .schema(…) of the query: {why}. {describe_version(version)}. {advice}"
+            return SchemaError(message, version.position)
         strings = f"stringColumns={','.join(field.name for field in fields)}"
         what = "it" if len(fields) == 1 else "them"
         ways = [f"{strings} reads {what} as text in all versions", *self._other_ways(version)]
