@@ -154,13 +154,9 @@ def _found(connection: Connection, logs: tuple[ServerLog, ...], start: Start, op
     server = server_info(connection).uuid
     if found.server not in ("", server):
         raise OptionError(f"is a position of another server, {found.server}; this one is {server}", option=option)
-    sizes = {log.name: log.size for log in logs}
-    if found.file not in sizes and isinstance(start, BinlogPosition):
+    if isinstance(start, BinlogPosition) and found.file not in (log.name for log in logs):
         has = f"{logs[0].name} to {logs[-1].name}" if logs else "none"
         raise OptionError(f"names {found.file}, which the server does not have; it has {has}", option=option)
-    if isinstance(start, BinlogPosition) and found.offset > sizes[found.file]:
-        size = sizes[found.file]
-        raise OptionError(f"is {found.describe()}, but {found.file} ends at {size}", option=option)
     return _without_gtids(found, connection)
 
 
