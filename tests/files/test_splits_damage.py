@@ -29,7 +29,7 @@ from tests.support.files.split_reading import (
 CHECKED = [kind for kind in KINDS if kind.endswith("crc32") and not kind.startswith("5.6-named")]
 UNCHECKED = [kind for kind in KINDS if not kind.endswith("crc32") and not kind.startswith("5.6-named")]
 FIELDS = {"time": 0, "type": 4, "server": 5, "size": 9, "high-size": 12, "position": 13, "flags": 17, "body": 20}
-POSITION = 5
+POSITION = 6
 
 
 @pytest.fixture(scope="module")
