@@ -39,7 +39,7 @@ spark = local_session("who deleted")
 binlog = {
     "changes": {"table": arguments.table, "operations": "delete"},
     "transactions": {"view": "transactions"},
-    "events": {"view": "events"},
+    "events": {"view": "events", "body": "true"},
 }
 for name, options in binlog.items():
     spark.read.format("binlog").options(**options).load(arguments.logs).createOrReplaceTempView(name)

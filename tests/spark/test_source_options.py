@@ -112,7 +112,7 @@ def test_an_option_selects_rows(name: str, value: str, field: str, expected: obj
         ("expandPayloads", "yes", "expandPayloads must be true or false, got 'yes'"),
         ("tables", "orders", "tables must be schema.table, or a pattern such as 'shop.*', got 'orders'"),
         ("excludeTables", "orders", "excludeTables must be schema.table, or a pattern such as 'shop.*', got 'orders'"),
-        ("operations", "upsert", "operations must be insert, update or delete, got 'upsert'"),
+        ("operations", "upsert", "operations must be insert, update, delete or truncate, got 'upsert'"),
         ("committedFrom", "yesterday", "committedFrom must be a time such as 2026-11-15 09:30:00, got 'yesterday'"),
         ("committedBefore", "13", "committedBefore must be a time such as 2026-11-15 09:30:00, got '13'"),
         ("serverId", "one", "serverId must be an integer, got 'one'"),

@@ -79,11 +79,16 @@ class Unpacked:
 UnpackFunction = Callable[[UnreadPackets, Unpacked], Outcome]
 
 
+def is_numpy_loaded() -> bool:
+    """Return whether this process has paid for NumPy already."""
+    return "numpy" in sys.modules
+
+
 class Unpacker:
     """Unpacks plainly until much has come, then with the kernel; from the beginning if NumPy is loaded anyway."""
 
     def __init__(self) -> None:
-        self._kernel: KernelUnpacker | None = KernelUnpacker() if "numpy" in sys.modules else None
+        self._kernel: KernelUnpacker | None = KernelUnpacker() if is_numpy_loaded() else None
         self._cost = 0
 
     @property
