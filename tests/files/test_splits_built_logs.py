@@ -35,6 +35,7 @@ from tests.support.files.split_reading import (
     split_events,
     split_rows,
     splits_at,
+    value_in,
 )
 
 kinds = pytest.mark.parametrize("kind", KINDS)
@@ -138,7 +139,7 @@ def test_a_log_past_4_gib_is_split_where_its_positions_wrap(named: bool, tmp_pat
     for boundary in range(FOUR_GIB - 500, planned.size, 61):
         splits = [Split((planned,), FOUR_GIB - 500, boundary), Split((planned,), boundary, None)]
         rows = split_rows(splits, SplitReader(history_of()))
-        assert [row[9] for row in rows.tables["shop.items"]] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+        assert [value_in(row, "id") for row in rows.tables["shop.items"]] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
 
 
 def test_nothing_is_lost_when_bytes_before_begin_look_like_a_gtid(tmp_path: Path) -> None:

@@ -24,12 +24,12 @@ from tests.support.files.split_reading import (
     split_events,
     split_rows,
     splits_at,
+    value_in,
 )
 
 CHECKED = [kind for kind in KINDS if kind.endswith("crc32") and not kind.startswith("5.6-named")]
 UNCHECKED = [kind for kind in KINDS if not kind.endswith("crc32") and not kind.startswith("5.6-named")]
 FIELDS = {"time": 0, "type": 4, "server": 5, "size": 9, "high-size": 12, "position": 13, "flags": 17, "body": 20}
-POSITION = 6
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ class Case:
 def outside(rows: dict[str, list[Row]], damage: Damage) -> dict[str, list[Row]]:
     """Return the rows before damage and after it."""
     kept = {
-        name: [row for row in of_table if not damage.start <= row[POSITION] < damage.end]
+        name: [row for row in of_table if not damage.start <= value_in(row, "_log_pos") < damage.end]
         for name, of_table in rows.items()
     }
     return {name: of_table for name, of_table in kept.items() if of_table}
@@ -161,7 +161,7 @@ def check_it_fails(case: Case, content: bytes, damaged: range, cuts: list[int]) 
 
 
 def _count(case: Case, part: range) -> int:
-    return sum(1 for of_table in case.rows.values() for row in of_table if row[POSITION] in part)
+    return sum(1 for of_table in case.rows.values() for row in of_table if value_in(row, "_log_pos") in part)
 
 
 @pytest.mark.parametrize("kind", CHECKED)

@@ -16,7 +16,16 @@ from binspark.files.split_reader import SplitReader
 from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.testing.builder import BinlogBuilder, insert
 from tests.support.files.split_logs import ITEMS, KINDS, BuiltLog, built_log
-from tests.support.files.split_reading import Rows, all_events, all_rows, history_of, plan, split_events, split_rows
+from tests.support.files.split_reading import (
+    Rows,
+    all_events,
+    all_rows,
+    history_of,
+    plan,
+    split_events,
+    split_rows,
+    value_in,
+)
 
 kinds = pytest.mark.parametrize("kind", KINDS)
 
@@ -131,8 +140,11 @@ def test_rows_of_a_narrowed_log_are_those_of_its_transactions(size: int, tmp_pat
     unsplit = all_rows(log.content, planned.name).tables
     first, last = log.starts[2], log.starts[5]
     found = split_rows(split_logs([planned.narrowed(first, last)], size), SplitReader(history_of(planned)))
-    positions = {name: [row[5] for row in of_table] for name, of_table in found.tables.items()}
-    expected = {name: [row[5] for row in of_table if first <= row[5] < last] for name, of_table in unsplit.items()}
+    positions = {name: [value_in(row, "_log_pos") for row in of_table] for name, of_table in found.tables.items()}
+    expected = {
+        name: [position for position in (value_in(row, "_log_pos") for row in of_table) if first <= position < last]
+        for name, of_table in unsplit.items()
+    }
     assert positions == {name: of_table for name, of_table in expected.items() if of_table}
 
 
@@ -171,7 +183,7 @@ def test_a_transaction_that_continues_in_the_next_relay_log_keeps_its_gtid(tmp_p
     log.write(log.change_specs((insert(ITEMS, (2,)),), log.default_rows_codes()))
     logs = plan_logs([LogSource(str(path)) for path in log.save(tmp_path)])
     found = split_rows(split_logs(logs, 1), SplitReader(history_of(*logs)))
-    assert [row[2] for row in found.tables["shop.items"]] == [f"{log.server_uuid}:1"] * 2
+    assert [value_in(row, "_gtid") for row in found.tables["shop.items"]] == [f"{log.server_uuid}:1"] * 2
 
 
 def test_logs_are_planned_in_order_without_empty_files(tmp_path: Path) -> None:

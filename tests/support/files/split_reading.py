@@ -120,7 +120,19 @@ def rows_in(found: TableBatch) -> Iterator[Row]:
         images = [known[number] for number in found.images.numbers]
     columns = [plain(column) for column in batch.columns]
     names = tuple(batch.schema.names)
-    return zip([names] * batch.num_rows, *columns, images, strict=True)
+    for row in zip([names] * batch.num_rows, *columns, images, strict=True):
+        yield _truncation(row) if value_in(row, "_op") == "truncate" else row
+
+
+def _truncation(row: Row) -> Row:
+    """Return the metadata of TRUNCATE or DROP TABLE: the columns are those of the last CREATE TABLE, if it was read."""
+    names = tuple(name for name in row[0] if name.startswith("_") and name not in ("_key", "_before"))
+    return names, *(value_in(row, name) for name in names)
+
+
+def value_in(row: Row, column: str) -> Any:
+    """Return the value that a row of `rows_in` has in a column."""
+    return row[1 + row[0].index(column)]
 
 
 def plain(array: pa.Array) -> list[Any]:
@@ -130,7 +142,8 @@ def plain(array: pa.Array) -> list[Any]:
         return list(array.cast(kind.value_type).to_pylist())
     if pa.types.is_struct(kind):
         children = [plain(array.field(index)) for index in range(kind.num_fields)]
-        return list(zip(array.is_valid().to_pylist(), *children, strict=True))
+        values = zip(*children, strict=True) if children else [()] * len(array)
+        return [value if valid else None for valid, value in zip(array.is_valid().to_pylist(), values, strict=True)]
     if pa.types.is_temporal(kind) or pa.types.is_floating(kind):
         return list(array.view(pa.int32() if kind.bit_width == 32 else pa.int64()).to_pylist())
     if pa.types.is_list(kind) and pa.types.is_floating(kind.value_type):
