@@ -228,7 +228,7 @@ def test_the_orders_that_were_deleted_are_in_the_log() -> None:
     [
         ({"tables": ["orders"]}, r"^tables must be schema\.table, or a pattern such as 'shop\.\*', got 'orders'$"),
         ({"table": ["shop.orders"]}, r"^there is no option table; did you mean tables\?$"),
-        ({"operations": ["remove"]}, "^operations must be insert, update or delete, got 'remove'$"),
+        ({"operations": ["remove"]}, "^operations must be insert, update, delete or truncate, got 'remove'$"),
         (
             {"start_datetime": "yesterday"},
             "^start_datetime must be a time such as 2026-11-15 09:30:00, got 'yesterday'",

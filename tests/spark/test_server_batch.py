@@ -96,10 +96,11 @@ def test_every_view_reads_a_server(read_server: Read, server: Server, spark: Spa
     for view in ("changes", "events", "transactions", "chunks", "tables"):
         paths = [str(log) for log in server.log_files()]
         rows = {"rows": "json"} if view == "changes" else {}
-        on_disk = spark.read.format("binlog").options(view=view, maxSplitBytes="1", **rows).load(paths)
-        expected = sorted(map(repr, on_disk.collect()))
+        on_disk = spark.read.format("binlog").options(view=view, maxSplitBytes="64k", **rows).load(paths)
+        expected = sorted(map(repr, on_disk.drop("flags").collect()))  # a server clears the flag of an active log
         assert expected
-        assert sorted(map(repr, read_server(view=view, maxSplitBytes="1", **rows).collect())) == expected, view
+        found = read_server(view=view, maxSplitBytes="64k", **rows).drop("flags")
+        assert sorted(map(repr, found.collect())) == expected, view
 
 
 def test_positions_limit_what_is_read(read_server: Read, server: Server) -> None:

@@ -76,7 +76,8 @@ deleted.show(truncate=False)""",
         "Who used the connection (thread_id) is in the server's audit log, or in that of the application.",
         """\
 gtid = deleted.collect()[0]["_gtid"]
-events = spark.read.format("binlog").options(view="events", body=True, includeGtids=gtid).load(f"{shop}/mysql")
+options = {"view": "events", "body": True, "includeGtids": gtid}
+events = spark.read.format("binlog").options(**options).load(f"{shop}/mysql")
 statements = events.selectExpr("file", "pos", "type", "body:thread_id::int", "body:query::string")
 statements.where("query IS NOT NULL").orderBy("pos").show(truncate=False, vertical=True)""",
     ),
