@@ -79,7 +79,8 @@ class ChangeReader:
 
     def _truncations(self, event: Event, emptied: Emptied) -> Iterator[Change]:
         """Yield a change for each table that a statement empties."""
-        schemas = {schema.name: schema for schema in emptied.tables}
+        known = {*self.tables, *(self.selection.tables or ())}
+        schemas = emptied.by_name(known, case_matters=self.history.catalog.case_matters)
         names = [*schemas]
         if emptied.database:
             others = {name for name in self.tables - schemas.keys() if name.partition(".")[0] == emptied.database}

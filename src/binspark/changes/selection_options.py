@@ -238,7 +238,7 @@ SELECTION_OPTIONS = (
     SelectionOption(
         name="metadata", target="metadata", parse=values.flag, metavar="", default="true",
         surfaces=frozenset({Surface.PYTHON}), for_batches=True,
-        help="Add the metadata columns, whose names begin with _.",
+        help="Add the metadata columns, whose names begin with _. Without them, truncations have no row.",
     ),
     METADATA_PREFIX,
     SelectionOption(

@@ -153,16 +153,17 @@ class SlowPath:
         emptied = self._history.feed(event)
         if len(self._history.entries) != before:
             self._batches.tables.forget_ids()
-        if emptied != NONE_EMPTIED and self._selects(event):
+        if emptied != NONE_EMPTIED and self._selects(event) and self._selection.metadata:
             yield from self._truncations(event, emptied)
 
     def _truncations(self, event: Event, emptied: Emptied) -> Iterator[TableBatch]:
         """Yield a row for each table that a statement empties."""
         tables, selection = self._batches.tables, self._selection
-        names = [schema.name for schema in emptied.tables]
-        schemas = {schema.name: schema for schema in emptied.tables}
+        known = {*tables.names(), *(selection.tables or ())}
+        schemas = emptied.by_name(known, case_matters=self._history.catalog.case_matters)
+        names = [*schemas]
         if emptied.database:
-            others = [name for name in (*tables.names(), *(selection.tables or ())) if name not in schemas]
+            others = [name for name in known if name not in schemas]
             names += sorted({name for name in others if name.partition(".")[0] == emptied.database})
         for number, name in enumerate(names):
             if selection.wants(name) and selection.wants_operation(RowOperation.TRUNCATE):

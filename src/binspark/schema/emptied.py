@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import NamedTuple
 
 from binspark.schema.catalog import Catalog
@@ -18,6 +20,19 @@ class Emptied(NamedTuple):
 
     tables: tuple[TableSchema, ...] = ()
     database: str = ""
+
+    def by_name(self, known: Collection[str], *, case_matters: bool) -> dict[str, TableSchema]:
+        """Return the tables by name: as in `known`, the names of tables in row events, where only the case differs.
+
+        A server with lower_case_table_names=1 logs statements with names as they were written.
+        """
+        spellings = {} if case_matters else {name.lower(): name for name in known}
+        found: dict[str, TableSchema] = {}
+        for table in self.tables:
+            name = table.name if table.name in known else spellings.get(table.name.lower(), table.name)
+            schema, _, own_name = name.partition(".")
+            found[name] = replace(table, schema=schema, table=own_name)
+        return found
 
 
 NONE_EMPTIED = Emptied()
