@@ -59,7 +59,7 @@ def test_who_deleted_reads_other_logs_too(tmp_path: Path) -> None:
 
 def test_sql_alone_describes_counts_and_selects(tmp_path: Path) -> None:
     shown = run_example("sql_view.py", tmp_path)
-    assert "|       total|decimal(10,2)|   NULL|" in shown
+    assert any(line.startswith("|       total|") and "decimal(10,2)" in line for line in shown)
     assert "|   shop|     orders|delete| 150|           1|" in shown
     assert sum("09:02:39.955298|orders|" in line for line in shown) == 3
 

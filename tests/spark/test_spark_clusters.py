@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 DRIVER = Path(processes.__file__).with_name("cluster_driver.py")
 LOGS = str(SHOP / "mysql")
 OPERATIONS = {"insert": 151, "update": 90, "delete": 150}
-COMPILED = ("*.nbi", "*.nbc")
+COMPILED = ("*.o",)
 
 
 @pytest.fixture(scope="module")

@@ -53,6 +53,10 @@ def transactions_of(frame: DataFrame) -> list[Record]:
         row["timestamp"] = since_1970(row["timestamp"], SECOND)
         for name in ("immediate_commit_timestamp", "original_commit_timestamp"):
             row[name] = since_1970(row[name], MICROSECOND)
+        row["rows"] = [
+            {name: value for name, value in changes.items() if (name, value) != ("rows", None)}
+            for changes in row["rows"]
+        ]
     return found
 
 
