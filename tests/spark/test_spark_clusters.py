@@ -81,7 +81,7 @@ def test_executors_with_the_wheel_read_logs_and_compile_kernels_once(
         files = {found["driver"], *(file for _, file in found["executors"])}
         assert {Path(file).is_relative_to(folder / "with-wheel") for file in files} == {True}
         assert len(found["executors"]) == 2
-    assert len(kept) > 10
+    assert len(kept) >= 5
     assert compiled(cache) == kept
 
 
@@ -99,7 +99,7 @@ def test_executors_with_an_archive_of_the_sources_read_logs_and_compile_kernels_
         check(found, damaged)
         assert {"sources.zip" in file for _, file in found["executors"]} == {True}
         assert len(found["executors"]) == 2
-    assert len(kept) > 10
+    assert len(kept) >= 5
     assert compiled(cache) == kept
 
 
