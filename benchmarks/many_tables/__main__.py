@@ -24,25 +24,10 @@ from binspark.files import find_logs
 from binspark.files.inputs import FileInput
 from binspark.kernels import cache
 from binspark.schema.history import SchemaHistory
-from binspark.testing.builder import BinlogBuilder, insert, integer, table, varchar
 from binspark.transactions.contents import ContentsReader
+from tests.support.columns.many_tables import log_of_many_tables
 
 COUNTS = (500, 2_000, 10_000)
-FIRST_ID = 1000
-
-
-def build(folder: Path, count: int, rounds: int) -> Path:
-    """Write a log in which each table is changed some times, in turn. As on a server, each has its own id."""
-    builder = BinlogBuilder()
-    tables = [table(f"shop.items_{number}", integer("id"), varchar("name", 60)) for number in range(count)]
-    for turn in range(rounds):
-        for number, one in enumerate(tables):
-            builder.gtid(f"{builder.server_uuid}:{turn * count + number + 1}")
-            builder.query("BEGIN", schema="shop")
-            builder.table_map(one, FIRST_ID + number)
-            builder.rows(insert(one, (number, f"item {turn}")), FIRST_ID + number)
-            builder.xid(turn * count + number)
-    return builder.save(folder)[0]
 
 
 def batches(path: Path) -> None:
@@ -94,11 +79,11 @@ def main(rounds: int, ways: tuple[str, ...]) -> None:
         for way in ways:  # kernels are loaded, and everything is imported
             folder = Path(name) / f"warm {way}"
             folder.mkdir()
-            WAYS[way](build(folder, 10, 1))
+            WAYS[way](log_of_many_tables(10, 1).save(folder)[0])
         for count in COUNTS:
             folder = Path(name) / str(count)
             folder.mkdir()
-            path = build(folder, count, rounds)
+            path = log_of_many_tables(count, rounds).save(folder)[0]
             print(f"{count:,} tables, {count * rounds:,} table maps, {path.stat().st_size / 1e6:.1f} MB")
             for way in ways:
                 before = time.process_time()

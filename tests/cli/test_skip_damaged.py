@@ -128,7 +128,7 @@ def test_a_sound_log_has_nothing_to_skip(tmp_path: Path, capsys: pytest.CaptureF
 def test_rows_of_5_1_17_are_refused_and_the_rest_of_the_log_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Their TABLE_MAP ends after the column types, so that nothing tells how their values are stored."""
+    """Their TABLE_MAP ends after the column types, so that the log does not say how their values are stored."""
     from dataclasses import replace
 
     items = table("test.t1", integer("a"))

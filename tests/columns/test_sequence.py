@@ -45,7 +45,7 @@ def value(coordinates: Coordinates) -> str:
 def test_a_value_is_hexadecimal_text_of_a_fixed_width(coordinates: Coordinates) -> None:
     epoch, log, position, row = coordinates
     assert value(coordinates) == f"{epoch:04x}{log:08x}{position:012x}{row:08x}"
-    assert len(value(coordinates)) == 32  # Delta keeps minimum and maximum of so many characters
+    assert len(value(coordinates)) == 32  # Delta keeps minimum and maximum of up to 32 characters
 
 
 @given(st.lists(COORDINATES, max_size=30, unique=True))

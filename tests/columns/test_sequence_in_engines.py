@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import deltalake
+import duckdb
 import pyarrow as pa
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 
 import binspark
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
-
-duckdb = pytest.importorskip("duckdb")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,6 @@ def test_duckdb_sorts_by_it(rows: pa.Table) -> None:
 
 
 def test_delta_keeps_all_columns_and_skips_by_it(rows: pa.Table, tmp_path: Path) -> None:
-    deltalake = pytest.importorskip("deltalake")
     deltalake.write_deltalake(tmp_path / "stock", plain(rows))
     stored = pa.table(deltalake.DeltaTable(tmp_path / "stock").to_pyarrow_table())
     assert stored.column_names == rows.column_names
@@ -56,8 +56,7 @@ def test_delta_keeps_all_columns_and_skips_by_it(rows: pa.Table, tmp_path: Path)
 
 
 def test_iceberg_keeps_all_columns_and_filters_by_it(rows: pa.Table, tmp_path: Path) -> None:
-    catalogs = pytest.importorskip("pyiceberg.catalog.sql")
-    catalog = catalogs.SqlCatalog("test", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
+    catalog = SqlCatalog("test", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
     catalog.create_namespace("shop")
     stock = catalog.create_table("shop.stock", plain(rows).schema)
     stock.append(plain(rows))

@@ -6,11 +6,13 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import binspark
 from binspark.cli.main import COMMANDS
+from tests.support.columns.many_tables import log_of_many_tables
 
 HEAVY = ("numba", "pyarrow", "pyspark", "numpy", "pymysql")
 
@@ -47,6 +49,12 @@ def test_the_functions_for_servers_load_no_heavy_library(name: str) -> None:
 def test_the_help_of_a_command_loads_neither_arrow_nor_spark_nor_a_driver(command: str) -> None:
     code = f"from binspark.cli.main import exit_code; assert exit_code(['{command}', '--help']) == 0"
     assert not {"numba", "pyarrow", "pyspark", "pymysql"} & modules_after(code)
+
+
+def test_rows_without_a_condition_load_no_functions_of_arrow(tmp_path: Path) -> None:
+    [log] = log_of_many_tables(1, 1).save(tmp_path)
+    code = f"import binspark; assert list(binspark.batches({str(log)!r}, tables='shop.*'))"
+    assert "pyarrow.compute" not in modules_after(code)
 
 
 @pytest.mark.parametrize("name", binspark.__all__)

@@ -63,7 +63,7 @@ class ServerRange:
 
 @dataclass(frozen=True)
 class Logs:
-    """What a command was told to read: files, or a server."""
+    """What a command reads: files, or a server."""
 
     files: tuple[str, ...]
     server: ServerRange | None

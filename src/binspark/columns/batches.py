@@ -26,7 +26,6 @@ from binspark.columns.table_builder import TableBuilder
 from binspark.columns.tables import Slot, Tables
 from binspark.columns.transaction_table import TransactionTable
 from binspark.columns.where.condition import Condition
-from binspark.columns.where.evaluate import BatchColumns, selected_rows
 from binspark.kernels.layout import Header, Operation, State
 from binspark.kernels.layout import Table as T
 from binspark.position import log_name
@@ -138,6 +137,8 @@ class OpenBatches:
 
     def _where(self, condition: Condition, found: TableBatch, builder: TableBuilder | ReferenceBuilder) -> TableBatch:
         """Return the rows that meet the condition, with the columns that are to be delivered. A truncation has none."""
+        from binspark.columns.where.evaluate import BatchColumns, selected_rows  # loads all of Arrow's functions
+
         delivered, plan = self._delivered, builder.plan
         rows = np.empty(0, dtype=np.int64)
         if found.images is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import Protocol
+from collections.abc import Collection, Iterator, Mapping
+from typing import ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ from binspark.columns.log_scan import Numbers
 from binspark.columns.selection import Selection
 from binspark.errors import DecodeError
 from binspark.event import Event
-from binspark.frames import HeaderFlag, LogFormat, type_name
+from binspark.frames import EventCode, HeaderFlag, LogFormat, type_name
 from binspark.frames.checksum import ChecksumState
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import DEFAULT_LIMITS, Limits, without_checksum
@@ -57,6 +57,8 @@ class EventReader(ListReader):
     bodies           writes bodies, which become the column `body`, one JSON text each; without it they are not decoded
     """
 
+    post_headers: ClassVar[Mapping[EventCode, int]] = {}  # its kernel reads headers only
+
     def __init__(
         self,
         selection: Selection = _ALL,
@@ -95,10 +97,6 @@ class EventReader(ListReader):
         super()._begin_part(file)
         if self._span is not None:
             self._forget_transaction()
-
-    def _is_for_kernels(self, log_format: LogFormat) -> bool:
-        """Return whether type codes in headers are the current ones."""
-        return log_format.event_codes is None
 
     def _run_kernel(self) -> int:
         stop: int = list_events(self.state, self._events)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from ctypes import string_at
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from binspark.columns.arena import SLACK, ReadInto, fill, thread_arena
 from binspark.columns.sequence import NO_EPOCH, Sequence
 from binspark.errors import BinlogError, Truncated
-from binspark.frames import Frame, Framer, LogFormat
+from binspark.frames import EventCode, Frame, Framer, LogFormat
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
@@ -25,6 +25,17 @@ from binspark.position import Position
 WINDOW = 16 << 20
 SMALL_WINDOW = 2 << 20
 """For rows that are put in order: what is made of one window is kept until its end."""
+
+ROWS_POST_HEADERS = {
+    EventCode.TABLE_MAP: 8,
+    EventCode.WRITE_ROWS_V1: 8,
+    EventCode.UPDATE_ROWS_V1: 8,
+    EventCode.DELETE_ROWS_V1: 8,
+    EventCode.WRITE_ROWS: 10,
+    EventCode.UPDATE_ROWS: 10,
+    EventCode.DELETE_ROWS: 10,
+}
+"""The lengths of post-headers of rows as kernels know them; those of 5.1's pre-releases are others."""
 
 Item = TypeVar("Item")
 Numbers = npt.NDArray[np.int64]
@@ -48,8 +59,11 @@ class Span:
 class LogScan(ABC, Generic[Item]):
     """Reads one log after the other. Subclasses have the kernel, and do what it needs before it can continue.
 
-    state   the numbers that the kernel keeps from call to call
+    state         the numbers that the kernel keeps from call to call
+    post_headers  the types of events whose bodies the kernel reads, and the lengths of their post-headers
     """
+
+    post_headers: ClassVar[Mapping[EventCode, int]]
 
     def __init__(self, state: Numbers, window: int | None = None) -> None:
         self.state = state
@@ -90,10 +104,6 @@ class LogScan(ABC, Generic[Item]):
     @abstractmethod
     def _frame_for_python(self, frame: Frame) -> Iterator[Item]:
         """Take an event of a log whose headers kernels do not know."""
-
-    @abstractmethod
-    def _is_for_kernels(self, log_format: LogFormat) -> bool:
-        """Return whether the kernel knows the events of a format; if not, Python reads each of them."""
 
     @abstractmethod
     def _run_kernel(self) -> int:
@@ -154,6 +164,11 @@ class LogScan(ABC, Generic[Item]):
                 return
             if stop != Stop.BOUNDARY:
                 yield from self._stopped(stop)
+
+    def _is_for_kernels(self, log_format: LogFormat) -> bool:
+        """Return whether the kernel knows the events of a format; if not, Python reads each of them."""
+        lengths = {code: log_format.post_header_length(code) for code in self.post_headers}
+        return log_format.event_codes is None and lengths == self.post_headers
 
     def _use_format(self, log_format: LogFormat) -> None:
         self.state[State.CHECKSUM] = 1 if log_format.checksum_length else 0

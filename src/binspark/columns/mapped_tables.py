@@ -90,7 +90,7 @@ class MappedTables:
 
     @property
     def is_large(self) -> bool:
-        """Whether there are so many names that those which are no longer needed should be forgotten."""
+        """Whether there are enough names to forget those that are no longer needed."""
         return len(self.tables) > _MAX_TABLES or len(self.schemas) > _MAX_SCHEMAS
 
     def forget(self, tables: Iterable[int], schemas: Iterable[int]) -> tuple[dict[int, int], dict[int, int]]:

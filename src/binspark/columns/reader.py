@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from binspark.columns.arena import thread_arena
 from binspark.columns.batches import OpenBatches, TableBatch
-from binspark.columns.log_scan import SMALL_WINDOW, LogScan, Span
+from binspark.columns.log_scan import ROWS_POST_HEADERS, SMALL_WINDOW, LogScan, Span
 from binspark.columns.scan_memory import REWRITTEN
 from binspark.columns.selection import Selection
 from binspark.columns.sequence import NO_EPOCH
 from binspark.columns.slow_path import SlowPath
 from binspark.columns.tables import Tables
-from binspark.frames import EventCode, Frame, LogFormat
+from binspark.frames import Frame
 from binspark.frames.payload import DEFAULT_LIMITS, Limits
 from binspark.kernels.compiler import is_kept
 from binspark.kernels.layout import State, Stop
@@ -21,20 +21,11 @@ from binspark.schema.history import SchemaHistory
 
 __all__ = ["BatchReader", "Span", "TableBatch", "is_decoder_compiled"]
 
-_KNOWN_TO_KERNELS = {
-    EventCode.TABLE_MAP: 8,
-    EventCode.WRITE_ROWS_V1: 8,
-    EventCode.UPDATE_ROWS_V1: 8,
-    EventCode.DELETE_ROWS_V1: 8,
-    EventCode.WRITE_ROWS: 10,
-    EventCode.UPDATE_ROWS: 10,
-    EventCode.DELETE_ROWS: 10,
-}
-"""The types of events that kernels decode, and the lengths of their post-headers."""
-
 
 class BatchReader(LogScan[TableBatch]):
     """Turns one log after the other into batches. Schemas, tables and memory are shared between them."""
+
+    post_headers = ROWS_POST_HEADERS
 
     def __init__(
         self, selection: Selection, history: SchemaHistory | None = None, limits: Limits = DEFAULT_LIMITS
@@ -79,11 +70,6 @@ class BatchReader(LogScan[TableBatch]):
 
     def _frame_for_python(self, frame: Frame) -> Iterator[TableBatch]:
         return self._slow_path.read_frame(frame)
-
-    def _is_for_kernels(self, log_format: LogFormat) -> bool:
-        """Return whether events are laid out as kernels know them, which those of 5.1's pre-releases are not."""
-        lengths = [log_format.post_header_length(code) for code in _KNOWN_TO_KERNELS]
-        return log_format.event_codes is None and lengths == list(_KNOWN_TO_KERNELS.values())
 
     def _run_kernel(self) -> int:
         tables, transactions = self._batches.tables, self._batches.transactions

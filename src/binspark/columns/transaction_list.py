@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ctypes import string_at
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from binspark.columns.list_reader import ListReader
-from binspark.columns.log_scan import Numbers
+from binspark.columns.log_scan import ROWS_POST_HEADERS, Numbers
 from binspark.columns.mapped_tables import MappedTables
 from binspark.columns.row_counts import count_rows
 from binspark.columns.transaction_batch import ClosedTransactions
 from binspark.event import Event, TableMap
-from binspark.frames import EventCode, LogFormat
+from binspark.frames import EventCode
 from binspark.frames.payload import DEFAULT_LIMITS, Limits
 from binspark.kernels.layout import Operation, State
 from binspark.kernels.list_layout import NULL
@@ -35,18 +35,6 @@ _MAX_NOTE_BYTES = 8 << 20
 _MAX_GTID_TEXT = 128
 _LOADED = -1
 _SIGNED = 1 << 63
-_KNOWN_TO_KERNELS = {
-    EventCode.QUERY: 13,
-    EventCode.XID: 0,
-    EventCode.TABLE_MAP: 8,
-    EventCode.WRITE_ROWS_V1: 8,
-    EventCode.UPDATE_ROWS_V1: 8,
-    EventCode.DELETE_ROWS_V1: 8,
-    EventCode.WRITE_ROWS: 10,
-    EventCode.UPDATE_ROWS: 10,
-    EventCode.DELETE_ROWS: 10,
-}
-"""The types of events that the kernel decodes, and the lengths of their post-headers."""
 
 
 class Target(Protocol):
@@ -81,6 +69,8 @@ class TransactionReader(ListReader):
     target           what is made of transactions: `TransactionColumns`, or `TableCounts`
     expand_payloads  whether the events inside payloads are read
     """
+
+    post_headers: ClassVar = {EventCode.QUERY: 13, EventCode.XID: 0, **ROWS_POST_HEADERS}
 
     def __init__(
         self,
@@ -129,10 +119,6 @@ class TransactionReader(ListReader):
     @property
     def _closed_count(self) -> int:
         return int(self.state[State.LISTED]) - (1 if self.state[State.TRANSACTION] >= 0 else 0)
-
-    def _is_for_kernels(self, log_format: LogFormat) -> bool:
-        lengths = [log_format.post_header_length(code) for code in _KNOWN_TO_KERNELS]
-        return log_format.event_codes is None and lengths == list(_KNOWN_TO_KERNELS.values())
 
     def _run_kernel(self) -> int:
         tables = self._tables

@@ -1,4 +1,4 @@
-"""Damage that is skipped: where it is, why, and who is told about it."""
+"""Damage that is skipped: where it is, why, and to whom it is reported."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Copies of 16 and 32 bytes that report at the same time which of them are special, in few instructions.
 
-They read and write exactly so many bytes. Callers check that these are there.
+They read and write exactly that number of bytes. Callers check that the memory is large enough.
 """
 
 from __future__ import annotations

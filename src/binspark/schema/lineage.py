@@ -43,7 +43,7 @@ class LineageStep:
 class Lineage:
     """The steps of a table up to one of its schema versions.
 
-    A table that is created again, or that takes the place of another, is another incarnation. Columns of different
+    A table that is created again, or that replaces another, is another incarnation. Columns of different
     incarnations are the same if they have the same name.
     """
 

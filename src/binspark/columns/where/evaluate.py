@@ -144,11 +144,11 @@ class _Evaluation:
         batch = self._batch
         if name.name.lower() not in self._names:
             return None
-        place = self._names.index(name.name.lower())
-        column = batch.table.columns[batch.indexes[place]]
+        index = self._names.index(name.name.lower())
+        column = batch.table.columns[batch.indexes[index]]
         updates = batch.operations == Operation.UPDATE
-        in_old = batch.images.before[batch.images.numbers, place]
-        in_new = batch.images.after[batch.images.numbers, place]
+        in_old = batch.images.before[batch.images.numbers, index]
+        in_new = batch.images.after[batch.images.numbers, index]
         match name.image:
             case Image.BEFORE:
                 known, from_old = in_old & (batch.operations != Operation.INSERT), updates
@@ -157,9 +157,9 @@ class _Evaluation:
             case _:
                 from_old = updates & ~in_new
                 known = np.where(from_old, in_old, in_new)
-        values = batch.new[place]
+        values = batch.new[index]
         if from_old.any():
-            values = pc.if_else(pa.array(from_old), batch.old[place], values)
+            values = pc.if_else(pa.array(from_old), batch.old[index], values)
         return _Operand(column, values, None if known.all() else pa.array(known))
 
     def _mismatch(self, name: ColumnName, operand: _Operand, expected: str, found: Literal) -> OptionError:

@@ -1,6 +1,6 @@
 """What a query does when rows have another schema version than it was planned for: go on, or stop with advice.
 
-A batch read goes on wherever nothing is lost. A stream stops where its table changed so that rows no longer have the
+A batch read continues wherever nothing is lost. A stream stops where its table changed so that rows no longer have the
 columns of the query; its batches end at such statements, so that what came before was delivered.
 """
 
