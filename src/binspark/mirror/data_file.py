@@ -1,0 +1,45 @@
+"""The data files of a mirrored table, and how they are reached from any process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from binspark.files.storage.options import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A Parquet file of a table: a leaf, if it has all rows between two keys, in their order.
+
+    path         as the target names it
+    size         in bytes
+    rows         how many rows it has
+    low, high    the keys of the first and the last row, as bytes that sort as keys do (see `mirror.keys`); None if
+                 another program wrote the file: then its keys have to be read
+    row_groups   the keys of the first rows of its row groups: where it can be divided
+    footer       its Parquet metadata, in a file that has not been committed yet: a target takes statistics from it
+    """
+
+    path: str
+    size: int
+    rows: int
+    low: bytes | None = None
+    high: bytes | None = None
+    row_groups: tuple[bytes, ...] = ()
+    footer: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TableDirectory:
+    """Where the data files of a table are. It is sent to executors.
+
+    uri          the directory of the table; the paths of data files are relative to it, or absolute URIs
+    data         the directory under it, for new files; empty for the same
+    storage      how it is reached
+    field_ids    the numbers of the columns in the target, which data files of Iceberg contain
+    """
+
+    uri: str
+    data: str = ""
+    storage: Storage = field(default_factory=Storage)
+    field_ids: tuple[tuple[str, int], ...] = ()
