@@ -82,8 +82,8 @@ class TargetTable(Protocol):
         """Where its data files are."""
         ...
 
-    def read(self) -> TableVersion:
-        """Return the newest version."""
+    def read(self, version: int | None = None) -> TableVersion:
+        """Return the newest version, or the one of a cut: an error says if it was cleaned up."""
         ...
 
     def needs_rewrite(self, change: SchemaChange) -> bool:
