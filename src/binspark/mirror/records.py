@@ -16,7 +16,7 @@ from binspark.documents.conversion import Conversion, conversion
 from binspark.errors import BinlogError, SchemaError
 from binspark.event import RowOperation
 from binspark.mirror.change_records import RECORD_FIELDS, RecordOp, record_schema
-from binspark.mirror.keys import key_bytes
+from binspark.mirror.keys import key_bytes, row_keys
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.position import Position
 from binspark.schema.table import TableSchema
@@ -51,7 +51,6 @@ class RecordMaker:
     def __init__(self, table: MirroredTable) -> None:
         self._table = table
         self._schema = record_schema(table.schema)
-        self._key = [table.schema.get_field_index(name) for name in table.key] or list(range(len(table.schema)))
         self._known: dict[TableSchema, _Columns] = {}
 
     def records(self, found: TableBatch) -> pa.RecordBatch:
@@ -77,10 +76,10 @@ class RecordMaker:
         return _interleaved(self._deletes(found, columns, old_keys, moved), batch, moved)
 
     def _keys(self, found: TableBatch, rows: list[pa.Array]) -> pa.Array:
-        parts = [rows[index] for index in self._key]
-        if self._table.key:
-            _refuse_null_keys(self._table, parts, found)
-        return key_bytes(parts)
+        try:
+            return row_keys(self._table, pa.RecordBatch.from_arrays(rows, schema=self._table.schema))
+        except SchemaError as error:
+            raise error.at(_position(found, 0)) from None
 
     def _moves(
         self, found: TableBatch, columns: _Columns, keys: pa.Array, is_update: Mask
@@ -89,13 +88,20 @@ class RecordMaker:
         if not is_update.any():
             return is_update, None
         if columns.has_logged_key:
-            parts = columns.key_parts(found)
+            old_keys = key_bytes(columns.key_parts(found))
         else:
-            old = columns.converted(found, found.before.flatten())
-            parts = [old[index] for index in self._key]
-        old_keys = key_bytes(parts)
+            old_keys = self._old_keys(columns.converted(found, found.before.flatten()), is_update)
         moved: Mask = is_update & _flags(pc.not_equal(old_keys, keys))
         return moved, old_keys
+
+    def _old_keys(self, old: list[pa.Array], is_update: Mask) -> pa.Array:
+        """Return the keys of before images; only updates have one of interest, and inserts have none."""
+        rows = pa.RecordBatch.from_arrays(old, schema=self._table.schema)
+        where = np.flatnonzero(is_update)
+        keys = row_keys(self._table, rows.take(pa.array(where)))
+        at = np.zeros(len(is_update), dtype=np.int64)
+        at[where] = np.arange(len(where))
+        return keys.take(pa.array(at))
 
     def _deletes(self, found: TableBatch, columns: _Columns, old_keys: pa.Array | None, moved: Mask) -> pa.RecordBatch:
         """Return the records that delete the old keys of rows that moved."""
@@ -142,14 +148,6 @@ def _interleaved(deletes: pa.RecordBatch, puts: pa.RecordBatch, moved: Mask) -> 
     order[at] = np.arange(len(puts))
     order[at[moved] - 1] = len(puts) + np.arange(len(deletes))
     return both.take(pa.array(order))
-
-
-def _refuse_null_keys(table: MirroredTable, parts: list[pa.Array], found: TableBatch) -> None:
-    for name, part in zip(table.key, parts, strict=True):
-        if part.null_count:
-            row = part.is_null().index(True).as_py()
-            message = f"{name} is part of the key of {table.name}, but has no value in the mirror in a row"
-            raise SchemaError(f"{message}: a zero date? zero_dates=string keeps those as text", _position(found, row))
 
 
 class _Columns:
