@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-
-import pyarrow as pa
 
 from binspark.errors import SchemaError
 from binspark.mirror.incomplete import completed
@@ -61,6 +59,7 @@ class RangeApplier:
         self._statements = statements
         self._choose_runner = choose_runner
         self._checkpoint = checkpoint
+        self._consistent_from: dict[TableName, BinlogPosition] = {}
 
     def apply(self, start: BinlogPosition, end: BinlogPosition) -> AppliedRange:
         """Apply a range, make the change of the statement that it ends with, and store the cut."""
@@ -101,20 +100,17 @@ class RangeApplier:
             self._statements.after_rows(statement)
             self._checkpoint("statement")
 
-    def _apply_rows(
-        self, applied: AppliedRange, tables: list[OpenTable], pending: dict[TableName, Pending]
-    ) -> None:
+    def _apply_rows(self, applied: AppliedRange, tables: list[OpenTable], pending: dict[TableName, Pending]) -> None:
         """Apply the rows of a range to tables. Where another program was faster, plan again on what it committed."""
         for attempt in range(1, _ATTEMPTS + 1):
             results = self._run(applied, tables) if tables else {}
             conflicts: list[OpenTable] = []
             for number, table in enumerate(tables):
-                state = _state_after(table, applied.end, pending.get(table.name))
-                own = results.get(number, [])
-                if not own and state is None:
+                state, own = self._state_after(table, applied.end, pending), results.get(number, [])
+                if not own and state == replace(table.state, position=applied.end):
                     continue
                 try:
-                    self._commit(applied, table, state or table.state.moved(applied.end), own)
+                    self._commit(applied, table, state, own)
                 except CommitConflict as error:
                     log.warning("%s: %s", table.name, error.message)
                     conflicts.append(table)
@@ -126,6 +122,15 @@ class RangeApplier:
         raise CommitConflict(
             f"{tables[0].target.address} was changed by another program {_ATTEMPTS} times while a range was applied"
         )
+
+    def _state_after(self, table: OpenTable, end: BinlogPosition, pending: dict[TableName, Pending]) -> TableState:
+        state = table.state
+        later = self._consistent_from.pop(table.name, None)
+        if later is not None:
+            state = replace(state, consistent_from=later)
+        state = state.moved(end)
+        left = pending.get(table.name)
+        return state if left is None else replace(state, pending=left.to_json())
 
     def _commit(
         self, applied: AppliedRange, table: OpenTable, state: TableState, results: Sequence[TaskResult]
@@ -144,33 +149,24 @@ class RangeApplier:
         for result in results:
             by_table.setdefault(result.table, []).append(result)
         for number, own in by_table.items():
-            keys = [result.rewritten.incomplete_rows for result in own if result.rewritten.incomplete]
-            if keys:
-                by_table[number] = self._complete(tables[number], own, keys)
+            if any(result.rewritten.incomplete for result in own):
+                by_table[number] = self._complete(tables[number], own)
         return by_table
 
-    def _complete(
-        self, table: OpenTable, results: list[TaskResult], keys: Collection[pa.RecordBatch | None]
-    ) -> list[TaskResult]:
+    def _complete(self, table: OpenTable, results: list[TaskResult]) -> list[TaskResult]:
         """Return results with the rows of which the log has only some columns, as they are on the server now."""
         if table.state.phase is not Phase.CATCH_UP or self._source.config is None:
             raise SchemaError(
                 f"{table.name}: the log changes rows that are not in the mirror, and has only some of their columns; "
                 f"--resnapshot {table.name} copies the table again"
             )
-        return completed(self._source.config, table, results, keys)
+        done = completed(self._source.config, table, results, self._tables.settings.limits)
+        self._consistent_from[table.name] = self._source.head()
+        return done
 
 
 def _is_due(table: OpenTable, end: BinlogPosition) -> bool:
     return table.is_applied and not table.position.reaches(end)
-
-
-def _state_after(table: OpenTable, end: BinlogPosition, pending: Pending | None) -> TableState | None:
-    """Return the state after a range, if it has to be committed even without rows."""
-    state = table.state.moved(end)
-    if pending is not None:
-        return replace(state, pending=pending.to_json())
-    return state if state.phase is not table.state.phase else None
 
 
 def _reread(table: OpenTable, end: BinlogPosition) -> bool:

@@ -10,9 +10,7 @@ from binspark.errors import BinlogError, SchemaError
 from binspark.mirror.column_changes import SchemaChange
 from binspark.mirror.data_file import DataFile
 from binspark.mirror.definitions import ColumnType, as_mirrored, read_stored
-from binspark.mirror.leaves.bounds import with_bounds
-from binspark.mirror.leaves.limits import LeafLimits
-from binspark.mirror.leaves.plan import plan_tasks
+from binspark.mirror.leaves import LeafLimits, plan_tasks, with_bounds
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.runners.runner import TableWork
 from binspark.mirror.state import Phase, TableState
@@ -97,6 +95,11 @@ class OpenTable:
             self._known[file.path] = replace(file, footer=b"")
         self._take(self.target.commit(Commit(self.version, state, added, removed, schema_change)))
         self.position = state.position
+
+    def clean_up(self, seconds: float) -> None:
+        """Remove versions older than this, and files that no version needs."""
+        self.target.clean_up(seconds)
+        self.reread()
 
     def _take(self, version: TableVersion) -> None:
         """Take a version; what is known of its files is kept."""

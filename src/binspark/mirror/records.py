@@ -113,9 +113,7 @@ class RecordMaker:
             # The rows of a table without a key are counted, and a record with all columns says which row it is.
             nothing = [array.filter(where) for array in columns.converted(found, found.before.flatten())]
         ops = np.full(count, RecordOp.DELETE, dtype=np.int8)
-        return self._batch(
-            old_keys.filter(where), found.origin(Metadata.SEQ).filter(where), ops, None, None, nothing
-        )
+        return self._batch(old_keys.filter(where), found.origin(Metadata.SEQ).filter(where), ops, None, None, nothing)
 
     def _batch(
         self,

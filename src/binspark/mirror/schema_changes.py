@@ -144,9 +144,9 @@ def keeps_values(old: DefinedColumn, new: DefinedColumn, *, is_strict: bool) -> 
         is_same = (before.precision - before.scale, before.scale) == (after.precision - after.scale, after.scale)
         return is_same if is_text else _fits(before.precision, before.scale, after.precision, after.scale)
     if before.type in _INTEGERS and after.type in _INTEGERS:
-        return _digits(before.type, unsigned=before.unsigned) <= _digits(after.type, unsigned=after.unsigned) and (
-            before.unsigned == after.unsigned or before.unsigned
-        )
+        has_sign = not before.unsigned
+        grows = _bits(before.type, signed=has_sign) <= _bits(after.type, signed=not after.unsigned)
+        return grows and not (has_sign and after.unsigned)
     if before.members is not None and after.members is not None:
         return before.type is after.type and set(before.members) <= set(after.members)
     if old.text is not TextKind.NOT_TEXT and new.text is not TextKind.NOT_TEXT:
@@ -165,10 +165,9 @@ def _fits(precision: int, scale: int, new_precision: int, new_scale: int) -> boo
     return new_scale >= scale and new_precision - new_scale >= precision - scale
 
 
-def _digits(kind: T, *, unsigned: bool) -> int:
-    """Return how large integers of a type are, in bits."""
-    bits = {T.TINY: 8, T.SHORT: 16, T.INT24: 24, T.LONG: 32, T.LONGLONG: 64}[kind]
-    return bits if unsigned else bits - 1
+def _bits(kind: T, *, signed: bool) -> int:
+    """Return how large integers of a type are, in bits without a sign."""
+    return {T.TINY: 8, T.SHORT: 16, T.INT24: 24, T.LONG: 32, T.LONGLONG: 64}.get(kind, 0) - signed
 
 
 def _keeps_text(old: DefinedColumn, new: DefinedColumn, *, is_strict: bool) -> bool:
@@ -181,7 +180,9 @@ def _keeps_text(old: DefinedColumn, new: DefinedColumn, *, is_strict: bool) -> b
         return old.characters == new.characters  # it is filled up with zeros
     if new.text is TextKind.CHAR and old.text is not TextKind.CHAR:
         return False  # spaces at the end are gone
-    return is_strict or new.text is TextKind.BLOB or (old.text is not TextKind.BLOB and new.characters >= old.characters)
+    return (
+        is_strict or new.text is TextKind.BLOB or (old.text is not TextKind.BLOB and new.characters >= old.characters)
+    )
 
 
 _BINARY = 63

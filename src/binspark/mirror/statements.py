@@ -189,9 +189,7 @@ class StatementApplier:
             self._copy_again(new_name, "its ALTER TABLE is not understood")
             return
         definition = replace(definition, certain=True)
-        altered = AlteredTable(
-            table.definition, definition, before.lineage(table.source_name), after.lineage(new_name)
-        )
+        altered = AlteredTable(table.definition, definition, before.lineage(table.source_name), after.lineage(new_name))
         try:
             new = self._tables.mirrored(new_name, definition)
             types = {field.name: field.type for field in new.schema}
@@ -254,9 +252,7 @@ class StatementApplier:
         renamed = dict(pending.names)
         old_key = tuple((renamed.get(name), kind) for name, kind in key_kinds(old))
         needs_rewrite = change is not None and table.target.needs_rewrite(change)
-        state = replace(
-            table.state, definition=stored(pending.name, pending.definition), key=new.key, pending=None
-        )
+        state = replace(table.state, definition=stored(pending.name, pending.definition), key=new.key, pending=None)
         if not (needs_rewrite or plan.fills or old_key != key_kinds(new)):
             table.commit(state, schema_change=change)
         else:
@@ -277,4 +273,3 @@ class StatementApplier:
 
 def _exchanged(change: AlterTable) -> list[TableName]:
     return [step.other for step in change.steps if isinstance(step, ReplaceRows) and step.other is not None]
-

@@ -63,9 +63,7 @@ class MirroredTables:
 
     def _opened(self, table: TargetTable) -> OpenTable:
         settings = self.settings
-        opened = OpenTable(
-            table, self.target.column_type, settings.columns, accept_foreign=settings.accept_foreign
-        )
+        opened = OpenTable(table, self.target.column_type, settings.columns, accept_foreign=settings.accept_foreign)
         opened.check_mirror(settings.mirror_id)
         return opened
 
@@ -108,9 +106,7 @@ class MirroredTables:
         """Return how a table is mirrored."""
         return as_mirrored(name, definition, self.target.column_type, self.settings.columns)
 
-    def create(
-        self, name: TableName, definition: TableDefinition, position: BinlogPosition, phase: Phase
-    ) -> OpenTable:
+    def create(self, name: TableName, definition: TableDefinition, position: BinlogPosition, phase: Phase) -> OpenTable:
         """Create a table in the target; one that is there is dropped: it is that of another time, or was dropped."""
         table = self.mirrored(name, definition)
         state = TableState(self.settings.mirror_id, phase, position, stored(name, definition), table.key)

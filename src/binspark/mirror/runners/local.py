@@ -41,9 +41,7 @@ class LocalRunner:
 
             def finish(bucket: _Bucket) -> TaskResult:
                 work = works[bucket.table]
-                written = rewrite(
-                    work.tasks[bucket.task], work.directory, work.table, bucket.batches(), work.limits
-                )
+                written = rewrite(work.tasks[bucket.task], work.directory, work.table, bucket.batches(), work.limits)
                 return TaskResult(bucket.table, bucket.task, written, bucket.records)
 
             with ThreadPoolExecutor(self.threads) as pool:

@@ -126,5 +126,3 @@ class _Gathered:
             self._announced.add(sibling)
             yield Routed(self._work.number, sibling, None)
         self._announced.add(task)
-
-
