@@ -18,7 +18,6 @@ from binspark.mirror.leaves import write_leaves
 from binspark.mirror.open_table import OpenTable
 from binspark.mirror.snapshot.borders import estimated_rows, plan_chunks
 from binspark.mirror.snapshot.chunk import COMPLETE, Chunk
-from binspark.mirror.snapshot.positions import exact_position
 from binspark.mirror.snapshot.read import read_chunk, read_rows
 from binspark.mirror.snapshot.statement import TableChanged
 from binspark.mirror.source import ChangeSource
@@ -105,11 +104,14 @@ class TableCopier:
                 if self._is_stopped:
                     return
         head = self._source.head()
-        table.commit(replace(table.state, phase=Phase.CATCH_UP, chunks_done=(), consistent_from=head))
+        copied_state = replace(table.state, phase=Phase.CATCH_UP, chunks_done=(), consistent_from=head)
+        table.commit(copied_state.moved(table.state.position))
         self._checkpoint("copied")
 
     def _copy_exactly(self, table: OpenTable) -> None:
         """Copy a table without a key as it is at one position: its changes cannot be applied twice."""
+        from binspark.mirror.snapshot.positions import exact_position
+
         with connect(self._config) as connection, exact_position(connection, table.table) as position:
             rows = read_rows(connection, table.table, COMPLETE)
             files = write_leaves(rows, table.target.directory, table.table, self._tables.settings.limits)
