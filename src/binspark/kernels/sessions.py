@@ -75,12 +75,18 @@ def after_text(at: int, end: int) -> int:
         return end + 1
     length = load8(at)
     at += 1
-    if at + length > end:
+    if at + length > end or not is_ascii(at, length):
         return end + 1
-    for offset in range(length):
-        if load8(at + offset) >= _BYTE:
-            return end + 1
     return at + length
+
+
+@kernel
+def is_ascii(at: int, length: int) -> bool:
+    """Return whether a text is ASCII."""
+    offset = 0
+    while offset < length and load8(at + offset) < _BYTE:
+        offset += 1
+    return offset == length
 
 
 @kernel

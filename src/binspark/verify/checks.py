@@ -21,6 +21,7 @@ from binspark.frames import EventCode as E
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.verify.findings import Code, Findings, Severity
+from binspark.verify.sound_part import SoundPart
 
 Handler = Callable[[Event], None]
 
@@ -76,6 +77,18 @@ class Check:
         """Return the function to call for each event type."""
         raise NotImplementedError
 
+    @property
+    def may_skip(self) -> bool:
+        """Whether events that are sound may be skipped from here on: nothing is in progress or expected."""
+        return True
+
+    def accepts(self, _part: SoundPart, /) -> bool:
+        """Return whether this check would report nothing of a part of the log whose events are sound."""
+        return True
+
+    def skip(self, _part: SoundPart, /) -> None:
+        """Note the events of a part that all checks accept."""
+
     def damaged(self) -> None:
         """Note that one or more events before the next one are damaged or lost."""
 
@@ -84,12 +97,16 @@ class Check:
 
 
 class LogicalClock(Check):
-    """Checks `last_committed` and `sequence_number` of every transaction."""
+    """Checks `last_committed` and `sequence_number` of every transaction.
+
+    last          the last sequence_number
+    gap_expected  whether any greater one may follow, because transactions before it are damaged or lost
+    """
 
     def __init__(self, kind: LogKind, findings: Findings) -> None:
         super().__init__(kind, findings)
-        self._last = 0
-        self._gap_expected = False
+        self.last = 0
+        self.gap_expected = False
 
     def handlers(self) -> dict[int, Handler]:
         """Return handlers of events that begin transactions of MySQL; relay logs have the clock of their source."""
@@ -99,7 +116,11 @@ class LogicalClock(Check):
 
     def damaged(self) -> None:
         """Expect a gap in the sequence."""
-        self._gap_expected = True
+        self.gap_expected = True
+
+    def skip(self, part: SoundPart, /) -> None:
+        """Continue with the clock after a part."""
+        self.last, self.gap_expected = part.last_sequence_number, part.gap_expected
 
     def _tick(self, event: Event) -> None:
         number, depends_on = event.body.sequence_number, event.body.last_committed
@@ -108,15 +129,15 @@ class LogicalClock(Check):
         if depends_on >= number:
             message = f"last_committed is {depends_on}, expected less than sequence_number {number}"
             self.findings.error(Code.CLOCK_ORDER, message, event.offset, event.type)
-        if number <= self._last:
-            message = f"sequence_number {number} follows {self._last}, expected a greater one"
+        if number <= self.last:
+            message = f"sequence_number {number} follows {self.last}, expected a greater one"
             self.findings.error(Code.CLOCK_ORDER, message, event.offset, event.type)
-        elif number != self._last + 1 and not self._gap_expected:
-            missing = number - self._last - 1
-            message = f"sequence_number {number} follows {self._last}: {missing} transactions are missing"
+        elif number != self.last + 1 and not self.gap_expected:
+            missing = number - self.last - 1
+            message = f"sequence_number {number} follows {self.last}: {missing} transactions are missing"
             self.findings.warning(Code.CLOCK_GAP, message, event.offset, event.type)
-        self._last = number
-        self._gap_expected = False
+        self.last = number
+        self.gap_expected = False
 
 
 _U32 = 1 << 32
@@ -241,6 +262,15 @@ class LogEnds(Check):
             **route(self._incident, E.INCIDENT),
         }
 
+    @property
+    def may_skip(self) -> bool:
+        """Whether the log has not ended."""
+        return not self.ended
+
+    def skip(self, _part: SoundPart, /) -> None:
+        """Note that events follow."""
+        self.end_lost = False
+
     def damaged(self) -> None:
         """Note that the end may be lost."""
         self.end_lost = True
@@ -291,6 +321,11 @@ class Fragments(Check):
     def handlers(self) -> dict[int, Handler]:
         """Return handlers of every event, because none may come between two fragments."""
         return {**route(self._other, *E), **route(self._fragment, E.PARTIAL_ROW_DATA)}
+
+    @property
+    def may_skip(self) -> bool:
+        """Whether no fragment is expected."""
+        return self._last is None
 
     def damaged(self) -> None:
         """Accept any fragment as the next one."""
