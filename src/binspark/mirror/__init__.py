@@ -1,0 +1,1 @@
+"""MySQL tables in a lakehouse: a snapshot, then changes, each exactly once, and proven."""

@@ -1,0 +1,48 @@
+"""How the columns of a mirrored table change, in the terms that targets understand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumn:
+    """A new column; rows that are there get NULL in it, unless data files are rewritten."""
+
+    field: pa.Field
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumn:
+    """A column that is gone."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn:
+    """A column with another name."""
+
+    name: str
+    new_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeType:
+    """A column of another type that takes every value it has."""
+
+    name: str
+    type: pa.DataType
+
+
+ColumnChange = AddColumn | DropColumn | RenameColumn | ChangeType
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChange:
+    """The steps to another schema, in their order. The columns end in the order of `schema`, where a target has one."""
+
+    schema: pa.Schema
+    steps: tuple[ColumnChange, ...]

@@ -1,0 +1,95 @@
+"""What a mirrored table knows of itself. It is stored in the same commit as the rows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from binspark.errors import SchemaError
+from binspark.replication.position import BinlogPosition
+
+_FORMAT = 1
+
+
+class Phase(StrEnum):
+    """How far a table is.
+
+    SNAPSHOT   its rows are being copied, a chunk after the other
+    CATCH_UP   all rows were copied, at different moments: with the changes up to `consistent_from` it is consistent
+    CURRENT    it is what the source had at its position
+    DROPPED    the source has dropped it; its rows stay
+    """
+
+    SNAPSHOT = "snapshot"
+    CATCH_UP = "catch-up"
+    CURRENT = "current"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """The state of a mirrored table, as of one version of it.
+
+    mirror           the id of the mirror that writes the table; another must not
+    phase            how far it is
+    position         all changes before it are in the table, and none after it; during a snapshot, where changes begin
+    definition       the definition of the source's table at the position: JSON of `schema.as_json`
+    key              the names of the key's columns; empty for a table without a key
+    chunks_done      the ends of the chunks of the snapshot that are in the table, as JSON texts
+    consistent_from  the position from which on a table is consistent, after a snapshot
+    pending          a schema change that the position is after, but that has yet to be made: the new definition
+    """
+
+    mirror: str
+    phase: Phase
+    position: BinlogPosition
+    definition: str
+    key: tuple[str, ...]
+    chunks_done: tuple[str, ...] = ()
+    consistent_from: BinlogPosition | None = None
+    pending: str | None = None
+
+    def moved(self, position: BinlogPosition) -> TableState:
+        """Return the state after changes up to a position."""
+        is_consistent = self.consistent_from is None or position.reaches(self.consistent_from)
+        if self.phase is Phase.CATCH_UP and is_consistent:
+            return replace(self, position=position, phase=Phase.CURRENT, consistent_from=None)
+        return replace(self, position=position)
+
+    def to_json(self) -> str:
+        """Return the state as JSON."""
+        fields: dict[str, Any] = {
+            "format": _FORMAT,
+            "mirror": self.mirror,
+            "phase": self.phase,
+            "position": self.position.to_json(),
+            "definition": self.definition,
+            "key": self.key,
+            "chunks_done": self.chunks_done,
+            "consistent_from": self.consistent_from and self.consistent_from.to_json(),
+            "pending": self.pending,
+        }
+        return json.dumps(fields, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> TableState:
+        """Return the state of a JSON text."""
+        try:
+            fields = json.loads(text)
+            if fields["format"] != _FORMAT:
+                raise SchemaError(f"the state of the mirror has format {fields['format']!r}, expected {_FORMAT!r}")
+            consistent_from = fields["consistent_from"]
+            return cls(
+                mirror=fields["mirror"],
+                phase=Phase(fields["phase"]),
+                position=BinlogPosition.from_json(fields["position"]),
+                definition=fields["definition"],
+                key=tuple(fields["key"]),
+                chunks_done=tuple(fields["chunks_done"]),
+                consistent_from=None if consistent_from is None else BinlogPosition.from_json(consistent_from),
+                pending=fields["pending"],
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise SchemaError(f"the state of the mirror cannot be read: {error!r}") from None

@@ -1,0 +1,1 @@
+"""Where tables are mirrored to: Delta or Iceberg tables."""

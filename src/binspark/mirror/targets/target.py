@@ -1,0 +1,143 @@
+"""What the mirror needs of a lakehouse format. Delta and Iceberg implement it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from binspark.errors import BinlogError
+from binspark.mirror.column_changes import SchemaChange
+from binspark.mirror.data_file import DataFile, TableDirectory
+from binspark.mirror.state import TableState
+from binspark.schema.table import TableName
+
+
+class CommitConflict(BinlogError):
+    """Another program changed the table after it was read: nothing was committed. Read it and plan again."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableVersion:
+    """A mirrored table as it was read.
+
+    version   the version of a Delta table, the snapshot of an Iceberg table; -1 for an Iceberg table without one
+    schema    its columns, in Arrow's types and in the order of the target: a new column may be the last one there
+    state     what the mirror stored with its last commit; None if no mirror writes this table
+    files     its data files
+    foreign   the commits of other programs since then that changed rows or columns, one description each. Those that
+              only moved rows to other files (OPTIMIZE, rewrite of data files) are not among them
+    """
+
+    version: int
+    schema: pa.Schema
+    state: TableState | None
+    files: tuple[DataFile, ...]
+    foreign: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A change of a table: all of it, or nothing. It is valid for the version that it was planned on.
+
+    added, removed   data files
+    schema_change    how its columns change, in the same commit. A target may need all files rewritten for it
+    """
+
+    base: TableVersion
+    state: TableState
+    added: Sequence[DataFile] = ()
+    removed: Sequence[DataFile] = ()
+    schema_change: SchemaChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A consistent cut over all tables: these versions belong to one position of the source."""
+
+    number: int
+    position: str
+    gtids: str
+    time_us: int
+    versions: tuple[tuple[TableName, int], ...]
+
+
+class TargetTable(Protocol):
+    """A table of the target."""
+
+    @property
+    def name(self) -> TableName:
+        """The name of the source's table."""
+        ...
+
+    @property
+    def address(self) -> str:
+        """Where users find it: a URI, or the identifier in a catalog."""
+        ...
+
+    @property
+    def directory(self) -> TableDirectory:
+        """Where its data files are."""
+        ...
+
+    def read(self, version: int | None = None) -> TableVersion:
+        """Return the newest version, or the one of a cut: an error says if it was cleaned up."""
+        ...
+
+    def needs_rewrite(self, change: SchemaChange) -> bool:
+        """Return whether all data files have to be written anew, in the same commit, for a schema change."""
+        ...
+
+    def directory_after(self, change: SchemaChange) -> TableDirectory:
+        """Return where data files are that are committed together with a schema change: columns have new numbers."""
+        ...
+
+    def commit(self, commit: Commit) -> TableVersion:
+        """Commit a change, at once or not at all; raise CommitConflict if the table has changed since it was read."""
+        ...
+
+    def clean_up(self, retention_seconds: float) -> int:
+        """Remove versions, and files that no version needs, older than this. Return how many files were removed."""
+        ...
+
+
+class Target(Protocol):
+    """A lakehouse: a directory of Delta tables, or a catalog of Iceberg tables."""
+
+    def column_type(self, kind: pa.DataType) -> pa.DataType:
+        """Return the type that a column of a type gets here: Iceberg has no integers smaller than 32 bits."""
+        ...
+
+    def tables(self) -> list[TableName]:
+        """Return the tables that are there."""
+        ...
+
+    def table(self, name: TableName) -> TargetTable | None:
+        """Return a table, None if it is not there."""
+        ...
+
+    def create(self, name: TableName, schema: pa.Schema, state: TableState) -> TargetTable:
+        """Create an empty table."""
+        ...
+
+    def drop(self, name: TableName) -> None:
+        """Drop a table with its files."""
+        ...
+
+    def rename(self, name: TableName, new_name: TableName) -> TargetTable:
+        """Rename a table. Where a format cannot, it is copied by its metadata or refused with an error that says so."""
+        ...
+
+    def commit_cut(self, cut: Cut) -> None:
+        """Append a cut to the table `_binspark`."""
+        ...
+
+    def last_cut(self) -> Cut | None:
+        """Return the newest cut."""
+        ...
+
+    def cuts(self) -> list[Cut]:
+        """Return all cuts, the oldest first."""
+        ...
