@@ -45,7 +45,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return codes_seen
 
 
-def verify_twice(path: Path) -> Report:
+def verify_twice(path: Path | list[Path]) -> Report:
     """Verify a log in both ways, and return the report if it is the same."""
     report = verify_logs(path, in_bulk=True)
     assert report == verify_logs(path, in_bulk=False)
