@@ -5,7 +5,8 @@ from __future__ import annotations
 from binspark.event import Event, MariadbGtidEvent
 from binspark.frames import ChecksumState, Frame
 from binspark.transactions.byte_tables import IDENTIFYING_CODES
-from binspark.verify.checks import Check, EventCheck, Fragments, Handler, LoadFiles, LogEnds, LogicalClock, LogKind
+from binspark.verify.checks import Check, Fragments, Handler, LoadFiles, LogEnds, LogicalClock, LogKind
+from binspark.verify.event_check import EventCheck
 from binspark.verify.findings import Findings
 from binspark.verify.gtids import MariadbGtids, MysqlGtids
 from binspark.verify.sound_part import SoundPart
