@@ -7,19 +7,16 @@ of the log changes when one ends. Anything that is rare or looks wrong is refuse
 
 from __future__ import annotations
 
-from enum import IntEnum
-
-import numpy as np
-
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.crc32 import has_valid_crc32
 from binspark.kernels.layout import CHECKSUM_LENGTH, Header
-from binspark.kernels.memory import get, load8, load16, load32, load64, put
+from binspark.kernels.memory import byte_table, get, load8, load16, load32, load64, put
 from binspark.kernels.roles import role_in_event
+from binspark.kernels.rows_head import rows_start
 from binspark.kernels.sessions import are_plain, is_ascii
-from binspark.kernels.transaction_list import rows_start
-from binspark.kernels.transactions import MIN_MARIADB_BODY, MIN_MYSQL_BODY
+from binspark.kernels.sound_gtids import read_mariadb_gtid, read_mysql_gtid
+from binspark.kernels.sound_layout import KNOWN_MAPS, Interval, KnownMap, Sound, SoundStop
 from binspark.transactions.byte_tables import (
     INTERRUPTED_BY_BEGIN,
     PROGRESS_AFTER,
@@ -31,8 +28,8 @@ from binspark.transactions.byte_tables import (
 )
 from binspark.transactions.grammar import Progress, Role
 
-_ROLES = np.frombuffer(ROLES, dtype=np.uint8).astype(np.int64)
-_AFTER = np.frombuffer(PROGRESS_AFTER, dtype=np.uint8).astype(np.int64)
+_role_of = byte_table(ROLES)
+_progress_after = byte_table(PROGRESS_AFTER)
 _QUERY, _XID, _TABLE_MAP, _INTVAR, _RAND = int(E.QUERY), int(E.XID), int(E.TABLE_MAP), int(E.INTVAR), int(E.RAND)
 _ROWS_QUERY, _ANNOTATE_ROWS = int(E.ROWS_QUERY), int(E.ANNOTATE_ROWS)
 _GTID, _ANONYMOUS_GTID, _MARIADB_GTID = int(E.GTID), int(E.ANONYMOUS_GTID), int(E.MARIADB_GTID)
@@ -40,99 +37,6 @@ _ROWS_V1, _ROWS_V1_END = int(E.WRITE_ROWS_V1), int(E.DELETE_ROWS_V1)
 _ROWS_V2, _ROWS_V2_END = int(E.WRITE_ROWS), int(E.DELETE_ROWS)
 _XID_LENGTH, _INTVAR_LENGTH, _RAND_LENGTH = 8, 9, 16
 _TABLE_ID_LENGTH = 6
-_CLOCK_AT, _CLOCK_END, _LOGICAL_CLOCK = 25, 42, 2
-_TIME_LENGTH, _VERSION_LENGTH, _TICKET_LENGTH = 7, 4, 8
-_TOP_BIT = 0x80
-_MAX_NUMBER = (1 << 63) - 1
-_COMMIT_ID, _XA = 0x02, 0x40 | 0x80
-_MORE_ENGINES, _ENDS_ALTER, _THREAD = 0x01, 0x04 | 0x08, 0x10
-_PACKED_2, _PACKED_3, _PACKED_8 = 252, 253, 254
-
-POST_HEADERS = {
-    E.QUERY: 13,
-    E.XID: 0,
-    E.INTVAR: 0,
-    E.RAND: 0,
-    E.TABLE_MAP: 8,
-    **dict.fromkeys((E.WRITE_ROWS_V1, E.UPDATE_ROWS_V1, E.DELETE_ROWS_V1), 8),
-    **dict.fromkeys((E.WRITE_ROWS, E.UPDATE_ROWS, E.DELETE_ROWS), 10),
-}
-"""The events whose layout depends on the length of their post-header, and the length that this kernel knows."""
-
-
-class Sound(IntEnum):
-    """Numbers that the kernel and its caller share.
-
-    The first ones are set by the caller for each window. Those up to DECLARED are of the transaction in progress, those
-    after it of the log up to the last complete transaction.
-    """
-
-    AT = 0  # address of the next event
-    END = 1  # address after the last byte in memory
-    ORIGIN = 2  # an address plus this is an offset in the log
-    CHECKSUM = 3  # 1: events have a CRC32
-    CRC_FUNCTION = 4
-    MAY_LACK_POSITIONS = 5  # 1: an end position may be 0
-    NEEDED = 6  # how many bytes the next event takes, if they are not in memory
-    INTERVALS = 7  # address of the intervals of GTIDs, see `Interval`
-    INTERVAL_CAPACITY = 8
-    EXPECTS_ANONYMOUS = 9  # 1: there was a transaction without GTID before
-    PROGRESS = 10
-    EVENTS = 11
-    FIRST_TIME = 12  # 0: none so far
-    LAST_TIME = 13
-    CLOCK = 14  # the last sequence_number
-    GAP_EXPECTED = 15  # 1: the next sequence_number may be any greater one
-    START = 16  # offset of the first event
-    KIND = 17  # its type code
-    SOURCE = 18  # the first eight bytes of the UUID; MariaDB: the domain
-    SOURCE_REST = 19  # the last eight bytes; MariaDB: the server
-    NUMBER = 20
-    DECLARED = 21  # the length of the transaction according to its GTID event, 0 if it says none
-    SOUND_END = 22  # offset after the last complete transaction
-    SOUND_EVENTS = 23
-    SOUND_FIRST_TIME = 24
-    SOUND_LAST_TIME = 25
-    SOUND_CLOCK = 26
-    SOUND_GAP_EXPECTED = 27
-    TRANSACTIONS = 28
-    IDENTIFIED = 29  # how many of them begin with a GTID event
-    INTERVAL_COUNT = 30
-    MAP_ENTRY = 31  # address of the entry where a TABLE_MAP that is not known belongs
-    COUNT = 32
-
-
-class Interval(IntEnum):
-    """Numbers of consecutive GTIDs of one source."""
-
-    KIND = 0  # type code of the events
-    SOURCE = 1
-    SOURCE_REST = 2
-    START = 3
-    STOP = 4  # exclusive
-    COUNT = 5
-
-
-class KnownMap(IntEnum):
-    """Numbers of a TABLE_MAP that decodes, in a hash table by table id."""
-
-    ID = 0  # -1 for an empty entry
-    ADDRESS = 1
-    LENGTH = 2
-    COUNT = 3
-
-
-KNOWN_MAPS = 4096
-"""How many entries the hash table of TABLE_MAPs has. It must never be full."""
-
-
-class SoundStop(IntEnum):
-    """Why `skip_sound` ended."""
-
-    MORE = 1  # the next event is not completely in memory
-    REFUSED = 2  # the next event is for Python
-    TABLE_MAP = 3  # it is a TABLE_MAP that is not known
-    FULL = 4  # there are too many intervals
 
 
 @kernel
@@ -242,7 +146,7 @@ def is_known_map(entry: int, body: int, end: int) -> bool:
 @kernel
 def follow(state: int, kind: int, at: int, end: int, offset: int, size: int) -> int:
     """Continue the transaction in progress with an event, or begin one; return why not, 0 if it is done."""
-    role = role_in_event(_ROLES[kind], at, end)
+    role = role_in_event(_role_of(kind), at, end)
     before = get(state, Sound.PROGRESS)
     if role == Role.UNDECIDED:
         return SoundStop.REFUSED
@@ -251,7 +155,7 @@ def follow(state: int, kind: int, at: int, end: int, offset: int, size: int) -> 
             return SoundStop.REFUSED
     elif not begin(state, kind, at, end, offset):
         return SoundStop.REFUSED
-    progress = _AFTER[PROGRESS_COUNT * role + before]
+    progress = _progress_after(PROGRESS_COUNT * role + before)
     if progress == Progress.NONE:
         declared = get(state, Sound.DECLARED)
         if declared and declared != offset + size - get(state, Sound.START):
@@ -303,95 +207,6 @@ def begin(state: int, kind: int, at: int, end: int, offset: int) -> bool:
     if kind in (_GTID, _ANONYMOUS_GTID):
         return read_mysql_gtid(state, kind, at + Header.LENGTH, end)
     return True
-
-
-@kernel
-def read_mysql_gtid(state: int, kind: int, body: int, end: int) -> bool:
-    """Read GTID or ANONYMOUS_GTID; `event.gtid` describes the layout. Return False if it is not as usual."""
-    if end - body < MIN_MYSQL_BODY:
-        return False
-    number = load64(body + 17)
-    if kind == _GTID:
-        if number <= 0 or number >= _MAX_NUMBER:
-            return False
-    elif number != 0 or not get(state, Sound.EXPECTS_ANONYMOUS):
-        return False
-    put(state, Sound.SOURCE, load64(body + 1))
-    put(state, Sound.SOURCE_REST, load64(body + 9))
-    put(state, Sound.NUMBER, number)
-    if end - body == MIN_MYSQL_BODY:
-        return True
-    if end - body < _CLOCK_END or load8(body + _CLOCK_AT) != _LOGICAL_CLOCK:
-        return False
-    return tick(state, load64(body + 26), load64(body + 34)) and read_commit(state, body + _CLOCK_END, end)
-
-
-@kernel
-def tick(state: int, last_committed: int, sequence: int) -> bool:
-    """Advance the logical clock; return False unless it is by one, or by more after damage."""
-    if sequence == 0:
-        return True
-    last = get(state, Sound.CLOCK)
-    if last_committed < 0 or last_committed >= sequence or sequence <= last:
-        return False
-    if sequence != last + 1 and not get(state, Sound.GAP_EXPECTED):
-        return False
-    put(state, Sound.CLOCK, sequence)
-    put(state, Sound.GAP_EXPECTED, 0)
-    return True
-
-
-@kernel
-def read_commit(state: int, at: int, end: int) -> bool:
-    """Read what follows the logical clock; return whether it is valid to the last byte."""
-    if at == end:
-        return True
-    if end - at < _TIME_LENGTH:
-        return False
-    at += 2 * _TIME_LENGTH if load8(at + _TIME_LENGTH - 1) & _TOP_BIT else _TIME_LENGTH
-    if at >= end:
-        return at == end
-    first = load8(at)
-    tail = 2 if first == _PACKED_2 else 3 if first == _PACKED_3 else 8 if first == _PACKED_8 else 0
-    if (first > 250 and tail == 0) or end - at < 1 + tail:
-        return False
-    length = first
-    if tail == 2:
-        length = load16(at + 1)
-    elif tail == 3:
-        length = load16(at + 1) | load8(at + 3) << 16
-    elif tail:
-        length = load64(at + 1)
-    if length < 0:
-        return False
-    put(state, Sound.DECLARED, length)
-    at += 1 + tail
-    if end - at >= _VERSION_LENGTH:
-        at += 2 * _VERSION_LENGTH if load8(at + _VERSION_LENGTH - 1) & _TOP_BIT else _VERSION_LENGTH
-    if end - at >= _TICKET_LENGTH:
-        at += _TICKET_LENGTH
-    return at == end
-
-
-@kernel
-def read_mariadb_gtid(state: int, at: int, end: int) -> bool:
-    """Read MARIADB_GTID; `event.mariadb` describes the layout. Return False if it is not as usual."""
-    body = at + Header.LENGTH
-    if end - body < MIN_MARIADB_BODY or load64(body) < 0 or load64(body) == _MAX_NUMBER:
-        return False
-    flags = load8(body + 12)
-    if flags & _XA:
-        return False
-    here = body + MIN_MARIADB_BODY + (8 if flags & _COMMIT_ID else 0)
-    if here < end:
-        extra = load8(here)
-        if extra & _ENDS_ALTER:
-            return False
-        here += 1 + (1 if extra & _MORE_ENGINES else 0) + (4 if extra & _THREAD else 0)
-    put(state, Sound.SOURCE, load32(body + 8))
-    put(state, Sound.SOURCE_REST, load32(at + Header.SERVER_ID))
-    put(state, Sound.NUMBER, load64(body))
-    return here <= end
 
 
 @kernel
