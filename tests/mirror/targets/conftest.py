@@ -11,7 +11,7 @@ from binspark.mirror.targets.target import Target, TargetTable
 from tests.support.mirror.target_files import ITEMS, SCHEMA, state_at
 
 
-@pytest.fixture(params=[Format.DELTA])
+@pytest.fixture(params=list(Format))
 def kind(request: pytest.FixtureRequest) -> Format:
     found: Format = request.param
     return found

@@ -108,7 +108,7 @@ class TargetTable(Protocol):
         ...
 
     def clean_up(self, retention_seconds: float) -> int:
-        """Remove versions, and files that no version needs, older than this. Return how many files were removed."""
+        """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
         ...
 
 
