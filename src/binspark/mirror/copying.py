@@ -18,6 +18,7 @@ from binspark.mirror.leaves import write_leaves
 from binspark.mirror.open_table import OpenTable
 from binspark.mirror.snapshot.borders import estimated_rows, plan_chunks
 from binspark.mirror.snapshot.chunk import COMPLETE, Chunk
+from binspark.mirror.snapshot.positions import exact_position
 from binspark.mirror.snapshot.read import read_chunk, read_rows
 from binspark.mirror.snapshot.statement import TableChanged
 from binspark.mirror.source import ChangeSource
@@ -110,8 +111,6 @@ class TableCopier:
 
     def _copy_exactly(self, table: OpenTable) -> None:
         """Copy a table without a key as it is at one position: its changes cannot be applied twice."""
-        from binspark.mirror.snapshot.positions import exact_position
-
         with connect(self._config) as connection, exact_position(connection, table.table) as position:
             rows = read_rows(connection, table.table, COMPLETE)
             files = write_leaves(rows, table.target.directory, table.table, self._tables.settings.limits)

@@ -10,7 +10,7 @@ from binspark.errors import BinlogError, SchemaError
 from binspark.mirror.column_changes import SchemaChange
 from binspark.mirror.data_file import DataFile
 from binspark.mirror.definitions import ColumnType, as_mirrored, read_stored
-from binspark.mirror.leaves import LeafLimits, plan_tasks, with_bounds
+from binspark.mirror.leaves import ColumnRewrite, LeafLimits, Rewritten, plan_tasks, rewrite_columns, with_bounds
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.runners.runner import TableWork
 from binspark.mirror.state import Phase, TableState
@@ -33,6 +33,9 @@ class OpenTable:
 
     position   all changes before it are in the table: that of the last commit or, if later, of the last cut
     """
+
+    version: TableVersion
+    table: MirroredTable
 
     def __init__(
         self, target: TargetTable, column_type: ColumnType, options: ColumnOptions, *, accept_foreign: bool = False
@@ -75,10 +78,22 @@ class OpenTable:
         if not self.position.reaches(position):
             self.position = position
 
+    @property
+    def files(self) -> list[DataFile]:
+        """Its data files, with the bounds of their keys."""
+        files = with_bounds(self.version.files, self.target.directory, self.table)
+        self._known = {file.path: file for file in files}
+        self.version = replace(self.version, files=tuple(files))
+        return files
+
+    def rewritten(self, rewrite: ColumnRewrite, limits: LeafLimits) -> Rewritten:
+        """Return its files, written anew with other columns."""
+        own = limits.of_table(sum(file.size for file in self.version.files))
+        return rewrite_columns(self.files, self.target.directory, self.table, rewrite, own)
+
     def work(self, number: int, limits: LeafLimits) -> TableWork:
         """Return the table as something that changes are made in."""
-        files = with_bounds(list(self.version.files), self.target.directory, self.table)
-        self._known = {file.path: file for file in files}
+        files = self.files
         own = limits.of_table(sum(file.size for file in files))
         return TableWork(number, self.table, self.target.directory, tuple(plan_tasks(files, own)), own)
 
@@ -109,7 +124,7 @@ class OpenTable:
         self.version = replace(version, files=files)
         self._known = {file.path: file for file in files}
         self.source_name, self.definition = read_stored(version.state.definition)
-        self.table: MirroredTable = self._mirrored(self.definition)
+        self.table = self._mirrored(self.definition)
 
     def _with_known_bounds(self, file: DataFile) -> DataFile:
         known = self._known.get(file.path)

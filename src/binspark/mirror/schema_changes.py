@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from binspark.columns.types import DATETIME
-from binspark.documents.conversion import Conversion, conversion, widens
+from binspark.documents.conversion import widens
 from binspark.event.column_types import ColumnType as T
 from binspark.mirror.column_changes import AddColumn, ChangeType, ColumnChange, DropColumn, RenameColumn, SchemaChange
 from binspark.mirror.defaults import NotConstant, constant
@@ -188,57 +187,23 @@ def _keeps_text(old: DefinedColumn, new: DefinedColumn, *, is_strict: bool) -> b
 _BINARY = 63
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnPlan:
-    """How rows of the old schema become rows of the new one: for each new column the old one, or a constant."""
-
-    schema: pa.Schema
-    sources: tuple[tuple[int, Conversion] | pa.Scalar, ...]
-
-    @property
-    def fills(self) -> bool:
-        """Whether rows get a value in a new column."""
-        return any(not isinstance(source, tuple) and source.is_valid for source in self.sources)
-
-    def convert(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return rows in the new schema."""
-        arrays = []
-        for source in self.sources:
-            if isinstance(source, tuple):
-                index, step = source
-                arrays.append(step(batch.column(index)))
-            else:
-                arrays.append(pa.repeat(source, batch.num_rows))
-        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+def check_types(old: MirroredTable, new: MirroredTable, pending: Pending) -> None:
+    """Raise `Resnapshot` if the type of a column cannot become another without reading its values again."""
+    for old_name, new_name in pending.names:
+        have, want = old.schema.field(old_name).type, new.schema.field(new_name).type
+        if have != want and not widens(have, want):
+            raise Resnapshot(f"{new_name} is {have} in the mirror and becomes {want}")
 
 
-def column_plan(old: MirroredTable, new: MirroredTable, pending: Pending) -> ColumnPlan:
-    """Return how rows are converted; raise `Resnapshot` if a type cannot become another."""
-    back = {new_name: old_name for old_name, new_name in pending.names}
-    defaults = dict(pending.defaults)
-    sources: list[tuple[int, Conversion] | pa.Scalar] = []
-    for field, column in zip(new.schema, pending.definition.columns, strict=True):
-        old_name = back.get(field.name)
-        if old_name is None:
-            sources.append(constant(defaults.get(field.name), column.column, field.type))
-            continue
-        index = old.schema.get_field_index(old_name)
-        have = old.schema.field(index).type
-        step = conversion(have, field.type) if have == field.type or _is_wider(have, field.type) else None
-        if step is None:
-            raise Resnapshot(f"{field.name} is {have} in the mirror and becomes {field.type}")
-        sources.append((index, step))
-    return ColumnPlan(new.schema, tuple(sources))
+def fills(new: MirroredTable, pending: Pending) -> dict[str, pa.Scalar]:
+    """Return the values that rows get in new columns, where they are not NULL."""
+    columns = {column.name: column.column for column in pending.definition.columns}
+    values = {name: constant(default, columns[name], new.schema.field(name).type) for name, default in pending.defaults}
+    return {name: value for name, value in values.items() if value.is_valid}
 
 
-def _is_wider(have: pa.DataType, want: pa.DataType) -> bool:
-    return widens(have, want) and not (have == pa.date32() and want == DATETIME)
-
-
-def schema_change(old: MirroredTable, new: MirroredTable, pending: Pending) -> SchemaChange | None:
-    """Return the change in the terms of targets; None if all columns stay as they are."""
-    if old.schema == new.schema and all(old_name == new_name for old_name, new_name in pending.names):
-        return None
+def schema_change(old: MirroredTable, new: MirroredTable, pending: Pending) -> SchemaChange:
+    """Return the change in the terms of targets, without steps if all columns stay as they are."""
     renamed = dict(pending.names)
     steps: list[ColumnChange] = [DropColumn(name) for name in old.schema.names if name not in renamed]
     steps += [RenameColumn(old_name, new_name) for old_name, new_name in pending.names if old_name != new_name]

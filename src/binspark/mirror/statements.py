@@ -8,22 +8,19 @@ is after the statement has it already.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-import pyarrow as pa
-
 from binspark.mirror.definitions import stored
-from binspark.mirror.keys import key_kinds
-from binspark.mirror.leaves.leaf_reader import LeafReader
-from binspark.mirror.leaves.rewrite import write_leaves
+from binspark.mirror.leaves import ColumnRewrite
+from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.open_table import OpenTable
 from binspark.mirror.schema_changes import (
     AlteredTable,
-    ColumnPlan,
     Pending,
     Resnapshot,
-    column_plan,
+    check_types,
+    fills,
     plan_alter,
     schema_change,
 )
@@ -99,17 +96,28 @@ class StatementApplier:
                 for name in names:
                     self._copy_again(name, f"a statement is not understood: {change.reason}")
         self.finish()
+        self._note_missing(change)
         self._tables.apply(change, statement.origin)
         for table in self._tables:
             if self._tables.catalog.tables.get(table.source_name) != table.definition:
                 self._tables.define(table.source_name, table.definition)
 
+    def _note_missing(self, change: object) -> None:
+        """Take notice of tables that got their names from tables which are not mirrored."""
+        match change:
+            case RenameTables(pairs):
+                names = set(_final_names(pairs).values())
+            case AlterTable(_, steps):
+                names = {step.name for step in steps if isinstance(step, RenameTo)}
+            case _:
+                return
+        self.missing |= {name for name in names if self._tables.patterns.wants(name) and name not in self._tables}
+
     def finish(self) -> None:
         """Make all changes that were left to do, also those of a run that was killed."""
-        waiting = [table for table in self._tables if table.state.pending is not None]
-        for table in waiting:
-            self._finish(table, Pending.from_json(table.state.pending or ""))
-        for table in list(self._tables):
+        while waiting := [table for table in self._tables if table.state.pending is not None]:
+            self._finish(waiting[0], Pending.from_json(waiting[0].state.pending or ""))
+        for table in self._tables:
             if table.name.table.endswith(_MOVING):
                 self._tables.rename(table, table.source_name)
 
@@ -172,11 +180,7 @@ class StatementApplier:
             self._copy_again(name, "a partition was exchanged with it")
         table = self._tables.find(change.name)
         new_name = next((step.name for step in change.steps if isinstance(step, RenameTo)), change.name)
-        if table is None:
-            if new_name != change.name and self._tables.patterns.wants(new_name):
-                self.missing.add(new_name)
-            return
-        if not any(self._due([table], statement)):
+        if table is None or not any(self._due([table], statement)):
             return
         if new_name == change.name:
             new_name = table.name
@@ -194,23 +198,16 @@ class StatementApplier:
             new = self._tables.mirrored(new_name, definition)
             types = {field.name: field.type for field in new.schema}
             pending = plan_alter(new_name, change, altered, types)
-            column_plan(table.table, new, pending)
+            check_types(table.table, new, pending)
         except Resnapshot as error:
             self._copy_again(new_name, str(error))
             return
         yield table.name, pending
 
     def _renamed(self, change: RenameTables, statement: Statement) -> Iterator[tuple[TableName, Pending]]:
-        names: dict[TableName, TableName] = {}
-        for old, new in change.pairs:
-            origin = next((first for first, last in names.items() if last == old), old)
-            names[origin] = new
-        for origin, new_name in names.items():
+        for origin, new_name in _final_names(change.pairs).items():
             table = self._tables.find(origin)
-            if table is None:
-                if self._tables.patterns.wants(new_name):
-                    self.missing.add(new_name)
-            elif any(self._due([table], statement)):
+            if table is not None and any(self._due([table], statement)):
                 kept = tuple((name, name) for name in table.table.schema.names)
                 yield table.name, Pending(new_name, table.definition, kept)
 
@@ -230,6 +227,9 @@ class StatementApplier:
             return
         if table.name != new_name and not table.name.table.endswith(_MOVING):
             in_the_way = self._tables.find(new_name)
+            if in_the_way is not None and in_the_way.is_applied and in_the_way.position.reaches(table.state.position):
+                self._tables.drop(table.name)  # the table was copied under its new name already
+                return
             if in_the_way is not None:
                 self._make_way(in_the_way)
             table = self._tables.rename(table, new_name)
@@ -246,30 +246,34 @@ class StatementApplier:
 
     def _convert(self, table: OpenTable, pending: Pending) -> None:
         """Make the columns of a table, and its rows where they change, those of its new definition."""
-        old = table.table
-        new = self._tables.mirrored(pending.name, pending.definition)
-        plan, change = column_plan(old, new, pending), schema_change(old, new, pending)
-        renamed = dict(pending.names)
-        old_key = tuple((renamed.get(name), kind) for name, kind in key_kinds(old))
-        needs_rewrite = change is not None and table.target.needs_rewrite(change)
-        state = replace(table.state, definition=stored(pending.name, pending.definition), key=new.key, pending=None)
-        if not (needs_rewrite or plan.fills or old_key != key_kinds(new)):
-            table.commit(state, schema_change=change)
+        old, new = table.table, self._tables.mirrored(pending.name, pending.definition)
+        change = schema_change(old, new, pending)
+        is_other = bool(change.steps) or old.schema.names != new.schema.names
+        directory = table.target.directory_after(change) if is_other else table.target.directory
+        files = ColumnRewrite(change, new, directory, fills(new, pending))
+        definition = stored(pending.name, pending.definition)
+        state = replace(table.state, definition=definition, key=new.key, pending=None)
+        needs_rewrite = (is_other and table.target.needs_rewrite(change)) or files.fill or not _keeps_key(files, old)
+        if not needs_rewrite or not table.version.files:
+            table.commit(state, schema_change=change if is_other else None)
         else:
-            directory = table.target.directory if change is None else table.target.directory_after(change)
-            rows = self._rows(table, plan)
-            size = sum(file.size for file in table.version.files)
-            added = write_leaves(rows, directory, new, self._tables.settings.limits.of_table(size))
-            table.commit(state, added, table.version.files, change)
+            rewritten = table.rewritten(files, self._tables.settings.limits)
+            table.commit(state, rewritten.added, rewritten.removed, change if is_other else None)
         self._tables.define(pending.name, pending.definition)
 
-    @staticmethod
-    def _rows(table: OpenTable, plan: ColumnPlan) -> Iterator[pa.RecordBatch]:
-        reader = LeafReader(table.target.directory, table.table)
-        for file in table.version.files:
-            for rows in reader.batches(file):
-                yield plan.convert(rows.rows)
+
+def _keeps_key(files: ColumnRewrite, old: MirroredTable) -> bool:
+    return old.key == files.table.key or files.keeps_order(old)
 
 
 def _exchanged(change: AlterTable) -> list[TableName]:
     return [step.other for step in change.steps if isinstance(step, ReplaceRows) and step.other is not None]
+
+
+def _final_names(pairs: Sequence[tuple[TableName, TableName]]) -> dict[TableName, TableName]:
+    """Return the names of tables before RENAME TABLE, which renames one after the other, and after it."""
+    names: dict[TableName, TableName] = {}
+    for old, new in pairs:
+        origin = next((first for first, last in names.items() if last == old), old)
+        names[origin] = new
+    return names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from binspark.mirror.leaves.rewrite import rewrite
-from binspark.mirror.runners.runner import Routed, TableWork, TaskResult, read_changes
+from binspark.mirror.leaves import rewrite
+from binspark.mirror.runners.runner import MOVES, Routed, TableWork, TaskResult, read_changes, read_moves
 from binspark.mirror.source import ReadTask
 
 _MEMORY_BYTES = 256 << 20
@@ -32,20 +32,28 @@ class LocalRunner:
 
     def run(self, parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> list[TaskResult]:
         """Read parts of the log and write new files. Tasks without changes have no result."""
-        works = {work.number: work for work in tables}
         with ExitStack() as stack:
             buckets = _Buckets(self.memory_bytes, stack)
+            with_moves: set[int] = set()
             for part in parts:
                 for routed in read_changes(part, tables):
-                    buckets.add(routed)
+                    if routed.task == MOVES:
+                        with_moves.add(routed.table)
+                    else:
+                        buckets.add(routed)
+            buckets.drop(with_moves)
+            for routed in read_moves(parts, [work for work in tables if work.number in with_moves]):
+                buckets.add(routed)
+            return self._rewritten(buckets.close(), {work.number: work for work in tables})
 
-            def finish(bucket: _Bucket) -> TaskResult:
-                work = works[bucket.table]
-                written = rewrite(work.tasks[bucket.task], work.directory, work.table, bucket.batches(), work.limits)
-                return TaskResult(bucket.table, bucket.task, written, bucket.records)
+    def _rewritten(self, buckets: Sequence[_Bucket], works: Mapping[int, TableWork]) -> list[TaskResult]:
+        def finish(bucket: _Bucket) -> TaskResult:
+            work = works[bucket.table]
+            written = rewrite(work.tasks[bucket.task], work.directory, work.table, bucket.batches(), work.limits)
+            return TaskResult(bucket.table, bucket.task, written, bucket.records)
 
-            with ThreadPoolExecutor(self.threads) as pool:
-                return list(pool.map(finish, buckets.close()))
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(finish, buckets))
 
 
 @dataclass(slots=True)
@@ -63,7 +71,7 @@ class _Bucket:
         if not self.held:
             return
         if self.writer is None:
-            self.path = folder / f"{self.table}-{self.task}.arrows"
+            self.path = folder / f"{self.table}-{self.task}-{id(self)}.arrows"
             self.writer = pa.ipc.new_stream(str(self.path), self.held[0].schema)
         for batch in self.held:
             self.writer.write_batch(batch)
@@ -97,6 +105,14 @@ class _Buckets:
         self._held += routed.records.nbytes
         if self._held > self._limit:
             self._spill()
+
+    def drop(self, tables: Collection[int]) -> None:
+        """Forget the changes of some tables."""
+        for key, bucket in list(self._by_task.items()):
+            if key[0] in tables:
+                if bucket.writer is not None:
+                    bucket.writer.close()
+                del self._by_task[key]
 
     def close(self) -> list[_Bucket]:
         """Return all tasks that have to be run."""
