@@ -127,7 +127,7 @@ class RangeApplier:
         state = table.state
         later = self._consistent_from.pop(table.name, None)
         if later is not None:
-            state = replace(state, consistent_from=later)
+            state = replace(state, phase=Phase.CATCH_UP, consistent_from=later)
         state = state.moved(end)
         left = pending.get(table.name)
         return state if left is None else replace(state, pending=left.to_json())
@@ -154,11 +154,14 @@ class RangeApplier:
         return by_table
 
     def _complete(self, table: OpenTable, results: list[TaskResult]) -> list[TaskResult]:
-        """Return results with the rows of which the log has only some columns, as they are on the server now."""
-        if table.state.phase is not Phase.CATCH_UP or self._source.config is None:
+        """Return results with the rows of which the log has only some columns, as they are on the server now.
+
+        From there on the table is consistent again when the log was applied up to now.
+        """
+        if self._source.config is None:
             raise SchemaError(
                 f"{table.name}: the log changes rows that are not in the mirror, and has only some of their columns; "
-                f"--resnapshot {table.name} copies the table again"
+                "mirror from the server, or from logs with binlog_row_image=FULL"
             )
         done = completed(self._source.config, table, results, self._tables.settings.limits)
         self._consistent_from[table.name] = self._source.head()

@@ -13,19 +13,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 
-from binspark.mirror.data_file import DataFile
-from binspark.mirror.leaves import write_leaves
 from binspark.mirror.open_table import OpenTable
 from binspark.mirror.snapshot.borders import estimated_rows, plan_chunks
-from binspark.mirror.snapshot.chunk import COMPLETE, Chunk
-from binspark.mirror.snapshot.positions import exact_position
-from binspark.mirror.snapshot.read import read_chunk, read_rows
+from binspark.mirror.snapshot.chunk import Chunk
+from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
+from binspark.mirror.snapshot.positions import consistent_from
 from binspark.mirror.snapshot.statement import TableChanged
-from binspark.mirror.source import ChangeSource
 from binspark.mirror.state import Phase
 from binspark.mirror.tables import MirroredTables
 from binspark.replication.find import end_of_log
-from binspark.schema.definition import TableDefinition
+from binspark.replication.position import BinlogPosition
 from binspark.schema.server import from_server
 from binspark.schema.table import TableName
 from binspark.server.config import ConnectionConfig
@@ -46,13 +43,11 @@ class TableCopier:
     def __init__(
         self,
         config: ConnectionConfig,
-        source: ChangeSource,
         tables: MirroredTables,
         on_copied: OnCopied,
         checkpoint: Callable[[str], None] = lambda _step: None,
     ) -> None:
         self._config = config
-        self._source = source
         self._tables = tables
         self._on_copied = on_copied
         self._checkpoint = checkpoint
@@ -86,61 +81,53 @@ class TableCopier:
         return self._tables.create(name, definition, position, Phase.SNAPSHOT)
 
     def _copy(self, connection: Connection, table: OpenTable) -> None:
-        if not table.table.key:
-            self._copy_exactly(table)
-            return
         expected = estimated_rows(connection, table.table)
-        copied = sum(file.rows for file in table.version.files)
-        self._on_copied(table.name, copied, expected)
+        rows = sum(file.rows for file in table.version.files)
+        self._on_copied(table.name, rows, expected)
         done = [Chunk.from_json(text) for text in table.state.chunks_done]
+        positions: list[BinlogPosition | None] = [None] * len(done)
         chunks = plan_chunks(connection, table.table, self._tables.settings.rows_per_chunk, done)
+        copier = ChunkCopier(self._config, table.state.position, self._tables.settings.limits)
+        directory, schema = table.target.directory, table.table
         with ThreadPoolExecutor(_READERS) as pool:
-            for group in _grouped(pool, chunks, lambda chunk: self._read(table, chunk)):
-                files = [file for _, written in group for file in written]
-                copied += sum(file.rows for file in files)
-                done = _joined([*done, *(chunk for chunk, _ in group)])
-                table.commit(replace(table.state, chunks_done=tuple(chunk.to_json() for chunk in done)), files)
-                self._on_copied(table.name, copied, max(expected, copied))
+            for group in _grouped(pool, chunks, lambda chunk: copier.copy(schema, directory, chunk)):
+                rows += sum(copied.rows for copied in group)
+                positions += [copied.position for copied in group]
+                done = _joined([*done, *(copied.chunk for copied in group)])
+                self._commit(table, group, done)
+                self._on_copied(table.name, rows, max(expected, rows))
                 self._checkpoint("chunk")
                 if self._is_stopped:
                     return
-        head = self._source.head()
-        copied_state = replace(table.state, phase=Phase.CATCH_UP, chunks_done=(), consistent_from=head)
-        table.commit(copied_state.moved(table.state.position))
+        if table.table.key:
+            reached = consistent_from(connection, positions)
+            state = replace(table.state, phase=Phase.CATCH_UP, chunks_done=(), consistent_from=reached)
+            table.commit(state.moved(state.position))
         self._checkpoint("copied")
 
-    def _copy_exactly(self, table: OpenTable) -> None:
-        """Copy a table without a key as it is at one position: its changes cannot be applied twice."""
-        with connect(self._config) as connection, exact_position(connection, table.table) as position:
-            rows = read_rows(connection, table.table, COMPLETE)
-            files = write_leaves(rows, table.target.directory, table.table, self._tables.settings.limits)
-        copied = sum(file.rows for file in files)
-        table.commit(replace(table.state, phase=Phase.CURRENT, position=position), files, table.version.files)
-        self._on_copied(table.name, copied, copied)
-        self._checkpoint("copied")
-
-    def _read(self, table: OpenTable, chunk: Chunk) -> list[DataFile]:
-        rows = read_chunk(self._config, table.table, chunk)
-        return write_leaves(rows, table.target.directory, table.table, self._tables.settings.limits)
+    def _commit(self, table: OpenTable, group: Sequence[CopiedChunk], done: Sequence[Chunk]) -> None:
+        """Add chunks to a table. Without a key it is one chunk, as the table was at one position: that is current."""
+        state = replace(table.state, chunks_done=tuple(chunk.to_json() for chunk in done))
+        if not table.table.key:
+            position = group[0].position or state.position
+            state = replace(state, phase=Phase.CURRENT, chunks_done=(), position=position)
+        table.commit(state, [file for copied in group for file in copied.files])
 
 
 def _grouped(
-    pool: ThreadPoolExecutor, chunks: Iterator[Chunk], read: Callable[[Chunk], list[DataFile]]
-) -> Iterator[list[tuple[Chunk, list[DataFile]]]]:
-    """Yield chunks with their files, some at a time, in their order; while they are committed, others are read."""
-    waiting: list[tuple[Chunk, Future[list[DataFile]]]] = []
+    pool: ThreadPoolExecutor, chunks: Iterator[Chunk], copy: Callable[[Chunk], CopiedChunk]
+) -> Iterator[list[CopiedChunk]]:
+    """Yield chunks that were copied, some at a time, in their order; while they are committed, others are copied."""
+    waiting: list[Future[CopiedChunk]] = []
 
     def fill() -> None:
-        waiting.extend((chunk, pool.submit(read, chunk)) for chunk in islice(chunks, _READERS * 2 - len(waiting)))
+        waiting.extend(pool.submit(copy, chunk) for chunk in islice(chunks, _READERS * 2 - len(waiting)))
 
     fill()
     while waiting:
-        group: list[tuple[Chunk, list[DataFile]]] = []
-        for chunk, future in waiting[:_GROUP]:
-            if group and not future.done():
-                break
-            group.append((chunk, future.result()))
-        del waiting[: len(group)]
+        group = [waiting.pop(0).result()]
+        while waiting and len(group) < _GROUP and waiting[0].done():
+            group.append(waiting.pop(0).result())
         fill()
         yield group
 
@@ -154,10 +141,3 @@ def _joined(chunks: Sequence[Chunk]) -> list[Chunk]:
         else:
             joined.append(chunk)
     return joined
-
-
-def definitions(config: ConnectionConfig) -> dict[TableName, TableDefinition]:
-    """Return the tables that a server has."""
-    with connect(config) as connection:
-        found = from_server(connection.rows).tables
-    return {name: definition for name, definition in found.items() if definition is not None}

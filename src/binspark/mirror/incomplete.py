@@ -1,7 +1,8 @@
 """Rows of which the log has only some columns, and the mirror none: they are read from the server.
 
-That happens while a table that is being copied catches up with a log of MINIMAL images: a row was read under its new
-key, or was not there yet. The server has the row as it is now; the changes until then follow in the log.
+With MINIMAL images that happens while a table catches up that was copied: a row was read under its new key, or was not
+there yet. And it happens with new rows: the log does not contain columns that got their defaults. The server has the
+row as it is now; the changes until then follow in the log.
 """
 
 from __future__ import annotations

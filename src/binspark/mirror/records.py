@@ -65,6 +65,9 @@ class RecordMaker:
         keys = self._keys(found, rows)
         seq = found.origin(Metadata.SEQ)
         absent = columns.absent(found, is_delete)
+        if absent is not None and not self._table.key:
+            rows, absent = columns.filled(found, rows, absent), None
+            keys = self._keys(found, rows)
         ops = np.where(is_delete, RecordOp.DELETE, RecordOp.PUT).astype(np.int8)
         if absent is not None:
             ops[_flags(absent.is_valid())] = RecordOp.MERGE
@@ -210,12 +213,21 @@ class _Columns:
         present = filled[:, self._sources]
         lists = [np.flatnonzero(~row).tolist() or None for row in present]
         by_row = pa.array(lists, _ABSENT).take(pa.array(images.numbers))
-        if not self._table.key and (by_row.null_count < len(by_row) or not images.before.all()):
+        if not self._table.key and not images.before[np.unique(images.numbers)].all():
             message = f"{self._table.name} has no key, so its rows are found by all their columns"
             advice = "but the log has only some of them; set binlog_row_image=FULL on the server, or add a key"
             raise SchemaError(f"{message}, {advice}", _position(found, 0))
         result = pc.if_else(pa.array(is_delete), pa.scalar(None, _ABSENT), by_row)
         return None if result.null_count == len(result) else result
+
+    def filled(self, found: TableBatch, rows: list[pa.Array], absent: pa.Array) -> list[pa.Array]:
+        """Return rows with the columns that they do not have as they were before: an update did not change them."""
+        old = self.converted(found, found.before.flatten())
+        lists = absent.to_pylist()
+        return [
+            pc.if_else(pa.array([numbers is not None and number in numbers for numbers in lists]), before, after)
+            for number, (before, after) in enumerate(zip(old, rows, strict=True))
+        ]
 
 
 def _sources(table: MirroredTable, found: TableBatch) -> list[int]:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from binspark.errors import Authentication, OptionError, Purged, Server, SourceError
 from binspark.mirror.apply import RangeApplier
 from binspark.mirror.copying import TableCopier
+from binspark.mirror.plan import PlannedTable, make_plan
 from binspark.mirror.progress import MirrorProgress, Report
 from binspark.mirror.runners.local import LocalRunner
 from binspark.mirror.runners.runner import Runner
@@ -73,6 +74,13 @@ class Mirror:
         self._stop.set()
         if self._copier is not None:
             self._copier.stop()
+
+    def plan(self) -> list[PlannedTable]:
+        """Return what `run` will do with each table. Nothing is changed."""
+        try:
+            return make_plan(self._source, self.tables)
+        finally:
+            self._source.stop()
 
     def run(self) -> Report:
         """Run until `stop` is called or, with `once`, all is applied that the source had at the beginning."""
@@ -147,7 +155,7 @@ class Mirror:
             self.progress.copied(name, rows, expected)
             self._report()
 
-        copier = self._copier = TableCopier(self._source.config, self._source, self.tables, copied, self._checkpoint)
+        copier = self._copier = TableCopier(self._source.config, self.tables, copied, self._checkpoint)
         copier.copy(names)
         self._wanted_again -= names
         self.statements.missing -= names
