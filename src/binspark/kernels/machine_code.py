@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -175,7 +175,17 @@ def _files_below(path: Iterable[str], folder: str) -> Iterator[str]:
 @cache
 def _compiler() -> str:
     """Return what decides on machine code besides the sources."""
+    import llvmlite
     from llvmlite import binding
 
-    versions = (version("numba"), version("llvmlite"), np.__version__, sys.implementation.cache_tag)
+    versions = (_numba_version(), llvmlite.__version__, np.__version__, sys.implementation.cache_tag)
     return " ".join((*versions, binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()))
+
+
+def _numba_version() -> str:
+    """Return the file with Numba's version. Importing `importlib.metadata` takes longer than loading a kernel."""
+    found = find_spec("numba")
+    if found is None or not found.submodule_search_locations:
+        return ""
+    reader: Any = found.loader
+    return bytes(reader.get_data(str(Path(found.submodule_search_locations[0]) / "_version.py"))).decode()
