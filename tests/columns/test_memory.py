@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import io
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from unittest.mock import patch
 
@@ -12,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from binspark.columns import table_builder
-from binspark.columns.arena import Arena, aligned
+from binspark.columns.arena import Arena, aligned, thread_arena
+from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from tests.corpus.cases import case_logs
 from tests.support.columns.bulk import bulk_outcome
@@ -94,3 +98,20 @@ def test_a_block_that_is_no_longer_in_use_is_given_again() -> None:
     arena = Arena()
     address = arena.take(1000).ctypes.data
     assert arena.take(1000).ctypes.data == address
+
+
+def test_memory_is_free_for_the_next_reader_as_soon_as_nobody_uses_the_last_one() -> None:
+    log = case_logs("mysql/large-transaction")[0].read_bytes()
+
+    def kept_after_reading() -> int:
+        rows = sum(item.batch.num_rows for item in BatchReader(Selection()).read(io.BytesIO(log).readinto))
+        assert rows
+        return thread_arena().kept_bytes
+
+    gc.disable()  # it would find readers that are part of a reference cycle, but late
+    try:
+        with ThreadPoolExecutor(1) as new_thread:  # with a pool of its own
+            kept = [new_thread.submit(kept_after_reading).result() for _ in range(4)]
+    finally:
+        gc.enable()
+    assert kept == kept[:1] * 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from typing import Generic, TypeVar
+from weakref import WeakMethod
 
 import numpy as np
 
@@ -29,14 +30,15 @@ Item = TypeVar("Item")
 class ScanMemory(Generic[Item]):
     """Lets a scan read other bytes than those of its window, and return to it.
 
-    scan_bytes   lets kernels read the events between two addresses
+    scan_bytes   lets kernels read the events between two addresses: a method of the scan that this belongs to. A strong
+                 reference to it would be a cycle, and the scan's memory stay in use until Python looks for cycles
     """
 
     def __init__(
         self, state: Numbers, scan_bytes: Callable[[int, int, LogFormat], Iterator[Item]], limits: Limits
     ) -> None:
         self._state = state
-        self._scan_bytes = scan_bytes
+        self._scan_bytes = WeakMethod(scan_bytes)
         self._limits = limits
         self._window: Block = np.zeros(0, dtype=np.uint8)
 
@@ -88,7 +90,9 @@ class ScanMemory(Generic[Item]):
         base = int(memory.ctypes.data)
         state[State.INNER], state[State.OUTER_OFFSET], state[State.ROW_AT] = inner, event.offset, 0
         state[State.OUTER_END] = event.end_offset
-        yield from self._scan_bytes(base, base + length, without_checksum(event.frame.format))
+        scan_bytes = self._scan_bytes()
+        assert scan_bytes is not None
+        yield from scan_bytes(base, base + length, without_checksum(event.frame.format))
         done = int(state[State.AT]) - base
         for number, value in saved.items():
             state[number] = value

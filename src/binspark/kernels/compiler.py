@@ -42,6 +42,15 @@ def kernel(function: Function) -> Function:
     return compiled
 
 
+def inlined(function: Function) -> Function:
+    """Compile a function into the kernels that call it. A call of another kernel passes what it returns by memory.
+
+    That is for functions that are called for every value, in few places: code grows with each of them.
+    """
+    compiled: Any = Kernel(function, inline=True)
+    return compiled
+
+
 def intrinsic(function: Callable[..., Any]) -> Any:
     """Let kernels call what a function generates as LLVM's instructions; see `numba.extending.intrinsic`."""
     return Intrinsic(function)
@@ -64,9 +73,10 @@ def is_kept(function: Callable[..., Any]) -> bool:
 class Kernel:
     """A function that is compiled. Numba takes it for its own dispatcher, and compiles it into kernels that call it."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, inline: bool = False) -> None:
         update_wrapper(self, function)
         self.function = function
+        self._inline = inline
         self.name = f"{function.__module__}.{function.__qualname__}"
         self._entries: dict[tuple[str, ...], Entry] = {}
         self._passed: dict[int, _PassedArray] = {}
@@ -111,7 +121,7 @@ class Kernel:
         """What Numba takes this for, where another kernel calls it."""
         from binspark.kernels.numba_compiler import function_type
 
-        return function_type(self.function)
+        return function_type(self.function, inline=self._inline)
 
 
 class Entry:

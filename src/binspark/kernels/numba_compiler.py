@@ -29,9 +29,9 @@ _EXTERNAL = re.compile(r'^@"?([^"=\n]+?)"? = external ', re.MULTILINE)
 
 
 @cache
-def function_type(function: Callable[..., Any]) -> Any:
-    """Return the type of a function that kernels call."""
-    dispatcher = CPUDispatcher(py_func=function, locals={}, targetoptions=dict(_OPTIONS))
+def function_type(function: Callable[..., Any], *, inline: bool) -> Any:
+    """Return the type of a function that kernels call, or that is compiled into them."""
+    dispatcher = CPUDispatcher(py_func=function, locals={}, targetoptions=_OPTIONS | {"forceinline": inline})
     _KEPT.append(dispatcher)
     return numba.typeof(dispatcher)
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binspark.kernels.compiler import kernel
+from binspark.kernels.compiler import inlined, kernel
 from binspark.kernels.json.opaque import write_opaque
 from binspark.kernels.json.strings import HIGH_BITS, QUOTE, ROOM, SPACES, special_bytes, write_quoted
 from binspark.kernels.layout import NO_ROOM, REFUSED
@@ -102,13 +102,13 @@ def write_tree(at: int, limit: int, document: int, end: int) -> int:
         kind, start, stop, index = load64(level), load64(level + 8), end, load64(level + 16)
 
 
-@kernel
+@inlined
 def number_at(address: int, width: int) -> int:
     """Read a count, size or offset of a small or large document."""
     return load16(address) if width == 2 else load32(address)
 
 
-@kernel
+@inlined
 def open_container(kind: int, start: int, stop: int) -> Container:
     """Locate the parts of an array or object that begins at `start` and ends at `stop` or before."""
     width = 4 if kind & 1 else 2
@@ -125,13 +125,13 @@ def open_container(kind: int, start: int, stop: int) -> Container:
     return Container(start, start + size, width, count, is_object, value_entries, header)
 
 
-@kernel
+@inlined
 def child_kind(container: Container, index: int) -> int:
     """Return the type of the element before `index`."""
     return load8(container.value_entries + (index - 1) * (container.width + 1))
 
 
-@kernel
+@inlined
 def write_elements(at: int, limit: int, container: Container, index: int, unclaimed: int) -> tuple[int, int, int, int]:
     """Write elements up to the end, or up to one that is an array or object: the last number is its address."""
     width = container.width
@@ -164,7 +164,7 @@ def write_elements(at: int, limit: int, container: Container, index: int, unclai
     return at, index, unclaimed, 0
 
 
-@kernel
+@inlined
 def seek(container: Container, offset: int) -> int:
     """Return the address at an offset, 0 if it is not between the header and the end."""
     if offset < container.header or offset > container.stop - container.start:
@@ -172,7 +172,7 @@ def seek(container: Container, offset: int) -> int:
     return container.start + offset
 
 
-@kernel
+@inlined
 def write_key(at: int, limit: int, container: Container, index: int) -> tuple[int, int]:
     """Write a key and a colon; return also the length of the key."""
     entry = container.start + 2 * container.width + index * (container.width + 2)
@@ -194,7 +194,7 @@ def write_key(at: int, limit: int, container: Container, index: int) -> tuple[in
     return at + 2, length
 
 
-@kernel
+@inlined
 def write_scalar(at: int, limit: int, kind: int, source: int, stop: int) -> tuple[int, int]:
     """Write a value that is no array or object; return also the address after its bytes."""
     if at > limit:
@@ -222,7 +222,7 @@ def write_scalar(at: int, limit: int, kind: int, source: int, stop: int) -> tupl
     return REFUSED, source
 
 
-@kernel
+@inlined
 def write_literal(at: int, literal: int) -> int:
     """Write null, true or false."""
     if literal > 2:
@@ -231,7 +231,7 @@ def write_literal(at: int, literal: int) -> int:
     return at + 4 + (literal >> 1)
 
 
-@kernel
+@inlined
 def write_sized(at: int, limit: int, kind: int, source: int, stop: int) -> tuple[int, int]:
     """Write a string or an opaque value: (type), length, data."""
     type_code = 0
@@ -248,7 +248,7 @@ def write_sized(at: int, limit: int, kind: int, source: int, stop: int) -> tuple
     return write_opaque(at, limit, type_code, source, length), source + length
 
 
-@kernel
+@inlined
 def read_length(source: int, stop: int) -> tuple[int, int]:
     """Read a length, seven bits a byte, and return the address after it; -1 if it is invalid."""
     length = 0

@@ -24,11 +24,11 @@ class TableVersion:
     """A mirrored table as it was read.
 
     version   the version of a Delta table, the snapshot of an Iceberg table; -1 for an Iceberg table without one
-    schema    its columns, in Arrow's types
+    schema    its columns, in Arrow's types and in the order of the target: a new column may be the last one there
     state     what the mirror stored with its last commit; None if no mirror writes this table
     files     its data files
-    foreign   the commits of other programs since then that changed rows, one description each. Those that only moved
-              rows to other files (OPTIMIZE, rewrite of data files) are not among them
+    foreign   the commits of other programs since then that changed rows or columns, one description each. Those that
+              only moved rows to other files (OPTIMIZE, rewrite of data files) are not among them
     """
 
     version: int
@@ -88,6 +88,10 @@ class TargetTable(Protocol):
 
     def needs_rewrite(self, change: SchemaChange) -> bool:
         """Return whether all data files have to be written anew, in the same commit, for a schema change."""
+        ...
+
+    def directory_after(self, change: SchemaChange) -> TableDirectory:
+        """Return where data files are that are committed together with a schema change: columns have new numbers."""
         ...
 
     def commit(self, commit: Commit) -> TableVersion:
