@@ -55,7 +55,7 @@ def _decimals(array: pa.Array) -> pa.Array:
 def reals(array: pa.Array, _column: Column) -> pa.Array:
     """Return the shortest digits of doubles, as servers print them; those of a float are the digits of the same double.
 
-    Arrow prints numbers of ordinary size as servers do; the others have an exponent, which servers write in another way.
+    Arrow prints numbers of ordinary size as servers do; the others with an exponent, which servers write differently.
     """
     doubles = array.cast(pa.float64())
     texts = doubles.cast(pa.large_string())

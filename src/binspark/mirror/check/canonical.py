@@ -84,7 +84,7 @@ def _float(name: str, _column: Column, server: _Server) -> str:
 
 
 def _dated(text: str) -> _Sql:
-    """Return the expression of a date that is in the calendar, or what the policy makes of it. `text` has six digits."""
+    """Return the expression of a date: NULL if it is not in the calendar, unless the policy keeps it as text."""
 
     def make(name: str, _column: Column, server: _Server) -> str:
         if server.options.zero_dates is ZeroDates.STRING:
@@ -96,7 +96,7 @@ def _dated(text: str) -> _Sql:
 
 
 def _timestamp(name: str, _column: Column, server: _Server) -> str:
-    """The session is in UTC. The zero date, and nothing else, is no point in time."""
+    """Return the expression of a timestamp. The session is in UTC, and only the zero date is no point in time."""
     if server.options.zero_dates is ZeroDates.STRING:
         return f"IF(UNIX_TIMESTAMP({name}) = 0, CAST({name} AS CHAR), CONCAT({name}, '+00:00'))"
     return f"IF(UNIX_TIMESTAMP({name}) = 0, NULL, CAST(CAST({name} AS DATETIME(6)) AS CHAR))"

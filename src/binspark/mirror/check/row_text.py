@@ -49,7 +49,7 @@ class RowText:
         return _joined(self.key)
 
     def bucket_sql(self, count: int) -> str:
-        """The expression of the bucket of a row: which one of `count`, a power of two, its key is in."""
+        """Return the expression of the bucket that the key of a row is in; their number is a power of two."""
         return f"CRC32({self.key_sql}) & {count - 1}"
 
     def hashes(self, batch: pa.RecordBatch) -> Hashes:
