@@ -1,1 +1,1 @@
-"""Helpers for tests of the mirror."""
+"""Helpers of the tests of `mirror`."""
