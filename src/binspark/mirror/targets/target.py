@@ -19,6 +19,10 @@ class CommitConflict(BinlogError):
     """Another program changed the table after it was read: nothing was committed. Read it and plan again."""
 
 
+class TargetError(BinlogError):
+    """A table of the target is not as the mirror needs it; the message says what to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableVersion:
     """A mirrored table as it was read.
@@ -55,13 +59,18 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A consistent cut over all tables: these versions belong to one position of the source."""
+    """A consistent cut over all tables: these versions belong to one position of the source.
+
+    number     counts the cuts of a target
+    mirror     the id of the mirror that wrote it
+    """
 
     number: int
     position: str
     gtids: str
     time_us: int
     versions: tuple[tuple[TableName, int], ...]
+    mirror: str = ""
 
 
 class TargetTable(Protocol):
@@ -99,7 +108,7 @@ class TargetTable(Protocol):
         ...
 
     def clean_up(self, retention_seconds: float) -> int:
-        """Remove versions, and files that no version needs, older than this. Return how many files were removed."""
+        """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
         ...
 
 
@@ -123,7 +132,7 @@ class Target(Protocol):
         ...
 
     def drop(self, name: TableName) -> None:
-        """Drop a table with its files."""
+        """Drop a table with its files. It is no error if it is not there."""
         ...
 
     def rename(self, name: TableName, new_name: TableName) -> TargetTable:
@@ -140,4 +149,8 @@ class Target(Protocol):
 
     def cuts(self) -> list[Cut]:
         """Return all cuts, the oldest first."""
+        ...
+
+    def clean_up_cuts(self, retention_seconds: float) -> None:
+        """Remove cuts older than this, but not the newest, and join the small files that each cut makes."""
         ...

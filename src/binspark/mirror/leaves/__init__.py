@@ -1,0 +1,23 @@
+"""Leaves: the data files of a mirrored table, each with all rows between two keys, in their order.
+
+Changes are routed to ranges of keys, and the leaves of a range are written anew with them. No other file is touched.
+"""
+
+from binspark.mirror.leaves.leaf_reader import with_bounds
+from binspark.mirror.leaves.limits import LeafLimits
+from binspark.mirror.leaves.plan import RangeTask, plan_tasks, route
+from binspark.mirror.leaves.reduce import last_per_key, net_copies
+from binspark.mirror.leaves.rewrite import Rewritten, rewrite, write_leaves
+
+__all__ = [
+    "LeafLimits",
+    "RangeTask",
+    "Rewritten",
+    "last_per_key",
+    "net_copies",
+    "plan_tasks",
+    "rewrite",
+    "route",
+    "with_bounds",
+    "write_leaves",
+]
