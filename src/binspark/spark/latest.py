@@ -49,9 +49,7 @@ def latest(changes: DataFrame, *, metadata_prefix: str = DEFAULT_PREFIX) -> Data
 def _merged(table: ChangeTable, records: DataFrame) -> DataFrame:
     """Return the rows of keys, each column from the last record that has it."""
     start = F.max(F.when(F.col(FRESH), F.col(AT))).over(Window.partitionBy(KEY))
-    recent = records.withColumn("__start", start).where(
-        F.col("__start").isNull() | (F.col(AT) >= F.col("__start"))
-    )
+    recent = records.withColumn("__start", start).where(F.col("__start").isNull() | (F.col(AT) >= F.col("__start")))
     absent = F.coalesce(F.col(MISSING), F.array().cast("array<string>"))
     last = [
         F.max_by(F.struct(quoted(name)), F.when(~F.array_contains(absent, name), F.col(AT))).alias(name)
@@ -59,6 +57,7 @@ def _merged(table: ChangeTable, records: DataFrame) -> DataFrame:
     ]
     rows = recent.groupBy(KEY).agg(F.max_by(GONE, AT).alias(GONE), *last).where(~F.col(GONE))
     return rows.select(*(F.col(quoted(name))[name].alias(name) for name in table.names))
+
 
 def _folded(table: ChangeTable, records: DataFrame) -> DataFrame:
     """Return the rows of keys that depend on each other."""

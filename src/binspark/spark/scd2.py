@@ -1,7 +1,7 @@
 """The versions of the rows of a table, made of its changes: a slowly changing dimension of type 2.
 
-Each record of a key (see `change_table`) begins a version, or ends the last one. A version ends where the next record of
-its key, or a truncation, begins.
+Each record of a key (see `change_table`) begins a version, or ends the last one. A version ends with the next record of
+its key, or with a truncation.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ def scd2(changes: DataFrame, *, metadata_prefix: str = DEFAULT_PREFIX) -> DataFr
     _is_current   whether it is valid now
     _seq          the change that wrote this version: versions of the same time have an order, too
 
-    The order of the changes, and whether some are there twice, does not matter. For `binlog_row_image=MINIMAL` or NOBLOB,
-    read them with the option `absent`. Versions from before the first change are not known.
+    The order of the changes, and whether some are there twice, does not matter. If the server has
+    `binlog_row_image=MINIMAL` or NOBLOB, read them with the option `absent`. Versions from before the first change are
+    not known.
     """
     table = ChangeTable(changes, metadata_prefix, "scd2")
     time = f"{metadata_prefix}{Metadata.COMMIT_TIME}"
