@@ -51,7 +51,7 @@ def apply_to_model(model: Model, changes: list[Change]) -> set[int]:
     return set(incomplete)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.lists(st.lists(CHANGES, max_size=25), max_size=5), max_size=6), LIMITS, st.randoms())
 def test_rows_are_those_of_a_model(batches: list[list[list[Change]]], limits: LeafLimits, random: Any) -> None:
     model: Model = {}

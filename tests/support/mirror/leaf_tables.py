@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from binspark.mirror.leaves.leaf_reader import LeafReader
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.schema.table import TableSchema
 
-SMALL = LeafLimits(leaf_bytes=2000, row_group_rows=7, row_group_bytes=1000, memory_bytes=4000)
+SMALL = LeafLimits(leaf_bytes=500, row_group_rows=7, row_group_bytes=1000, memory_bytes=4000)
 """Limits so small that a few rows are many leaves, and changes are spilled."""
 
 Row = Mapping[str, Any]
@@ -89,6 +89,3 @@ class LeafTable:
         reader = LeafReader(self.directory, self.table)
         for file in self.files:
             yield file, [key for part in reader.batches(file) for key in part.keys.to_pylist()]
-
-
-KeyOf = Callable[[Row], Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 from binspark.documents.conversion import conversion
 from binspark.errors import SchemaError
 from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.keys import row_keys
+from binspark.mirror.keys import KEY_TYPE, row_keys
 from binspark.mirror.leaves.files import file_errors, file_name, open_file
 from binspark.mirror.leaves.key_order import first_not_less
 from binspark.mirror.leaves.leaf_format import keys_of_footer
@@ -65,6 +66,22 @@ class LeafReader:
     def batches(self, file: DataFile) -> Iterator[KeyedRows]:
         """Yield all rows of a data file, in the order in which they are in it."""
         for batch in self._batches(file, None):
+            yield KeyedRows(row_keys(self._table, batch), batch)
+
+    def rows_with_keys(self, file: DataFile, keys: Sequence[bytes]) -> Iterator[KeyedRows]:
+        """Yield the rows of a data file that have one of some keys, which are in order."""
+        wanted = pa.array(keys, KEY_TYPE)
+        for part in self._parts_with_keys(file, keys):
+            is_wanted = pc.is_in(part.keys, wanted)
+            if pc.any(is_wanted).as_py():
+                yield KeyedRows(part.keys.filter(is_wanted), part.rows.filter(is_wanted))
+
+    def _parts_with_keys(self, file: DataFile, keys: Sequence[bytes]) -> Iterator[KeyedRows]:
+        if not file.row_groups:
+            yield from self.batches(file)
+            return
+        numbers = {bisect_right(file.row_groups, key) - 1 for key in keys}
+        for batch in self._batches(file, sorted(number for number in numbers if number >= 0)):
             yield KeyedRows(row_keys(self._table, batch), batch)
 
     def with_bounds(self, file: DataFile) -> DataFile:
@@ -156,3 +173,17 @@ def with_bounds(files: Sequence[DataFile], directory: TableDirectory, table: Mir
     reader = LeafReader(directory, table)
     with ThreadPoolExecutor(_READERS) as pool:
         return list(pool.map(lambda file: file if file.low is not None else reader.with_bounds(file), files))
+
+
+def stored_rows(
+    files: Sequence[DataFile], directory: TableDirectory, table: MirroredTable, keys: Sequence[bytes]
+) -> KeyedRows:
+    """Return the stored rows that have one of some keys, which are in order. The bounds of the files are known."""
+    reader = LeafReader(directory, table)
+    empty = KeyedRows(pa.array([], KEY_TYPE), pa.RecordBatch.from_pylist([], table.schema))
+    found = [empty]
+    for file in files:
+        if file.low is not None and file.high is not None:
+            inside = keys[bisect_left(keys, file.low) : bisect_right(keys, file.high)]
+            found += reader.rows_with_keys(file, inside) if inside else ()
+    return KeyedRows(pa.concat_arrays([part.keys for part in found]), pa.concat_batches([part.rows for part in found]))

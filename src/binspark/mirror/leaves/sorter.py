@@ -191,8 +191,9 @@ def _merged(
         gathered += size
     for begin, end in zip(cuts, [*cuts[1:], high], strict=True):
         found = [records for reader in readers for records in reader.records(begin, end)]
-        if found:
-            yield reduce(_joined(found))
+        records = reduce(_joined(found)) if found else None
+        if records is not None and records.num_rows:
+            yield records
 
 
 def _within(records: pa.RecordBatch, low: bytes | None, high: bytes | None) -> pa.RecordBatch:
