@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from binspark.event.rows import RowOperation
 from binspark.schema.table import TableSchema
 from binspark.values.as_json import row_json
-from binspark.values.value import Absent, Row, Value
+from binspark.values.value import Absent, PartialRow, Row, Value
 
 Named = dict[str, Value]
 """Values by the names of their columns: `@1`, `@2`, ... if the names are not known."""
@@ -90,9 +90,10 @@ class Change(NamedTuple):
 def _named(image: Row | None, schema: TableSchema) -> Named | None:
     if image is None:
         return None
-    return {
-        name: value for name, value in zip(schema.column_names, image, strict=True) if not isinstance(value, Absent)
-    }
+    named = dict(zip(schema.column_names, image, strict=True))
+    if isinstance(image, PartialRow):
+        named = {name: value for name, value in named.items() if not isinstance(value, Absent)}
+    return cast(Named, named)
 
 
 def key_json(change: Change) -> str:

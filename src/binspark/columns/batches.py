@@ -227,9 +227,8 @@ class OpenBatches:
     def _sequence(self, builder: TableBuilder | ReferenceBuilder) -> pa.Array:
         sequence = self.sequence
         positions, rows = builder.numbers(T.META_EVENT, np.int64), builder.numbers(T.META_ROW, np.int32)
-        if sequence.position is not None:
-            positions = np.full(builder.rows, sequence.position, dtype=np.int64)
-            rows = (sequence.first + builder.numbers(T.META_TX_ROW, np.int64)).astype(np.int32)
+        if sequence.repeated is not None:
+            positions, rows = sequence.repeated.spread(builder.numbers(T.META_TX_ROW, np.int64))
         return sequence.values(log_number(self.file), positions, rows, self._arena)
 
     def _origins(self, builder: TableBuilder | ReferenceBuilder) -> RowOrigins | None:

@@ -13,6 +13,7 @@ event_list     events into columns of numbers, transaction_list: transactions; `
 row_counts     how many rows an event has
 sessions       names of schemas that a kernel knows
 packets        packets of a replication stream into the bytes of a log, `packet_layout` the numbers for that
+result_rows    rows of a result set into row images as the log has them
 crc32          checksums
 objects        rows of Arrow arrays as JSON text, and lines made of them
 variant        rows and documents as VARIANT

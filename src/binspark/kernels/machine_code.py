@@ -22,8 +22,6 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-import numpy as np
-
 import binspark.kernels
 from binspark.folders import writable_cache_folder
 
@@ -177,5 +175,5 @@ def _compiler() -> str:
     """Return what decides on machine code besides the sources."""
     from llvmlite import binding
 
-    versions = (version("numba"), version("llvmlite"), np.__version__, sys.implementation.cache_tag)
+    versions = (version("numba"), version("llvmlite"), version("numpy"), sys.implementation.cache_tag)
     return " ".join((*versions, binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()))

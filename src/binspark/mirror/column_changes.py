@@ -42,7 +42,11 @@ ColumnChange = AddColumn | DropColumn | RenameColumn | ChangeType
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """The steps to another schema, in their order. The columns end in the order of `schema`, where a target has one."""
+    """The steps to another schema, in their order; none if only the columns' order changes.
+
+    The columns end in the order of `schema`. In Delta a column that is only added is the last one, wherever it is in
+    `schema`: another order needs all data files written anew.
+    """
 
     schema: pa.Schema
     steps: tuple[ColumnChange, ...]

@@ -227,8 +227,7 @@ class SchemaHistory:
         if change is None:
             return NONE_EMPTIED
         emptied = emptied_by(change, self.catalog)
-        if not isinstance(change, TruncateTable):
-            self._record(Entry(len(self.files) - 1, event.position, change, event.end_offset), self._text)
+        self._record(Entry(len(self.files) - 1, event.position, change, event.end_offset), self._text)
         return emptied
 
     def read_query(self, query: Query, event: Event) -> Change | None:

@@ -29,8 +29,9 @@ from binspark.server.info import ServerLog, server_info, server_logs
 from binspark.spark.batch import make_view
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion, needs_schemas
+from binspark.spark.streaming.part_reader import reader_of
 from binspark.spark.streaming.range_reader import ServerRange
-from binspark.spark.streaming.ranges import RangePartition, partitions_of, reader_of
+from binspark.spark.streaming.ranges import RangePartition, partitions_of
 from binspark.spark.table_schemas import with_lineage
 from binspark.spark.travel import packed
 from binspark.spark.unmatched import warn_of_unmatched_on
@@ -73,7 +74,7 @@ class ServerBatchReader(DataSourceReader):
         if not isinstance(partition, RangePartition):
             return iter(())
         cache.enable()
-        return self.view().read(partition.part, reader_of(partition))
+        return self.view().read(partition.part, reader_of(partition.part, partition.history))
 
     def view(self) -> ViewReader:
         """Return what makes rows of a range."""

@@ -17,7 +17,7 @@ from binspark.values.json.column import document_text, inside_document
 from binspark.values.json.diff import JsonDiff, apply_json_diffs, decode_json_diffs
 from binspark.values.options import DEFAULT_OPTIONS, ValueOptions
 from binspark.values.strings import read_sized
-from binspark.values.value import ABSENT, Absent, DocumentDiff, JsonDiffs, Row, Value
+from binspark.values.value import ABSENT, Absent, DocumentDiff, JsonDiffs, PartialRow, Row, Value
 from binspark.wire import Cursor
 from binspark.wire.bitmap import bitmap_length, low_bits_first
 
@@ -48,7 +48,7 @@ def read_image(
         cursor.enter(columns[index].name or f"@{index + 1}")
         row[index] = None if is_null else read_value(index, columns[index])
         cursor.leave()
-    return tuple(row)
+    return tuple(row) if len(included) == len(columns) else PartialRow(row)
 
 
 _PARTIAL_JSON_UPDATES = 1

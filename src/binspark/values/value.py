@@ -64,4 +64,10 @@ Value: TypeAlias = (
 """int: integers, YEAR, BIT, and ENUM or SET without known members. str: text, ENUM, JSON. tuples: SET, VECTOR."""
 
 Row: TypeAlias = tuple[Value | Absent, ...]
-"""One row image: a value for each column of the table, or ABSENT."""
+"""One row image: a value for each column of the table, or ABSENT, which only a `PartialRow` has."""
+
+
+class PartialRow(tuple[Value | Absent, ...]):
+    """A row image that lacks some of the columns: they are ABSENT in it. An image with all columns is a plain tuple."""
+
+    __slots__ = ()

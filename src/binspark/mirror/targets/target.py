@@ -19,16 +19,20 @@ class CommitConflict(BinlogError):
     """Another program changed the table after it was read: nothing was committed. Read it and plan again."""
 
 
+class TargetError(BinlogError):
+    """A table of the target is not as the mirror needs it; the message says what to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableVersion:
     """A mirrored table as it was read.
 
     version   the version of a Delta table, the snapshot of an Iceberg table; -1 for an Iceberg table without one
-    schema    its columns, in Arrow's types
+    schema    its columns, in Arrow's types and in the order of the target: a new column may be the last one there
     state     what the mirror stored with its last commit; None if no mirror writes this table
     files     its data files
-    foreign   the commits of other programs since then that changed rows, one description each. Those that only moved
-              rows to other files (OPTIMIZE, rewrite of data files) are not among them
+    foreign   the commits of other programs since then that changed rows or columns, one description each. Those that
+              only moved rows to other files (OPTIMIZE, rewrite of data files) are not among them
     """
 
     version: int
@@ -55,13 +59,18 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A consistent cut over all tables: these versions belong to one position of the source."""
+    """A consistent cut over all tables: these versions belong to one position of the source.
+
+    number     counts the cuts of a target
+    mirror     the id of the mirror that wrote it
+    """
 
     number: int
     position: str
     gtids: str
     time_us: int
     versions: tuple[tuple[TableName, int], ...]
+    mirror: str = ""
 
 
 class TargetTable(Protocol):
@@ -90,12 +99,16 @@ class TargetTable(Protocol):
         """Return whether all data files have to be written anew, in the same commit, for a schema change."""
         ...
 
+    def directory_after(self, change: SchemaChange) -> TableDirectory:
+        """Return where data files are that are committed together with a schema change: columns have new numbers."""
+        ...
+
     def commit(self, commit: Commit) -> TableVersion:
         """Commit a change, at once or not at all; raise CommitConflict if the table has changed since it was read."""
         ...
 
     def clean_up(self, retention_seconds: float) -> int:
-        """Remove versions, and files that no version needs, older than this. Return how many files were removed."""
+        """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
         ...
 
 
@@ -119,7 +132,7 @@ class Target(Protocol):
         ...
 
     def drop(self, name: TableName) -> None:
-        """Drop a table with its files."""
+        """Drop a table with its files. It is no error if it is not there."""
         ...
 
     def rename(self, name: TableName, new_name: TableName) -> TargetTable:
@@ -136,4 +149,8 @@ class Target(Protocol):
 
     def cuts(self) -> list[Cut]:
         """Return all cuts, the oldest first."""
+        ...
+
+    def clean_up_cuts(self, retention_seconds: float) -> None:
+        """Remove cuts older than this, but not the newest, and join the small files that each cut makes."""
         ...

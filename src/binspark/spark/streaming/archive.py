@@ -14,22 +14,26 @@ from binspark.files.sources import LogSource, find_logs, log_order
 from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.replication.position import BinlogPosition
-from binspark.schema.catalog import may_affect
-from binspark.schema.history import SchemaHistory
-from binspark.schema.table import TableName
+from binspark.schema.catalog import Catalog
+from binspark.schema.history import Entry, SchemaHistory
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion, history_over, reads_ddl
 from binspark.spark.streaming.limit import Limit, transaction_after
 from binspark.spark.streaming.reported import Reported
+from binspark.spark.streaming.statements import EndsBatch, Statement, ends_at_changes_of
 
 _TIME_BYTES = 4
 
 
 @dataclass
 class ArchiveSource:
-    """Logs in a directory, to which an archiver adds. Complete transactions are read, in the order of the logs."""
+    """Logs in a directory, to which an archiver adds. Complete transactions are read, in the order of the logs.
+
+    `ends_batch` says after which statements a batch must end; the default are those about the table of a typed stream.
+    """
 
     options: SourceOptions
+    ends_batch: EndsBatch | None = None
     _known: tuple[BinlogPosition, SchemaHistory] | None = field(default=None, repr=False)
 
     def start(self, text: str) -> BinlogPosition:
@@ -89,11 +93,25 @@ class ArchiveSource:
     def stop(self) -> None:
         """Do nothing: no thread follows an archive."""
 
-    def parts(self, start: BinlogPosition, end: BinlogPosition) -> list[tuple[Split, SchemaHistory]]:
-        """Return the splits of a range, each with what is known of tables where it begins."""
+    def statements(self, start: BinlogPosition, end: BinlogPosition) -> list[Statement]:
+        """Return the statements of a range."""
+        sources = self._sources()
+        logs = self._logs(sources, start, end) if start.order < end.order else []
+        return [_statement(entry, logs) for entry in read_history(logs, SchemaHistory()).entries]
+
+    def parts(
+        self, start: BinlogPosition, end: BinlogPosition, catalog: Catalog | None = None
+    ) -> list[tuple[Split, SchemaHistory]]:
+        """Return the splits of a range, each with what is known of tables where it begins.
+
+        `catalog` are the tables at the start, for a caller who knows them; otherwise the archive is searched for them.
+        """
         sources = self._sources()
         logs = self._logs(sources, start, end)
-        history = self._history(sources, start, end, logs)
+        if catalog is None:
+            history = self._history(sources, start, end, logs)
+        else:
+            history = read_history(logs, SchemaHistory(catalog))
         return [(split, history) for split in split_logs(logs, self.options.max_split_bytes)]
 
     def _logs(self, sources: Sequence[LogSource], start: BinlogPosition, end: BinlogPosition) -> list[PlannedLog]:
@@ -111,14 +129,13 @@ class ArchiveSource:
         self, sources: Sequence[LogSource], start: BinlogPosition, end: BinlogPosition
     ) -> BinlogPosition:
         """Return where a batch ends: after the first statement about the table of a typed stream, if there is one."""
-        if self.options.table is None or not reads_ddl(self.options) or start == end:
+        ends_batch = self.ends_batch or ends_at_changes_of(self.options.table)
+        if ends_batch is None or not reads_ddl(self.options) or start == end:
             return end
-        table = TableName(*self.options.table.split(".", 1))
         logs = self._logs(sources, start, end)
         for entry in read_history(logs, SchemaHistory()).entries:
-            if may_affect(entry.change, table):
-                log = next(log for log in logs if log.name == entry.position.file)
-                return BinlogPosition(_base(log.source), transaction_after(log, entry.end_offset))
+            if ends_batch(entry.change):
+                return _transaction_end(entry, logs)
         return end
 
     def _sources(self) -> Sequence[LogSource]:
@@ -156,6 +173,17 @@ class ArchiveSource:
         source = sources[self._first(sources, start)]
         offset = start.offset if _base(source) == start.file else FIRST_EVENT_OFFSET
         return history_over(self.options, plan_logs(sources)).at(source.name, offset)
+
+
+def _transaction_end(entry: Entry, logs: Sequence[PlannedLog]) -> BinlogPosition:
+    """Return the position after the transaction of a statement."""
+    log = next(log for log in logs if log.name == entry.position.file)
+    return BinlogPosition(_base(log.source), transaction_after(log, entry.end_offset))
+
+
+def _statement(entry: Entry, logs: Sequence[PlannedLog]) -> Statement:
+    position = _transaction_end(entry, logs)
+    return Statement(entry.change, entry.position, position, rows_follow=position.offset != entry.end_offset)
 
 
 _ADVICE = "failOnDataLoss=false continues with the oldest log that exists"

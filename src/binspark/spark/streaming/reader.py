@@ -16,7 +16,8 @@ from binspark.replication.position import BinlogPosition
 from binspark.spark.batch import make_view
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion
-from binspark.spark.streaming.ranges import RangePartition, partitions_of, reader_of
+from binspark.spark.streaming.part_reader import reader_of
+from binspark.spark.streaming.ranges import RangePartition, partitions_of
 from binspark.spark.travel import packed
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return iter(())
         cache.enable()
         view = make_view(self._options, self._schema, partition.version)
-        return view.read(partition.part, reader_of(partition))
+        return view.read(partition.part, reader_of(partition.part, partition.history))
 
     def stop(self) -> None:
         """Stop the thread on the driver."""

@@ -23,9 +23,7 @@ from binspark.replication.position import BinlogPosition
 from binspark.replication.schema_at import history_at, statements_after
 from binspark.replication.settings import FollowSettings, StreamSettings
 from binspark.replication.start import Earliest, parse_start
-from binspark.schema.catalog import may_affect
 from binspark.schema.history import SchemaHistory, may_define_tables
-from binspark.schema.table import TableName
 from binspark.server.config import connection_config
 from binspark.server.connection import Connection
 from binspark.server.info import ServerLog, bytes_after, purged_gtids, server_info, server_logs
@@ -36,6 +34,7 @@ from binspark.spark.streaming.backlog import Backlog
 from binspark.spark.streaming.limit import Limit
 from binspark.spark.streaming.range_reader import ServerRange
 from binspark.spark.streaming.reported import Reported
+from binspark.spark.streaming.statements import EndsBatch, Statement, ends_at_changes_of
 from binspark.spark.table_schemas import with_lineage
 from binspark.spark.unmatched import warn_of_unmatched_on
 
@@ -48,21 +47,28 @@ _TARGET_SECONDS = 120.0
 
 
 class Definition(NamedTuple):
-    """A statement that may define tables, the position after it, and whether it is about the table of the query."""
+    """An event that may define tables, what it does, the position after it, and whether a batch must end there."""
 
     position: BinlogPosition
     event: Event
+    statements: tuple[Statement, ...]
     is_relevant: bool
 
 
 class ServerSource:
-    """Follows a server from where the stream is, in a thread. A batch ends where a transaction did."""
+    """Follows a server from where the stream is, in a thread. A batch ends where a transaction did.
 
-    def __init__(self, options: SourceOptions) -> None:
+    `ends_batch` says after which statements a batch must end; the default are those about the table of a typed stream.
+    Who gives it knows the schemas of tables: then the server is not asked for them.
+    """
+
+    def __init__(self, options: SourceOptions, ends_batch: EndsBatch | None = None) -> None:
         self._config = connection_config(**connection_arguments(options.server))
         self._may_lose = not options.fail_on_data_loss
         self._selection = options.selection
-        self._table = None if options.table is None else TableName(*options.table.split(".", 1))
+        self._is_typed = options.table is not None
+        self._ends_batch = ends_batch or ends_at_changes_of(options.table)
+        self._asks_schemas = ends_batch is None
         self._ahead = SchemaHistory()
         self._connection = RetryingConnection(self._config)
         self._status_connection = RetryingConnection(self._config, Retry(limit=0))
@@ -167,7 +173,7 @@ class ServerSource:
 
         Its position becomes that of the last statement about the table: rows after it have this version.
         """
-        if version is None or self._table is None or self._backlog is None:
+        if version is None or not self._is_typed or self._backlog is None:
             return version
         return with_lineage(version, self._ahead, self._begin_position)
 
@@ -181,14 +187,29 @@ class ServerSource:
             self._shared = SchemaHistory(self._known.catalog)
         return self._shared
 
+    def statements(self, start: BinlogPosition, end: BinlogPosition) -> list[Statement]:
+        """Return the statements of a range that `latest` has found, for a caller who knows the schemas before it."""
+        found: list[Statement] = []
+        while self._definitions and _has_passed(start, self._definitions[0].position):
+            self._definitions.popleft()
+        for definition in self._definitions.copy():
+            if not _has_passed(end, definition.position):
+                break
+            found += definition.statements
+        return found
+
     def parts(self, start: BinlogPosition, end: BinlogPosition) -> list[tuple[ServerRange, SchemaHistory]]:
         """Return a range as one part: transactions come over a connection one after the other. None, if it is lost."""
+        return [(part, self.history(start)) for part in self.ranges(start, end)]
+
+    def ranges(self, start: BinlogPosition, end: BinlogPosition) -> list[ServerRange]:
+        """Return the same without schemas."""
         backlog = self._followed_from(start)
         carried = None if backlog is None else backlog.carried(start, end)
         if start.resets != end.resets or (carried is None and self._surviving(end) != end):
             return []
         begin = start if carried is not None else self._surviving(start)
-        return [(ServerRange(self._config, begin, end, carried), self.history(start))]
+        return [ServerRange(self._config, begin, end, carried)]
 
     def stop(self) -> None:
         """End the thread."""
@@ -207,20 +228,24 @@ class ServerSource:
         self.stop()
         begin = self._begin(start)
         self._connection.run(lambda connection: warn_of_unmatched_on(connection, self._selection))
-        ahead = None
-        if self._table is not None:
-            ahead = self._ahead = self._connection.run(lambda connection: statements_after(connection, begin))
         self._begin_position = begin.error_position
-        self._known = self._connection.run(lambda connection: history_at(connection, begin, since=ahead))
+        if self._asks_schemas:
+            self._ask_schemas(begin)
         server = self._connection.run(server_info)
         self._definitions, self._shared = deque(), None
         self._backlog = Backlog(start)
         settings = FollowSettings(stream=StreamSettings(heartbeat_seconds=_HEARTBEAT_SECONDS))
         one_per_chunk = not names_every_transaction(server.family, server.version)
         self._follower = Follower(self._config, begin, settings, one_per_chunk=one_per_chunk)
-        arguments = (self._follower, self._backlog, self._definitions, self._table)
+        arguments = (self._follower, self._backlog, self._definitions, self._ends_batch)
         threading.Thread(target=_run, args=arguments, daemon=True, name="binspark-follower").start()
         return self._backlog
+
+    def _ask_schemas(self, begin: BinlogPosition) -> None:
+        ahead = None
+        if self._is_typed:
+            ahead = self._ahead = self._connection.run(lambda connection: statements_after(connection, begin))
+        self._known = self._connection.run(lambda connection: history_at(connection, begin, since=ahead))
 
     def _followed_from(self, start: BinlogPosition) -> Backlog | None:
         backlog = self._backlog
@@ -262,25 +287,33 @@ def _ask_status(connection: Connection) -> _ServerStatus:
     return _ServerStatus(head, logs, server_time, time.monotonic())
 
 
-def _run(follower: Follower, backlog: Backlog, definitions: deque[Definition], table: TableName | None) -> None:
+def _run(follower: Follower, backlog: Backlog, definitions: deque[Definition], ends_batch: EndsBatch | None) -> None:
     """Bring what a follower reads. Statements are there before the position after them is."""
     try:
         for chunk in follower:
-            definitions.extend(_definitions(chunk, table))
+            definitions.extend(_definitions(chunk, ends_batch))
             backlog.add(chunk)
     except BinlogError as error:
         backlog.fail(error)
 
 
-def _definitions(chunk: LogChunk, table: TableName | None) -> list[Definition]:
+def _definitions(chunk: LogChunk, ends_batch: EndsBatch | None) -> list[Definition]:
     """Return the statements of a chunk that may define tables."""
     if not chunk.data:
         return []
-    return [
-        Definition(_position_after(event, chunk), event, _is_about(event, table))
-        for event in chunk.statements()
-        if may_define_tables(event.body)
-    ]
+    return [_definition(event, chunk, ends_batch) for event in chunk.statements() if may_define_tables(event.body)]
+
+
+def _definition(event: Event, chunk: LogChunk, ends_batch: EndsBatch | None) -> Definition:
+    parsed = SchemaHistory()
+    parsed.feed(event)
+    position = _position_after(event, chunk)
+    ends = {*chunk.transactions.starts.tolist(), chunk.end}
+    statements = tuple(
+        Statement(entry.change, event.position, position, event.end_offset not in ends) for entry in parsed.entries
+    )
+    is_relevant = ends_batch is not None and any(ends_batch(statement.change) for statement in statements)
+    return Definition(position, event, statements, is_relevant)
 
 
 def _position_after(event: Event, chunk: LogChunk) -> BinlogPosition:
@@ -293,12 +326,6 @@ def _has_passed(position: BinlogPosition, statement: BinlogPosition) -> bool:
     """Return whether a position is after a statement. Where neither files nor GTIDs say it, it is."""
     is_known = position.is_ordered_with(statement) or None not in (position.gtids, statement.gtids)
     return position.reaches(statement) if is_known else True
-
-
-def _is_about(event: Event, table: TableName | None) -> bool:
-    parsed = SchemaHistory()
-    parsed.feed(event)
-    return table is not None and any(may_affect(entry.change, table) for entry in parsed.entries)
 
 
 def _reset(head: BinlogPosition, seen: BinlogPosition) -> Purged:

@@ -1,0 +1,100 @@
+"""What the log of a Delta table says of the mirror: its state, and what other programs committed after it.
+
+Each commit of the mirror has the transaction ("binspark", its own version), which checkpoints keep: it names the commit
+whose `commitInfo` has the state. If log clean-up has removed that commit, the state is in the table's properties, where
+the mirror's own clean-up puts it first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from deltalake import CommitProperties, DeltaTable, Schema, Transaction
+
+from binspark.mirror.filesystem import Directory
+from binspark.mirror.state import TableState
+from binspark.mirror.targets.target import TargetError
+from binspark.position import Position
+
+APPLICATION = "binspark"
+STATE = "binspark.state"
+STATE_VERSION = "binspark.stateVersion"
+_LOG = "_delta_log"
+_PARAMETERS = ("predicate", "mode")
+
+
+def commit_properties(version: int, state: TableState) -> CommitProperties:
+    """Return what a commit of the mirror has besides its files. Without retries it has this version, or fails."""
+    return CommitProperties(
+        custom_metadata={STATE: state.to_json()},
+        max_commit_retries=0,
+        app_transactions=[Transaction(APPLICATION, version)],
+    )
+
+
+def kept_state(version: int, state: TableState) -> dict[str, str]:
+    """Return the properties that keep a state beyond log clean-up, set by the commit with this version."""
+    return {STATE: state.to_json(), STATE_VERSION: str(version)}
+
+
+def read_state(table: DeltaTable, directory: Directory) -> TableState | None:
+    """Return the state that the mirror stored last; None if no mirror writes the table."""
+    version = table.transaction_version(APPLICATION)
+    if version is None:
+        return None
+    for action in _actions(directory, version) or ():
+        if STATE in action.get("commitInfo", {}):
+            return TableState.from_json(action["commitInfo"][STATE])
+    properties = table.metadata().configuration
+    if properties.get(STATE_VERSION) == str(version):
+        return TableState.from_json(properties[STATE])
+    raise TargetError(
+        f"the position of the mirror is lost: log clean-up removed version {version} of the table. "
+        "Drop the table in the target, and mirror it again",
+        Position(file=table.table_uri),
+    )
+
+
+def foreign_commits(table: DeltaTable, directory: Directory, before: Callable[[int], Schema]) -> Iterator[str]:
+    """Yield a description of each commit after the mirror's that changed rows or columns.
+
+    `before` returns the columns of a version.
+    """
+    own = table.transaction_version(APPLICATION)
+    for version in range(own + 1, table.version() + 1) if own is not None else ():
+        actions = _actions(directory, version)
+        if actions is None:
+            yield f"version {version}: no longer in the log"
+        elif any(_changes_rows(each) or _changes_columns(each, version, before) for each in actions):
+            yield f"version {version}: {_describe(actions)}"
+
+
+def _actions(directory: Directory, version: int) -> list[dict[str, Any]] | None:
+    """Return the actions of a commit; None if it is not in the log any more."""
+    try:
+        with directory.files.open_input_stream(directory.path(f"{_LOG}/{version:020}.json")) as file:
+            content = file.read()
+    except FileNotFoundError:
+        return None
+    return [json.loads(line) for line in bytes(content).splitlines() if line.strip()]
+
+
+def _changes_rows(action: Mapping[str, Any]) -> bool:
+    return any(action.get(kind, {}).get("dataChange", False) for kind in ("add", "remove"))
+
+
+def _changes_columns(action: Mapping[str, Any], version: int, before: Callable[[int], Schema]) -> bool:
+    if "metaData" not in action:
+        return False
+    return bool(Schema.from_json(action["metaData"]["schemaString"]) != before(version - 1))
+
+
+def _describe(actions: list[dict[str, Any]]) -> str:
+    info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+    parameters = info.get("operationParameters") or {}
+    details = ", ".join(f"{name} {parameters[name]}" for name in _PARAMETERS if parameters.get(name))
+    operation = info.get("operation", "unknown operation")
+    by = info.get("engineInfo", "an unknown program")
+    return f"{operation} ({details}) by {by}" if details else f"{operation} by {by}"

@@ -1,0 +1,173 @@
+"""A mirrored table in Delta."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+
+import pyarrow as pa
+from deltalake import DeltaTable, PostCommitHookProperties, Schema
+from deltalake.transaction import AddAction, RemoveAction
+
+from binspark.files.storage.options import Storage
+from binspark.mirror.column_changes import AddColumn, SchemaChange
+from binspark.mirror.data_file import DataFile, TableDirectory
+from binspark.mirror.filesystem import open_directory
+from binspark.mirror.targets.commits import check_commit, version_after
+from binspark.mirror.targets.delta.errors import delta_errors
+from binspark.mirror.targets.delta.log import commit_properties, foreign_commits, kept_state, read_state
+from binspark.mirror.targets.delta.schemas import arrow_schema, check_writable, only_adds, ordered_schema
+from binspark.mirror.targets.delta.statistics import statistics
+from binspark.mirror.targets.storage_options import delta_options
+from binspark.mirror.targets.target import Commit, TableVersion, TargetError
+from binspark.position import Position
+from binspark.schema.table import TableName
+
+_UNKNOWN_ROWS = -1
+_HOUR = 3600
+_KEEP_LOG = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
+
+
+class DeltaTargetTable:
+    """A Delta table at a URI."""
+
+    def __init__(self, name: TableName, uri: str, storage: Storage) -> None:
+        self._name = name
+        self._uri = uri
+        self._storage = storage
+        self._options = delta_options(uri, storage)
+        self._newest: DeltaTable | None = None
+
+    @property
+    def name(self) -> TableName:
+        """The name of the source's table."""
+        return self._name
+
+    @property
+    def address(self) -> str:
+        """Where users find it: its URI."""
+        return self._uri
+
+    @property
+    def directory(self) -> TableDirectory:
+        """Where its data files are."""
+        return TableDirectory(self._uri, storage=self._storage)
+
+    def read(self, version: int | None = None) -> TableVersion:
+        """Return the newest version, or an older one."""
+        with delta_errors(self._uri, self._storage):
+            table = self._load_newest() if version is None else self._load(version)
+            check_writable(table, self._uri)
+            directory = open_directory(self._uri, self._storage)
+            return TableVersion(
+                version=table.version(),
+                schema=arrow_schema(table),
+                state=read_state(table, directory),
+                files=tuple(_data_files(table)),
+                foreign=tuple(foreign_commits(table, directory, self._schema_of)),
+            )
+
+    def needs_rewrite(self, change: SchemaChange) -> bool:
+        """Return whether all data files have to be written anew: for all but new columns, which become the last."""
+        return not only_adds(change)
+
+    def directory_after(self, change: SchemaChange) -> TableDirectory:  # noqa: ARG002 (Delta has no numbers of columns)
+        """Return where data files are that are committed together with a schema change."""
+        return self.directory
+
+    def commit(self, commit: Commit) -> TableVersion:
+        """Commit a change, at once or not at all; raise CommitConflict if the table has changed since it was read."""
+        check_commit(commit, self._uri)
+        with delta_errors(self._uri, self._storage):
+            table, change = self._at(commit.base), commit.schema_change
+            if change is None:
+                version = self._write(table, commit, "append", table.schema())
+            elif _replaces_all(commit):
+                version = self._write(table, commit, "overwrite", ordered_schema(change.schema))
+            elif only_adds(change):
+                version = self._add_columns(table, commit, change)
+            else:
+                raise TargetError("this schema change needs all data files written anew", Position(file=self._uri))
+            table.update_incremental()
+            return version_after(commit, version, arrow_schema(table))
+
+    def clean_up(self, retention_seconds: float) -> int:
+        """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
+        version = self.read()
+        with delta_errors(self._uri, self._storage):
+            table = self._at(version)
+            hours = math.ceil(retention_seconds / _HOUR)
+            removed = table.vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)
+            if version.state is not None:
+                number = table.version() + 1
+                interval = f"interval {math.ceil(retention_seconds)} seconds"
+                properties = {**kept_state(number, version.state), "delta.logRetentionDuration": interval}
+                commit = commit_properties(number, version.state)
+                table.alter.set_table_properties(properties, raise_if_not_exists=False, commit_properties=commit)
+            table = self._load_newest()
+            table.create_checkpoint()
+            table.cleanup_metadata()
+            return len(removed)
+
+    def _add_columns(self, table: DeltaTable, commit: Commit, change: SchemaChange) -> int:
+        """Add columns, then commit the files, if there are any.
+
+        These are two commits: the first has the state from before, so that the second is made again if only the first
+        was made. A column that is there is not added twice.
+        """
+        known = {field.name for field in table.schema().fields}
+        added = [step.field for step in change.steps if isinstance(step, AddColumn) and step.field.name not in known]
+        has_files = bool(commit.added or commit.removed)
+        state = commit.base.state if has_files and commit.base.state else commit.state
+        if added:
+            properties = commit_properties(table.version() + 1, state)
+            fields = Schema.from_arrow(pa.schema(added)).fields
+            table.alter.add_columns(fields, commit_properties=properties, post_commithook_properties=_KEEP_LOG)
+        return self._write(table, commit, "append", table.schema()) if has_files or not added else table.version()
+
+    def _write(self, table: DeltaTable, commit: Commit, mode: str, schema: Schema) -> int:
+        now, version = int(time.time() * 1000), table.version() + 1
+        columns = commit.schema_change.schema if commit.schema_change else commit.base.schema
+        actions: list[AddAction | RemoveAction] = [
+            AddAction(file.path, file.size, {}, now, True, statistics(file, columns)) for file in commit.added
+        ]
+        if mode == "append":
+            actions += [RemoveAction(file.path, True, now, file.size, {}) for file in commit.removed]
+        table.create_write_transaction(
+            actions,
+            mode,
+            schema,
+            commit_properties=commit_properties(version, commit.state),
+            post_commithook_properties=_KEEP_LOG,
+        )
+        return version
+
+    def _at(self, base: TableVersion) -> DeltaTable:
+        """Return the table as it was read: a commit to it fails if there is a newer version."""
+        if self._newest is None or self._newest.version() != base.version:
+            self._newest = self._load(base.version)
+        return self._newest
+
+    def _load_newest(self) -> DeltaTable:
+        """Return the newest version. It is not read into what is known: the table may be another one of this name."""
+        self._newest = DeltaTable(self._uri, storage_options=self._options)
+        return self._newest
+
+    def _load(self, version: int) -> DeltaTable:
+        return DeltaTable(self._uri, version, storage_options=self._options)
+
+    def _schema_of(self, version: int) -> Schema:
+        return self._load(version).schema()
+
+
+def _replaces_all(commit: Commit) -> bool:
+    """Return whether no data file of the base stays."""
+    return {file.path for file in commit.base.files} <= {file.path for file in commit.removed}
+
+
+def _data_files(table: DeltaTable) -> Iterator[DataFile]:
+    found = pa.table(table.get_add_actions(flatten=True))
+    counts = found["num_records"].to_pylist() if "num_records" in found.column_names else [None] * len(found)
+    for path, size, rows in zip(found["path"].to_pylist(), found["size_bytes"].to_pylist(), counts, strict=True):
+        yield DataFile(path, size, _UNKNOWN_ROWS if rows is None else rows)

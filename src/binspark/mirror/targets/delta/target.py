@@ -1,0 +1,158 @@
+"""A directory of Delta tables: `<target>/<schema>/<table>`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+from deltalake import DeltaTable, Schema
+
+from binspark.files.storage.options import Storage
+from binspark.mirror.filesystem import child_directory, open_directory
+from binspark.mirror.state import TableState
+from binspark.mirror.targets.commits import check_mirror
+from binspark.mirror.targets.cuts import CUT_TABLE
+from binspark.mirror.targets.delta.cuts import DeltaCuts
+from binspark.mirror.targets.delta.errors import delta_errors
+from binspark.mirror.targets.delta.log import commit_properties, kept_state
+from binspark.mirror.targets.delta.schemas import delta_type
+from binspark.mirror.targets.delta.table import DeltaTargetTable
+from binspark.mirror.targets.names import directory_name, name_of_directory
+from binspark.mirror.targets.storage_options import delta_options
+from binspark.mirror.targets.target import Cut, TargetError
+from binspark.position import Position
+from binspark.schema.table import TableName
+
+_LOG = "_delta_log"
+_PROPERTIES = {"delta.enableExpiredLogCleanup": "false"}
+"""Other programs do not remove old commits when they write: the mirror does, once its state is safe."""
+
+
+class DeltaTarget:
+    """A directory of Delta tables, on this machine or in an object store."""
+
+    def __init__(self, uri: str, storage: Storage) -> None:
+        self._uri = uri
+        self._storage = storage
+        self._cuts = DeltaCuts(child_directory(uri, CUT_TABLE), storage)
+
+    def column_type(self, kind: pa.DataType) -> pa.DataType:
+        """Return the type that a column of a type gets here."""
+        return delta_type(kind)
+
+    def tables(self) -> list[TableName]:
+        """Return the tables that are there."""
+        with delta_errors(self._uri, self._storage):
+            return sorted(
+                TableName(name_of_directory(schema), name_of_directory(table))
+                for schema in self._directories()
+                if schema != CUT_TABLE
+                for table in self._directories(schema)
+                if self._is_table(schema, table)
+            )
+
+    def table(self, name: TableName) -> DeltaTargetTable | None:
+        """Return a table, None if it is not there."""
+        with delta_errors(self._table_uri(name), self._storage):
+            is_there = self._is_table(*_directory(name))
+        return DeltaTargetTable(name, self._table_uri(name), self._storage) if is_there else None
+
+    def create(self, name: TableName, schema: pa.Schema, state: TableState) -> DeltaTargetTable:
+        """Create an empty table."""
+        uri = self._table_uri(name)
+        if existing := self.table(name):
+            check_mirror(existing.read().state, state.mirror, uri)
+            raise TargetError("the table exists already in the target", Position(file=uri))
+        with delta_errors(uri, self._storage):
+            DeltaTable.create(
+                uri,
+                Schema.from_arrow(schema),
+                name=str(name),
+                configuration={**_PROPERTIES, **kept_state(0, state)},
+                raise_if_key_not_exists=False,
+                commit_properties=commit_properties(0, state),
+                storage_options=delta_options(uri, self._storage),
+            )
+        return DeltaTargetTable(name, uri, self._storage)
+
+    def drop(self, name: TableName) -> None:
+        """Drop a table with its files: its log first, so that what is left after a crash is no table."""
+        from pyarrow.fs import FileType
+
+        uri = self._table_uri(name)
+        with delta_errors(uri, self._storage):
+            directory = open_directory(uri, self._storage)
+            for path in (directory.path(_LOG), directory.root):
+                if directory.files.get_file_info(path).type is FileType.Directory:
+                    directory.files.delete_dir(path)
+
+    def rename(self, name: TableName, new_name: TableName) -> DeltaTargetTable:
+        """Rename a table: its directory is moved, or copied where a store has no directories.
+
+        After a crash the copy may be complete with the old table still there: then only that is dropped.
+        """
+        from pyarrow.fs import LocalFileSystem
+
+        uri = self._table_uri(new_name)
+        table = self.table(name)
+        existing = self.table(new_name)
+        if table is None:
+            if existing is None:
+                raise TargetError(f"{name} cannot be renamed: it is not in the target", Position(file=self._uri))
+            return existing
+        if existing is not None and existing.read().state != table.read().state:
+            raise TargetError(f"{name} cannot be renamed: there is another table", Position(file=uri))
+        with delta_errors(uri, self._storage):
+            old, new = open_directory(table.address, self._storage), open_directory(uri, self._storage)
+            if isinstance(old.files, LocalFileSystem):
+                new.files.create_dir(new.root.rpartition("/")[0])
+                old.files.move(old.root, new.root)
+            elif existing is None:
+                _copy(old.files, old.root, new.root)
+        self.drop(name)
+        return DeltaTargetTable(new_name, uri, self._storage)
+
+    def commit_cut(self, cut: Cut) -> None:
+        """Append a cut to the table `_binspark`."""
+        self._cuts.append(cut)
+
+    def last_cut(self) -> Cut | None:
+        """Return the newest cut."""
+        return self._cuts.last()
+
+    def cuts(self) -> list[Cut]:
+        """Return all cuts, the oldest first."""
+        return self._cuts.all()
+
+    def clean_up_cuts(self, retention_seconds: float) -> None:
+        """Remove cuts older than this, but not the newest, and join the small files that each cut makes."""
+        self._cuts.clean_up(retention_seconds)
+
+    def _table_uri(self, name: TableName) -> str:
+        return child_directory(self._uri, *_directory(name))
+
+    def _is_table(self, schema: str, table: str) -> bool:
+        from pyarrow.fs import FileType
+
+        directory = open_directory(child_directory(self._uri, schema, table), self._storage)
+        return bool(directory.files.get_file_info(directory.path(_LOG)).type is FileType.Directory)
+
+    def _directories(self, *names: str) -> Iterator[str]:
+        from pyarrow.fs import FileSelector, FileType
+
+        directory = open_directory(child_directory(self._uri, *names), self._storage)
+        found = directory.files.get_file_info(FileSelector(directory.root, allow_not_found=True))
+        return (entry.base_name for entry in found if entry.type is FileType.Directory)
+
+
+def _directory(name: TableName) -> tuple[str, str]:
+    return directory_name(name.schema), directory_name(name.table)
+
+
+def _copy(files: object, old: str, new: str) -> None:
+    """Copy the objects below a path: the log last, so that a copy that is not complete is no table."""
+    from pyarrow.fs import FileSelector, copy_files
+
+    entries = files.get_file_info(FileSelector(old))  # type: ignore[attr-defined]
+    for entry in sorted(entries, key=lambda entry: bool(entry.base_name == _LOG)):
+        copy_files(entry.path, f"{new}/{entry.base_name}", source_filesystem=files, destination_filesystem=files)

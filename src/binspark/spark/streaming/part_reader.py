@@ -1,0 +1,43 @@
+"""What reads a part of logs, a split or a range of a server's logs, with the schemas that the driver has sent along."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from binspark.schema.history import SchemaHistory
+
+if TYPE_CHECKING:
+    from binspark.files.splits import Split
+    from binspark.spark.streaming.range_reader import ServerRange
+    from binspark.spark.views.base import LogReader
+
+_HISTORIES = 4
+
+
+def reader_of(part: Split | ServerRange, history: bytes) -> LogReader:
+    """Return what reads a part. Readers add to a history, so each gets a copy of its own."""
+    known = _unpacked(history)
+    from binspark.files.splits import Split
+
+    if isinstance(part, Split):
+        from binspark.files.split_reader import SplitReader
+
+        return SplitReader(known)
+    from binspark.spark.streaming.range_reader import RangeReader
+
+    return RangeReader(SchemaHistory(known.catalog, lower_case_names=known.lower_case_names))
+
+
+@lru_cache(maxsize=_HISTORIES)
+def packed_history(history: SchemaHistory) -> bytes:
+    """Return a history as bytes, to be sent along with parts."""
+    return zlib.compress(pickle.dumps(history), 1)
+
+
+@lru_cache(maxsize=_HISTORIES)
+def _unpacked(packed: bytes) -> SchemaHistory:
+    history: SchemaHistory = pickle.loads(zlib.decompress(packed))  # noqa: S301 (the driver made it)
+    return history

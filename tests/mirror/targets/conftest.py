@@ -1,0 +1,28 @@
+"""Targets of both formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from binspark.mirror.targets.parse import Format, parse_target
+from binspark.mirror.targets.target import Target, TargetTable
+from tests.support.mirror.target_files import ITEMS, SCHEMA, state_at
+
+
+@pytest.fixture(params=list(Format))
+def kind(request: pytest.FixtureRequest) -> Format:
+    found: Format = request.param
+    return found
+
+
+@pytest.fixture
+def target(kind: Format, tmp_path: Path) -> Target:
+    return parse_target(str(tmp_path / "lake"), kind)
+
+
+@pytest.fixture
+def items(target: Target) -> TargetTable:
+    """An empty table."""
+    return target.create(ITEMS, SCHEMA, state_at(4))
