@@ -62,8 +62,8 @@ from binspark.transactions.grammar import (
     progress_after,
 )
 from binspark.verify.checks import LogKind
-from binspark.verify.file_check import Checks
 from binspark.verify.findings import Findings
+from binspark.verify.log_checks import Checks
 from tests.corpus.cases import corpus_logs, log_id
 from tests.support.columns.random_logs import RandomLog, logs
 from tests.support.replication.scripted_server import packets

@@ -21,7 +21,8 @@ from binspark.testing.builder import (
 )
 from binspark.transactions import transactions
 from binspark.verify import Verdict, verify_logs
-from binspark.verify.checks import EventCheck, LogKind
+from binspark.verify.checks import LogKind
+from binspark.verify.event_check import EventCheck
 from binspark.verify.findings import Findings
 from tests.corpus.cases import CORPUS, ENCRYPTED_CASES, FAMILIES, case_of, corpus_logs, log_id
 from tests.support.verify.logs import chain, codes, errors, infos, mariadb_chain, verify_built, warnings

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from binspark.cli.command import Command, format_option
 from binspark.cli.output import counted, echo, json_line, safe, time_text
 from binspark.errors import BinlogError, OptionError
 from binspark.files.sources import log_order
 from binspark.verify import ADVICE, Code, Extent, FileReport, Finding, Report, Severity, Summary, Verdict, verify_files
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _GTIDS_WIDTH = 60
 WIDE_TERMINAL = 150
@@ -51,9 +51,8 @@ _COLUMNS = (
 def print_report(reports: Iterable[FileReport]) -> Summary:
     """Print all reports and findings, and return the totals."""
     collected = Report.of(reports)
-    console = Console(highlight=False)
-    if console.is_terminal:
-        console.print(_table(collected.files, wide=console.width >= WIDE_TERMINAL))
+    if sys.stdout.isatty():
+        _print_table(collected.files)
     else:
         echo("\n".join(_plain_lines(collected.files)))
     _print_findings(collected.files)
@@ -79,7 +78,18 @@ def _extent_text(extent: Extent) -> str:
     return f"{covered} (earlier logs were not given)" if begins_late else covered
 
 
+def _print_table(reports: Iterable[FileReport]) -> None:
+    from rich.console import Console  # only terminals have to wait for it
+
+    console = Console(highlight=False)
+    console.print(_table(reports, wide=console.width >= WIDE_TERMINAL))
+
+
 def _table(reports: Iterable[FileReport], *, wide: bool) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     columns = [column for column in _COLUMNS if wide or column.essential]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:

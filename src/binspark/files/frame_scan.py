@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
@@ -100,15 +100,20 @@ class Hole(NamedTuple):
     error: DecodeError
 
 
+Skip = Callable[[int, LogFormat], int]
+"""Takes the offset after an event that was yielded, and returns where to continue: there, or at a later event."""
+
+
 class FrameScanner:
-    """Scans one log, which must be one that can be read from any offset.
+    """Scans one log, which must be one that can be read from any offset. `skip` may skip events that are sound.
 
     relay   whether this is a relay log, known after its first event
     """
 
-    def __init__(self, log: LogFile) -> None:
+    def __init__(self, log: LogFile, skip: Skip | None = None) -> None:
         self.relay = False
         self._log = log
+        self._skip_from = skip
         self._format: LogFormat | None = None
         self._position_before = 0
 
@@ -144,7 +149,11 @@ class FrameScanner:
                 held = None
             if frame.checksum is _OK or self._position_matches(frame):
                 self._format = frame.format
+                self._position_before = frame.header.next_position
                 yield frame
+                after = frame.end_offset if self._skip_from is None else self._skip_from(frame.end_offset, frame.format)
+                if after != frame.end_offset:
+                    return after
             else:
                 held = frame
             self._position_before = frame.header.next_position

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
 from binspark.gtid.gtid import Gtid
 from binspark.gtid.gtid_set import GtidSet
-from binspark.gtid.intervals import Intervals
+from binspark.gtid.intervals import Interval, Intervals
 from binspark.gtid.text import Source
 
 
@@ -30,6 +30,18 @@ class GtidSetBuilder:
         if growing is None:
             growing = self._growing[gtid.source] = _GrowingIntervals(())
         growing.add(gtid.number)
+
+    def add_interval(self, source: Source, interval: Interval) -> None:
+        """Add consecutive numbers of one source."""
+        growing = self._growing.get(source)
+        if growing is None:
+            growing = self._growing[source] = _GrowingIntervals(())
+        growing.add_interval(*interval)
+
+    def overlaps(self, source: Source, interval: Interval) -> bool:
+        """Return whether any number of an interval was added."""
+        growing = self._growing.get(source)
+        return growing is not None and growing.overlaps(*interval)
 
     def __contains__(self, gtid: Gtid) -> bool:
         """Return whether a GTID was added."""
@@ -69,6 +81,21 @@ class _GrowingIntervals:
         else:
             self.starts.insert(following, number)
             self.stops.insert(following, number + 1)
+
+    def add_interval(self, start: int, stop: int) -> None:
+        if self.stops and self.stops[-1] == start:
+            self.stops[-1] = stop
+            return
+        first = bisect_left(self.stops, start)  # the intervals from `first` to `last` touch this one
+        last = bisect_right(self.starts, stop)
+        if first < last:
+            start, stop = min(start, self.starts[first]), max(stop, self.stops[last - 1])
+        self.starts[first:last] = [start]
+        self.stops[first:last] = [stop]
+
+    def overlaps(self, start: int, stop: int) -> bool:
+        following = bisect_left(self.starts, stop)
+        return following > 0 and start < self.stops[following - 1]
 
     def contains(self, number: int) -> bool:
         following = bisect_right(self.starts, number)

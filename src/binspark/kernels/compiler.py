@@ -13,15 +13,16 @@ from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
 from operator import index
 from threading import RLock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
-
-import numpy as np
 
 from binspark.kernels import machine_code
 from binspark.kernels.cache import is_enabled
 from binspark.kernels.machine_code import MachineCode
 from binspark.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import numpy as np
 
 ir: Any = LazyModule("llvmlite.ir")
 types: Any = LazyModule("numba.core.types")
@@ -86,7 +87,7 @@ class Kernel:
         form: list[str] = []
         words: list[int] = []
         for position, argument in enumerate(arguments):
-            if isinstance(argument, np.ndarray):
+            if hasattr(type(argument), "ctypes"):  # an array; NumPy may not have been imported
                 passed = self._passed.get(position)
                 if passed is None or passed.array() is not argument:
                     passed = self._passed[position] = _PassedArray(argument)

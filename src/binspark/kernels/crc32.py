@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from binspark.errors import Unsupported
 from binspark.kernels.compiler import Choice, intrinsic, ir, kernel, types
-from binspark.kernels.memory import load8
+from binspark.kernels.memory import load8, word_table
 
 _FOLD_64 = (0x0154442BD4, 0x01C6E41596)
 _FOLD_16 = (0x01751997D0, 0x00CCAA009E)
@@ -29,17 +27,14 @@ _LONG = 64
 _RESIDUE = 0x2144DF1C  # the CRC32 of any bytes that are followed by their CRC32
 
 
-def _byte_table() -> np.ndarray:
-    table = np.zeros(256, dtype=np.int64)
-    for byte in range(256):
-        remainder = byte
-        for _ in range(8):
-            remainder = remainder >> 1 ^ (0xEDB88320 if remainder & 1 else 0)
-        table[byte] = remainder
-    return table
+def _remainder_of(byte: int) -> int:
+    remainder = byte
+    for _ in range(8):
+        remainder = remainder >> 1 ^ (0xEDB88320 if remainder & 1 else 0)
+    return remainder
 
 
-_TABLE = _byte_table()
+_remainder = word_table([_remainder_of(byte) for byte in range(256)])
 
 
 def _word(value: int) -> Any:
@@ -168,7 +163,7 @@ def crc32_by_folding(_function: int, address: int, length: int) -> int:
     elif done:
         remainder = _fold_short(address, done)
     for at in range(done, length):
-        remainder = remainder >> 8 ^ _TABLE[(remainder ^ load8(address + at)) & 0xFF]
+        remainder = remainder >> 8 ^ _remainder((remainder ^ load8(address + at)) & 0xFF)
     return remainder ^ 0xFFFFFFFF
 
 

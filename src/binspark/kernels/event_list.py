@@ -14,10 +14,10 @@ from binspark.kernels.events import (
     is_selected,
     offset_of,
 )
-from binspark.kernels.layout import Header, State, Stop
+from binspark.kernels.layout import MIN_MARIADB_BODY, MIN_MYSQL_BODY, Header, State, Stop
 from binspark.kernels.list_layout import NULL, EventNumber
 from binspark.kernels.memory import load8, load16, load32
-from binspark.kernels.transactions import MIN_MARIADB_BODY, MIN_MYSQL_BODY, mysql_commit_time
+from binspark.kernels.transactions import mysql_commit_time
 from binspark.transactions.byte_tables import IDENTIFYING_CODES, OUTSIDE_CODES
 
 _FOR_PYTHON = tuple(map(int, (E.FORMAT_DESCRIPTION, E.START_V3, E.START_ENCRYPTION, E.TRANSACTION_PAYLOAD)))

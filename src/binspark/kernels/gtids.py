@@ -6,10 +6,10 @@ import numpy as np
 
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
-from binspark.kernels.layout import Header, State
+from binspark.kernels.layout import MIN_MARIADB_BODY, MIN_MYSQL_BODY, Header, State
 from binspark.kernels.list_layout import TransactionNumber
 from binspark.kernels.memory import load8, load16, load32, load64, store32
-from binspark.kernels.transactions import MIN_MARIADB_BODY, MIN_MYSQL_BODY, write_mariadb_gtid, write_mysql_gtid
+from binspark.kernels.transactions import write_mariadb_gtid, write_mysql_gtid
 from binspark.transactions.byte_tables import ENDING_NUMBERS
 from binspark.transactions.grammar import Ending
 

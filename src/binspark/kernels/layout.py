@@ -22,6 +22,9 @@ class Header(IntEnum):
 
 CHECKSUM_LENGTH = 4
 
+MIN_MYSQL_BODY, MIN_MARIADB_BODY = 25, 13
+"""The shortest bodies of GTID events."""
+
 
 class Op(IntEnum):
     """What to do with the bytes of one value, which were located and bounds-checked before."""

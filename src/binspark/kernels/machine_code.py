@@ -22,8 +22,6 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-import numpy as np
-
 import binspark.kernels
 from binspark.folders import writable_cache_folder
 
@@ -175,17 +173,20 @@ def _files_below(path: Iterable[str], folder: str) -> Iterator[str]:
 @cache
 def _compiler() -> str:
     """Return what decides on machine code besides the sources."""
-    import llvmlite
     from llvmlite import binding
 
-    versions = (_numba_version(), llvmlite.__version__, np.__version__, sys.implementation.cache_tag)
+    versions = (*map(_version_file, _COMPILERS), sys.implementation.cache_tag)
     return " ".join((*versions, binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()))
 
 
-def _numba_version() -> str:
-    """Return the file with Numba's version. Importing `importlib.metadata` takes longer than loading a kernel."""
-    found = find_spec("numba")
+_COMPILERS = {"numba": "_version.py", "llvmlite": "_version.py", "numpy": "version.py"}
+
+
+def _version_file(package: str) -> str:
+    """Return the file with the version of a package. Importing `importlib.metadata` takes longer than a kernel."""
+    found = find_spec(package)
     if found is None or not found.submodule_search_locations:
         return ""
     reader: Any = found.loader
-    return bytes(reader.get_data(str(Path(found.submodule_search_locations[0]) / "_version.py"))).decode()
+    path = Path(found.submodule_search_locations[0]) / _COMPILERS[package]
+    return bytes(reader.get_data(str(path))).decode()

@@ -6,6 +6,7 @@ narrower loads are widened with zeros, and a load of 64 bits is the bit pattern 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from binspark.kernels.compiler import intrinsic, ir, kernel, types
@@ -44,6 +45,31 @@ def _storer(bits: int) -> Any:
         return types.void(types.int64, types.int64), generate
 
     return store
+
+
+def byte_table(content: bytes) -> Any:
+    """Return what looks a byte up in constants, by its index, which must be in range."""
+    return _table(content, 8)
+
+
+def word_table(numbers: Sequence[int]) -> Any:
+    """Return what looks a number of 32 bits up in constants, by its index, which must be in range."""
+    return _table(numbers, 32)
+
+
+def _table(numbers: Sequence[int], bits: int) -> Any:
+    @intrinsic
+    def look_up(_typing: Any, _index: Any) -> Any:
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            integer = ir.IntType(bits)
+            constant = ir.Constant(ir.ArrayType(integer, len(numbers)), [integer(number) for number in numbers])
+            table = cgutils.global_constant(builder, "binspark.table", constant)
+            value = builder.load(builder.gep(table, [ir.IntType(64)(0), arguments[0]]))
+            return builder.zext(value, ir.IntType(64))
+
+        return types.int64(types.int64), generate
+
+    return look_up
 
 
 load8 = _loader(8)

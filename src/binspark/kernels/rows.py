@@ -9,6 +9,7 @@ from binspark.kernels.compiler import kernel
 from binspark.kernels.events import body_end, is_selected, offset_of
 from binspark.kernels.layout import BY_PYTHON, Column, Header, Operation, State, Stop, Table, TableIds
 from binspark.kernels.memory import get, load8, load16, load32, put, store8, store32, store64
+from binspark.kernels.rows_head import packed_count
 from binspark.kernels.table_maps import find_table_id, table_id_at
 from binspark.kernels.values import DONE, FULL, NULL, REFUSED, set_null, store_value
 
@@ -79,19 +80,6 @@ def is_known_image(table: np.ndarray, operation: int, bitmaps: int, end: int) ->
     while bitmaps + offset < end and load8(known + offset) == load8(bitmaps + offset):
         offset += 1
     return bitmaps + offset == end
-
-
-@kernel
-def packed_count(at: int, end: int) -> tuple[int, int]:
-    """Read the number of columns, a packed integer, and return the address after it; -1 if it is invalid."""
-    if at >= end:
-        return -1, at
-    first = load8(at)
-    if first < 251:
-        return first, at + 1
-    if first == 252 and end - at >= 3:
-        return load16(at + 1), at + 3
-    return -1, at
 
 
 @kernel

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
 
 from binspark.kernels.compiler import kernel
 from binspark.kernels.layout import Header
 from binspark.kernels.list_layout import NULL, NameNumber
-from binspark.kernels.memory import load8, load16, load32
+from binspark.kernels.memory import byte_table, load8, load16, load32
 from binspark.transactions.byte_tables import QUERY_LENGTH, QUERY_SCHEMA_LENGTH_AT, QUERY_STATUS_LENGTH_AT
+
+if TYPE_CHECKING:
+    import numpy as np
 
 UNREADABLE = -1
 """What `session_schema` returns for a statement that only Python reads."""
 
-_FOR_PYTHON, _TEXT, _TWO_TEXTS, _DATABASES, _COLLATIONS = -1, -2, -3, -4, -5
+_FOR_PYTHON, _TEXT, _TWO_TEXTS, _DATABASES, _COLLATIONS = 255, 254, 253, 252, 251
+_MAX_FIXED = 250
 _TOO_MANY_DATABASES = 254
 _BYTE = 0x80
 
@@ -21,7 +25,7 @@ _BYTE = 0x80
 # servers, and codes that are not known are for Python.
 _FIXED = {0: 4, 1: 8, 3: 4, 4: 6, 7: 2, 8: 2, 9: 8, 10: 4, 13: 3, 16: 1, 18: 2, 19: 1, 20: 1, 21: 1, 128: 3}
 _FOUND = {5: _TEXT, 6: _TEXT, 11: _TWO_TEXTS, 12: _DATABASES, 131: _COLLATIONS}
-_SIZES = np.array([{**_FIXED, **_FOUND}.get(code, _FOR_PYTHON) for code in range(256)], dtype=np.int64)
+_size_of = byte_table(bytes({**_FIXED, **_FOUND}.get(code, _FOR_PYTHON) for code in range(256)))
 
 
 @kernel
@@ -49,11 +53,11 @@ def thread_of(event: int) -> int:
 def are_plain(at: int, end: int) -> bool:
     """Return whether status variables are complete, and a transaction needs none of them."""
     while at < end:
-        size = _SIZES[load8(at)]
+        size = _size_of(load8(at))
         at += 1
         if size == _FOR_PYTHON:
             return False
-        if size >= 0:
+        if size <= _MAX_FIXED:
             at += size
         elif size == _COLLATIONS:
             at += 1 + 4 * load8(at)
@@ -75,12 +79,18 @@ def after_text(at: int, end: int) -> int:
         return end + 1
     length = load8(at)
     at += 1
-    if at + length > end:
+    if at + length > end or not is_ascii(at, length):
         return end + 1
-    for offset in range(length):
-        if load8(at + offset) >= _BYTE:
-            return end + 1
     return at + length
+
+
+@kernel
+def is_ascii(at: int, length: int) -> bool:
+    """Return whether a text is ASCII."""
+    offset = 0
+    while offset < length and load8(at + offset) < _BYTE:
+        offset += 1
+    return offset == length
 
 
 @kernel

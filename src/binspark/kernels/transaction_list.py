@@ -16,7 +16,7 @@ from binspark.kernels.list_layout import NULL, ChangeNumber, MapNumber, Transact
 from binspark.kernels.memory import load8, load16, load32, load64, store32
 from binspark.kernels.roles import role_in_event
 from binspark.kernels.row_counts import NO_PARTIAL_DOCUMENTS, count_rows
-from binspark.kernels.rows import packed_count
+from binspark.kernels.rows_head import packed_count, rows_start
 from binspark.kernels.sessions import UNREADABLE, session_schema, thread_of
 from binspark.kernels.table_maps import check_table_map, find_table_id, table_id_at
 from binspark.transactions.byte_tables import (
@@ -45,9 +45,6 @@ _NUMBERS, _FIRST_COUNT, _LAST_COUNT = (
 )
 _XID_LENGTH = 8
 _MAX_GTID_TEXT = 128
-_MAX_COLUMNS = 4096
-_EXTRA_LENGTH, _PARTITION = 2, 1
-_PARTITION_LENGTH, _PARTITIONS_LENGTH = 5, 7
 
 
 @kernel
@@ -226,28 +223,6 @@ def known_table(state: np.ndarray, rows: np.ndarray, table_ids: np.ndarray, stam
     if table_ids[entry, TableIds.ID] == -1 or stamps[entry] != state[State.STATEMENT]:
         return -1
     return entry
-
-
-@kernel
-def rows_start(kind: int, at: int, end: int) -> int:
-    """Return the address of the first row of a rows event, -1 if what comes before is not as usual."""
-    body = at + Header.LENGTH
-    start = body + 8
-    operation = kind - (_ROWS_V2 if kind >= _ROWS_V2 else _ROWS_V1)
-    if kind >= _ROWS_V2:
-        if start + _EXTRA_LENGTH > end:
-            return -1
-        extra = load16(start)
-        if extra != _EXTRA_LENGTH:
-            usual = _PARTITIONS_LENGTH if operation == _UPDATE else _PARTITION_LENGTH
-            if extra != usual or start + extra > end or load8(start + _EXTRA_LENGTH) != _PARTITION:
-                return -1
-        start += extra
-    count, start = packed_count(start, end)
-    if count < 0 or count > _MAX_COLUMNS:
-        return -1
-    start += ((count + 7) >> 3) * (2 if operation == _UPDATE else 1)
-    return start if start <= end else -1
 
 
 @kernel

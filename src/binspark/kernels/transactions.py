@@ -7,7 +7,7 @@ import numpy as np
 from binspark.frames.codes import EventCode
 from binspark.kernels.compiler import kernel
 from binspark.kernels.events import MICROSECONDS, body_end, is_commit_time_selected
-from binspark.kernels.layout import NO_THREAD, Header, State, Stop, Transactions
+from binspark.kernels.layout import MIN_MARIADB_BODY, MIN_MYSQL_BODY, NO_THREAD, Header, State, Stop, Transactions
 from binspark.kernels.memory import load8, load16, load32, load64, store8, store32
 from binspark.kernels.text import copy_short
 
@@ -20,8 +20,6 @@ _MAX_TEXT_LENGTH = 64  # of an identifier that kernels write
 _GTID, _MARIADB_GTID = int(EventCode.GTID), int(EventCode.MARIADB_GTID)
 _HAS_COMMIT_ID, _HAS_XID = 0x02, 0x40 | 0x80  # flags of MariaDB's GTID
 _HAS_ENGINES, _ENDS_ALTER, _HAS_THREAD = 0x01, 0x04 | 0x08, 0x10  # its extra flags
-MIN_MYSQL_BODY, MIN_MARIADB_BODY = 25, 13
-"""The shortest bodies of GTID events."""
 
 
 @kernel

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 KEY = "__key"
 """The key as bytes that sort as keys do, see `mirror.keys`."""
@@ -40,13 +42,43 @@ class RecordOp(IntEnum):
     DELETE   there is no row with it
     PUT      its row is that of the record
     MERGE    the columns that the record has are put into its row
+    ORPHAN   the same after its row was deleted in the log: the row to put them into is not known
     """
 
     DELETE = 0
     PUT = 1
     MERGE = 2
+    ORPHAN = 3
 
 
 def record_schema(table: pa.Schema) -> pa.Schema:
     """Return the schema of the records of a table with these columns in the target."""
     return pa.schema([*RECORD_FIELDS, *table])
+
+
+def row_columns(records: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the columns of the table alone."""
+    return records.select(records.schema.names[len(RECORD_FIELDS) :])
+
+
+def operations(records: pa.RecordBatch) -> np.ndarray:
+    """Return what becomes of the keys of records, as numbers."""
+    return np.asarray(records.column(OP))
+
+
+def absent_lists(absent: np.ndarray) -> pa.Array:
+    """Return the column ABSENT for a matrix with a row for each record and a truth value for each column."""
+    counts = absent.sum(axis=1)
+    offsets = np.concatenate([np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)])
+    numbers = np.nonzero(absent)[1].astype(np.int16)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(numbers), mask=pa.array(counts == 0))
+
+
+def absent_matrix(records: pa.RecordBatch) -> np.ndarray:
+    """Return which columns are absent in which record, the inverse of `absent_lists`."""
+    lists = records.column(ABSENT)
+    matrix = np.zeros((records.num_rows, records.num_columns - len(RECORD_FIELDS)), bool)
+    if lists.null_count < len(lists):
+        counts = np.asarray(pc.fill_null(pc.list_value_length(lists), 0))
+        matrix[np.repeat(np.arange(len(lists)), counts), np.asarray(lists.flatten())] = True
+    return matrix

@@ -8,27 +8,57 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from binspark.errors import SourceError
 from binspark.files.sources import LogSource, OnePath, Paths, files_in, find_logs, log_order
 from binspark.frames import Family
 from binspark.frames.format import version_numbers
-from binspark.verify.file_check import ChainFile, Checks, FileCheck
+from binspark.verify.file_check import ChainFile, FileCheck
 from binspark.verify.findings import DEFAULT_LIMIT, Code, Severity
 from binspark.verify.gtids import mariadb_differences, mysql_differences, shortened
+from binspark.verify.log_checks import Checks
 from binspark.verify.report import FileReport, Report
 
 # The first version of MySQL whose recovery clears the flag BINLOG_IN_USE of the log that was active in the crash.
 _CLEARS_FLAG_SINCE = (5, 6, 0)
 
 
-def verify_logs(paths: Paths, *, findings_per_code: int = DEFAULT_LIMIT) -> Report:
-    """Verify logs: files, globs, directories, index files. Of each code, a file reports only the first findings."""
-    return Report.of(verify_files(paths, findings_per_code=findings_per_code))
+BULK_BYTES = 1 << 20
+"""From this size on, loading kernels takes less time than they save."""
+
+COMPILING_BYTES = 1 << 25
+"""The same where kernels must be compiled first."""
 
 
-def verify_files(paths: Paths, *, findings_per_code: int = DEFAULT_LIMIT) -> Iterator[FileReport]:
+def verify_logs(paths: Paths, *, findings_per_code: int = DEFAULT_LIMIT, in_bulk: bool | None = None) -> Report:
+    """Verify logs: files, globs, directories, index files. Of each code, a file reports only the first findings.
+
+    With `in_bulk`, kernels skip the events that are sound, by default if the logs are large enough for that to be
+    faster. The report is the same.
+    """
+    return Report.of(verify_files(paths, findings_per_code=findings_per_code, in_bulk=in_bulk))
+
+
+def verify_files(
+    paths: Paths, *, findings_per_code: int = DEFAULT_LIMIT, in_bulk: bool | None = None
+) -> Iterator[FileReport]:
     """Yield the report about each file as soon as the next one was read, which shows how the file should have ended."""
-    for chain in find_chains(paths):
-        yield from _verify_chain(chain, findings_per_code)
+    chains = find_chains(paths)
+    if in_bulk is None:
+        in_bulk = _pays_in_bulk(chains)
+    for chain in chains:
+        yield from _verify_chain(chain, findings_per_code, in_bulk=in_bulk)
+
+
+def _pays_in_bulk(chains: list[list[ChainFile]]) -> bool:
+    try:
+        size = sum(file.source.size() for chain in chains for file in chain if not file.missing)
+    except SourceError:
+        return True  # standard input, or what is reported when it is opened
+    if size < BULK_BYTES or size >= COMPILING_BYTES:
+        return size >= COMPILING_BYTES
+    from binspark.verify.sound import is_compiled
+
+    return is_compiled()
 
 
 def find_chains(paths: Paths) -> list[list[ChainFile]]:
@@ -55,10 +85,10 @@ def _with_damaged_siblings(path: OnePath) -> list[LogSource]:
     return sorted({*found, *siblings}, key=lambda source: log_order(source.name)) if siblings else found
 
 
-def _verify_chain(chain: Iterable[ChainFile], limit: int) -> Iterator[FileReport]:
+def _verify_chain(chain: Iterable[ChainFile], limit: int, *, in_bulk: bool) -> Iterator[FileReport]:
     before: FileCheck | None = None
     for file in chain:
-        after = FileCheck(file, limit)
+        after = FileCheck(file, limit, in_bulk=in_bulk)
         after.run()
         if before is None:
             _check_first(after)

@@ -1,26 +1,21 @@
-"""The checks of one log: each event by itself, and sequences of events other than transactions and GTIDs."""
+"""The checks of one log: sequences of events other than transactions and GTIDs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from binspark.errors import DecodeError, Unsupported
 from binspark.event import (
     Event,
-    EventDecoder,
     FormatDescription,
     PartialRowData,
     Rotate,
-    TransactionPayload,
-    UnknownEvent,
-    inner_events,
 )
-from binspark.frames import ChecksumState, EventCode, Family, Frame, HeaderFlag, type_name
 from binspark.frames import EventCode as E
-from binspark.frames.format import CHECKSUM_LENGTH
+from binspark.frames import Family, Frame, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET
-from binspark.verify.findings import Code, Findings, Severity
+from binspark.verify.findings import Code, Findings
+from binspark.verify.sound_part import SoundPart
 
 Handler = Callable[[Event], None]
 
@@ -76,6 +71,18 @@ class Check:
         """Return the function to call for each event type."""
         raise NotImplementedError
 
+    @property
+    def may_skip(self) -> bool:
+        """Whether events that are sound may be skipped from here on: nothing is in progress or expected."""
+        return True
+
+    def accepts(self, _part: SoundPart, /) -> bool:
+        """Return whether this check would report nothing of a part of the log whose events are sound."""
+        return True
+
+    def skip(self, _part: SoundPart, /) -> None:
+        """Note the events of a part that all checks accept."""
+
     def damaged(self) -> None:
         """Note that one or more events before the next one are damaged or lost."""
 
@@ -84,12 +91,16 @@ class Check:
 
 
 class LogicalClock(Check):
-    """Checks `last_committed` and `sequence_number` of every transaction."""
+    """Checks `last_committed` and `sequence_number` of every transaction.
+
+    last          the last sequence_number
+    gap_expected  whether any greater one may follow, because transactions before it are damaged or lost
+    """
 
     def __init__(self, kind: LogKind, findings: Findings) -> None:
         super().__init__(kind, findings)
-        self._last = 0
-        self._gap_expected = False
+        self.last = 0
+        self.gap_expected = False
 
     def handlers(self) -> dict[int, Handler]:
         """Return handlers of events that begin transactions of MySQL; relay logs have the clock of their source."""
@@ -99,7 +110,11 @@ class LogicalClock(Check):
 
     def damaged(self) -> None:
         """Expect a gap in the sequence."""
-        self._gap_expected = True
+        self.gap_expected = True
+
+    def skip(self, part: SoundPart, /) -> None:
+        """Continue with the clock after a part."""
+        self.last, self.gap_expected = part.last_sequence_number, part.gap_expected
 
     def _tick(self, event: Event) -> None:
         number, depends_on = event.body.sequence_number, event.body.last_committed
@@ -108,107 +123,15 @@ class LogicalClock(Check):
         if depends_on >= number:
             message = f"last_committed is {depends_on}, expected less than sequence_number {number}"
             self.findings.error(Code.CLOCK_ORDER, message, event.offset, event.type)
-        if number <= self._last:
-            message = f"sequence_number {number} follows {self._last}, expected a greater one"
+        if number <= self.last:
+            message = f"sequence_number {number} follows {self.last}, expected a greater one"
             self.findings.error(Code.CLOCK_ORDER, message, event.offset, event.type)
-        elif number != self._last + 1 and not self._gap_expected:
-            missing = number - self._last - 1
-            message = f"sequence_number {number} follows {self._last}: {missing} transactions are missing"
+        elif number != self.last + 1 and not self.gap_expected:
+            missing = number - self.last - 1
+            message = f"sequence_number {number} follows {self.last}: {missing} transactions are missing"
             self.findings.warning(Code.CLOCK_GAP, message, event.offset, event.type)
-        self._last = number
-        self._gap_expected = False
-
-
-_U32 = 1 << 32
-
-
-class EventCheck:
-    """Decodes each frame, and checks the event by itself."""
-
-    def __init__(self, kind: LogKind, findings: Findings) -> None:
-        self._findings = findings
-        self._kind = kind
-        self._decoder = EventDecoder(findings.file)
-        self._position_before = 0
-
-    def decode(self, frame: Frame) -> Event | None:
-        """Return the event of a frame, or None if it does not decode."""
-        self._check_position(frame)
-        try:
-            event = self._decoder.decode(frame)
-        except DecodeError as error:
-            self._report(error, Code.DECODE, frame)
-            return None
-        self._check_known(event, event.checksum)
-        if type(event.body) is TransactionPayload:
-            self._check_payload(event)
-        return event
-
-    def _check_position(self, frame: Frame) -> None:
-        """Compare the next position with where the next event begins.
-
-        It is 0 in the artificial events that a source sends to its replicas, and inside transactions of MariaDB servers
-        that write events to a cache before their position in the log is known.
-        """
-        said = frame.header.next_position
-        if said == frame.end_offset % _U32 or not self._kind.has_positions:
-            return
-        if said == 0 and (self._kind.family is Family.MARIADB or frame.header.flags & HeaderFlag.ARTIFICIAL):
-            return
-        if self._kind.has_relative_positions and self._is_relative(frame):
-            return
-        message = f"the next position in the header is {said}, expected {frame.end_offset}, where the event ends"
-        self._findings.error(Code.POSITION, message, frame.offset, type_name(frame.type_code))
-
-    def _is_relative(self, frame: Frame) -> bool:
-        """Return whether a next position counts from the beginning of the transaction's cache.
-
-        It is the size of the first event there, and continues the one before it in the others.
-        """
-        said, before = frame.header.next_position, self._position_before
-        self._position_before = said
-        return said in (len(frame.data), before + len(frame.data))
-
-    def _check_known(self, event: Event, checksum: ChecksumState) -> None:
-        """Report what is unknown: with a correct checksum it is of a later server, otherwise it may be damage."""
-        if type(event.body) is UnknownEvent:
-            self._report_unknown(event, checksum)
-        if event.extra and not _is_known_extra(event):
-            message = f"{len(event.extra)} unknown bytes after the last known field: 0x{event.extra[:16].hex()}"
-            severity = Severity.INFO if checksum is ChecksumState.OK else Severity.WARNING
-            self._findings.add(severity, Code.EXTRA_BYTES, message, event.offset, event.type)
-
-    def _report_unknown(self, event: Event, checksum: ChecksumState) -> None:
-        message = f"unknown event type {event.header.type_code}"
-        if event.header.flags & HeaderFlag.IGNORABLE:
-            self._findings.info(Code.UNKNOWN_IGNORABLE_EVENT, message, event.offset, event.type)
-            return
-        severity = Severity.WARNING if checksum is ChecksumState.OK else Severity.ERROR
-        self._findings.add(severity, Code.UNKNOWN_EVENT, message, event.offset, event.type)
-
-    def _check_payload(self, event: Event) -> None:
-        try:
-            for inner in inner_events(event):
-                self._check_known(inner, event.checksum)
-        except DecodeError as error:
-            self._report(error, Code.PAYLOAD, event.frame)
-
-    def _report(self, error: DecodeError, code: Code, frame: Frame) -> None:
-        if isinstance(error, Unsupported):
-            self._findings.warning(Code.UNSUPPORTED, error.message, frame.offset, type_name(frame.type_code))
-        else:
-            self._findings.error(code, error.message, frame.offset, type_name(frame.type_code))
-
-
-def _is_known_extra(event: Event) -> bool:
-    """Return whether extra bytes are known ones.
-
-    MySQL writes a second checksum after INCIDENT, one in its cache and one in the log. LOAD may have a zero byte after
-    the name of its file.
-    """
-    if event.type_code == EventCode.LOAD:
-        return event.extra == b"\0"
-    return event.type_code == EventCode.INCIDENT and len(event.extra) == CHECKSUM_LENGTH
+        self.last = number
+        self.gap_expected = False
 
 
 class LogEnds(Check):
@@ -240,6 +163,15 @@ class LogEnds(Check):
             **route(self._stop, E.STOP),
             **route(self._incident, E.INCIDENT),
         }
+
+    @property
+    def may_skip(self) -> bool:
+        """Whether the log has not ended."""
+        return not self.ended
+
+    def skip(self, _part: SoundPart, /) -> None:
+        """Note that events follow."""
+        self.end_lost = False
 
     def damaged(self) -> None:
         """Note that the end may be lost."""
@@ -291,6 +223,11 @@ class Fragments(Check):
     def handlers(self) -> dict[int, Handler]:
         """Return handlers of every event, because none may come between two fragments."""
         return {**route(self._other, *E), **route(self._fragment, E.PARTIAL_ROW_DATA)}
+
+    @property
+    def may_skip(self) -> bool:
+        """Whether no fragment is expected."""
+        return self._last is None
 
     def damaged(self) -> None:
         """Accept any fragment as the next one."""

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from binspark.errors import SourceError
-from binspark.event import Event, MariadbGtidEvent
 from binspark.files.frame_scan import Hole, open_seekable
 from binspark.files.sources import LogSource
+from binspark.files.storage.store import LogFile
 from binspark.frames import ChecksumAlgorithm, ChecksumState, Frame, LogFormat
 from binspark.gtid import MariadbState
 from binspark.os_errors import describe_os_error
-from binspark.transactions.byte_tables import IDENTIFYING_CODES
-from binspark.verify.checks import Check, EventCheck, Fragments, Handler, LoadFiles, LogEnds, LogicalClock, LogKind
+from binspark.verify.checks import LogKind
 from binspark.verify.findings import DEFAULT_LIMIT, Code, Findings, Severity
-from binspark.verify.gtids import MariadbGtids, MysqlGtids
+from binspark.verify.log_checks import Checks
 from binspark.verify.report import FileReport
 from binspark.verify.scan import LogScan
-from binspark.verify.transactions import Transactions
+
+if TYPE_CHECKING:
+    from binspark.verify.sound import SoundSkipper
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,60 +53,13 @@ class ChainFile:
         return f"{Path(self.chain).name}.{number:0{digits}}"
 
 
-class Checks:
-    """All checks of one log, made when its first event has shown what kind of log it is."""
-
-    def __init__(self, kind: LogKind, findings: Findings) -> None:
-        self.kind = kind
-        self._events = EventCheck(kind, findings)
-        self.ends = LogEnds(kind, findings)
-        self.transactions = Transactions(kind, findings, self._complete)
-        self.mysql_gtids = MysqlGtids(kind, findings)
-        self.mariadb_gtids = MariadbGtids(kind, findings)
-        self._all: tuple[Check, ...] = (
-            self.ends,
-            self.transactions,
-            self.mysql_gtids,
-            self.mariadb_gtids,
-            LogicalClock(kind, findings),
-            Fragments(kind, findings),
-            LoadFiles(kind, findings),
-        )
-        self._handlers: dict[int, list[Handler]] = {}
-        for check in self._all:
-            for code, handler in check.handlers().items():
-                self._handlers.setdefault(code, []).append(handler)
-
-    def check(self, frame: Frame) -> None:
-        """Check one event. The contents of a damaged event are ignored."""
-        event = None if frame.checksum is ChecksumState.BAD else self._events.decode(frame)
-        if event is None:
-            self.damaged()
-            return
-        for handler in self._handlers.get(frame.type_code, ()):
-            handler(event)
-
-    def damaged(self) -> None:
-        """Report to all checks that events before the next one are damaged or lost."""
-        for check in self._all:
-            check.damaged()
-
-    def finish(self) -> None:
-        """Report to all checks that the log ends."""
-        for check in self._all:
-            check.finish()
-
-    def _complete(self, first: Event) -> None:
-        if isinstance(first.body, MariadbGtidEvent):
-            self.mariadb_gtids.complete(first)
-        elif first.type_code in IDENTIFYING_CODES:
-            self.mysql_gtids.complete(first)
-
-
 class FileCheck:
-    """The verification of one file: what was read, and the findings."""
+    """The verification of one file: what was read, and the findings.
 
-    def __init__(self, file: ChainFile, limit: int = DEFAULT_LIMIT) -> None:
+    With `in_bulk`, events that are sound are skipped, which takes kernels. The report is the same without.
+    """
+
+    def __init__(self, file: ChainFile, limit: int = DEFAULT_LIMIT, *, in_bulk: bool = False) -> None:
         self.file = file
         self.findings = Findings(file.name, limit)
         self.checks: Checks | None = None
@@ -115,6 +71,8 @@ class FileCheck:
         self._events = 0
         self._first_time: int | None = None
         self._last_time: int | None = None
+        self._in_bulk = in_bulk
+        self._skipper: SoundSkipper | None = None
 
     def run(self) -> None:
         """Read the file from its beginning to its end."""
@@ -155,7 +113,7 @@ class FileCheck:
 
     def _read(self) -> None:
         with open_seekable(self.file.source) as log:
-            scanner = LogScan(log, self.findings)
+            scanner = LogScan(log, self.findings, partial(self._skip, log) if self._in_bulk else None)
             self._bytes = log.size
             for item in scanner.items():
                 if isinstance(item, Hole):
@@ -177,9 +135,27 @@ class FileCheck:
         self._events += 1
         timestamp = frame.header.timestamp
         if timestamp != self._last_time and timestamp and frame.checksum is not ChecksumState.BAD:
-            self._first_time = timestamp if self._first_time is None else min(timestamp, self._first_time)
-            self._last_time = timestamp if self._last_time is None else max(timestamp, self._last_time)
+            self._note_times(timestamp, timestamp)
         checks.check(frame)
+
+    def _note_times(self, first: int, last: int) -> None:
+        self._first_time = first if self._first_time is None else min(first, self._first_time)
+        self._last_time = last if self._last_time is None else max(last, self._last_time)
+
+    def _skip(self, log: LogFile, offset: int, log_format: LogFormat) -> int:
+        """Skip what is sound from an offset on; return where it ends."""
+        if self.checks is None or not self.checks.may_skip:
+            return offset
+        if self._skipper is None or self._skipper.format is not log_format:
+            from binspark.verify.sound import SoundSkipper
+
+            self._skipper = SoundSkipper(log, self.checks, log_format)
+        for part in self._skipper.parts(offset):
+            self._events += part.events
+            if part.first_time:
+                self._note_times(part.first_time, part.last_time)
+            offset = part.end
+        return offset
 
     def _begin(self, first: Frame, *, relay: bool) -> Checks:
         self.checks = Checks(LogKind.of(first, relay=relay), self.findings)

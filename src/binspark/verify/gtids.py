@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from struct import Struct
+from uuid import UUID
 
 from binspark.event import Event, GtidList, PreviousGtids
 from binspark.frames import EventCode as E
 from binspark.gtid import GtidSet, GtidSetBuilder, MariadbGtid
+from binspark.gtid.intervals import Interval
+from binspark.gtid.text import Source
 from binspark.verify.checks import Check, Handler, LogKind, route
 from binspark.verify.findings import Code, Findings, Severity
+from binspark.verify.sound_part import SoundPart
 
 _MAX_SHOWN = 300
+_DOMAIN_AND_SERVER = Struct("<qq")
 
 
 class MysqlGtids(Check):
@@ -23,6 +30,7 @@ class MysqlGtids(Check):
         super().__init__(kind, findings)
         self.previous: GtidSet | None = None
         self.previous_offset = 0
+        self._previous: GtidSetBuilder | None = None
         self._collected = GtidSetBuilder()
         self._has_gtids = False
         self._anonymous: Event | None = None
@@ -46,6 +54,30 @@ class MysqlGtids(Check):
             self.findings.add(severity, Code.GTID_ALREADY_LOGGED, message, first.offset, first.type)
         self._collected.add(gtid)
 
+    @property
+    def has_anonymous(self) -> bool:
+        """Whether there was a transaction without GTID."""
+        return self._anonymous is not None
+
+    def accepts(self, part: SoundPart, /) -> bool:
+        """Return whether no GTID of a part was there before."""
+        if self.previous is not None and self._previous is None:
+            self._previous = GtidSetBuilder(self.previous)
+        last: dict[Source, int] = {}
+        for source, interval in sorted(_mysql_intervals(part)):
+            if interval[0] < last.get(source, 0) or self._collected.overlaps(source, interval):
+                return False
+            if self._previous is not None and self._previous.overlaps(source, interval):
+                return False
+            last[source] = interval[1]
+        return True
+
+    def skip(self, part: SoundPart, /) -> None:
+        """Add the GTIDs of a part."""
+        for source, interval in _mysql_intervals(part):
+            self._has_gtids = True
+            self._collected.add_interval(source, interval)
+
     def collected(self) -> GtidSet:
         """Return the GTIDs of the file."""
         return self._collected.freeze()
@@ -65,6 +97,12 @@ class MysqlGtids(Check):
         body: PreviousGtids = event.body
         if self.previous is None:
             self.previous, self.previous_offset = body.gtid_set, event.offset
+
+
+def _mysql_intervals(part: SoundPart) -> Iterator[tuple[Source, Interval]]:
+    for interval in part.intervals:
+        if interval.kind == E.GTID:
+            yield (str(UUID(bytes=interval.source)), ""), (interval.start, interval.stop)
 
 
 def gaps(previous: GtidSet, collected: GtidSet) -> GtidSet:
@@ -119,6 +157,26 @@ class MariadbGtids(Check):
         """Return a handler of GTID_LIST; complete transactions come through `complete`."""
         return route(self._begin, E.GTID_LIST)
 
+    @property
+    def may_skip(self) -> bool:
+        """Whether no gap is expected: the next transaction is not lost, or shows which ones are."""
+        return not (self._gap_expected and self._last_of_domain)
+
+    def accepts(self, part: SoundPart, /) -> bool:
+        """Return whether the numbers of a part rise by one in each domain, and none was there before."""
+        last = {domain: gtid.sequence for domain, gtid in self._last_of_domain.items()}
+        for domain, server, start, stop in _mariadb_intervals(part):
+            own = self.state.get((domain, server))
+            if start != last.get(domain, start - 1) + 1 or (own is not None and start <= own.sequence < stop):
+                return False
+            last[domain] = stop - 1
+        return True
+
+    def skip(self, part: SoundPart, /) -> None:
+        """Note the last GTIDs of a part."""
+        for domain, server, _start, stop in _mariadb_intervals(part):
+            self._add(MariadbGtid(domain, server, stop - 1))
+
     def damaged(self) -> None:
         """Expect a gap in the sequence."""
         self._gap_expected = True
@@ -136,6 +194,10 @@ class MariadbGtids(Check):
         elif domain is not None and gtid.sequence > domain.sequence + 1 and not self._gap_expected:
             message = f"{gtid} follows {domain}: {gtid.sequence - domain.sequence - 1} numbers are skipped"
             self.findings.info(Code.GTID_GAP, message, first.offset, first.type)
+        self._add(gtid)
+
+    def _add(self, gtid: MariadbGtid) -> None:
+        key = (gtid.domain, gtid.server)
         self._gap_expected = False
         self.collected.pop(key, None)  # to insert it again as the last one
         self.state[key] = self.collected[key] = self._last_of_domain[gtid.domain] = gtid
@@ -156,6 +218,12 @@ class MariadbGtids(Check):
         self.listed_offset = event.offset
         self.state = {**self.listed, **self.state}
         self._last_of_domain = {gtid.domain: gtid for gtid in body.gtids} | self._last_of_domain
+
+
+def _mariadb_intervals(part: SoundPart) -> Iterator[tuple[int, int, int, int]]:
+    for interval in part.intervals:
+        if interval.kind == E.MARIADB_GTID:
+            yield *_DOMAIN_AND_SERVER.unpack(interval.source), interval.start, interval.stop
 
 
 @dataclass(frozen=True, slots=True)

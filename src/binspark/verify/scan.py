@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from binspark.files.frame_scan import Cause, FrameScanner, Hole
+from binspark.files.frame_scan import Cause, FrameScanner, Hole, Skip
 from binspark.files.storage.store import LogFile
 from binspark.frames import ChecksumState, Frame, type_name
 from binspark.frames.checksum import checksum_mismatch
@@ -27,12 +27,12 @@ class LogScan:
     tail_lost     whether the end of the log could not be read
     """
 
-    def __init__(self, log: LogFile, findings: Findings) -> None:
+    def __init__(self, log: LogFile, findings: Findings, skip: Skip | None = None) -> None:
         self.tail_lost = False
         self.sound_bytes: int | None = None
         self._log = log
         self._findings = findings
-        self._scanner = FrameScanner(log)
+        self._scanner = FrameScanner(log, skip)
 
     @property
     def relay(self) -> bool:

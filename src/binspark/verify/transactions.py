@@ -22,6 +22,7 @@ from binspark.transactions.grammar import (
 )
 from binspark.verify.checks import Check, Handler, LogKind, route
 from binspark.verify.findings import Code, Findings, Severity
+from binspark.verify.sound_part import SoundPart
 
 _PARTS_OF_ROWS = (Role.PREPARES, Role.ROWS)
 
@@ -55,6 +56,16 @@ class Transactions(Check):
     def handlers(self) -> dict[int, Handler]:
         """Return handlers of every event: the grammar says which role it plays."""
         return {**route(self._follow, *E), **route(self._announce, E.LARGE_TRANSACTION_HEADER)}
+
+    @property
+    def may_skip(self) -> bool:
+        """Whether no transaction is in progress, announced, or possibly without its beginning."""
+        return self._current is None and self._announced is None and not self._may_miss_begin
+
+    def skip(self, part: SoundPart, /) -> None:
+        """Count the transactions of a part."""
+        self.count += part.transactions
+        self._has_gtids = self._has_gtids or part.has_gtid_events
 
     def damaged(self) -> None:
         """Expect the transaction in progress, or the beginning of the next one, to be incomplete."""

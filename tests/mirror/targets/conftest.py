@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,17 @@ from binspark.mirror.targets.target import Target, TargetTable
 from tests.support.mirror.target_files import ITEMS, SCHEMA, state_at
 
 
-@pytest.fixture(params=[Format.DELTA])
+@pytest.fixture(params=list(Format))
 def kind(request: pytest.FixtureRequest) -> Format:
     found: Format = request.param
     return found
 
 
 @pytest.fixture
-def target(kind: Format, tmp_path: Path) -> Target:
-    return parse_target(str(tmp_path / "lake"), kind)
+def target(kind: Format, tmp_path: Path) -> Iterator[Target]:
+    opened = parse_target(str(tmp_path / "lake"), kind)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -1,1 +1,1 @@
-"""Helpers of the tests of `mirror`."""
+"""Helpers for tests of the mirror."""

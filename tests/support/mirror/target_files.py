@@ -10,7 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
+from pyiceberg.catalog.sql import SqlCatalog
 
+from binspark.files.storage.uri import parse_uri
 from binspark.mirror.data_file import DataFile, TableDirectory, with_field_ids
 from binspark.mirror.filesystem import open_directory
 from binspark.mirror.state import Phase, TableState
@@ -64,7 +66,18 @@ def rows_of(table: TargetTable, version: int | None = None) -> list[dict[str, An
 
 
 def _by_delta(table: TargetTable, version: int | None) -> pa.Table:
-    return pa.table(DeltaTable(table.address, version).to_pyarrow_table())
+    return pa.table(DeltaTable(table.address, version).scan())
 
 
-READERS = {"DeltaTargetTable": _by_delta}
+def _by_pyiceberg(table: TargetTable, version: int | None) -> pa.Table:
+    location = parse_uri(table.directory.uri)
+    assert location is not None
+    lake = location.path.rpartition("/")[0].rpartition("/")[0]
+    catalog = SqlCatalog("binspark", uri=f"sqlite:///{lake}/catalog.db")
+    try:
+        return catalog.load_table(table.address).scan(snapshot_id=version).to_arrow()
+    finally:
+        catalog.close()
+
+
+READERS = {"DeltaTargetTable": _by_delta, "IcebergTargetTable": _by_pyiceberg}

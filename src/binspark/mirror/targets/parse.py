@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from binspark.errors import OptionError
 from binspark.files.storage.options import Storage
 from binspark.files.storage.uri import hide_credentials
+from binspark.mirror.filesystem import local_directory
 from binspark.mirror.targets.target import Target
 
 
@@ -18,25 +20,47 @@ class Format(StrEnum):
 
 
 def parse_target(
-    target: str, kind: Format = Format.DELTA, catalog: str | None = None, storage: Storage | None = None
+    target: str,
+    kind: Format = Format.DELTA,
+    catalog: str | Mapping[str, str] | None = None,
+    storage: Storage | None = None,
 ) -> Target:
-    """Return the target at a path or URI."""
-    if not target:
+    """Return the target at a path or URI.
+
+    catalog   of Iceberg: its name in pyiceberg's configuration, or its properties, as text or as a mapping; by default
+              a file of SQLite in the target. With a catalog, the target may be empty: it decides where tables are
+    storage   options of the file system
+    """
+    if not target and catalog is None:
         raise OptionError("must be a directory or a URI, got nothing", option="target")
     uri, user, query = hide_credentials(target)
     reached = (storage or Storage()).with_uri(user, query)
-    if kind is Format.DELTA:
-        return _delta(uri, catalog, reached)
-    raise OptionError("must be delta", option="format")
+    try:
+        return _MAKERS[kind](uri, catalog, reached)
+    except ImportError as error:
+        problem = f"{kind} requires a package that is not installed ({error}): pip install 'binspark[{kind}]'"
+        raise OptionError(problem, option="format") from None
 
 
-def _delta(uri: str, catalog: str | None, storage: Storage) -> Target:
+def _delta(uri: str, catalog: str | Mapping[str, str] | None, storage: Storage) -> Target:
+    from binspark.mirror.targets.delta.target import DeltaTarget
+
     if catalog is not None:
         raise OptionError("is only valid with Iceberg: Delta tables are found by their directory", option="catalog")
-    try:
-        from binspark.mirror.targets.delta.target import DeltaTarget
-    except ImportError:
-        raise OptionError(
-            "delta requires the package deltalake: pip install 'binspark[delta]'", option="format"
-        ) from None
-    return DeltaTarget(uri, storage)
+    local = local_directory(uri)
+    return DeltaTarget(str(local) if local else uri, storage)
+
+
+def _iceberg(uri: str, catalog: str | Mapping[str, str] | None, storage: Storage) -> Target:
+    from binspark.mirror.targets.iceberg.catalogs import open_catalog
+    from binspark.mirror.targets.iceberg.target import IcebergTarget
+
+    local = local_directory(uri) if uri else None
+    location = f"file://{local}" if local else uri or None
+    return IcebergTarget(open_catalog(uri or None, catalog, storage), location, storage)
+
+
+_MAKERS: Mapping[Format, Callable[[str, str | Mapping[str, str] | None, Storage], Target]] = {
+    Format.DELTA: _delta,
+    Format.ICEBERG: _iceberg,
+}

@@ -108,7 +108,7 @@ class TargetTable(Protocol):
         ...
 
     def clean_up(self, retention_seconds: float) -> int:
-        """Remove versions, and files that no version needs, older than this. Return how many files were removed."""
+        """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
         ...
 
 
@@ -149,6 +149,10 @@ class Target(Protocol):
 
     def cuts(self) -> list[Cut]:
         """Return all cuts, the oldest first."""
+        ...
+
+    def close(self) -> None:
+        """Release the connections to a catalog."""
         ...
 
     def clean_up_cuts(self, retention_seconds: float) -> None:

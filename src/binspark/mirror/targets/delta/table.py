@@ -93,7 +93,7 @@ class DeltaTargetTable:
             return version_after(commit, version, arrow_schema(table))
 
     def clean_up(self, retention_seconds: float) -> int:
-        """Remove versions, and files that no version needs, older than this. Return how many files were removed."""
+        """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
         version = self.read()
         with delta_errors(self._uri, self._storage):
             table = self._at(version)

@@ -1,0 +1,107 @@
+"""The GTID events of sound transactions: valid to the last byte, with the next number of the logical clock."""
+
+from __future__ import annotations
+
+from binspark.frames.codes import EventCode as E
+from binspark.kernels.compiler import kernel
+from binspark.kernels.layout import MIN_MARIADB_BODY, MIN_MYSQL_BODY, Header
+from binspark.kernels.memory import get, load8, load16, load32, load64, put
+from binspark.kernels.sound_layout import Sound
+
+_GTID = int(E.GTID)
+_CLOCK_AT, _CLOCK_END, _LOGICAL_CLOCK = 25, 42, 2
+_TIME_LENGTH, _VERSION_LENGTH, _TICKET_LENGTH = 7, 4, 8
+_TOP_BIT = 0x80
+_MAX_NUMBER = (1 << 63) - 1
+_COMMIT_ID, _XA = 0x02, 0x40 | 0x80
+_MORE_ENGINES, _ENDS_ALTER, _THREAD = 0x01, 0x04 | 0x08, 0x10
+_PACKED_2, _PACKED_3, _PACKED_8 = 252, 253, 254
+
+
+@kernel
+def read_mysql_gtid(state: int, kind: int, body: int, end: int) -> bool:
+    """Read GTID or ANONYMOUS_GTID; `event.gtid` describes the layout. Return False if it is not as usual."""
+    if end - body < MIN_MYSQL_BODY:
+        return False
+    number = load64(body + 17)
+    if kind == _GTID:
+        if number <= 0 or number >= _MAX_NUMBER:
+            return False
+    elif number != 0 or not get(state, Sound.EXPECTS_ANONYMOUS):
+        return False
+    put(state, Sound.SOURCE, load64(body + 1))
+    put(state, Sound.SOURCE_REST, load64(body + 9))
+    put(state, Sound.NUMBER, number)
+    if end - body == MIN_MYSQL_BODY:
+        return True
+    if end - body < _CLOCK_END or load8(body + _CLOCK_AT) != _LOGICAL_CLOCK:
+        return False
+    return tick(state, load64(body + 26), load64(body + 34)) and read_commit(state, body + _CLOCK_END, end)
+
+
+@kernel
+def tick(state: int, last_committed: int, sequence: int) -> bool:
+    """Advance the logical clock; return False unless it is by one, or by more after damage."""
+    if sequence == 0:
+        return True
+    last = get(state, Sound.CLOCK)
+    if last_committed < 0 or last_committed >= sequence or sequence <= last:
+        return False
+    if sequence != last + 1 and not get(state, Sound.GAP_EXPECTED):
+        return False
+    put(state, Sound.CLOCK, sequence)
+    put(state, Sound.GAP_EXPECTED, 0)
+    return True
+
+
+@kernel
+def read_commit(state: int, at: int, end: int) -> bool:
+    """Read what follows the logical clock; return whether it is valid to the last byte."""
+    if at == end:
+        return True
+    if end - at < _TIME_LENGTH:
+        return False
+    at += 2 * _TIME_LENGTH if load8(at + _TIME_LENGTH - 1) & _TOP_BIT else _TIME_LENGTH
+    if at >= end:
+        return at == end
+    first = load8(at)
+    tail = 2 if first == _PACKED_2 else 3 if first == _PACKED_3 else 8 if first == _PACKED_8 else 0
+    if (first > 250 and tail == 0) or end - at < 1 + tail:
+        return False
+    length = first
+    if tail == 2:
+        length = load16(at + 1)
+    elif tail == 3:
+        length = load16(at + 1) | load8(at + 3) << 16
+    elif tail:
+        length = load64(at + 1)
+    if length < 0:
+        return False
+    put(state, Sound.DECLARED, length)
+    at += 1 + tail
+    if end - at >= _VERSION_LENGTH:
+        at += 2 * _VERSION_LENGTH if load8(at + _VERSION_LENGTH - 1) & _TOP_BIT else _VERSION_LENGTH
+    if end - at >= _TICKET_LENGTH:
+        at += _TICKET_LENGTH
+    return at == end
+
+
+@kernel
+def read_mariadb_gtid(state: int, at: int, end: int) -> bool:
+    """Read MARIADB_GTID; `event.mariadb` describes the layout. Return False if it is not as usual."""
+    body = at + Header.LENGTH
+    if end - body < MIN_MARIADB_BODY or load64(body) < 0 or load64(body) == _MAX_NUMBER:
+        return False
+    flags = load8(body + 12)
+    if flags & _XA:
+        return False
+    here = body + MIN_MARIADB_BODY + (8 if flags & _COMMIT_ID else 0)
+    if here < end:
+        extra = load8(here)
+        if extra & _ENDS_ALTER:
+            return False
+        here += 1 + (1 if extra & _MORE_ENGINES else 0) + (4 if extra & _THREAD else 0)
+    put(state, Sound.SOURCE, load32(body + 8))
+    put(state, Sound.SOURCE_REST, load32(at + Header.SERVER_ID))
+    put(state, Sound.NUMBER, load64(body))
+    return here <= end

@@ -1,0 +1,1 @@
+"""Tables in a catalog of Iceberg tables, by pyiceberg."""

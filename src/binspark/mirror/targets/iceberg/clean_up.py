@@ -1,0 +1,68 @@
+"""Expiry of old snapshots of an Iceberg table, and of the files that no snapshot needs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from pyiceberg.manifest import ManifestFile
+from pyiceberg.table import Table
+
+from binspark.files.storage.options import Storage
+from binspark.mirror.filesystem import open_directory
+from binspark.mirror.targets.iceberg.state import unused_definitions
+
+_DATA = ".parquet"
+_SUFFIXES = (_DATA, ".avro", ".metadata.json")
+_NANOSECONDS = 1_000_000_000
+
+
+def expire(table: Table, retention_seconds: float) -> Table:
+    """Remove snapshots older than this, but not the current one, and what only they needed of the state."""
+    oldest = datetime.now(UTC) - timedelta(seconds=retention_seconds)
+    table.maintenance.expire_snapshots().older_than(oldest.replace(tzinfo=None)).commit()
+    table = table.refresh()
+    if unused := unused_definitions(table.metadata):
+        with table.transaction() as transaction:
+            transaction.remove_properties(*unused)
+    return table
+
+
+def remove_orphans(table: Table, storage: Storage, retention_seconds: float) -> int:
+    """Remove files below the table's location that no snapshot needs and that are older than this.
+
+    Return how many data files were removed. Younger files may belong to a commit that is being prepared.
+    """
+    from pyarrow.fs import FileSelector, FileType
+
+    directory = open_directory(table.metadata.location, storage)
+    needed = {_relative(table, path) for path in _needed(table)}
+    oldest = time.time_ns() - int(retention_seconds * _NANOSECONDS)
+    removed = 0
+    for info in directory.files.get_file_info(FileSelector(directory.root, recursive=True)):
+        name = info.path.removeprefix(f"{directory.root.rstrip('/')}/")
+        if info.type is FileType.File and name.endswith(_SUFFIXES) and name not in needed and info.mtime_ns <= oldest:
+            directory.files.delete_file(info.path)
+            removed += name.endswith(_DATA)
+    return removed
+
+
+def _relative(table: Table, path: str) -> str:
+    return path.removeprefix(f"{table.metadata.location.rstrip('/')}/")
+
+
+def _needed(table: Table) -> Iterator[str]:
+    """Yield the path of each file that the table's metadata refers to."""
+    metadata = table.metadata
+    yield table.metadata_location
+    yield from (entry.metadata_file for entry in metadata.metadata_log)
+    yield from (entry.statistics_path for entry in metadata.statistics)
+    yield from (entry.statistics_path for entry in metadata.partition_statistics)
+    manifests: dict[str, ManifestFile] = {}
+    for snapshot in metadata.snapshots:
+        yield snapshot.manifest_list
+        manifests.update({manifest.manifest_path: manifest for manifest in snapshot.manifests(table.io)})
+    for path, manifest in manifests.items():
+        yield path
+        yield from (entry.data_file.file_path for entry in manifest.fetch_manifest_entry(table.io))

@@ -1,0 +1,80 @@
+"""Changes in leaves: the rows are those of a dictionary with the same changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from binspark.mirror.change_records import RecordOp
+from binspark.mirror.leaves import LeafLimits
+from tests.support.mirror.leaf_tables import Change, LeafTable, mirrored, records_of
+
+ORDERS = mirrored({"id": pa.int64(), "name": pa.string(), "price": pa.float64()}, ["id"])
+DELETE, PUT, MERGE = RecordOp.DELETE, RecordOp.PUT, RecordOp.MERGE
+
+IDS = st.integers(0, 60)
+NAMES = st.none() | st.text(max_size=20)
+PRICES = st.none() | st.floats(allow_nan=False)
+CHANGES = st.one_of(
+    st.tuples(st.just(PUT), st.fixed_dictionaries({"id": IDS, "name": NAMES, "price": PRICES})),
+    st.tuples(st.just(DELETE), st.fixed_dictionaries({"id": IDS})),
+    st.tuples(st.just(MERGE), st.fixed_dictionaries({"id": IDS}, optional={"name": NAMES, "price": PRICES})),
+)
+LIMITS = st.builds(
+    LeafLimits,
+    leaf_bytes=st.sampled_from([1, 2000, 1 << 20]),
+    row_group_rows=st.integers(1, 20),
+    row_group_bytes=st.sampled_from([1, 300, 1 << 20]),
+    memory_bytes=st.sampled_from([1, 3000, 1 << 20]),
+)
+Model = dict[int, dict[str, Any]]
+
+
+def apply_to_model(model: Model, changes: list[Change]) -> set[int]:
+    """Make changes in a dictionary; return the keys whose rows are not known completely."""
+    incomplete: Model = {}
+    for op, row in changes:
+        key = row["id"]
+        if op is not MERGE:
+            incomplete.pop(key, None)
+            model.pop(key, None)
+        known = model if op is PUT or key in model else incomplete
+        if op is not DELETE:
+            known[key] = {**known.get(key, {}), **row}
+        if len(incomplete.get(key, {})) == len(ORDERS.schema):
+            model[key] = incomplete.pop(key)
+    return set(incomplete)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.lists(st.lists(CHANGES, max_size=25), max_size=5), max_size=6), LIMITS, st.randoms())
+def test_rows_are_those_of_a_model(batches: list[list[list[Change]]], limits: LeafLimits, random: Any) -> None:
+    model: Model = {}
+    with TemporaryDirectory() as path:
+        table = LeafTable(Path(path), ORDERS, limits)
+        for parts in batches:
+            records = [records_of(ORDERS, part, 1000 * number) for number, part in enumerate(parts)]
+            random.shuffle(records)
+            results = table.apply(records)
+            incomplete = apply_to_model(model, [change for part in parts for change in part])
+            found = [
+                row["id"] for result in results if result.incomplete_rows for row in result.incomplete_rows.to_pylist()
+            ]
+            assert sorted(found) == sorted(incomplete)
+            assert sorted(table.rows(), key=lambda row: row["id"]) == [row for _, row in sorted(model.items())]
+            check_leaves(table)
+
+
+def check_leaves(table: LeafTable) -> None:
+    """Check that each file has the rows between its bounds, in their order, and no other file has any of them."""
+    last: bytes | None = None
+    for file, keys in sorted(table.leaves(), key=lambda leaf: leaf[0].low or b""):
+        assert keys == sorted(keys)
+        assert (file.low, file.high, file.rows) == (keys[0], keys[-1], len(keys))
+        assert last is None or last < keys[0]
+        last = file.high
