@@ -7,17 +7,19 @@ import pytest
 
 from binspark.columns.options import ColumnOptions, TimeFormat, ZeroDates
 from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable
+from binspark.mirror.snapshot.borders import plan_chunks
 from binspark.mirror.snapshot.chunk import COMPLETE
 from binspark.mirror.snapshot.read import read_chunk
-from binspark.testing.servers import Server
+from binspark.server.connection import connect
+from binspark.testing.servers import Family, MariaDB, Server
 from binspark.values.options import Undecodable
 from tests.support.mirror.every_type import every_type
-from tests.support.mirror.tables import inserted_rows, table_of
-from tests.support.servers import config_of, every_family
+from tests.support.mirror.tables import inserted_rows, reached, table_of
+from tests.support.servers import every_family
 
 
 def read_all(server: Server, table: MirroredTable) -> pa.Table:
-    batches = read_chunk(config_of(server.port), table, COMPLETE)
+    batches = read_chunk(reached(server), table, COMPLETE)
     return pa.Table.from_batches(list(batches), schema=table.schema)
 
 
@@ -98,3 +100,38 @@ def test_rows_longer_than_a_packet_arrive_complete(shared: Server, database: str
 def test_an_empty_table_has_no_rows(shared: Server, database: str) -> None:
     shared.run_sql(f"CREATE DATABASE {database}; CREATE TABLE {database}.t (id INT PRIMARY KEY, a TEXT)")
     assert read_all(shared, table_of(shared, f"{database}.t")).num_rows == 0
+
+
+@every_family
+def test_columns_that_servers_hide_are_not_mirrored(shared: Server, database: str) -> None:
+    is_mariadb = shared.family.name == "mariadb"
+    key = "a TEXT, UNIQUE (a)" if is_mariadb else "a INT, KEY expression ((a + 1))"
+    shared.run_sql(
+        f"CREATE DATABASE {database}; USE {database}; CREATE TABLE t (id INT PRIMARY KEY, {key});"
+        "INSERT INTO t VALUES (1, 2), (3, 4)"
+    )
+    table = table_of(shared, f"{database}.t")
+    assert table.schema.names == ["id", "a"]
+    assert_same(read_all(shared, table), inserted_rows(shared, table).select(["id", "a"]))
+
+
+@pytest.mark.mariadb
+@pytest.mark.parametrize("family", [MariaDB])
+def test_a_table_that_keeps_its_old_rows_is_read_with_them(shared: Server, database: str, family: Family) -> None:
+    shared.run_sql(
+        f"CREATE DATABASE {database}; USE {database};"
+        "CREATE TABLE t (id INT PRIMARY KEY, a INT) WITH SYSTEM VERSIONING;"
+        "INSERT INTO t VALUES (1, 1), (2, 2); UPDATE t SET a = 3 WHERE id = 1; DELETE FROM t WHERE id = 2"
+    )
+    table = table_of(shared, f"{database}.t")
+    assert table.key == ("id", "row_end")
+    found = read_all(shared, table).to_pylist()
+    assert sorted((row["id"], row["a"], row["row_end"].year == 2038) for row in found) == [
+        (1, 1, False),
+        (1, 3, True),
+        (2, 2, False),
+    ]
+    with connect(reached(shared)) as connection:
+        chunks = list(plan_chunks(connection, table, 1))
+    parts = [list(read_chunk(reached(shared), table, chunk)) for chunk in chunks]
+    assert [sum(batch.num_rows for batch in part) for part in parts] == [1, 1, 1]

@@ -9,19 +9,31 @@ from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Operations, Selection
 from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable, mirrored_table
 from binspark.schema.server import from_server
-from binspark.schema.table import TableName
+from binspark.server.config import ConnectionConfig
 from binspark.server.connection import connect
 from binspark.testing.servers import Server
 from tests.support.servers import config_of
 
 
+def reached(server: Server) -> ConnectionConfig:
+    """Return how to reach a server, without TLS: loading certificates takes longer than most reads of a test."""
+    return config_of(server.port, ssl_mode="disabled")
+
+
 def table_of(server: Server, name: str, options: ColumnOptions = MIRROR_OPTIONS) -> MirroredTable:
     """Return how a table of a server is mirrored, with the types of the log."""
-    schema, _, table = name.partition(".")
-    with connect(config_of(server.port)) as connection:
-        definition = from_server(connection.rows).tables[TableName(schema, table)]
-    assert definition is not None
-    return mirrored_table(definition.table_schema(schema, table), lambda kind: kind, options)
+    return tables_of(server, options)[name]
+
+
+def tables_of(server: Server, options: ColumnOptions = MIRROR_OPTIONS) -> dict[str, MirroredTable]:
+    """Return how all tables of a server are mirrored."""
+    with connect(reached(server)) as connection:
+        catalog = from_server(connection.rows)
+    return {
+        str(name): mirrored_table(definition.table_schema(*name), lambda kind: kind, options)
+        for name, definition in catalog.tables.items()
+        if definition is not None
+    }
 
 
 def inserted_rows(server: Server, table: MirroredTable) -> pa.Table:

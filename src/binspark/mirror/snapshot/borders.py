@@ -15,6 +15,7 @@ from binspark.mirror.snapshot.chunk import COMPLETE, Chunk
 from binspark.mirror.snapshot.select import (
     SESSION,
     Literals,
+    all_rows,
     between,
     key_columns,
     key_order,
@@ -61,7 +62,7 @@ def next_border(connection: Connection, table: MirroredTable, low: Literals | No
     columns = key_columns(table)
     # The border is the last row of a chunk, and one more row follows it: a last chunk without rows would be no use.
     sql = (
-        f"SELECT {key_texts(columns)} FROM {table_name(table)}{index_hint(connection, table)} "  # noqa: S608 (quoted)
+        f"SELECT {key_texts(columns)} FROM {all_rows(table)}{index_hint(connection, table)} "  # noqa: S608 (quoted)
         f"WHERE {between(columns, low, None)} ORDER BY {key_order(columns)} LIMIT 2 OFFSET {rows - 1}"
     )
     found = if_unchanged(lambda: connection.rows(sql))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pyarrow as pa
 
@@ -12,16 +13,19 @@ from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.borders import index_hint
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.key_rows import key_literals
+from binspark.mirror.snapshot.positions import begin_consistent_read, exact_position
 from binspark.mirror.snapshot.select import (
     SESSION,
+    Literals,
+    all_rows,
     between,
     equal_to,
     key_columns,
     queried_schema,
     selected,
-    table_name,
 )
 from binspark.mirror.snapshot.statement import QueryChannel, TableChanged
+from binspark.replication.position import BinlogPosition
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import Connection, connect
 
@@ -32,9 +36,25 @@ _KEYS_PER_QUERY = 1000
 
 
 def read_chunk(config: ConnectionConfig, table: MirroredTable, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a chunk, each as it is at some moment of the read, in any order."""
-    with connect(config) as connection:
-        yield from read_rows(connection, table, chunk)
+    """Yield the rows of a chunk as they are at one moment, in any order."""
+    with connect(config) as connection, chunk_at_position(connection, table, chunk) as (_, batches):
+        yield from batches
+
+
+@contextmanager
+def chunk_at_position(
+    connection: Connection, table: MirroredTable, chunk: Chunk
+) -> Iterator[tuple[BinlogPosition | None, Iterator[pa.RecordBatch]]]:
+    """Return the position at which a chunk is read, where a server reports it, and its rows.
+
+    A table without a key is locked for a moment, so that its position is known. The connection can do nothing else
+    afterwards.
+    """
+    if table.key:
+        yield begin_consistent_read(connection), read_rows(connection, table, chunk)
+        return
+    with exact_position(connection, table) as position:
+        yield position, read_rows(connection, table, chunk)
 
 
 def read_rows(connection: Connection, table: MirroredTable, chunk: Chunk) -> Iterator[pa.RecordBatch]:
@@ -43,20 +63,24 @@ def read_rows(connection: Connection, table: MirroredTable, chunk: Chunk) -> Ite
     condition = between(key_columns(table), chunk.low, chunk.high)
     connection.rows(SESSION)
     channel = QueryChannel(connection, SILENCE_SECONDS)
-    yield from _queried(channel, table, f"{table_name(table)}{hint} WHERE {condition}")
+    yield from _queried(channel, table, f"{all_rows(table)}{hint} WHERE {condition}")
 
 
 def read_keys(config: ConnectionConfig, table: MirroredTable, keys: pa.Table | pa.RecordBatch) -> pa.Table:
     """Return the rows that have some keys now; a key without a row has none. `keys` has the columns of the key."""
+    return read_literal_keys(config, table, key_literals(key_columns(table), keys))
+
+
+def read_literal_keys(config: ConnectionConfig, table: MirroredTable, keys: Sequence[Literals]) -> pa.Table:
+    """Return the same for keys that are SQL literals."""
     found: list[pa.RecordBatch] = []
     columns = key_columns(table)
     with connect(config) as connection:
         connection.rows(SESSION)
         channel = QueryChannel(connection, SILENCE_SECONDS)
-        values = key_literals(columns, keys)
-        for start in range(0, len(values), _KEYS_PER_QUERY):
-            condition = equal_to(columns, values[start : start + _KEYS_PER_QUERY])
-            found.extend(_queried(channel, table, f"{table_name(table)} WHERE {condition}"))
+        for start in range(0, len(keys), _KEYS_PER_QUERY):
+            condition = equal_to(columns, keys[start : start + _KEYS_PER_QUERY])
+            found.extend(_queried(channel, table, f"{all_rows(table)} WHERE {condition}"))
     return pa.Table.from_batches(found, schema=table.schema)
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from binspark.columns.result_forms import Cast, result_form
 from binspark.event.column_types import ColumnType as T
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.mirrored_table import MirroredTable, has_history
 from binspark.schema.table import TableSchema
 from binspark.server.connection import Row, quoted_name
 from binspark.values.charsets import charset_of
@@ -30,6 +30,7 @@ SESSION = (
 _NUMBERS = frozenset({T.TINY, T.SHORT, T.INT24, T.LONG, T.LONGLONG, T.NEWDECIMAL})
 _FLOATS = frozenset({T.FLOAT, T.DOUBLE})
 _COUNTED = frozenset({T.ENUM, T.SET, T.BIT})
+_LONG_SET = 8
 _TEMPORAL = frozenset({T.YEAR, T.DATE, T.NEWDATE, T.TIME, T.TIME2, T.DATETIME, T.DATETIME2, T.TIMESTAMP, T.TIMESTAMP2})
 
 
@@ -51,6 +52,11 @@ def selected(columns: Sequence[Column]) -> str:
 def table_name(table: MirroredTable) -> str:
     """Return the name of the source's table in a statement."""
     return f"{quoted_name(table.source.schema)}.{quoted_name(table.source.table)}"
+
+
+def all_rows(table: MirroredTable) -> str:
+    """Return what rows are selected from: the table, with the old rows that it keeps."""
+    return f"{table_name(table)} FOR SYSTEM_TIME ALL" if has_history(table.source) else table_name(table)
 
 
 def _exact(column: Column) -> str:
@@ -87,7 +93,7 @@ def key_order(columns: Sequence[Column]) -> str:
 
 def between(columns: Sequence[Column], low: Literals | None, high: Literals | None) -> str:
     """Return the condition that a key is after `low` and not after `high`; None for no limit."""
-    names = [quoted_name(column.name or "") for column in columns]
+    names = list(map(_comparable, columns))
     conditions = []
     if low is not None:
         conditions.append(_compared(names, low, ">", ">"))
@@ -98,7 +104,7 @@ def between(columns: Sequence[Column], low: Literals | None, high: Literals | No
 
 def equal_to(columns: Sequence[Column], keys: Sequence[Literals]) -> str:
     """Return the condition that a key is one of some."""
-    names = [quoted_name(column.name or "") for column in columns]
+    names = list(map(_comparable, columns))
     if len(names) == 1:
         return f"{names[0]} IN ({', '.join(key[0] for key in keys)})"
     alternatives = (" AND ".join(f"{name} = {value}" for name, value in zip(names, key, strict=True)) for key in keys)
@@ -111,6 +117,12 @@ def _compared(names: Sequence[str], values: Literals, sign: str, last_sign: str)
     for name, value in zip(reversed(names[:-1]), reversed(values[:-1]), strict=True):
         condition = f"{name} {sign}= {value} AND ({name} {sign} {value} OR ({condition}))"
     return f"({condition})"
+
+
+def _comparable(column: Column) -> str:
+    """Return what is compared with a literal. A SET of 64 members would be taken for a negative number."""
+    name = quoted_name(column.name or "")
+    return f"CAST({name} AS UNSIGNED)" if column.type == T.SET and column.length == _LONG_SET else name
 
 
 def _text_of(column: Column) -> str:

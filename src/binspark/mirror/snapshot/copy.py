@@ -1,0 +1,74 @@
+"""Copies a chunk into leaves, over lost connections. An executor runs it; all that it takes and returns is pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from binspark.mirror.data_file import DataFile, TableDirectory
+from binspark.mirror.leaves.limits import LeafLimits
+from binspark.mirror.leaves.rewrite import write_leaves
+from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.snapshot.chunk import Chunk
+from binspark.mirror.snapshot.positions import require_reached
+from binspark.mirror.snapshot.read import chunk_at_position
+from binspark.replication.position import BinlogPosition
+from binspark.server.config import ConnectionConfig
+from binspark.server.connection import Connection
+from binspark.server.retry import Retry, RetryingConnection
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedChunk:
+    """A chunk in the target's directory, not committed yet.
+
+    files      its leaves
+    rows       how many rows they have
+    position   the position at which the rows were read, where it is known: MariaDB reports it, and tables without a key
+               are locked for a moment
+    """
+
+    chunk: Chunk
+    files: tuple[DataFile, ...]
+    rows: int
+    position: BinlogPosition | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkCopier:
+    """Copies chunks of tables from a server.
+
+    start    where the changes begin that will be applied to the rows: the server must have reached it
+    limits   the sizes of leaves
+    retry    how often to connect again
+    """
+
+    config: ConnectionConfig
+    start: BinlogPosition
+    limits: LeafLimits = field(default_factory=LeafLimits)
+    retry: Retry = field(default_factory=Retry)
+
+    def copy(self, table: MirroredTable, directory: TableDirectory, chunk: Chunk) -> CopiedChunk:
+        """Copy a chunk. If the connection is lost, it is copied again; files of an attempt that failed are left over.
+
+        `TableChanged` if the table no longer has the columns that it had.
+        """
+        connection = RetryingConnection(self.config, self.retry)
+        try:
+            return connection.run(lambda opened: self._copy(opened, table, directory, chunk))
+        finally:
+            connection.close()
+
+    def _copy(
+        self, connection: Connection, table: MirroredTable, directory: TableDirectory, chunk: Chunk
+    ) -> CopiedChunk:
+        require_reached(connection, self.start)
+        with chunk_at_position(connection, table, chunk) as (position, batches):
+            files = write_leaves(_with_rows(batches), directory, table, self.limits)
+        return CopiedChunk(chunk, tuple(files), sum(file.rows for file in files), position)
+
+
+def _with_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    return (batch for batch in batches if batch.num_rows)

@@ -1,0 +1,114 @@
+"""Positions of a snapshot: where changes begin, at which position rows are read, and where they become consistent.
+
+changes begin    the end of the log before the first row is read: `replication.find.end_of_log`
+MySQL            rows are read without a lock, each chunk at a moment of its own; with the changes up to the end of
+                 the log after the last chunk they are consistent
+MariaDB          reports the exact position of a consistent read, without a lock: that of the last chunk is enough
+without a key    changes cannot be applied twice, so that the position of the rows must be exact: writers wait some
+                 milliseconds (`LOCK TABLES … READ`) until a consistent read has begun
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from binspark.errors import ConnectionLost, Server
+from binspark.frames.format import Family
+from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.snapshot.select import table_name
+from binspark.replication.find import end_of_log
+from binspark.replication.position import BinlogPosition
+from binspark.server.connection import Connection, connect
+from binspark.server.info import mariadb_gtids_at, server_family, server_info
+
+LOCK_SECONDS = 10
+"""How long to wait for transactions that have written to a table, before it is locked. New ones wait as long."""
+
+_CONSISTENT_READ = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
+_MARIADB_CONSISTENT_READ = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
+_POSITION = "SHOW STATUS WHERE Variable_name IN ('Binlog_snapshot_file', 'Binlog_snapshot_position')"
+
+
+def begin_consistent_read(connection: Connection) -> BinlogPosition | None:
+    """Let all queries of a connection read the same state from now on; return its position where a server reports it.
+
+    The position has no GTIDs: a server would read its log to find them.
+    """
+    connection.rows("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    if server_family(connection) is Family.MYSQL:
+        connection.rows(_CONSISTENT_READ)
+        return None
+    connection.rows(_MARIADB_CONSISTENT_READ)
+    status = {str(name): str(value) for name, value in connection.rows(_POSITION)}
+    file = status.get("Binlog_snapshot_file", "")
+    if not file:
+        return None
+    return BinlogPosition(file, int(status["Binlog_snapshot_position"]), None, server_info(connection).uuid)
+
+
+def consistent_from(connection: Connection, positions: Sequence[BinlogPosition | None]) -> BinlogPosition:
+    """Return the position from which on rows are consistent, that were read at these positions.
+
+    Where some position is not known, it is the end of the log, now that all rows were read. `positions` may be those of
+    a snapshot that was resumed on another server: then they have no order.
+    """
+    known = [position for position in positions if position is not None]
+    server = server_info(connection).uuid
+    if not known or len(known) != len(positions) or any(position.server != server for position in known):
+        return end_of_log(connection)
+    last = max(known, key=lambda position: position.order)
+    try:
+        return replace(last, gtids=mariadb_gtids_at(connection, last.file, last.offset))
+    except Server:  # the log was purged meanwhile
+        return end_of_log(connection)
+
+
+@contextmanager
+def exact_position(
+    connection: Connection, table: MirroredTable, lock_seconds: int = LOCK_SECONDS
+) -> Iterator[BinlogPosition]:
+    """Let a connection read a table as it was at one position of the log, and return that position.
+
+    Nobody can write to the table until the consistent read has begun, which takes milliseconds. Engines without
+    transactions have no consistent read: their tables stay locked until the rows were read.
+    """
+    with connect(connection.config) as locking:
+        _lock(locking, table, lock_seconds)
+        begin_consistent_read(connection)
+        position = end_of_log(locking)
+        if _has_transactions(locking, table):
+            locking.close()
+        yield position
+
+
+def require_reached(connection: Connection, position: BinlogPosition) -> None:
+    """Refuse a server that does not have all changes before a position: a replica that lags would lack rows."""
+    if server_info(connection).uuid == position.server:
+        return
+    if not end_of_log(connection).reaches(position):
+        message = f"this server has not reached {position.describe()} yet, where the snapshot begins"
+        raise ConnectionLost(message, connection.position)
+
+
+def _has_transactions(connection: Connection, table: MirroredTable) -> bool:
+    sql = (
+        "SELECT e.transactions FROM information_schema.tables t JOIN information_schema.engines e "
+        "ON e.engine = t.engine WHERE t.table_schema = %s AND t.table_name = %s"
+    )
+    return connection.rows(sql, (table.source.schema, table.source.table)) == [("YES",)]
+
+
+def _lock(connection: Connection, table: MirroredTable, seconds: int) -> None:
+    connection.rows(f"SET SESSION lock_wait_timeout = {seconds}")
+    try:
+        connection.rows(f"LOCK TABLES {table_name(table)} READ")
+    except Server as error:
+        if "(error 1205)" not in error.message:
+            raise
+        message = (
+            f"{table.name} could not be locked within {seconds} s, which a table without a key needs for a moment: a "
+            "transaction has written to it and is still open. Try again when it has ended, or give the table a key"
+        )
+        raise Server(message, connection.position) from None
