@@ -6,8 +6,8 @@
 
 logs       events, rows, batches
 servers    connect, follow, open_archiver
-mirror     mirror: tables in Delta or Iceberg that equal those of a server
-Spark      register, tables, latest, chunk_tables, expand, lag, LagListener, binlog_error
+mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server
+Spark      register, tables, latest, scd2, chunk_tables, expand, lag, LagListener, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, Damage, …
 errors     BinlogError and its subclasses, see `binspark.errors`
 """
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from binspark.spark.failures import binlog_error
     from binspark.spark.lag import Lag, LagListener, lag
     from binspark.spark.latest import latest
+    from binspark.spark.scd2 import scd2
     from binspark.spark.tables import tables
     from binspark.spark.workers import register
 
@@ -101,6 +102,7 @@ __all__ = [
     "open_mirror",
     "register",
     "rows",
+    "scd2",
     "tables",
 ]
 
@@ -136,6 +138,7 @@ _MODULES = {
     "open_mirror": ("binspark.mirror.api", "open_mirror"),
     "register": ("binspark.spark.workers", "register"),
     "rows": ("binspark.files.changes", "read_changes"),
+    "scd2": ("binspark.spark.scd2", "scd2"),
     "tables": ("binspark.spark.tables", "tables"),
 }
 

@@ -112,7 +112,6 @@ def print_plan(plans: Sequence[PlannedTable], kind: str) -> None:
 
 def print_problems(findings: Sequence[Finding]) -> None:
     """Print what `doctor` has found that a mirror will have problems with."""
-    for finding in findings:
-        print_message(f"{finding.severity}: {finding.setting}: {finding.value} [{finding.code}] {finding.reason}")
     if findings:
-        print_message("binspark doctor shows the statements that fix this")
+        listed = ", ".join(f"{finding.setting}={finding.value} [{finding.code}]" for finding in findings)
+        print_message(f"the server has settings that a mirror may have problems with: {listed}; see binspark doctor")

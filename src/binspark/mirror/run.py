@@ -123,7 +123,7 @@ class Mirror:
         self._copy_missing(present)
         if not len(self.tables) and self._source.config is not None:
             patterns = ", ".join(sorted(self.tables.patterns.tables))
-            raise OptionError(f"no table of the server matches {patterns}", option="tables")
+            raise OptionError(f"must match a table of the server, got {patterns}", option="tables")
 
     def _present(self) -> Catalog:
         """Return the tables and databases that the source has now; of logs alone, nothing is known."""
