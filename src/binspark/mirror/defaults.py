@@ -38,7 +38,7 @@ def constant(default: str | None, column: Column, kind: pa.DataType) -> pa.Scala
 def _implicit(column: Column, kind: pa.DataType) -> pa.Scalar:
     """Return what a column that is NOT NULL has without a default: zero, an empty text, the first member."""
     if column.type in _NUMBERS:
-        return pa.scalar(0, pa.int64()).cast(kind) if kind != pa.string() else pa.scalar("0")
+        return _number("0", kind, column.scale)
     if column.type in _TEXTS and column.type is not T.STRING:
         return pa.scalar("" if kind == pa.string() else b"", kind)
     if column.type is T.STRING and kind == pa.string():

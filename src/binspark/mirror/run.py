@@ -64,6 +64,7 @@ class Mirror:
         self._wanted_again = {TableName(*name.split(".", 1)) for name in settings.resnapshot}
         self._cleaned = time.monotonic()
         self._is_prepared = False
+        self._copies_missing = False
         self.tables = MirroredTables(target, patterns, settings)
         self.statements = StatementApplier(self.tables)
         self.progress = MirrorProgress()
@@ -116,14 +117,20 @@ class Mirror:
     # --- Steps --------------------------------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        """Read what the target has, finish what a run before left to do, and copy what is missing."""
-        present = self._present()
-        self.tables.load(present, self._wanted_again)
+        """Read what the target has, finish what a run before left to do, and copy what has to be copied at once.
+
+        A mirror that has a position finds tables that it does not know: the log from there on may create them, or
+        rename others to them. They are copied if it does not.
+        """
+        self.tables.load(self._present(), self._wanted_again)
         self.statements.finish()
-        self._copy_missing(present)
-        if not len(self.tables) and self._source.config is not None:
-            patterns = ", ".join(sorted(self.tables.patterns.tables))
-            raise OptionError(f"must match a table of the server, got {patterns}", option="tables")
+        self._copies_missing = self._source.config is not None and self._settings.snapshot is SnapshotMode.INITIAL
+        if self._copies_missing and self.tables.position is None:
+            self._copy_missing()
+            if not len(self.tables):
+                patterns = ", ".join(sorted(self.tables.patterns.tables))
+                raise OptionError(f"must match a table of the server, got {patterns}", option="tables")
+        self._copy(self._wanted_again)
 
     def _present(self) -> Catalog:
         """Return the tables and databases that the source has now; of logs alone, nothing is known."""
@@ -132,15 +139,16 @@ class Mirror:
         with connect(self._source.config) as connection:
             return from_server(connection.rows)
 
-    def _copy_missing(self, present: Catalog) -> None:
-        if self._source.config is None or self._settings.snapshot is SnapshotMode.NEVER:
-            return
-        wanted = {
-            name
-            for name, definition in present.tables.items()
-            if definition is not None and self.tables.patterns.wants(name) and not self._is_there(name)
-        }
-        self._copy(wanted | self._wanted_again | self.statements.missing)
+    def _copy_missing(self) -> None:
+        """Copy the tables that the server has and the mirror has not."""
+        self._copies_missing = False
+        self._copy(
+            {
+                name
+                for name, definition in self._present().tables.items()
+                if definition is not None and self.tables.patterns.wants(name) and not self._is_there(name)
+            }
+        )
 
     def _is_there(self, name: TableName) -> bool:
         table = self.tables.find(name)
@@ -163,10 +171,17 @@ class Mirror:
     def _follow(self) -> None:
         """Apply the log, range by range."""
         start = self.tables.position or self._source.start(self._settings.start)
-        goal = self._source.head() if self._settings.once else None
+        goal: BinlogPosition | None = self._source.head()
         while not self._stop.is_set():
             if goal is not None and start.reaches(goal) and not self.statements.missing:
-                if self._is_uncut(start):
+                if self._copies_missing:
+                    self._copy_missing()
+                    goal = self._source.head()
+                    continue
+                if not self._settings.once:
+                    goal = None
+                    continue
+                if self.tables.position != start:
                     self._applier.cut(start)
                 break
             began = time.monotonic()
@@ -181,9 +196,6 @@ class Mirror:
             self._report()
             self._clean_up()
             self._wait_for_next(began, goal)
-
-    def _is_uncut(self, position: BinlogPosition) -> bool:
-        return self.tables.position != position
 
     def _end_of_range(self, start: BinlogPosition, goal: BinlogPosition | None) -> BinlogPosition:
         """Return where the next range ends: at most at the position of a table that is further than the others."""
