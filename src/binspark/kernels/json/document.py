@@ -58,7 +58,7 @@ def write_json(target: int, capacity: int, source: int, length: int) -> int:
     if kind <= _LARGE_ARRAY:
         end = write_tree(target, limit, source, source + length)
     else:
-        end, _ = write_scalar(target, limit, kind, source + 1, source + length)
+        end, _ = write_scalar(target, limit, kind, source + 1, source + length, source + length)
     return end - target if end > 0 else end
 
 
@@ -84,9 +84,9 @@ def write_tree(at: int, limit: int, document: int, end: int) -> int:
             store8(at, _OPEN_OBJECT if container.is_object else _OPEN_ARRAY)
             at += 1
         if kind & 1:
-            at, index, unclaimed, child = write_large_elements(at, limit, container, index, unclaimed)
+            at, index, unclaimed, child = write_large_elements(at, limit, container, index, unclaimed, end)
         else:
-            at, index, unclaimed, child = write_elements(at, limit, container, index, unclaimed, _SMALL)
+            at, index, unclaimed, child = write_elements(at, limit, container, index, unclaimed, end, _SMALL)
         if at < 0:
             return at
         if child:
@@ -132,15 +132,15 @@ def open_container(kind: int, start: int, stop: int, width: int) -> Container:
 
 @kernel
 def write_large_elements(
-    at: int, limit: int, container: Container, index: int, unclaimed: int
+    at: int, limit: int, container: Container, index: int, unclaimed: int, document_end: int
 ) -> tuple[int, int, int, int]:
     """Write elements of a large array or object. Few are, so this is not compiled into the loop over containers."""
-    return write_elements(at, limit, container, index, unclaimed, _LARGE)
+    return write_elements(at, limit, container, index, unclaimed, document_end, _LARGE)
 
 
 @inlined
 def write_elements(
-    at: int, limit: int, container: Container, index: int, unclaimed: int, width: int
+    at: int, limit: int, container: Container, index: int, unclaimed: int, document_end: int, width: int
 ) -> tuple[int, int, int, int]:
     """Write elements up to the end, or up to one that is an array or object: the last number is its address.
 
@@ -153,7 +153,7 @@ def write_elements(
             store16(at, _COMMA)
             at += 2
         if container.is_object:
-            at, claimed = write_key(at, limit, container, index, width)
+            at, claimed = write_key(at, limit, container, index, document_end, width)
             unclaimed -= claimed
             if at < 0:
                 return at, index, unclaimed, 0
@@ -169,7 +169,7 @@ def write_elements(
                 return REFUSED, index, unclaimed, 0
             if kind <= _LARGE_ARRAY:
                 return at, index, unclaimed, source
-        at, end = write_scalar(at, limit, kind, source, stop)
+        at, end = write_scalar(at, limit, kind, source, stop, document_end)
         unclaimed -= 0 if in_entry else end - source
         if at < 0 or unclaimed < 0:
             return min(at, REFUSED), index, unclaimed, 0
@@ -177,14 +177,14 @@ def write_elements(
 
 
 @inlined
-def write_key(at: int, limit: int, container: Container, index: int, width: int) -> tuple[int, int]:
+def write_key(at: int, limit: int, container: Container, index: int, document_end: int, width: int) -> tuple[int, int]:
     """Write a key and a colon; return also the length of the key."""
     entry = container.start + 2 * width + index * (width + 2)
     offset, length = number_at(entry, width), load16(entry + width)
     source = container.start + offset
     if offset < container.header or source + length > container.stop:
         return REFUSED, 0
-    end = write_short(at, source, length, container.stop)
+    end = write_short(at, source, length, document_end)
     if end:
         store32(end, _AFTER_KEY)
         return end + 3, length
@@ -198,10 +198,10 @@ def write_key(at: int, limit: int, container: Container, index: int, width: int)
 
 
 @inlined
-def write_scalar(at: int, limit: int, kind: int, source: int, stop: int) -> tuple[int, int]:
+def write_scalar(at: int, limit: int, kind: int, source: int, stop: int, document_end: int) -> tuple[int, int]:
     """Write a value that is no array or object; return also the address after its bytes."""
     if kind in (_STRING, _OPAQUE):
-        return write_sized(at, limit, kind, source, stop)
+        return write_sized(at, limit, kind, source, stop, document_end)
     left = stop - source
     if kind == _LITERAL and left >= 1:
         return write_literal(at, load8(source)), source + 1
@@ -243,7 +243,7 @@ def write_literal(at: int, literal: int) -> int:
 
 
 @inlined
-def write_sized(at: int, limit: int, kind: int, source: int, stop: int) -> tuple[int, int]:
+def write_sized(at: int, limit: int, kind: int, source: int, stop: int, document_end: int) -> tuple[int, int]:
     """Write a string or an opaque value: (type), length, data."""
     type_code = 0
     if kind == _OPAQUE:
@@ -255,7 +255,7 @@ def write_sized(at: int, limit: int, kind: int, source: int, stop: int) -> tuple
     if length < 0 or length > stop - source:
         return REFUSED, source
     if kind == _STRING:
-        end = write_short(at, source, length, stop)
+        end = write_short(at, source, length, document_end)
         if end == 0:
             return write_quoted(at, limit, source, length), source + length
         store8(end, QUOTE)

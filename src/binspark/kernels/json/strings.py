@@ -44,12 +44,12 @@ _ESCAPES = _escapes()
 
 
 @inlined
-def write_short(at: int, source: int, length: int, stop: int) -> int:
+def write_short(at: int, source: int, length: int, readable_end: int) -> int:
     """Write a quote and up to 32 bytes of text that need no care; return the address after it.
 
-    0 if the text is longer, needs care, or ends where fewer than 32 bytes can be read before `stop`.
+    0 if the text is longer, needs care, or begins where fewer than 32 bytes can be read.
     """
-    if length > 32 or source + 32 > stop:
+    if length > 32 or source + 32 > readable_end:
         return 0
     store8(at, QUOTE)
     marks = copy_32_plain(at + 1, source)
