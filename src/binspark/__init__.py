@@ -6,7 +6,7 @@
 
 logs       events, rows, batches
 servers    connect, follow, open_archiver
-Spark      register, tables, latest, chunk_tables, expand, lag, LagListener, binlog_error
+Spark      register, tables, latest, scd2, chunk_tables, expand, lag, LagListener, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, Damage, …
 errors     BinlogError and its subclasses, see `binspark.errors`
 """
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from binspark.spark.failures import binlog_error
     from binspark.spark.lag import Lag, LagListener, lag
     from binspark.spark.latest import latest
+    from binspark.spark.scd2 import scd2
     from binspark.spark.tables import tables
     from binspark.spark.workers import register
 
@@ -97,6 +98,7 @@ __all__ = [
     "open_archiver",
     "register",
     "rows",
+    "scd2",
     "tables",
 ]
 
@@ -130,6 +132,7 @@ _MODULES = {
     "open_archiver": ("binspark.live", "open_archiver"),
     "register": ("binspark.spark.workers", "register"),
     "rows": ("binspark.files.changes", "read_changes"),
+    "scd2": ("binspark.spark.scd2", "scd2"),
     "tables": ("binspark.spark.tables", "tables"),
 }
 

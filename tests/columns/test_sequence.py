@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 import binspark
 from binspark.columns.arena import Arena
 from binspark.columns.metadata import BEFORE, Metadata, metadata_names
-from binspark.columns.sequence import Sequence, log_number
+from binspark.columns.sequence import REPEATED_ROW, ROWS_PER_BYTE, RepeatedRange, Sequence, log_number
 from binspark.errors import Unsupported
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 
@@ -74,6 +75,21 @@ def test_many_rows_have_the_offsets_of_all() -> None:
     found = Sequence(3).values(7, np.full(count, 1 << 40, dtype=np.int64), rows, Arena())
     found.validate(full=True)
     assert found[-1].as_py() == f"{3:04x}{7:08x}{1 << 40:012x}{count - 1:08x}"
+
+
+@given(st.integers(4, 1 << 33), st.integers(1, 500), st.lists(st.integers(1, 400), max_size=20))
+def test_rows_that_another_server_repeats_are_in_order_inside_their_range(
+    start: int, size: int, transactions: list[int]
+) -> None:
+    repeated = RepeatedRange(start, start + size)
+    found: list[tuple[int, int]] = []
+    for count in transactions:
+        positions, rows = repeated.spread(np.arange(count, dtype=np.int64))
+        found += zip(positions.tolist(), rows.tolist(), strict=True)
+        repeated = replace(repeated, first=repeated.first + count)
+    assert found == sorted(set(found))
+    assert all(start <= position < start + size and row >= REPEATED_ROW for position, row in found)
+    assert len(found) > ROWS_PER_BYTE * size or all(row < REPEATED_ROW + ROWS_PER_BYTE for _, row in found)
 
 
 def test_too_many_epochs_are_refused() -> None:

@@ -128,3 +128,36 @@ def test_a_batch_that_another_server_repeats_is_in_its_place(
     work.run(replica, 15)
     stream.run()
     check(spark, stream, replica)
+
+
+def test_versions_of_the_feed_rise_where_a_server_is_away_for_a_batch(
+    spark: SparkSession, start_server: StartServer, tmp_path: Path
+) -> None:
+    """Another server repeats a batch of many rows; the next one comes from the first server again."""
+    source, replica = start_pair(start_server, MySQL)
+    source.query(f"CREATE TABLE {TABLE} (id INT AUTO_INCREMENT PRIMARY KEY, x INT)")
+    stream = Stream(spark, tmp_path, {**pair_options(source, replica), "shape": "cdf"})
+
+    def insert(count: int) -> None:
+        source.query(f"INSERT INTO {TABLE} (x) VALUES {', '.join(['(1)'] * count)}")
+
+    for count in (3, 3000):
+        insert(count)
+        source.query(f"UPDATE {TABLE} SET x = x + 1")
+        stream.run()
+    catch_up(replica, source)
+    replayed = forget_commit(stream)
+    source.kill()
+    stream.run()
+    source.launch()
+    insert(5)
+    stream.run()
+    batches = [
+        [row["_commit_version"] for row in rows if row["_change_type"] != "update_preimage"]
+        for _, rows in sorted(stream.batches.items())
+        if rows
+    ]
+    assert [len(versions) for versions in batches] == [6, 6003, 5]
+    found = [version for versions in batches for version in sorted(versions)]
+    assert found == sorted(set(found))
+    assert not {row["_commit_version"] for row in replayed} & set(batches[0] + batches[2])

@@ -26,26 +26,52 @@ _LOG_NUMBER = re.compile(r"\.(\d+)$")
 _OFFSETS_STEP = 1 << 16
 
 
+ROWS_PER_BYTE = 16
+"""How many rows have the same position in a range that another server repeats."""
+
+REPEATED_ROW = 1 << 30
+"""Added to the numbers of such rows, so that none has the value of a row that the first server has sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedRange:
+    """A range of the log of a server that is lost, and what of it was numbered already.
+
+    Another server sends the same transactions at positions of its own, which have no order with the rows before and
+    after the range. So the rows are spread over the range: it has more bytes than rows, unless they are compressed.
+
+    start, end  the offsets between which no rows of the first server are
+    first       the number of the next row in the range
+    """
+
+    start: int
+    end: int
+    first: int = 0
+
+    def spread(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """Return positions and numbers of rows, given their numbers in a transaction."""
+        numbers = rows + self.first
+        positions = np.minimum(self.start + numbers // ROWS_PER_BYTE, self.end - 1)
+        return positions, (numbers - (positions - self.start) * ROWS_PER_BYTE + REPEATED_ROW).astype(np.int32)
+
+
 @dataclass(frozen=True, slots=True)
 class Sequence:
     """What the SEQ of rows of a part of a log begins with.
 
     epoch     the epoch of the stream
     log       the number of the log file; None for that in the name of the file
-    position  a position for all rows; None for that of each event. Where another server repeats what the first one sent
-              before it was lost, its own positions have no order with those before and after
-    first     the number of the first row there
+    repeated  positions for the rows, instead of those of their events
     """
 
     epoch: int = 0
     log: int | None = None
-    position: int | None = None
-    first: int = 0
+    repeated: RepeatedRange | None = None
 
     def values(
         self, file_number: int, positions: npt.NDArray[np.int64], rows: npt.NDArray[np.int32], arena: Arena
     ) -> pa.Array:
-        """Return the values of rows."""
+        """Return the values of rows, whose positions and numbers are those of a log or of a repeated range."""
         if self.epoch > _MAX_EPOCH:
             message = f"the stream has continued with other logs {self.epoch} times, at most {_MAX_EPOCH} are supported"
             raise Unsupported(f"{message}; begin another stream")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeVar
 
 from binspark.columns.log_scan import LogScan
 from binspark.columns.reader import BatchReader, TableBatch
-from binspark.columns.sequence import Sequence, log_number
+from binspark.columns.sequence import RepeatedRange, Sequence, log_number
 from binspark.errors import Purged
+from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.replication.chunk import LogChunk, read_chunks
 from binspark.replication.follow import Follower
 from binspark.replication.gtids import includes
@@ -43,21 +44,30 @@ class RangeReader:
 
     def batches(self, part: ServerRange, make_reader: MakeReader) -> Iterator[TableBatch]:
         """Yield the rows of a range."""
-        reader, end, first = make_reader(self.history), part.end, 0
+        reader, end = make_reader(self.history), part.end
+        start = part.start.offset if part.start.file == end.file else FIRST_EVENT_OFFSET
+        repeated = RepeatedRange(start, end.offset)
         for is_own, chunks in groupby(range_chunks(part), lambda chunk: chunk.origin.server in ("", end.server)):
             if is_own:
-                yield from read_chunks(reader, chunks, Sequence(end.epoch))
+                read: list[BinlogPosition] = []
+                yield from read_chunks(reader, _noting_ends(chunks, read), Sequence(end.epoch))
+                if read and read[-1].file == end.file:
+                    repeated = RepeatedRange(read[-1].offset, end.offset)
                 continue
-            # Another server repeats the range. Its rows come after those before the range, and before those after it:
-            # no event begins at the last byte of the range.
-            for chunk in chunks:
-                sequence = Sequence(end.epoch, log_number(end.file), end.offset - 1, first)
-                yield from read_chunks(reader, [chunk], sequence)
-                first += reader.transaction_rows
+            for chunk in chunks:  # another server repeats the rest of the range
+                yield from read_chunks(reader, [chunk], Sequence(end.epoch, log_number(end.file), repeated))
+                repeated = replace(repeated, first=repeated.first + reader.transaction_rows)
 
     def scan(self, part: ServerRange, scan: LogScan[Item]) -> Iterator[Item]:
         """Yield what a scan finds in a range."""
         return read_chunks(scan, range_chunks(part))
+
+
+def _noting_ends(chunks: Iterable[LogChunk], last: list[BinlogPosition]) -> Iterator[LogChunk]:
+    """Yield chunks, and keep the end of the last one."""
+    for chunk in chunks:
+        last[:] = [chunk.end_position]
+        yield chunk
 
 
 def range_chunks(part: ServerRange) -> Iterator[LogChunk]:

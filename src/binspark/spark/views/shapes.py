@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from pyspark.sql.types import DataType, IntegerType, LongType, StringType, StructField, StructType, TimestampType
 
 from binspark.columns.metadata import BEFORE, Metadata
+from binspark.columns.sequence import REPEATED_ROW, ROWS_PER_BYTE
 from binspark.errors import OptionError, Unsupported
 from binspark.position import Position
 from binspark.schema.table import TableSchema
@@ -318,7 +319,7 @@ _DIGITS = 32
 _PARTS = {"epoch": slice(0, 4), "log": slice(4, 12), "position": slice(12, 24), "row": slice(24, 32)}
 """The digits of SEQ, see `columns.sequence`."""
 
-_EPOCH_BITS, _LOG_BITS, _POSITION_BITS, _ROW_BITS = 6, 20, 33, 4
+_EPOCH_BITS, _LOG_BITS, _POSITION_BITS, _ROW_BITS = 6, 20, 33, ROWS_PER_BYTE.bit_length() - 1
 _HEX = np.array([int(chr(code), 16) if chr(code) in "0123456789abcdef" else 0 for code in range(256)], dtype=np.uint8)
 
 
@@ -326,12 +327,14 @@ def commit_versions(sequence: pa.Array) -> pa.Array:
     """Return numbers in the order of SEQ: 6 bits of epoch, 20 of the log's number, 37 of position and row.
 
     A row takes at least a byte of its event, so that position times 16 plus row comes before the next event; in
-    compressed events as long as a row takes a sixteenth of a byte, which keys alone exceed.
+    compressed events as long as a row takes a sixteenth of a byte, which keys alone exceed. Rows that another server
+    repeats after a failover are spread over their range in the same measure.
     """
     offset = sequence.offset * _DIGITS
     text = np.frombuffer(sequence.buffers()[2], dtype=np.uint8)[offset : offset + len(sequence) * _DIGITS]
     digits = _HEX[text.reshape(-1, _DIGITS)]
     epoch, log, position, row = (_number_of(digits[:, part]) for part in _PARTS.values())
+    row = np.where(row >= REPEATED_ROW, row - REPEATED_ROW, row)
     limits = (("epoch", epoch, _EPOCH_BITS), ("log", log, _LOG_BITS), ("position", position, _POSITION_BITS))
     for name, numbers, bits in limits:
         if len(numbers) and int(numbers.max()) >> bits:
