@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
@@ -34,8 +34,7 @@ def by_pandas(table: TargetTable) -> pa.Table:
 
 
 def by_duckdb(table: TargetTable) -> pa.Table:
-    mirrored = DeltaTable(table.address).to_pyarrow_dataset()  # noqa: F841 (DuckDB finds it by its name)
-    return duckdb.sql("SELECT * FROM mirrored").to_arrow_table()
+    return duckdb.from_arrow(DeltaTable(table.address).to_pyarrow_dataset()).to_arrow_table()
 
 
 def by_duckdb_from_parquet(table: TargetTable) -> pa.Table:
