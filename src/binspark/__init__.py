@@ -6,7 +6,7 @@
 
 logs       events, rows, batches
 servers    connect, follow, open_archiver
-Spark      register, tables, latest, chunk_tables, expand, lag, LagListener, binlog_error
+Spark      register, tables, latest, scd2, table_at, chunk_tables, expand, lag, LagListener, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, Damage, …
 errors     BinlogError and its subclasses, see `binspark.errors`
 """
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Server,
         SourceError,
         Truncated,
+        UnknownTable,
         Unsupported,
     )
     from binspark.event import Event
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.live import connect, follow, open_archiver
+    from binspark.mirror.table_at import table_at
     from binspark.position import Position
     from binspark.replication.chunk import LogChunk
     from binspark.replication.position import BinlogPosition
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from binspark.spark.failures import binlog_error
     from binspark.spark.lag import Lag, LagListener, lag
     from binspark.spark.latest import latest
+    from binspark.spark.scd2 import scd2
     from binspark.spark.tables import tables
     from binspark.spark.workers import register
 
@@ -84,6 +87,7 @@ __all__ = [
     "ServerInfo",
     "SourceError",
     "Truncated",
+    "UnknownTable",
     "Unsupported",
     "batches",
     "binlog_error",
@@ -97,6 +101,8 @@ __all__ = [
     "open_archiver",
     "register",
     "rows",
+    "scd2",
+    "table_at",
     "tables",
 ]
 
@@ -130,6 +136,8 @@ _MODULES = {
     "open_archiver": ("binspark.live", "open_archiver"),
     "register": ("binspark.spark.workers", "register"),
     "rows": ("binspark.files.changes", "read_changes"),
+    "scd2": ("binspark.spark.scd2", "scd2"),
+    "table_at": ("binspark.mirror.table_at", "table_at"),
     "tables": ("binspark.spark.tables", "tables"),
 }
 

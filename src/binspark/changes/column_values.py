@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from binspark.columns.arrow import raw_numbers, validity
 from binspark.event.column_types import ColumnType as T
 from binspark.values.column import BINARY_COLLATION, Column
 from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
@@ -36,30 +37,20 @@ def values_of(array: pa.Array, column: Column) -> list[Any]:
 
 def _with_nulls(array: pa.Array, values: list[Any]) -> list[Any]:
     """Set those to None that are NULL in the array."""
-    if array.null_count and array.buffers()[0] is not None:
-        valid = np.unpackbits(
-            np.frombuffer(array.buffers()[0], np.uint8), count=array.offset + len(array), bitorder="little"
-        )
-        for index in np.flatnonzero(valid[array.offset :] == 0).tolist():
+    if array.null_count:
+        for index in np.flatnonzero(~validity(array)).tolist():
             values[index] = None
     return values
 
 
-def _raw(array: pa.Array, kind: npt.DTypeLike, per_value: int = 1) -> npt.NDArray[Any]:
-    """Return the numbers in the buffer of values, also where the array is NULL."""
-    dtype = np.dtype(kind)
-    count, offset = len(array) * per_value, array.offset * per_value * dtype.itemsize
-    return np.frombuffer(array.buffers()[1], dtype, count, offset)
-
-
 def _numbers(array: pa.Array, _column: Column) -> list[Any]:
-    numbers: list[Any] = _raw(array, array.type.to_pandas_dtype()).tolist()
+    numbers: list[Any] = raw_numbers(array, array.type.to_pandas_dtype()).tolist()
     return numbers
 
 
 def _decimals(array: pa.Array, column: Column) -> list[Any]:
     """Return DECIMAL, and what Arrow has no integers for: BIGINT UNSIGNED, BIT(64), SET without known members."""
-    words = _raw(array, np.int64, per_value=2)
+    words = raw_numbers(array, np.int64, per_value=2)
     if column.type != T.NEWDECIMAL:
         return list(words[::2].view(np.uint64).tolist())
     integers = words[::2].tolist()
@@ -70,7 +61,7 @@ def _decimals(array: pa.Array, column: Column) -> list[Any]:
 
 
 def _durations(array: pa.Array, column: Column) -> list[Any]:
-    return _objects(Time, len(array), _raw(array, np.int64).tolist(), repeat(column.scale))
+    return _objects(Time, len(array), raw_numbers(array, np.int64).tolist(), repeat(column.scale))
 
 
 def _strings(array: pa.Array, column: Column) -> list[Any]:
@@ -97,7 +88,7 @@ def _text_or_bytes(value: bytes) -> str | bytes:
 
 
 def _lists(array: pa.Array, _column: Column) -> list[Any]:
-    offsets = _raw(array, np.int32).tolist()
+    offsets = raw_numbers(array, np.int32).tolist()
     offsets.append(int(np.frombuffer(array.buffers()[1], np.int32)[array.offset + len(array)]))
     items = array.values.slice(offsets[0], offsets[-1] - offsets[0]).to_pylist()
     return [tuple(items[start - offsets[0] : stop - offsets[0]]) for start, stop in pairwise(offsets)]

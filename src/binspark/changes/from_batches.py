@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from binspark.changes.change import Change
 from binspark.changes.column_values import values_of
+from binspark.columns.arrow import word_numbers
 from binspark.columns.batches import TableBatch
 from binspark.columns.image_table import Flags
 from binspark.columns.metadata import Metadata
@@ -54,7 +55,7 @@ def _changes(item: TableBatch, file: str) -> Iterator[Change]:
     for start in range(0, item.batch.num_rows, _ROWS_AT_A_TIME):
         rows = slice(start, start + _ROWS_AT_A_TIME)
         part = replace(item, batch=item.batch.slice(start, _ROWS_AT_A_TIME))
-        operations = list(map(words.__getitem__, _word_numbers(part.origin(Metadata.OP))))
+        operations = list(map(words.__getitem__, word_numbers(part.origin(Metadata.OP)).tolist()))
         yield from map(
             tuple.__new__,
             repeat(Change),
@@ -62,7 +63,7 @@ def _changes(item: TableBatch, file: str) -> Iterator[Change]:
                 repeat(file),
                 _numbers(part, Metadata.LOG_POS).tolist(),
                 _numbers(part, Metadata.LOG_ROW).tolist(),
-                map(gtids.__getitem__, _word_numbers(part.origin(Metadata.GTID))),
+                map(gtids.__getitem__, word_numbers(part.origin(Metadata.GTID)).tolist()),
                 origins.times[rows].tolist(),
                 _numbers(part, Metadata.SERVER_ID).tolist(),
                 [None if thread == _NO_THREAD else thread for thread in origins.threads[rows].tolist()],
@@ -72,13 +73,6 @@ def _changes(item: TableBatch, file: str) -> Iterator[Change]:
                 *_images(part, start, operations),
             ),
         )
-
-
-def _word_numbers(words: pa.DictionaryArray) -> list[int]:
-    """Return which word of its dictionary each row has, -1 for none."""
-    indexes: pa.Array = words.indices
-    numbers: list[int] = (indexes.fill_null(-1) if indexes.null_count else indexes).to_numpy().tolist()
-    return numbers
 
 
 def _images(

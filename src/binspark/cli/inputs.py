@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from binspark.cli.command import RenamedOption
-from binspark.cli.live import warnings_to
 from binspark.cli.output import print_message
 from binspark.cli.server_options import drop_connection, live_option, names_server, take_connection, with_server_options
 from binspark.errors import OptionError, SourceError
@@ -19,7 +18,6 @@ from binspark.files.damage import OnDamage
 from binspark.files.inputs import FileInput, LogInput
 from binspark.files.positions import NOWHERE, part_between
 from binspark.files.sources import LogSource, find_logs
-from binspark.live import stream_settings
 from binspark.position import COMPRESSED_SUFFIXES
 
 if TYPE_CHECKING:
@@ -47,6 +45,7 @@ class ServerRange:
 
     def settings(self, zone: tzinfo) -> ServerInputSettings:
         """Return how the log is read; `zone` is the time zone of times that have none."""
+        from binspark.live import stream_settings
         from binspark.replication.server_input import ServerInputSettings
 
         stream = stream_settings(
@@ -144,6 +143,8 @@ def log_options(
                 connection_server_id,
                 heartbeat_seconds,
             )
+            from binspark.cli.live import warnings_to
+
             with warnings_to(print_message):
                 return command(*positional, logs=Logs((), reads), **arguments)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +17,9 @@ from binspark.cli.output import print_message
 from binspark.errors import OptionError, SourceError
 from binspark.options.option import Surface
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS, connection_arguments
-from binspark.server.config import ConnectionConfig, connection_config, default_option_files
+
+if TYPE_CHECKING:
+    from binspark.server.config import ConnectionConfig
 
 _Command = Callable[..., Any]
 
@@ -69,6 +71,8 @@ def drop_connection(arguments: dict[str, Any]) -> None:
 
 
 def _connection(given: dict[str, Any]) -> ConnectionConfig:
+    from binspark.server.config import connection_config, default_option_files
+
     no_defaults = given.pop("no_defaults")
     if no_defaults and given["defaults_file"] is not None:
         raise OptionError("--no-defaults and --defaults-file cannot be combined")

@@ -23,6 +23,29 @@ def number_array(numbers: npt.NDArray[Any], kind: pa.DataType | None = None, val
     return pa.Array.from_buffers(kind or pa.from_numpy_dtype(numbers.dtype), len(numbers), [bitmap, values], missing)
 
 
+def word_numbers(words: pa.DictionaryArray) -> npt.NDArray[np.int32]:
+    """Return which word of its dictionary each row has, -1 for none. `fill_null` loads all of Arrow's functions."""
+    indexes = words.indices
+    numbers: npt.NDArray[np.int32] = raw_numbers(indexes, np.int32)
+    return np.where(validity(indexes), numbers, np.int32(-1)) if indexes.null_count else numbers
+
+
+def raw_numbers(array: pa.Array, kind: npt.DTypeLike, per_value: int = 1) -> npt.NDArray[Any]:
+    """Return the numbers in the buffer of values, also where the array is NULL."""
+    dtype = np.dtype(kind)
+    count, offset = len(array) * per_value, array.offset * per_value * dtype.itemsize
+    return np.frombuffer(array.buffers()[1], dtype, count, offset)
+
+
+def validity(array: pa.Array) -> Valid:
+    """Return for each value whether it is not NULL."""
+    bitmap = array.buffers()[0]
+    if bitmap is None:
+        return np.ones(len(array), dtype=np.bool_)
+    bits = np.unpackbits(np.frombuffer(bitmap, np.uint8), count=array.offset + len(array), bitorder="little")
+    return bits[array.offset :].view(np.bool_)
+
+
 def flag_array(flags: Valid) -> pa.Array:
     """Return flags as an array."""
     bits = pa.py_buffer(np.packbits(flags, bitorder="little"))

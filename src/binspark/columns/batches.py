@@ -33,6 +33,7 @@ from binspark.schema.table import TableSchema
 from binspark.values.value import JsonDiffs
 
 _OPERATIONS = text_array([operation.name.lower() for operation in Operation])
+_ZEROS_STEP = 1 << 16
 _ROW_COUNTERS = (State.ROW_NUMBER, State.TX_ROW, State.PAYLOAD_ROW, State.ROWS)
 
 
@@ -203,23 +204,22 @@ class OpenBatches:
     ) -> list[pa.Array]:
         """Return metadata columns.
 
-        What repeats (operation, transaction, file) is a dictionary. Numbers are copied, so that the block that they are
-        in can be used again as soon as the values can.
+        What repeats (operation, transaction, file) is a dictionary.
         """
         gtids = times = None
         if Metadata.GTID in names or Metadata.COMMIT_TIME in names:
-            gtids, times = self.transactions.columns(builder.numbers(T.META_TRANSACTION, np.int32).copy())
+            gtids, times = self.transactions.columns(builder.numbers(T.META_TRANSACTION, np.int32))
         made: dict[Metadata, Callable[[], pa.Array]] = {
             Metadata.OP: lambda: _words(rows.operations.astype(np.int32), _OPERATIONS),
             Metadata.SEQ: lambda: self._sequence(builder),
             Metadata.KEY: rows.keys,
             Metadata.GTID: lambda: gtids,
             Metadata.COMMIT_TIME: lambda: times,
-            Metadata.LOG_FILE: lambda: _words(np.zeros(builder.rows, np.int32), _single(log_name(self.file))),
-            Metadata.LOG_POS: lambda: number_array(builder.numbers(T.META_EVENT, np.int64).copy()),
-            Metadata.LOG_ROW: lambda: number_array(builder.numbers(T.META_ROW, np.int32).copy()),
-            Metadata.TX_ROW: lambda: number_array(builder.numbers(T.META_TX_ROW, np.int64).copy()),
-            Metadata.SERVER_ID: lambda: number_array(builder.numbers(T.META_SERVER, np.int64).copy()),
+            Metadata.LOG_FILE: lambda: _words(_zeros(builder.rows), _single(log_name(self.file))),
+            Metadata.LOG_POS: lambda: number_array(builder.numbers(T.META_EVENT, np.int64)),
+            Metadata.LOG_ROW: lambda: number_array(builder.numbers(T.META_ROW, np.int32)),
+            Metadata.TX_ROW: lambda: number_array(builder.numbers(T.META_TX_ROW, np.int64)),
+            Metadata.SERVER_ID: lambda: number_array(builder.numbers(T.META_SERVER, np.int64)),
             Metadata.ABSENT: lambda: rows.absent(images),
         }
         return [made[name]() for name in names]
@@ -246,7 +246,17 @@ class OpenBatches:
 
 
 def _words(indexes: npt.NDArray[np.int32], words: pa.Array) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(number_array(indexes), words)
+    return pa.DictionaryArray.from_arrays(number_array(indexes), words, safe=False)
+
+
+def _zeros(count: int) -> npt.NDArray[np.int32]:
+    """Return zeros that nobody changes: batches of a size share them."""
+    return _shared_zeros(-(-count // _ZEROS_STEP))[:count]
+
+
+@lru_cache(maxsize=4)
+def _shared_zeros(steps: int) -> npt.NDArray[np.int32]:
+    return np.zeros(steps * _ZEROS_STEP, dtype=np.int32)
 
 
 @lru_cache(maxsize=16)

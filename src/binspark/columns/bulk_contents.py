@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from binspark.columns.arena import ReadInto
+from binspark.columns.arrow import raw_numbers, validity
 from binspark.columns.event_list import EventReader
-from binspark.columns.log_scan import Numbers
+from binspark.columns.parallelism import BulkParallelism
 from binspark.columns.transaction_batch import ClosedTransactions
 from binspark.columns.transaction_list import TransactionReader
 from binspark.frames import type_name
 from binspark.kernels.layout import Operation
-from binspark.kernels.list_layout import NULL
 from binspark.kernels.list_layout import ChangeNumber as C
 from binspark.kernels.list_layout import TransactionNumber as N
 from binspark.transactions.byte_tables import ENDINGS
@@ -27,7 +27,6 @@ from binspark.transactions.contents import (
     TableTally,
     Tally,
 )
-from binspark.transactions.parallelism import ParallelismMeter
 
 _OPERATIONS = len(Operation)
 _IS_COMPLETE = np.array([ending.complete for ending in ENDINGS])
@@ -41,7 +40,7 @@ class BulkContents:
         self.contents = Contents()
         self._events = EventReader(names=_COLUMNS)
         self._transactions = TransactionReader(self)
-        self._meter = ParallelismMeter()
+        self._meter = BulkParallelism()
 
     def read_events(self, read_into: ReadInto, file: str) -> None:
         """Count the events of a log."""
@@ -56,7 +55,7 @@ class BulkContents:
     def end_file(self) -> None:
         """Note that a file is complete: the logical clock restarts in the next."""
         self.contents.parallelism = self.contents.parallelism.followed_by(self._meter.result())
-        self._meter = ParallelismMeter()
+        self._meter = BulkParallelism()
 
     def finish(self) -> Contents:
         """Return what was counted."""
@@ -67,14 +66,16 @@ class BulkContents:
     def _count_events(self, batch: pa.RecordBatch) -> None:
         contents = self.contents
         codes, sizes = batch["type_code"].to_numpy(), batch["size"].to_numpy()
-        times = batch["timestamp"].cast(pa.int64()).fill_null(0).to_numpy() // 1_000_000
-        outside = batch["inner"].is_null().to_numpy(zero_copy_only=False)
+        times = batch["timestamp"]
+        moments = raw_numbers(times, np.int64)[validity(times)] // 1_000_000
+        outside = ~validity(batch["inner"])
         contents.events.add(int(sizes[outside].sum()), int(outside.sum()))
         counts, size_sums = np.bincount(codes), np.bincount(codes, sizes)
         for code in np.flatnonzero(counts).tolist():
             contents.types.setdefault(type_name(code), Tally()).add(int(size_sums[code]), int(counts[code]))
-        if times.any():
-            contents.extend_time(int(times[times > 0].min()), int(times.max()))
+        moments = moments[moments > 0]
+        if len(moments):
+            contents.extend_time(int(moments.min()), int(moments.max()))
 
     def batches(self, closed: ClosedTransactions) -> Iterator[pa.RecordBatch]:
         """Count transactions, and yield nothing: this is the target of a `TransactionReader`."""
@@ -86,13 +87,13 @@ class BulkContents:
         self._count_changes(closed)
         self._count_periods(closed)
         self._keep_largest(closed)
-        self._measure(rows[:, _IS_COMPLETE[rows[N.ENDING]]])
+        complete = _IS_COMPLETE[rows[N.ENDING]]
+        self._meter.add(rows if complete.all() else rows[:, complete])
         return iter(())
 
     def _count_changes(self, closed: ClosedTransactions) -> None:
         changes = closed.changes
         keys = _OPERATIONS * changes[C.TABLE] + changes[C.OPERATION]
-        found, numbers = np.unique(keys, return_inverse=True)
         is_counted = changes[C.ROWS] >= 0
         columns = (
             changes[C.EVENTS],
@@ -100,7 +101,8 @@ class BulkContents:
             np.where(is_counted, changes[C.ROWS], 0),
             ~is_counted,
         )
-        sums = [np.bincount(numbers, weights, len(found)).astype(np.int64).tolist() for weights in columns]
+        found = np.flatnonzero(np.bincount(keys))
+        sums = [np.bincount(keys, weights).astype(np.int64)[found].tolist() for weights in columns]
         for key, *tally in zip(found.tolist(), *sums, strict=True):
             name = (*closed.tables[key // _OPERATIONS], Operation(key % _OPERATIONS).name.lower())
             self.contents.tables.setdefault(name, TableTally()).add(TableTally(*tally))
@@ -109,16 +111,19 @@ class BulkContents:
         changes = closed.changes
         counted = np.where(changes[C.ROWS] >= 0, changes[C.ROWS], 0)
         rows = np.bincount(changes[C.TRANSACTION], counted, closed.count)
-        minutes, numbers = np.unique(closed.rows[N.TIMESTAMP] // PERIOD_SECONDS * PERIOD_SECONDS, return_inverse=True)
+        minutes = closed.rows[N.TIMESTAMP] // PERIOD_SECONDS * PERIOD_SECONDS
+        starts = np.flatnonzero(np.diff(minutes, prepend=minutes[0] - 1))
         sums = [
-            np.bincount(numbers, weights, len(minutes)).astype(np.int64).tolist()
-            for weights in (None, rows, closed.rows[N.LENGTH])
+            np.add.reduceat(numbers, starts).astype(np.int64).tolist()
+            for numbers in (np.ones_like(minutes), rows, closed.rows[N.LENGTH])
         ]
-        for minute, *period in zip(minutes.tolist(), *sums, strict=True):
+        for minute, *period in zip(minutes[starts].tolist(), *sums, strict=True):
             self.contents.periods.setdefault(minute, Period()).add(Period(*period))
 
     def _keep_largest(self, closed: ClosedTransactions) -> None:
-        lengths = closed.rows[N.LENGTH]
+        lengths, largest = closed.rows[N.LENGTH], self.contents.largest
+        if len(largest) == MAX_LARGEST and int(lengths.max()) <= largest[-1].length:
+            return
         first = np.argsort(-lengths, kind="stable")[:MAX_LARGEST].tolist()
         self.contents.keep_largest(self._large(closed, number) for number in first)
 
@@ -137,17 +142,3 @@ class BulkContents:
             ),
             ENDINGS[row[N.ENDING]].value,
         )
-
-    def _measure(self, rows: Numbers) -> None:
-        """Measure how parallel complete transactions are."""
-        columns = (N.DOMAIN, N.LAST_COMMITTED, N.SEQUENCE_NUMBER, N.COMMIT_ID, N.HAS_COMMIT_ID, N.GTID_FLAGS, N.LENGTH)
-        measure = self._meter.measure
-        for domain, last, sequence, commit_id, has_commit_id, flags, size in rows[list(columns)].T.tolist():
-            if domain == NULL:
-                measure(None, _known(last), _known(sequence), None, 0, size)
-            else:
-                measure(domain, None, None, commit_id if has_commit_id == 1 else None, _known(flags) or 0, size)
-
-
-def _known(number: int) -> int | None:
-    return None if number == NULL else number

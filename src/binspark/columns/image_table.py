@@ -31,7 +31,7 @@ class BatchImages:
     @property
     def complete(self) -> bool:
         """Whether all columns are in all rows."""
-        used = np.unique(self.numbers)
+        used = np.flatnonzero(np.bincount(self.numbers))
         return bool(self.before[used].all() and self.after[used].all())
 
 

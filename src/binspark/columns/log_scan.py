@@ -225,8 +225,11 @@ class LogScan(ABC, Generic[Item]):
             self._framer.finish()
 
 
-def frame_at(state: Numbers, framer: Framer) -> Frame:
-    """Frame the event that a scan is at, with the checks and errors of the object API."""
+def frame_at(state: Numbers, framer: Framer, *, is_verified: bool = False) -> Frame:
+    """Frame the event that a scan is at, with the checks and errors of the object API.
+
+    Its checksum is computed again, unless a kernel has verified it.
+    """
     at = int(state[State.AT])
     data = string_at(at, max(event_size(at), HEADER_LENGTH))
     if state[State.INNER]:
@@ -234,7 +237,11 @@ def frame_at(state: Numbers, framer: Framer) -> Frame:
         framer = Framer(without_checksum(framer.format), int(state[State.OUTER_OFFSET]))
     else:
         framer.offset = int(state[State.FILE_OFFSET] + at - state[State.BUFFER])
-    frame = next(framer.feed(data), None)
+    framer.verifies_checksums = not is_verified
+    try:
+        frame = next(framer.feed(data), None)
+    finally:
+        framer.verifies_checksums = True
     if frame is None:  # a format description inside the log has another length of headers
         framer.finish()
         raise Truncated(f"event of {len(data)} bytes is incomplete", Position(offset=framer.offset))

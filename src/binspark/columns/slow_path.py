@@ -94,7 +94,7 @@ class SlowPath:
 
     def read_event(self, *, refused: bool) -> Iterator[TableBatch]:
         """Read the event that the scan is at, and let it continue after it. Kernels may have `refused` it."""
-        event = self._decoder.decode(self._frame())
+        event = self._decoder.decode(self._frame(is_verified=not refused))
         handler = self._HANDLERS.get(type(event.body))
         if refused and isinstance(event.body, Rows):
             yield from self._rows_by_reference(event, refused=True)
@@ -121,7 +121,7 @@ class SlowPath:
     def keep_image(self) -> Iterator[TableBatch]:
         """Note which columns are in the images of the rows event that the scan is at."""
         tables = self._batches.tables
-        body: Rows = self._decoder.decode(self._frame()).body
+        body: Rows = self._decoder.decode(self._frame(is_verified=True)).body
         schema = tables.schema_of(body.table_id)
         assert schema is not None
         number = tables.slot(schema)
@@ -134,9 +134,9 @@ class SlowPath:
         assert log_format is not None
         return log_format
 
-    def _frame(self) -> Frame:
+    def _frame(self, *, is_verified: bool) -> Frame:
         """Frame the event that the scan is at."""
-        frame = frame_at(self._state, self._framer)
+        frame = frame_at(self._state, self._framer, is_verified=is_verified)
         if not self._state[State.INNER]:
             self._state[State.CHECKSUM] = 1 if frame.format.checksum_length else 0
         return frame

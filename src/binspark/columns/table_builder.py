@@ -22,6 +22,7 @@ Numbers = npt.NDArray[np.int64]
 _SLACK = 64
 _FIRST_ROWS = 64
 _FIRST_DATA = 2 << 10
+_GROWTH = 4
 _META_WIDTHS = {
     T.META_EVENT: 8,
     T.META_ROW: 4,
@@ -106,10 +107,7 @@ class TableBuilder:
             self._data_capacity = {index: max(2 * size, needed) for index, size in self._data_capacity.items()}
             self._move()
             return True
-        rows_full = self.rows >= self._rows_capacity
-        if rows_full and self._rows_capacity < self._max_rows:
-            self._rows_capacity = min(4 * self._rows_capacity, self._max_rows)
-        elif rows_full or not self._grow_data():
+        if not self._grow():
             return False
         self._move()
         return True
@@ -133,15 +131,23 @@ class TableBuilder:
             self._columns[self._columns[:, C.NULLS] > 0, C.NULLS] = _UNCOUNTED
         return cut
 
-    def _grow_data(self) -> bool:
-        """Give more room to every column that is more than half full."""
-        grown = False
-        for index, row in enumerate(self._columns):
-            capacity = self._data_capacity[index]
-            if row[C.DATA] and 2 * row[C.DATA_USED] > capacity and capacity < self._max_data:
-                self._data_capacity[index] = min(4 * capacity, self._max_data)
-                grown = True
-        return grown
+    def _grow(self) -> bool:
+        """Give more room to all that is more than half full, as growing means copying. False if nothing may grow."""
+        rows_full = self.rows >= self._rows_capacity
+        if rows_full and self._rows_capacity >= self._max_rows:
+            return False
+        large = [
+            index
+            for index, row in enumerate(self._columns)
+            if row[C.DATA] and 2 * row[C.DATA_USED] > self._data_capacity[index] < self._max_data
+        ]
+        if not rows_full and not large:
+            return False
+        for index in large:
+            self._data_capacity[index] = min(_GROWTH * self._data_capacity[index], self._max_data)
+        if 2 * self.rows > self._rows_capacity:
+            self._rows_capacity = min(_GROWTH * self._rows_capacity, self._max_rows)
+        return True
 
     def _move(self) -> None:
         """Take a larger block and copy to it what was written."""

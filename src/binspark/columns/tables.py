@@ -24,6 +24,7 @@ from binspark.schema.table import TableSchema
 _MAX_TABLES = 1 << 14
 _MAX_COLUMNS = 1 << 18
 _MAX_IDS = 1 << 15
+_FIRST_IDS = 1 << 9
 
 
 @dataclass(slots=True)
@@ -50,7 +51,7 @@ class Tables:
         # What is registered is set to 0 then: zeroing all of it would take milliseconds for each reader.
         self.numbers = np.empty((_MAX_TABLES, T.WIDTH), dtype=np.int64)
         self.columns = np.empty((_MAX_COLUMNS, C.WIDTH), dtype=np.int64)
-        self.ids = np.full((2 * _MAX_IDS, TableIds.WIDTH), -1, dtype=np.int64)
+        self.ids = _no_ids(_FIRST_IDS)
         self.slots: list[Slot] = []
         self.seen: set[str] = set()
         """The names of all tables, selected or not."""
@@ -121,12 +122,20 @@ class Tables:
         self._enter(table_id, SKIPPED, body)
 
     def _enter(self, table_id: int, slot: int, body: bytes) -> None:
+        if 2 * self._ids_used >= len(self.ids):
+            self._make_room_for_ids()
         entry = find_table_id(self.ids, table_id)
         if self.ids[entry, TableIds.ID] == -1:
             self._ids_used += 1
         kept = np.frombuffer(body + bytes(8), dtype=np.uint8)
         self._bodies[table_id] = kept
         self.ids[entry] = (table_id, slot, kept.ctypes.data, len(body))
+
+    def _make_room_for_ids(self) -> None:
+        entries = self.ids[self.ids[:, TableIds.ID] != -1]
+        self.ids = _no_ids(4 * self._ids_used)
+        for entry in entries:
+            self.ids[find_table_id(self.ids, int(entry[TableIds.ID]))] = entry
 
     def slot(self, schema: TableSchema) -> int:
         """Return the slot of a schema version, which is created if there is none yet."""
@@ -182,3 +191,8 @@ class Tables:
             max_rows=selection.max_rows,
             max_data=max(1 << 16, selection.max_bytes // variable),
         )
+
+
+def _no_ids(count: int) -> npt.NDArray[np.int64]:
+    """Return a hash table without entries, with room for ids; the number of entries is a power of two."""
+    return np.full((2 * count, TableIds.WIDTH), -1, dtype=np.int64)

@@ -74,32 +74,23 @@ class TransactionTable:
         state[State.TX_ROW] = tx_row
 
     def columns(self, numbers: npt.NDArray[np.int32]) -> tuple[pa.Array, pa.Array]:
-        """Return the GTIDs (as a dictionary) and commit times of rows."""
+        """Return the GTIDs (as a dictionary) and commit times of rows.
+
+        Rows without a transaction have neither, those of an anonymous one no GTID, and some commit times are not known.
+        """
         if len(numbers) == 0 or numbers.max() < 0:
             nothing = number_array(np.zeros(len(numbers), dtype=np.int32), valid=np.zeros(len(numbers), dtype=np.bool_))
             return pa.DictionaryArray.from_arrays(nothing, text_array([])), pa.nulls(len(numbers), TIMESTAMP)
         low, last = int(numbers.min()), int(numbers.max())
         known = None if low >= 0 else numbers >= 0
         first = low if known is None else int(numbers[known].min())
-        identifiers = pa.DictionaryArray.from_arrays(
-            self._indexes(numbers, first, last, known), self._texts(first, last + 1)
-        )
-        times = self.numbers[first : last + 1, X.COMMIT_TIME]
-        if first == last and known is None:
-            return identifiers, _times(np.full(len(numbers), times[0], dtype=np.int64))
-        moments = times[np.maximum(numbers - first, 0)]
-        return identifiers, _times(moments if known is None else np.where(known, moments, 0))
-
-    def _indexes(
-        self, numbers: npt.NDArray[np.int32], first: int, last: int, known: npt.NDArray[np.bool_] | None
-    ) -> pa.Array:
-        """Return which GTID each row has; rows without a transaction, or of an anonymous one, have none."""
-        lengths = np.diff(self._offsets[first : last + 2])
-        indexes = numbers - first
-        if lengths.all() and known is None:
-            return number_array(indexes)
-        named = lengths[np.maximum(indexes, 0)] > 0
-        return number_array(indexes, valid=named if known is None else named & known)
+        indexes = numbers - np.int32(first)
+        are_named = np.diff(self._offsets[first : last + 2]) > 0
+        named = number_array(indexes, valid=_of_rows(are_named, indexes, known))
+        identifiers = pa.DictionaryArray.from_arrays(named, self._texts(first, last + 1), safe=False)
+        times = self.numbers[first : last + 1, X.COMMIT_TIME].copy()
+        moments = times.take(indexes, mode="clip")
+        return identifiers, number_array(moments, TIMESTAMP, _of_rows(times != 0, indexes, known))
 
     def _texts(self, first: int, last: int) -> pa.Array:
         """Return the GTIDs of consecutive transactions. No row refers to the empty one of an anonymous transaction."""
@@ -109,6 +100,11 @@ class TransactionTable:
         return pa.Array.from_buffers(pa.string(), last - first, [None, pa.py_buffer(moved), pa.py_buffer(text)])
 
 
-def _times(microseconds: npt.NDArray[np.int64]) -> pa.Array:
-    """Return commit times as an array. A transaction whose time is not known has 0."""
-    return number_array(microseconds, TIMESTAMP, microseconds != 0)
+def _of_rows(
+    transactions: npt.NDArray[np.bool_], indexes: npt.NDArray[np.int32], known: npt.NDArray[np.bool_] | None
+) -> npt.NDArray[np.bool_] | None:
+    """Return for each row whether its transaction has something; None if all rows have it."""
+    if transactions.all():
+        return known
+    found = transactions.take(indexes, mode="clip")
+    return found if known is None else found & known

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from binspark.columns.arrow import word_numbers
 from binspark.documents.line_style import encoded
 from binspark.kernels.objects.layout import SLACK
 
@@ -41,7 +42,7 @@ class Texts:
 
 def gtids_of(column: pa.DictionaryArray) -> Texts:
     """Return the GTIDs of rows."""
-    numbers = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    numbers = word_numbers(column)
     known = column.dictionary
     _, offsets, data = known.buffers()
     if offsets is None or data is None or not len(known):

@@ -95,6 +95,8 @@ class Framer:
         self.format = log_format
         self.offset = offset
         self._report_checksums = report_checksums
+        self.verifies_checksums = True
+        """Whether checksums are computed. What a kernel has verified need not be verified again."""
         self._pending = Pending()
         self._encrypted = False
 
@@ -179,7 +181,7 @@ class Framer:
             end -= CHECKSUM_LENGTH
             if end < start:
                 raise self._refused(_no_room_for_checksum(data), header)
-            checksum = _OK if crc32(data) == RESIDUE else _BAD
+            checksum = _BAD if self.verifies_checksums and crc32(data) != RESIDUE else _OK
         offset = self.offset
         after = offset + len(data)
         return _new_tuple(Frame, (offset, after, header, type_code, data, start, end, checksum, log_format, None))

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -175,5 +175,18 @@ def _compiler() -> str:
     """Return what decides on machine code besides the sources."""
     from llvmlite import binding
 
-    versions = (version("numba"), version("llvmlite"), version("numpy"), sys.implementation.cache_tag)
+    versions = (*map(_version_file, _COMPILERS), sys.implementation.cache_tag)
     return " ".join((*versions, binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()))
+
+
+_COMPILERS = {"numba": "_version.py", "llvmlite": "_version.py", "numpy": "version.py"}
+
+
+def _version_file(package: str) -> str:
+    """Return the file with the version of a package. Importing `importlib.metadata` takes longer than a kernel."""
+    found = find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        return ""
+    reader: Any = found.loader
+    path = Path(found.submodule_search_locations[0]) / _COMPILERS[package]
+    return bytes(reader.get_data(str(path))).decode()

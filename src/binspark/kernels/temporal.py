@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from binspark.kernels.compiler import kernel
+from binspark.kernels.compiler import inlined, kernel
 from binspark.kernels.memory import load8, load16, load32, load_big_endian
+from binspark.kernels.words import quotient
 
 NOT_A_DATE = -(1 << 62)
 """Instead of a date that is zero, partial, or not in the calendar."""
@@ -17,32 +18,33 @@ DAY = 86_400_000_000
 _SECOND = 1_000_000
 _MAX_HOUR = 838
 _UNITS = np.array([1, 10_000, 100, 1], dtype=np.int64)  # microseconds of one unit, by bytes of the fraction
-_STEPS = np.array([1_000_000, 100_000, 10_000, 1000, 100, 10, 1], dtype=np.int64)  # of the last digit, by digits
+_DAYS_BEFORE_MONTH = np.array([0, *((153 * ((month + 9) % 12) + 2) // 5 for month in range(1, 13))], dtype=np.int64)
+"""In years that begin in March: a leap day is the last day of such a year."""
+_DAYS_BEFORE_1970 = 719_469
 
 
-@kernel
+@inlined
 def days_since_1970(year: int, month: int, day: int) -> int:
     """Return the days since 1970 of a date; NOT_A_DATE if the calendar does not have it, MALFORMED if none could."""
     if year > 9999 or month > 12 or day > 31:
         return MALFORMED
-    if year < 1 or month < 1 or day < 1 or day > days_of_month(year, month):
+    if year < 1 or month < 1 or day < 1 or (day > 28 and day > days_of_month(year, month)):
         return NOT_A_DATE
-    shifted = year - 1 if month <= 2 else year
-    era = shifted // 400
-    year_of_era = shifted - era * 400
-    day_of_year = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1
-    return era * 146097 + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year - 719468
+    from_march = year - 1 if month <= 2 else year
+    century = quotient(from_march, 100)
+    leap_days = (from_march >> 2) - century + (century >> 2)
+    return 365 * from_march + leap_days + _DAYS_BEFORE_MONTH[month] + day - _DAYS_BEFORE_1970
 
 
-@kernel
+@inlined
 def days_of_month(year: int, month: int) -> int:
     """Return the days of a month."""
     if month == 2:
-        return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
+        return 29 if year & 3 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     return 30 if month in (4, 6, 9, 11) else 31
 
 
-@kernel
+@inlined
 def moment_of(days: int, hour: int, minute: int, second: int, microsecond: int) -> int:
     """Return microseconds since 1970, NOT_A_DATE or MALFORMED."""
     if hour > 23 or minute > 59 or second > 59 or microsecond == MALFORMED or days == MALFORMED:
@@ -59,16 +61,16 @@ def date_days(source: int) -> int:
     return days_since_1970(packed >> 9, packed >> 5 & 15, packed & 31)
 
 
-@kernel
+@inlined
 def microsecond_of(stored: int, digits: int) -> int:
     """Return the microseconds of a stored fraction, MALFORMED if it has more digits than its column."""
-    microsecond = stored * _UNITS[(digits + 1) >> 1]
-    if microsecond >= _SECOND or microsecond % _STEPS[digits]:
+    if digits & 1 and stored % 10:  # two digits are stored together
         return MALFORMED
-    return microsecond
+    microsecond = stored * _UNITS[(digits + 1) >> 1]
+    return MALFORMED if microsecond >= _SECOND else microsecond
 
 
-@kernel
+@inlined
 def fraction_at(source: int, digits: int) -> int:
     """Read the fraction of a second; MALFORMED if it has more digits than its column."""
     return microsecond_of(load_big_endian(source, (digits + 1) >> 1), digits) if digits else 0
@@ -96,7 +98,8 @@ def datetime_microseconds(source: int, digits: int) -> int:
     if packed < 0:
         return MALFORMED
     year_month = packed >> 22
-    days = days_since_1970(year_month // 13, year_month % 13, packed >> 17 & 31)
+    year = quotient(year_month, 13)
+    days = days_since_1970(year, year_month - 13 * year, packed >> 17 & 31)
     return moment_of(days, packed >> 12 & 31, packed >> 6 & 63, packed & 63, fraction_at(source + 5, digits))
 
 

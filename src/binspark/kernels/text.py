@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from binspark.kernels.blocks import copy_16_ascii, copy_32_ascii
-from binspark.kernels.compiler import kernel
+from binspark.kernels.compiler import inlined, kernel
 from binspark.kernels.memory import copy_bytes, load8, load16, load32, load64, store8, store32, store64
 
 _HIGH_BITS = -0x7F7F7F7F7F7F7F80  # the top bit of each of eight bytes
@@ -32,7 +32,7 @@ def copy_short(target: int, source: int, length: int) -> None:
         store8(target + at, load8(source + at))
 
 
-@kernel
+@inlined
 def copy_utf8(target: int, source: int, length: int, widest: int) -> bool:
     """Copy text and return whether it is UTF-8 with characters of at most `widest` bytes.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from binspark.kernels.compiler import kernel
+from binspark.kernels.compiler import inlined, kernel
 from binspark.kernels.decimals import store_decimal
 from binspark.kernels.layout import NO_ROOM, Column, Op
 from binspark.kernels.memory import (
@@ -39,7 +39,7 @@ _SRID_BYTES = 4
 _MAX_OFFSET = 0x7FFFFFFF
 
 
-@kernel
+@inlined
 def set_null(column: int, row: int) -> None:
     """Mark the value of a row as NULL."""
     byte = get(column, Column.VALIDITY) + (row >> 3)
@@ -50,7 +50,7 @@ def set_null(column: int, row: int) -> None:
         store32(get(column, Column.OFFSETS) + 4 * (row + 1), used)
 
 
-@kernel
+@inlined
 def store_value(column: int, row: int, source: int, length: int) -> int:
     """Decode the bytes of one value into its column."""
     op = get(column, Column.OP)
@@ -99,7 +99,7 @@ def store_value(column: int, row: int, source: int, length: int) -> int:
     return DONE
 
 
-@kernel
+@inlined
 def bits(source: int, length: int) -> int:
     """Read BIT: big-endian, up to eight bytes."""
     return load_big_endian(source, length)
@@ -129,7 +129,7 @@ def store_temporal(column: int, op: int, row: int, source: int) -> int:
     return DONE
 
 
-@kernel
+@inlined
 def store_variable(column: int, op: int, row: int, source: int, length: int) -> int:
     """Decode a value of variable size into its column."""
     if length > get(column, Column.MAX_LENGTH):

@@ -198,6 +198,11 @@ _OPTIMISTIC = MariadbGtidFlag.ALLOW_PARALLEL | MariadbGtidFlag.TRANSACTIONAL
 _IN_TURN = MariadbGtidFlag.DDL | MariadbGtidFlag.WAITED
 
 
+def is_optimistic(flags: int) -> bool:
+    """Return whether a replica in optimistic mode may try a transaction of MariaDB before its turn."""
+    return flags & _OPTIMISTIC == _OPTIMISTIC and not flags & _IN_TURN
+
+
 @dataclass(slots=True)
 class _Domain:
     """The chain of groups of one domain: the last group's id and members, the steps and bytes so far."""
@@ -227,7 +232,7 @@ class GroupCommitMeter:
         """Take the next transaction of the log."""
         self._transactions += 1
         self._bytes += size
-        self._optimistic += flags & _OPTIMISTIC == _OPTIMISTIC and not flags & _IN_TURN
+        self._optimistic += is_optimistic(flags)
         domain = self._domains.setdefault(domain_id, _Domain())
         if domain.members == 0 or commit_id is None or commit_id != domain.commit_id:
             domain.commit_id, domain.members, domain.largest_bytes = commit_id, 0, 0

@@ -256,3 +256,28 @@ def test_a_column_that_would_lose_values_is_an_error_that_says_what_to_do(tmp_pa
     with pytest.raises(SchemaError, match=r"column name was string and is int32 now.*snapshot of the table again"):
         changed(table, new, ChangeType("name", pa.int32()))
     assert len(list(tmp_path.iterdir())) == 1
+
+
+# --- Rows of a snapshot -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limits", [SMALL, LARGE])
+@pytest.mark.parametrize(
+    "numbers",
+    [range(100), range(99, -1, -1), [*range(50, 100), *range(50)], [number * 37 % 100 for number in range(100)]],
+    ids=["ascending", "descending", "halves", "mixed"],
+)
+def test_rows_in_any_order_become_leaves_in_the_order_of_keys(tmp_path: Path, limits: LeafLimits, numbers: Any) -> None:
+    table = LeafTable(tmp_path, ORDERS, limits)
+    batches = rows_of(ORDERS, orders(numbers))
+    table.files = write_leaves([batches.slice(begin, 9) for begin in range(0, 100, 9)], table.directory, ORDERS, limits)
+    assert table.rows() == orders(range(100))
+    assert len(list(tmp_path.iterdir())) == len(table.files)
+
+
+def test_the_last_row_of_a_key_is_written(tmp_path: Path) -> None:
+    rows = [{"id": 1, "name": "old"}, {"id": 2, "name": "x"}, {"id": 1, "name": "new"}]
+    table = LeafTable(tmp_path, ORDERS, LARGE)
+    for parts in ([rows], [rows[:2], rows[2:]]):
+        table.files = write_leaves([rows_of(ORDERS, part) for part in parts], table.directory, ORDERS, LARGE)
+        assert table.rows() == [rows[2], rows[1]]

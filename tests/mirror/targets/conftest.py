@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,10 @@ def kind(request: pytest.FixtureRequest) -> Format:
 
 
 @pytest.fixture
-def target(kind: Format, tmp_path: Path) -> Target:
-    return parse_target(str(tmp_path / "lake"), kind)
+def target(kind: Format, tmp_path: Path) -> Iterator[Target]:
+    opened = parse_target(str(tmp_path / "lake"), kind)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

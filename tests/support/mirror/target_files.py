@@ -66,7 +66,7 @@ def rows_of(table: TargetTable, version: int | None = None) -> list[dict[str, An
 
 
 def _by_delta(table: TargetTable, version: int | None) -> pa.Table:
-    return pa.table(DeltaTable(table.address, version).to_pyarrow_table())
+    return pa.table(DeltaTable(table.address, version).scan())
 
 
 def _by_pyiceberg(table: TargetTable, version: int | None) -> pa.Table:

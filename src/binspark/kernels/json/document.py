@@ -11,7 +11,7 @@ from binspark.kernels.json.opaque import write_opaque
 from binspark.kernels.json.strings import HIGH_BITS, QUOTE, ROOM, SPACES, special_bytes, write_quoted
 from binspark.kernels.layout import NO_ROOM, REFUSED
 from binspark.kernels.memory import load8, load16, load16s, load32, load32s, load64, store8, store16, store32, store64
-from binspark.kernels.printing.digits import write_signed, write_unsigned
+from binspark.kernels.printing.digits import write_leading, write_signed, write_unsigned
 from binspark.kernels.printing.doubles import write_double
 from binspark.kernels.words import stack_words
 
@@ -20,6 +20,7 @@ _LITERAL, _INT16, _UINT16, _INT32, _UINT32, _INT64, _UINT64 = 4, 5, 6, 7, 8, 9, 
 _DOUBLE, _STRING, _OPAQUE = 11, 12, 15
 _NULL, _TRUE, _FALSE = (int.from_bytes(word, "little") for word in (b"null", b"true", b"false"))
 _EXPONENT = 0x7FF0_0000_0000_0000
+_SHORT = 10**8
 _MAX_LENGTH_BYTES = 5
 _MAX_LENGTH = 0xFFFFFFFF
 
@@ -202,24 +203,34 @@ def write_scalar(at: int, limit: int, kind: int, source: int, stop: int) -> tupl
     if kind in (_STRING, _OPAQUE):
         return write_sized(at, limit, kind, source, stop)
     left = stop - source
-    if kind == _INT16 and left >= 2:
-        return write_signed(at, load16s(source)), source + 2
     if kind == _LITERAL and left >= 1:
         return write_literal(at, load8(source)), source + 1
-    if kind == _INT32 and left >= 4:
-        return write_signed(at, load32s(source)), source + 4
     if kind == _DOUBLE and left >= 8:
         bits = load64(source)
         return REFUSED if bits & _EXPONENT == _EXPONENT else write_double(at, bits), source + 8
-    if kind == _UINT16 and left >= 2:
-        return write_unsigned(at, load16(source)), source + 2
-    if kind == _UINT32 and left >= 4:
-        return write_unsigned(at, load32(source)), source + 4
-    if kind == _INT64 and left >= 8:
-        return write_signed(at, load64(source)), source + 8
-    if kind == _UINT64 and left >= 8:
-        return write_unsigned(at, load64(source)), source + 8
-    return REFUSED, source
+    size, value = read_integer(kind, source, left)
+    if size == 0:
+        return REFUSED, source
+    if 0 <= value < _SHORT:
+        return write_leading(at, value), source + size
+    return write_unsigned(at, value) if kind == _UINT64 else write_signed(at, value), source + size
+
+
+@inlined
+def read_integer(kind: int, source: int, left: int) -> tuple[int, int]:
+    """Read an integer of two to eight bytes; return its size, 0 if it is none or if fewer bytes are left."""
+    size, value = 0, 0
+    if kind == _INT16 and left >= 2:
+        size, value = 2, load16s(source)
+    elif kind == _INT32 and left >= 4:
+        size, value = 4, load32s(source)
+    elif kind == _UINT16 and left >= 2:
+        size, value = 2, load16(source)
+    elif kind == _UINT32 and left >= 4:
+        size, value = 4, load32(source)
+    elif kind in (_INT64, _UINT64) and left >= 8:
+        size, value = 8, load64(source)
+    return size, value
 
 
 @inlined

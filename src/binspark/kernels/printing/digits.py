@@ -7,18 +7,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from binspark.kernels.compiler import kernel
+from binspark.kernels.compiler import inlined, kernel
 from binspark.kernels.memory import store8, store16, store64
-from binspark.kernels.words import difference, quotient, shift_right, trailing_zeros
+from binspark.kernels.words import difference, leading_zeros, quotient, shift_right
 
 ZEROS = int.from_bytes(b"00000000", "little")
 _HUNDRED_MILLION = 100_000_000
 _MINUS, _ZERO = ord("-"), ord("0")
-_LAST_DIGIT = 1 << 56
+
+
+def _count_by_highest_bit(bit: int) -> int:
+    """Return what makes the upper half of a sum the number of digits of a number with this highest bit."""
+    smallest, largest = len(str(2**bit)), len(str(2 ** (bit + 1) - 1))
+    return (largest << 32) - (10**smallest if largest > smallest else 0)
+
+
+_COUNTS = np.array([_count_by_highest_bit(bit) for bit in range(27)], dtype=np.int64)
 _PAIRS = np.array([int.from_bytes(b"%02d" % number, "little") for number in range(100)], dtype=np.int64)
 
 
-@kernel
+@inlined
 def eight_digits(value: int) -> int:
     """Return the digits of a number below 10**8, one in a byte, the first in the lowest.
 
@@ -32,13 +40,22 @@ def eight_digits(value: int) -> int:
     return (pairs - 10 * tens) << 8 | tens
 
 
-@kernel
+@inlined
+def digit_count(value: int) -> int:
+    """Return how many digits a number below 10**8 has.
+
+    Numbers with the same highest bit differ in that only if a power of ten is among them: adding 2**32 - 10**n carries
+    into the upper half from there on. The count is known before the digits are, so that what follows need not wait.
+    """
+    return (value + _COUNTS[63 - leading_zeros(value | 1)]) >> 32
+
+
+@inlined
 def write_leading(at: int, value: int) -> int:
     """Write a number below 10**8."""
-    digits = eight_digits(value)
-    unused = trailing_zeros(digits | _LAST_DIGIT) & 0x38
-    store64(at, (digits + ZEROS) >> unused)
-    return at + 8 - (unused >> 3)
+    count = digit_count(value)
+    store64(at, shift_right(eight_digits(value) + ZEROS, 64 - 8 * count))
+    return at + count
 
 
 @kernel

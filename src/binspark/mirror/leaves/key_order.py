@@ -47,7 +47,12 @@ def sorted_order(keys: pa.Array) -> np.ndarray | None:
 
 def is_sorted(keys: pa.Array) -> bool:
     """Return whether keys are in order; equal keys are."""
-    return len(keys) < 2 or not pc.any(pc.less(keys[1:], keys[:-1])).as_py()  # noqa: PLR2004
+    return not pc.any(pc.less(keys[1:], keys[:-1]), min_count=0).as_py()
+
+
+def is_rising(keys: pa.Array) -> bool:
+    """Return whether each key is greater than the one before it."""
+    return not pc.any(pc.less_equal(keys[1:], keys[:-1]), min_count=0).as_py()
 
 
 def starts_of_groups(keys: pa.Array) -> np.ndarray:

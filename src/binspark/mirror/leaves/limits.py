@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 _MEGABYTE = 1 << 20
 _LEAVES_OF_A_TABLE = 64
-_MIN_LEAF_BYTES = 16 * _MEGABYTE
+_MIN_LEAF_BYTES = 8 * _MEGABYTE
 _MAX_LEAF_BYTES = 128 * _MEGABYTE
 
 

@@ -16,7 +16,7 @@ from binspark.mirror.change_records import (
     absent_matrix,
     operations,
 )
-from binspark.mirror.leaves.key_order import sorted_order, starts_of_groups
+from binspark.mirror.leaves.key_order import is_sorted, sorted_order, starts_of_groups
 
 
 def last_per_key(records: pa.RecordBatch) -> pa.RecordBatch:
@@ -72,9 +72,9 @@ def net_copies(records: pa.RecordBatch) -> pa.RecordBatch:
 
 def _ordered(records: pa.RecordBatch) -> pa.RecordBatch:
     """Return records in the order of keys, and those of a key in the order of the log."""
-    by_sequence = sorted_order(records.column(SEQ).cast(pa.binary()))
-    if by_sequence is not None:
-        records = records.take(pa.array(by_sequence))
+    sequences = records.column(SEQ).cast(pa.binary())
+    if not is_sorted(sequences):
+        records = records.take(pa.array(sorted_order(sequences)))
     by_key = sorted_order(records.column(KEY))
     return records if by_key is None else records.take(pa.array(by_key))
 

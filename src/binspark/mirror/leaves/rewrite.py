@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,8 @@ import pyarrow as pa
 from binspark.mirror.change_records import ABSENT, FROM, KEY, RecordOp, record_schema
 from binspark.mirror.data_file import DataFile, TableDirectory
 from binspark.mirror.keys import row_keys
-from binspark.mirror.leaves.key_order import first_not_less
+from binspark.mirror.leaves.files import remove
+from binspark.mirror.leaves.key_order import first_not_less, is_rising, is_sorted
 from binspark.mirror.leaves.leaf_reader import KeyedRows, LeafReader
 from binspark.mirror.leaves.leaf_writer import LeafWriter
 from binspark.mirror.leaves.limits import LeafLimits
@@ -74,14 +76,41 @@ def rewrite(
 def write_leaves(
     rows: Iterable[pa.RecordBatch], directory: TableDirectory, table: MirroredTable, limits: LeafLimits
 ) -> list[DataFile]:
-    """Write rows, in any order, as leaves. Of rows with the same key the last is written."""
-    with _sorter(table, limits) as sorter, LeafWriter(directory, table, limits) as writer:
-        for batch in rows:
-            sorter.add(_stored_records(KeyedRows(row_keys(table, batch), batch), table))
-        sorter.finish()
-        for records in sorter.chunks(None, None):
-            writer.write(KeyedRows(records.column(KEY), records.select(table.schema.names)))
+    """Write rows, in any order, as leaves. Of rows with the same key the last is written.
+
+    Rows in the order of keys are written as they come, all others are sorted and merged with them.
+    """
+    keyed = (KeyedRows(row_keys(table, batch), batch) for batch in rows if batch.num_rows)
+    with LeafWriter(directory, table, limits) as writer:
+        last: bytes | None = None
+        for part in keyed:
+            if not _follows(part.keys, last, is_counted=not table.key):
+                others = (_stored_records(other, table) for other in chain([part], keyed))
+                return _with_others(writer.finish(), others, directory, table, limits)
+            writer.write(part)
+            last = part.keys[-1].as_py()
         return list(writer.finish())
+
+
+def _follows(keys: pa.Array, last: bytes | None, *, is_counted: bool) -> bool:
+    """Return whether keys are in order, and after a last key; copies of a row have the same."""
+    if is_counted:
+        return is_sorted(keys) and (last is None or keys[0].as_py() >= last)
+    return is_rising(keys) and (last is None or keys[0].as_py() > last)
+
+
+def _with_others(
+    written: tuple[DataFile, ...],
+    others: Iterable[pa.RecordBatch],
+    directory: TableDirectory,
+    table: MirroredTable,
+    limits: LeafLimits,
+) -> list[DataFile]:
+    """Return leaves with the rows of those that are written, which are removed, and others."""
+    merged = rewrite(RangeTask(0, None, None, written), directory, table, others, limits)
+    for file in written:
+        remove(directory, file.path)
+    return list(merged.added)
 
 
 def _sorter(table: MirroredTable, limits: LeafLimits) -> RecordSorter:

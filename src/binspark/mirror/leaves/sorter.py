@@ -153,7 +153,7 @@ class _RunReader:
 
     def __init__(self, run: _Run) -> None:
         self._run = run
-        self._file = pa.ipc.open_file(pa.memory_map(str(run.path)))
+        self._file = pa.ipc.open_file(pa.OSFile(str(run.path)))
         self._number = -1
         self._batch: pa.RecordBatch | None = None
 

@@ -16,6 +16,7 @@ from binspark.mirror.snapshot.key_rows import key_literals
 from binspark.mirror.snapshot.positions import begin_consistent_read, exact_position
 from binspark.mirror.snapshot.select import (
     SESSION,
+    Literals,
     all_rows,
     between,
     equal_to,
@@ -67,14 +68,18 @@ def read_rows(connection: Connection, table: MirroredTable, chunk: Chunk) -> Ite
 
 def read_keys(config: ConnectionConfig, table: MirroredTable, keys: pa.Table | pa.RecordBatch) -> pa.Table:
     """Return the rows that have some keys now; a key without a row has none. `keys` has the columns of the key."""
+    return read_literal_keys(config, table, key_literals(key_columns(table), keys))
+
+
+def read_literal_keys(config: ConnectionConfig, table: MirroredTable, keys: Sequence[Literals]) -> pa.Table:
+    """Return the same for keys that are SQL literals."""
     found: list[pa.RecordBatch] = []
     columns = key_columns(table)
     with connect(config) as connection:
         connection.rows(SESSION)
         channel = QueryChannel(connection, SILENCE_SECONDS)
-        values = key_literals(columns, keys)
-        for start in range(0, len(values), _KEYS_PER_QUERY):
-            condition = equal_to(columns, values[start : start + _KEYS_PER_QUERY])
+        for start in range(0, len(keys), _KEYS_PER_QUERY):
+            condition = equal_to(columns, keys[start : start + _KEYS_PER_QUERY])
             found.extend(_queried(channel, table, f"{all_rows(table)} WHERE {condition}"))
     return pa.Table.from_batches(found, schema=table.schema)
 

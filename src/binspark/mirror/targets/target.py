@@ -151,6 +151,10 @@ class Target(Protocol):
         """Return all cuts, the oldest first."""
         ...
 
+    def close(self) -> None:
+        """Release the connections to a catalog."""
+        ...
+
     def clean_up_cuts(self, retention_seconds: float) -> None:
         """Remove cuts older than this, but not the newest, and join the small files that each cut makes."""
         ...

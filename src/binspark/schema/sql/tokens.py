@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import Enum, auto
+from functools import cache
 from typing import NamedTuple
 
 from binspark.schema.session import Session
@@ -52,13 +53,12 @@ _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
-def _compiled(*, backslash: bool) -> re.Pattern[str]:
+@cache
+def _pattern(*, backslash: bool) -> re.Pattern[str]:
     body, double = (r"[^'\\]++|\\.", r'[^"\\]++|\\.') if backslash else (r"[^']++", r'[^"]++')
     return re.compile(_PATTERN.replace("BODY", body).replace("DOUBLE", double), re.VERBOSE | re.DOTALL)
 
 
-_WITH_BACKSLASH = _compiled(backslash=True)
-_WITHOUT_BACKSLASH = _compiled(backslash=False)
 _QUOTES = ("'", '"', "`")
 _MYSQL_ONLY = range(50700, 100000)
 _NO_SERVER_YET = 999999
@@ -80,7 +80,7 @@ def tokens(sql: str, session: Session) -> Iterator[Token]:
 
 def _single_tokens(sql: str, session: Session) -> Iterator[Token]:
     backslash = not session.has_mode(SqlMode.NO_BACKSLASH_ESCAPES)
-    pattern = _WITH_BACKSLASH if backslash else _WITHOUT_BACKSLASH
+    pattern = _pattern(backslash=backslash)
     offset = 0
     while match := pattern.match(sql, offset):
         offset = match.end()

@@ -128,6 +128,9 @@ class DeltaTarget:
         """Remove cuts older than this, but not the newest, and join the small files that each cut makes."""
         self._cuts.clean_up(retention_seconds)
 
+    def close(self) -> None:
+        """Release nothing: a directory needs no connection."""
+
     def _table_uri(self, name: TableName) -> str:
         return child_directory(self._uri, *_directory(name))
 

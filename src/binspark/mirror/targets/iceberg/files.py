@@ -12,13 +12,15 @@ from pyiceberg.io.pyarrow import (
     parquet_path_to_id_mapping,
 )
 from pyiceberg.manifest import DataFile as IcebergFile
-from pyiceberg.manifest import DataFileContent, FileFormat
+from pyiceberg.manifest import DataFileContent, FileFormat, ManifestContent
 from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.typedef import Record
 
 from binspark.mirror.data_file import DataFile
 from binspark.mirror.filesystem import is_absolute
+from binspark.mirror.targets.iceberg.snapshots import FORMAT_VERSION, Manifest
 from binspark.mirror.targets.target import TargetError
 from binspark.position import Position
 
@@ -45,25 +47,33 @@ def new_files(files: Iterable[DataFile], metadata: TableMetadata) -> Iterator[Ic
         yield entry
 
 
-def stored_files(table: Table, snapshot_id: int | None, address: str) -> dict[str, IcebergFile]:
-    """Return the data files of a snapshot by their paths; refuse those of which rows were deleted by delete files."""
-    found: dict[str, IcebergFile] = {}
-    for task in table.scan(snapshot_id=snapshot_id).plan_files() if table.metadata.snapshots else ():
-        if task.delete_files:
-            raise TargetError(
-                "another program deleted rows by delete files or deletion vectors, which the mirror does not read. "
-                "Rewrite the data files (CALL … rewrite_data_files, with delete-file-threshold 1), and set "
-                "write.delete.mode, write.update.mode and write.merge.mode to copy-on-write; then compare the table "
-                "with its source by --check",
-                Position(file=address),
-            )
-        found[relative_path(table.metadata.location, task.file.file_path)] = task.file
-    return found
+def check_writable(table: Table, snapshot: Snapshot | None, address: str) -> None:
+    """Refuse a table that the library cannot write, or whose rows are not all valid."""
+    position, version = Position(file=address), table.metadata.format_version
+    if version != FORMAT_VERSION:
+        raise TargetError(
+            f"the table has format version {version}, and the mirror writes version {FORMAT_VERSION}. Drop the table "
+            "in the target, and mirror it again",
+            position,
+        )
+    manifests = snapshot.manifests(table.io) if snapshot else ()
+    if snapshot is None or all(manifest.content is ManifestContent.DATA for manifest in manifests):
+        return
+    if any(task.delete_files for task in table.scan(snapshot_id=snapshot.snapshot_id).plan_files()):
+        raise TargetError(
+            "another program deleted rows by delete files, which the mirror does not read. Rewrite the data files "
+            "(CALL … rewrite_data_files, with delete-file-threshold 1), and set write.delete.mode, write.update.mode "
+            "and write.merge.mode to copy-on-write; then compare the table with its source by --check",
+            position,
+        )
 
 
-def known_file(path: str, file: IcebergFile) -> DataFile:
-    """Return a stored data file as the mirror knows it."""
-    return DataFile(path, file.file_size_in_bytes, file.record_count)
+def known_files(location: str, manifests: Iterable[Manifest]) -> Iterator[DataFile]:
+    """Yield the data files of manifests as the mirror knows them."""
+    for manifest in manifests:
+        for entry in manifest.entries:
+            file = entry.data_file
+            yield DataFile(relative_path(location, file.file_path), file.file_size_in_bytes, file.record_count)
 
 
 def full_path(location: str, path: str) -> str:

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyiceberg.catalog import Catalog
 from pyiceberg.manifest import DataFile as IcebergFile
 from pyiceberg.table import Table, Transaction
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRefType
 from pyiceberg.table.snapshots import Snapshot
+from pyiceberg.table.update import (
+    AddSchemaUpdate,
+    AddSnapshotUpdate,
+    AssertCurrentSchemaId,
+    AssertRefSnapshotId,
+    AssertTableUUID,
+    SetCurrentSchemaUpdate,
+    SetPropertiesUpdate,
+    SetSnapshotRefUpdate,
+    TableRequirement,
+    TableUpdate,
+    update_table_metadata,
+)
 
 from binspark.files.storage.options import Storage
 from binspark.mirror.column_changes import SchemaChange
-from binspark.mirror.data_file import TableDirectory
+from binspark.mirror.data_file import DataFile, TableDirectory
 from binspark.mirror.targets.commits import check_commit, version_after
 from binspark.mirror.targets.iceberg.clean_up import expire, remove_orphans
 from binspark.mirror.targets.iceberg.errors import iceberg_errors
-from binspark.mirror.targets.iceberg.files import known_file, new_files, relative_path, stored_files
+from binspark.mirror.targets.iceberg.files import check_writable, known_files, new_files, relative_path
 from binspark.mirror.targets.iceberg.schemas import apply, arrow_schema, field_ids, needs_rewrite
+from binspark.mirror.targets.iceberg.snapshots import Manifest, SnapshotWriter, read_manifests
 from binspark.mirror.targets.iceberg.state import foreign_commits, properties_of, read_state, summary_of
 from binspark.mirror.targets.target import Commit, CommitConflict, TableVersion, TargetError
 from binspark.position import Position
@@ -22,8 +40,6 @@ from binspark.schema.table import TableName
 
 NO_SNAPSHOT = -1
 DATA = "data"
-_RETRIES = "commit.retry.num-retries"
-_MAX_MANIFESTS = 64
 
 
 class IcebergTargetTable:
@@ -35,7 +51,7 @@ class IcebergTargetTable:
         self._table = table
         self._storage = storage
         self._address = ".".join(table.name())
-        self._files: dict[str, IcebergFile] = {}
+        self._manifests: tuple[Manifest, ...] = ()
         self._version: int | None = None
 
     @property
@@ -60,9 +76,10 @@ class IcebergTargetTable:
             self._table = self._catalog.load_table(self._table.name())
             metadata = self._table.metadata
             snapshot = metadata.current_snapshot() if version is None else self._snapshot(version)
-            files = stored_files(self._table, snapshot.snapshot_id if snapshot else None, self._address)
+            check_writable(self._table, snapshot, self._address)
+            manifests = read_manifests(snapshot, self._table.io)
             if version is None:
-                self._remember(_number(snapshot), files)
+                self._version, self._manifests = _number(snapshot), manifests
             schema = metadata.schema()
             if version is not None and snapshot is not None and snapshot.schema_id is not None:
                 schema = next(each for each in metadata.schemas if each.schema_id == snapshot.schema_id)
@@ -70,7 +87,7 @@ class IcebergTargetTable:
                 version=_number(snapshot),
                 schema=arrow_schema(schema),
                 state=read_state(metadata, snapshot),
-                files=tuple(known_file(path, file) for path, file in files.items()),
+                files=tuple(known_files(metadata.location, manifests)),
                 foreign=tuple(foreign_commits(metadata, snapshot)),
             )
 
@@ -81,9 +98,7 @@ class IcebergTargetTable:
     def directory_after(self, change: SchemaChange) -> TableDirectory:
         """Return where data files are that are committed together with a schema change."""
         with iceberg_errors(self._address, self._storage):
-            transaction = Transaction(self._table)
-            apply(transaction, change)
-            metadata = transaction.table_metadata
+            metadata = update_table_metadata(self._table.metadata, self._schema_updates(change))
         return TableDirectory(metadata.location, DATA, self._storage, field_ids(metadata.schema()))
 
     def commit(self, commit: Commit) -> TableVersion:
@@ -91,20 +106,19 @@ class IcebergTargetTable:
         check_commit(commit, self._address)
         with iceberg_errors(self._address, self._storage):
             self._expect(commit.base)
-            transaction = Transaction(_without_retries(self._table, self._catalog))
-            change = commit.schema_change
-            if change is not None:
-                if self.needs_rewrite(change) and len(commit.removed) < len(commit.base.files):
-                    raise TargetError(
-                        "this schema change needs all data files written anew", Position(file=self._address)
-                    )
-                apply(transaction, change)
-            transaction.set_properties(properties_of(commit.state))
-            added = list(new_files(commit.added, transaction.table_metadata))
-            self._produce(transaction, commit, added)
-            self._table = transaction.commit_transaction()
-            self._remember_commit(commit, added)
-        return version_after(commit, self._current(), arrow_schema(self._table.metadata.schema()))
+            metadata, updates = self._changed(commit)
+            added = list(new_files(commit.added, metadata))
+            removed = self._stored(commit.removed)
+            new = SnapshotWriter(metadata, self._table.io).write(
+                self._manifests, added, removed, summary_of(commit.state)
+            )
+            updates += (AddSnapshotUpdate(snapshot=new.snapshot), _head(new.snapshot))
+            response = self._catalog.commit_table(self._table, _requirements(self._table.metadata), updates)
+            self._table = Table(
+                self._table.name(), response.metadata, response.metadata_location, self._table.io, self._catalog
+            )
+            self._version, self._manifests = new.snapshot.snapshot_id, new.manifests
+        return version_after(commit, self._version, arrow_schema(response.metadata.schema()))
 
     def clean_up(self, retention_seconds: float) -> int:
         """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
@@ -112,33 +126,44 @@ class IcebergTargetTable:
             self._table = expire(self._catalog.load_table(self._table.name()), retention_seconds)
             return remove_orphans(self._table, self._storage, retention_seconds)
 
-    def _produce(self, transaction: Transaction, commit: Commit, added: list[IcebergFile]) -> None:
-        """Add a snapshot to a transaction. Each commit has one, even without files: it makes other plans stale."""
-        update = transaction.update_snapshot(snapshot_properties=summary_of(commit.state))
-        with update.overwrite() if commit.removed else update.fast_append() as producer:
-            for file in added:
-                producer.append_data_file(file)
-            for removed in commit.removed:
-                producer.delete_data_file(self._files[removed.path])
+    def _changed(self, commit: Commit) -> tuple[TableMetadata, tuple[TableUpdate, ...]]:
+        """Return the metadata after a commit's changes of columns and properties, and these as updates."""
+        properties = SetPropertiesUpdate(updates=properties_of(commit.state))
+        change = commit.schema_change
+        if change is None:
+            return self._table.metadata, (properties,)
+        if self.needs_rewrite(change) and len(commit.removed) < len(commit.base.files):
+            raise TargetError("this schema change needs all data files written anew", Position(file=self._address))
+        updates = (*self._schema_updates(change), properties)
+        return update_table_metadata(self._table.metadata, updates), updates
+
+    def _schema_updates(self, change: SchemaChange) -> tuple[TableUpdate, ...]:
+        """Return a schema change as updates. It is the same each time, so that files can be written before."""
+        metadata, transaction = self._table.metadata, Transaction(self._table)
+        apply(transaction, change)
+        schema = transaction.table_metadata.schema()
+        for known in metadata.schemas:
+            if known == schema:
+                return (SetCurrentSchemaUpdate.model_validate({"schema-id": known.schema_id}),)
+        number = max(known.schema_id for known in metadata.schemas) + 1
+        new = schema.model_copy(update={"schema_id": number})
+        return AddSchemaUpdate(schema=new), SetCurrentSchemaUpdate.model_validate({"schema-id": number})
+
+    def _stored(self, files: Sequence[DataFile]) -> list[IcebergFile]:
+        location = self._table.metadata.location
+        known = {
+            relative_path(location, entry.data_file.file_path): entry.data_file
+            for manifest in self._manifests
+            for entry in manifest.entries
+        }
+        return [known[file.path] for file in files]
 
     def _expect(self, base: TableVersion) -> None:
-        """Raise CommitConflict if the table is known to be newer than a plan's base; know the files of the base."""
+        """Raise CommitConflict if the table is known to be newer than a plan's base; know the manifests of the base."""
         if self._version != base.version:
             self.read()
         if self._version != base.version:
             raise CommitConflict("another program changed the table since it was read", Position(file=self._address))
-
-    def _remember(self, version: int, files: dict[str, IcebergFile]) -> None:
-        self._version, self._files = version, files
-
-    def _remember_commit(self, commit: Commit, added: list[IcebergFile]) -> None:
-        location = self._table.metadata.location
-        removed = {file.path for file in commit.removed}
-        files = {path: file for path, file in self._files.items() if path not in removed}
-        self._remember(self._current(), {**files, **{relative_path(location, each.file_path): each for each in added}})
-
-    def _current(self) -> int:
-        return _number(self._table.metadata.current_snapshot())
 
     def _snapshot(self, version: int) -> Snapshot | None:
         if version == NO_SNAPSHOT:
@@ -153,8 +178,17 @@ def _number(snapshot: Snapshot | None) -> int:
     return NO_SNAPSHOT if snapshot is None else snapshot.snapshot_id
 
 
-def _without_retries(table: Table, catalog: Catalog) -> Table:
-    """Return the table as a transaction shall see it: a stale commit fails, whatever the table's properties say."""
-    properties = {**table.metadata.properties, _RETRIES: "0"}
-    metadata = table.metadata.model_copy(update={"properties": properties})
-    return Table(table.name(), metadata, table.metadata_location, table.io, catalog)
+def _head(snapshot: Snapshot) -> TableUpdate:
+    branch = {"ref-name": MAIN_BRANCH, "type": SnapshotRefType.BRANCH, "snapshot-id": snapshot.snapshot_id}
+    return SetSnapshotRefUpdate.model_validate(branch)
+
+
+def _requirements(metadata: TableMetadata) -> tuple[TableRequirement, ...]:
+    """Return what must still hold when a commit arrives: it is the same table, with the same snapshot and columns."""
+    snapshot = metadata.current_snapshot()
+    head = {"ref": MAIN_BRANCH, "snapshot-id": snapshot.snapshot_id if snapshot else None}
+    return (
+        AssertTableUUID(uuid=metadata.table_uuid),
+        AssertRefSnapshotId.model_validate(head),
+        AssertCurrentSchemaId.model_validate({"current-schema-id": metadata.current_schema_id}),
+    )

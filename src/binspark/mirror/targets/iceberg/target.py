@@ -123,6 +123,10 @@ class IcebergTarget:
         """Remove cuts older than this, but not the newest, and join the small files that each cut makes."""
         self._cuts.clean_up(retention_seconds)
 
+    def close(self) -> None:
+        """Release the connections to the catalog."""
+        self._catalog.close()
+
     def _load(self, name: TableName) -> Table | None:
         try:
             return self._catalog.load_table(_identifier(name))

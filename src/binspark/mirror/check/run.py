@@ -1,0 +1,151 @@
+"""Proves that mirrored tables equal their sources, or finds the rows that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import partial
+
+from binspark.errors import SchemaError, Server
+from binspark.frames.format import Family
+from binspark.mirror.check.catch_up import Advance, CatchUp
+from binspark.mirror.check.compare import Catch, Comparison, Differing
+from binspark.mirror.check.key_ranges import KeyRange, key_ranges
+from binspark.mirror.check.mirror_rows import MirrorRows
+from binspark.mirror.check.repair import repair_rows
+from binspark.mirror.check.report import CheckReport, TableReport
+from binspark.mirror.check.row_text import row_text
+from binspark.mirror.check.settings import CheckSettings
+from binspark.mirror.check.source_rows import SourceRows
+from binspark.mirror.definitions import as_mirrored, read_stored
+from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.snapshot.borders import plan_chunks
+from binspark.mirror.snapshot.select import table_name
+from binspark.mirror.state import Phase, TableState
+from binspark.mirror.targets.target import Target
+from binspark.replication.find import end_of_log
+from binspark.schema.table import TableName
+from binspark.server.config import ConnectionConfig
+from binspark.server.connection import Connection, connect
+from binspark.server.info import server_family
+
+OnTable = Callable[[TableReport], None]
+"""Is called with what was found so far, after each range."""
+
+_Repair = Callable[[Differing], int]
+_NOT_COMPARED = {
+    Phase.SNAPSHOT: "its rows are still being copied: check it when the mirror has caught up",
+    Phase.DROPPED: "the source has dropped it",
+}
+
+
+def check(
+    config: ConnectionConfig,
+    target: Target,
+    tables: Iterable[str] = ("*.*",),
+    settings: CheckSettings | None = None,
+    *,
+    advance: Advance | None = None,
+    on_range: OnTable | None = None,
+) -> CheckReport:
+    """Compare mirrored tables with those of a server, and return what was found.
+
+    tables    names or patterns of tables such as `shop.*`
+    advance   lets a mirror that is not running apply changes; without it, the mirror is waited for
+    """
+    patterns = tuple(tables)
+    found: list[TableReport] = []
+    for name in target.tables():
+        if any(fnmatchcase(str(name), pattern) for pattern in patterns):
+            report = TableReport(name)
+            found.append(report)
+            try:
+                _TableCheck(config, target, name, settings or CheckSettings(), advance, on_range).run(report)
+            except (SchemaError, Server) as error:
+                report.problem = str(error)
+    return CheckReport(tuple(found))
+
+
+class _TableCheck:
+    """Compares one table."""
+
+    def __init__(
+        self,
+        config: ConnectionConfig,
+        target: Target,
+        name: TableName,
+        settings: CheckSettings,
+        advance: Advance | None,
+        on_range: OnTable | None,
+    ) -> None:
+        self._config = config
+        self._target = target
+        self._name = name
+        self._settings = settings
+        self._advance = advance
+        self._on_range = on_range
+
+    def run(self, report: TableReport) -> None:
+        """Compare all ranges; what is found is added to the report."""
+        table = self._target.table(self._name)
+        state = None if table is None else table.read().state
+        if table is None or state is None or state.phase in _NOT_COMPARED:
+            report.problem = "it is not a mirrored table" if state is None else _NOT_COMPARED[state.phase]
+            return
+        mirrored = self._mirrored(state)
+        with ExitStack() as opened:
+            connection = opened.enter_context(connect(self._config))
+            reading = opened.enter_context(connect(self._config))
+            catch_up = CatchUp(connection, self._target, table, self._settings.wait_seconds, self._advance)
+            reach: Catch = catch_up
+            if self._settings.exact:
+                reach = _at_one_position(connection, reading, mirrored, catch_up)
+            text = row_text(mirrored, mariadb=server_family(connection) is Family.MARIADB)
+            source, mirror = SourceRows(reading, mirrored, text), MirrorRows(table, mirrored, text)
+            comparison = Comparison(source, mirror, text, reach, self._settings.rounds)
+            repair = partial(repair_rows, connection, table, mirror, mirrored, limits=self._settings.limits)
+            chunks = plan_chunks(connection, mirrored, self._settings.rows_per_range)
+            for within in key_ranges(mirrored, chunks, mirror.rows):
+                self._compare(comparison, within, report, repair)
+                report.ranges += len(within.chunks)
+                if self._on_range is not None:
+                    self._on_range(report)
+
+    def _compare(self, comparison: Comparison, within: KeyRange, report: TableReport, repair: _Repair) -> None:
+        for found in comparison.compare(within):
+            if isinstance(found, int):
+                report.rows += found
+                continue
+            report.undecided += found.undecided
+            room = self._settings.listed - len(report.differences)
+            if found.rows and room > 0:
+                report.differences.extend(comparison.details(found, room))
+            if found.rows and self._settings.repair:
+                report.repaired += repair(found)
+            else:
+                report.differing += len(found.rows)
+
+    def _mirrored(self, state: TableState) -> MirroredTable:
+        name, definition = read_stored(state.definition)
+        mirrored = as_mirrored(name, definition, self._target.column_type, self._settings.columns)
+        return replace(mirrored, key=state.key)
+
+
+def _at_one_position(connection: Connection, reading: Connection, table: MirroredTable, catch_up: CatchUp) -> Catch:
+    """Let a connection read a table as it is at a position, and the mirror reach it; return what verifies that.
+
+    No transaction changes the table while the position is read: that takes milliseconds, after those that have begun.
+    """
+    reading.rows("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    connection.rows(f"LOCK TABLES {table_name(table)} READ")
+    try:
+        reading.rows("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        position = end_of_log(connection)
+    finally:
+        connection.rows("UNLOCK TABLES")
+    if not catch_up.reach(position):
+        message = f"the mirror has not reached {position.describe()}, the position to compare at"
+        raise SchemaError(f"{message}; start it, or wait longer with --check-seconds")
+    return lambda: catch_up.is_at(position)
