@@ -7,7 +7,7 @@
 logs       events, rows, batches
 servers    connect, follow, open_archiver
 mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server
-Spark      register, tables, latest, scd2, chunk_tables, expand, lag, LagListener, binlog_error
+Spark      register, tables, latest, scd2, table_at, chunk_tables, expand, lag, LagListener, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, Damage, …
 errors     BinlogError and its subclasses, see `binspark.errors`
 """
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Server,
         SourceError,
         Truncated,
+        UnknownTable,
         Unsupported,
     )
     from binspark.event import Event
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.live import connect, follow, open_archiver
     from binspark.mirror.api import mirror, open_mirror
+    from binspark.mirror.table_at import table_at
     from binspark.position import Position
     from binspark.replication.chunk import LogChunk
     from binspark.replication.position import BinlogPosition
@@ -87,6 +89,7 @@ __all__ = [
     "ServerInfo",
     "SourceError",
     "Truncated",
+    "UnknownTable",
     "Unsupported",
     "batches",
     "binlog_error",
@@ -103,6 +106,7 @@ __all__ = [
     "register",
     "rows",
     "scd2",
+    "table_at",
     "tables",
 ]
 
@@ -139,6 +143,7 @@ _MODULES = {
     "register": ("binspark.spark.workers", "register"),
     "rows": ("binspark.files.changes", "read_changes"),
     "scd2": ("binspark.spark.scd2", "scd2"),
+    "table_at": ("binspark.mirror.table_at", "table_at"),
     "tables": ("binspark.spark.tables", "tables"),
 }
 

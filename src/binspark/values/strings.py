@@ -7,7 +7,7 @@ a TEXT or BLOB column the type metadata has the number of its bytes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address
 from uuid import UUID
 
 from binspark.errors import Malformed
@@ -32,7 +32,21 @@ def _inet6(raw: bytes) -> str:
         return f"::ffff:{IPv4Address(raw[12:])}"
     if raw[:12] == _COMPATIBLE and raw[12:14] != b"\0\0":
         return f"::{IPv4Address(raw[12:])}"
-    return str(IPv6Address(raw))
+    words = [f"{raw[at] << 8 | raw[at + 1]:x}" for at in range(0, len(raw), 2)]
+    start, length = _longest_zeros(words)
+    if not length:
+        return ":".join(words)
+    return f"{':'.join(words[:start])}::{':'.join(words[start + length :])}"
+
+
+def _longest_zeros(words: list[str]) -> tuple[int, int]:
+    """Return the first of the longest runs of zeros; unlike others, MariaDB also omits a single one."""
+    best, run = (0, 0), 0
+    for at, word in enumerate(words):
+        run = run + 1 if word == "0" else 0
+        if run > best[1]:
+            best = (at - run + 1, run)
+    return best
 
 
 _NOTATIONS: dict[str, Callable[[bytes], str]] = {

@@ -139,7 +139,10 @@ COLUMNS: dict[str, tuple[str, Callable[[random.Random], str]]] = {
 }
 """The columns that both families have: their types, and how a random value is written."""
 
-_INET6 = ["::", "::1", "::ffff:1.2.3.4", "::1.2.3.4", "2001:db8::1:0:0:1", "1:0:2:3:4:5:6:7"]
+_INET6 = [
+    *("::", "::1", "::ffff:1.2.3.4", "::1.2.3.4", "2001:db8::1:0:0:1", "1:0:2:3:4:5:6:7", "1:2:3:4:5:6:7:8"),
+    *("1::", "fe80::1:0", "0:1:0:2:0:3:0:4", "1:0:0:2:3:0:0:4", "::ffff:0.0.0.0", "1:2:3:4:5:6:7:0", "::ffff:1:2"),
+]
 _UUIDS = ["00000000-0000-0000-0000-000000000000", "123e4567-e89b-12d3-a456-426655440000"]
 
 _OF_MARIADB: dict[str, tuple[str, Callable[[random.Random], str]]] = {
