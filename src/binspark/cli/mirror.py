@@ -16,8 +16,8 @@ from binspark.errors import BinlogError, OptionError
 from binspark.options.mirror import MIRROR_OPTIONS
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
+    from binspark.mirror.progress import Report
+    from binspark.mirror.run import Mirror
     from binspark.server.config import ConnectionConfig
 
 _MIRROR = {option.name: option for option in MIRROR_OPTIONS}
@@ -72,11 +72,10 @@ def mirror_command(logs: tuple[str, ...], target: str, progress: str, dry_run: b
     Exit code 0: stopped, or all is applied. 1: the mirror cannot go on. 2: wrong use, or no connection.
     """
     from binspark.cli.mirror_output import print_plan, shown_progress
-    from binspark.mirror.api import open_mirror
 
     source = _source(logs, options)
     with shown_progress(progress) as show, warnings_to(_warner(progress)):
-        mirror = _opened(open_mirror, _session, source, target, options, show)
+        mirror = _opened(source, target, options, show)
         if dry_run:
             print_plan(mirror.plan(), progress)
             return 0
@@ -105,22 +104,20 @@ def _source(logs: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...] |
     return connection
 
 
-def _opened(open_mirror: Callable[..., Any], spark: Any, source: Any, target: str, options: Any, show: Any) -> Any:
-    """Open a mirror; errors name options as they were typed."""
+def _opened(
+    source: tuple[str, ...] | ConnectionConfig, target: str, options: dict[str, Any], show: Callable[[Report], None]
+) -> Mirror:
+    """Open a mirror, with a Spark session for large ranges; errors name options as they were typed."""
+    from binspark.mirror.api import open_mirror
+    from binspark.spark.session import local_session
+
     given = {name: value for name, value in options.items() if value not in (None, ())}
     tables = given.pop("tables")
     try:
-        return open_mirror(spark, source, target, tables, on_report=show, **given)
+        return open_mirror(lambda: local_session("binspark mirror"), source, target, tables, on_report=show, **given)
     except OptionError as error:
         name = error.option or ""
         raise error.spelled(f"--{name.replace('_', '-')}") if name and not name.startswith("-") else error from None
-
-
-def _session() -> SparkSession:
-    """Return a session for large ranges: on this machine, or what spark-submit has started."""
-    from binspark.spark.session import local_session
-
-    return local_session("binspark mirror")
 
 
 def _print_problems(connection: ConnectionConfig) -> None:
