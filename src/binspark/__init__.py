@@ -6,7 +6,8 @@
 
 logs       events, rows, batches
 servers    connect, follow, open_archiver
-Spark      register, tables, latest, scd2, chunk_tables, expand, lag, LagListener, binlog_error
+mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server
+Spark      register, tables, latest, scd2, table_at, chunk_tables, expand, lag, LagListener, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, Damage, …
 errors     BinlogError and its subclasses, see `binspark.errors`
 """
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         Server,
         SourceError,
         Truncated,
+        UnknownTable,
         Unsupported,
     )
     from binspark.event import Event
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.live import connect, follow, open_archiver
+    from binspark.mirror.api import mirror, open_mirror
+    from binspark.mirror.table_at import table_at
     from binspark.position import Position
     from binspark.replication.chunk import LogChunk
     from binspark.replication.position import BinlogPosition
@@ -85,6 +89,7 @@ __all__ = [
     "ServerInfo",
     "SourceError",
     "Truncated",
+    "UnknownTable",
     "Unsupported",
     "batches",
     "binlog_error",
@@ -95,10 +100,13 @@ __all__ = [
     "follow",
     "lag",
     "latest",
+    "mirror",
     "open_archiver",
+    "open_mirror",
     "register",
     "rows",
     "scd2",
+    "table_at",
     "tables",
 ]
 
@@ -129,10 +137,13 @@ _MODULES = {
     "follow": ("binspark.live", "follow"),
     "lag": ("binspark.spark.lag", "lag"),
     "latest": ("binspark.spark.latest", "latest"),
+    "mirror": ("binspark.mirror.api", "mirror"),
     "open_archiver": ("binspark.live", "open_archiver"),
+    "open_mirror": ("binspark.mirror.api", "open_mirror"),
     "register": ("binspark.spark.workers", "register"),
     "rows": ("binspark.files.changes", "read_changes"),
     "scd2": ("binspark.spark.scd2", "scd2"),
+    "table_at": ("binspark.mirror.table_at", "table_at"),
     "tables": ("binspark.spark.tables", "tables"),
 }
 

@@ -87,6 +87,10 @@ class SchemaError(BinlogError):
     """The schema of a table is unknown, or two sources of it disagree."""
 
 
+class UnknownTable(SchemaError):
+    """Logs contain no rows of a table, and nothing describes its columns."""
+
+
 class OptionError(BinlogError):
     """An option, or the value given for it, is not valid.
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from binspark.columns.metadata import BEFORE, Metadata, metadata_names, refuse_collisions
 from binspark.columns.options import ColumnOptions
 from binspark.columns.types import form_of
-from binspark.errors import SchemaError
+from binspark.errors import SchemaError, UnknownTable
 from binspark.files.sources import log_order
 from binspark.position import Position
 from binspark.schema.catalog import Catalog, may_affect
@@ -46,7 +46,7 @@ def newest_version(plan: ReadPlan, table: str) -> SchemaVersion:
     if defined is not None:
         return SchemaVersion(defined, changed or Position())
     message = f"the logs contain no rows of {table}, and its columns are not known"
-    raise SchemaError(f"{message}; binspark.tables(spark, path) lists the tables that are there")
+    raise UnknownTable(f"{message}; binspark.tables(spark, path) lists the tables that are there")
 
 
 def _history_at_end(plan: ReadPlan) -> SchemaHistory:

@@ -12,12 +12,12 @@ from binspark.mirror.snapshot.borders import if_unchanged, index_hint
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.select import (
     Literals,
+    all_rows,
     between,
     equal_to,
     key_columns,
     key_texts,
     literals,
-    table_name,
 )
 from binspark.server.connection import Connection, Row
 
@@ -34,7 +34,7 @@ class SourceRows:
         self._table = table
         self._text = text
         self._columns = key_columns(table)
-        self._name = table_name(table)
+        self._name = all_rows(table)
         self._hint = index_hint(connection, table) if table.key else ""
 
     def sums(self, chunks: Sequence[Chunk], buckets: int) -> BucketSums:

@@ -1,0 +1,230 @@
+"""A table as it was after any transaction: from a version of its mirror, or another snapshot, and the log after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructField, StructType
+
+from binspark.columns.metadata import BEFORE, DEFAULT_PREFIX, Metadata, metadata_names
+from binspark.errors import OptionError, UnknownTable
+from binspark.event import RowOperation
+from binspark.files.sources import log_order
+from binspark.mirror.data_file import DataFile
+from binspark.mirror.definitions import as_mirrored, read_stored
+from binspark.mirror.leaves.leaf_reader import LeafReader
+from binspark.mirror.mirrored_table import MIRROR_OPTIONS
+from binspark.mirror.state import Phase
+from binspark.mirror.targets.target import Cut, Target, TargetError, TargetTable
+from binspark.options.values import FilePosition, InvalidValue, time_microseconds
+from binspark.replication.position import BinlogPosition
+from binspark.schema.table import TableName
+from binspark.spark.change_table import quoted
+from binspark.spark.failures import binlog_error
+from binspark.spark.latest import latest
+
+Source = str | Sequence[str] | Mapping[str, Any]
+"""Logs, or the options of a server: `{"host": "db1", "user": "repl"}`."""
+
+_COMMITTED = "coalesce(immediate_commit_timestamp, timestamp)"
+_COLUMN_OPTIONS = frozenset(("time", "absent", "zeroDates", "undecodable"))
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Snapshot(NamedTuple):
+    """The rows of a table at a position of the log: `FILE:POSITION`."""
+
+    rows: DataFrame
+    position: str
+
+
+def table_at(
+    spark: SparkSession,
+    source: Source,
+    table: str,
+    *,
+    gtid: str | None = None,
+    time: datetime | str | None = None,
+    mirror: Target | str | None = None,
+    snapshot: Snapshot | tuple[DataFrame, str] | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Return a table as it was after a transaction, or at a time.
+
+    >>> binspark.table_at(spark, "archive/", "shop.orders", time="2026-11-15 09:30:00")  # doctest: +SKIP
+    >>> binspark.table_at(spark, "archive/", "shop.orders", gtid="…:42", mirror="lake/")  # doctest: +SKIP
+
+    source     where the log is read: files, an archive, or the options of a server as a dictionary
+    gtid       after this transaction, and all that are before it in the log
+    time       after all transactions that were committed up to this time
+    mirror     a mirror of the table: its last version before the transaction is read, and the log from there on
+    snapshot   rows of the table and the position that they belong to, of a dump for example
+
+    Without a mirror or a snapshot the log must contain all changes of the table since it was created. The other options
+    are those of the data source, such as `schemaFile`; `absent` for `binlog_row_image=MINIMAL` or NOBLOB.
+    """
+    if (gtid is None) == (time is None):
+        raise OptionError("table_at takes either gtid or time")
+    if mirror is not None and snapshot is not None:
+        raise OptionError("table_at takes a mirror or a snapshot, not both")
+    log = _Log(spark, source, {"time": MIRROR_OPTIONS.time.value, **options} if mirror is not None else options)
+    end = log.end_of_transaction(gtid) if gtid is not None else log.end_at(_moment(time or ""))
+    base = None if snapshot is None else Snapshot(*snapshot)
+    if mirror is not None:
+        base = _version_before(spark, _target(mirror), _name(table), end)
+    if base is None:
+        return latest(log.changes(table, None, end))
+    try:
+        changes = log.changes(table, base.position, end)
+    except AnalysisException as failure:
+        if not isinstance(binlog_error(failure), UnknownTable):
+            raise
+        return base.rows  # nothing has happened to the table since
+    return latest(_as_changes(base.rows, changes).unionByName(changes))
+
+
+class _Log:
+    """Reads a log through the data source."""
+
+    def __init__(self, spark: SparkSession, source: Source, options: Mapping[str, Any]) -> None:
+        self._spark = spark
+        self._is_server = isinstance(source, Mapping)
+        self._options = {**source, **options} if isinstance(source, Mapping) else dict(options)
+        self._paths = None if isinstance(source, Mapping) else source
+
+    def end_of_transaction(self, gtid: str) -> FilePosition:
+        """Return the position after a transaction."""
+        found = self._ends(self._transactions().where(F.col("gtid") == gtid.strip()))
+        if not found:
+            raise OptionError(f"names {gtid}, which is no complete transaction of the log", option="gtid")
+        return found[-1]
+
+    def end_at(self, moment: datetime) -> FilePosition:
+        """Return the position after the last transaction that was committed up to a time."""
+        found = self._ends(self._transactions().where(F.expr(_COMMITTED) <= F.lit(moment)))
+        if not found:
+            raise OptionError(f"({moment:%Y-%m-%d %H:%M:%S %Z}) is before the log begins", option="time")
+        return found[-1]
+
+    def changes(self, table: str, start: str | None, end: FilePosition) -> DataFrame:
+        """Return the changes of a table between two positions."""
+        names = ("startingOffsets", "endingOffsets") if self._is_server else ("startPosition", "stopPosition")
+        positions = {names[1]: str(end)} if start is None else {names[0]: start, names[1]: str(end)}
+        return self._read({**positions, "table": table})
+
+    def _transactions(self) -> DataFrame:
+        kept = {name: value for name, value in self._options.items() if self._is_server or name != "schemaFile"}
+        reader = self._spark.read.format("binlog").options(view="transactions", **_without_columns(kept))
+        return self._load(reader).where("complete")
+
+    def _ends(self, transactions: DataFrame) -> list[FilePosition]:
+        """Return the last position in each file, in the order of files."""
+        ends = transactions.groupBy("end_file").agg(F.max("end_pos").alias("end_pos")).collect()
+        found = [FilePosition(row["end_file"], row["end_pos"]) for row in ends]
+        return sorted(found, key=lambda position: log_order(position.file or ""))
+
+    def _read(self, options: Mapping[str, Any]) -> DataFrame:
+        return self._load(self._spark.read.format("binlog").options(**self._options, **options))
+
+    def _load(self, reader: Any) -> DataFrame:
+        found: DataFrame = reader.load() if self._paths is None else reader.load(self._paths)
+        return found
+
+
+def _without_columns(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that also apply to transactions."""
+    return {
+        name: value for name, value in options.items() if name not in ("time", "absent", "zeroDates", "undecodable")
+    }
+
+
+def _version_before(spark: SparkSession, target: Target, name: TableName, end: FilePosition) -> Snapshot:
+    """Return the last version of a mirrored table that has no transaction after a position."""
+    table = target.table(name)
+    if table is None:
+        raise OptionError(f"has no table {name}", option="mirror")
+    for cut in reversed(target.cuts()):
+        position = BinlogPosition.parse(cut.position)
+        if _order(FilePosition(position.file, position.offset)) <= _order(end):
+            found = _consistent_rows(spark, target, table, cut)
+            if found is not None:
+                return Snapshot(found, position.describe())
+    raise OptionError(f"has no version of {name} before {end}; older ones may have been cleaned up", option="mirror")
+
+
+def _consistent_rows(spark: SparkSession, target: Target, table: TargetTable, cut: Cut) -> DataFrame | None:
+    number = dict(cut.versions).get(table.name)
+    if number is None:
+        return None
+    try:
+        version = table.read(number)
+    except TargetError:
+        return None
+    if version.state is None or version.state.phase is not Phase.CURRENT:
+        return None
+    mirrored = as_mirrored(*read_stored(version.state.definition), target.column_type, MIRROR_OPTIONS)
+    read = _reader(LeafReader(table.directory, mirrored))
+    files = [(file.path, file.size, file.rows) for file in version.files]
+    listed = spark.createDataFrame(files, "path string, size bigint, rows bigint")
+    return listed.repartition(max(1, len(files)), "path").mapInArrow(read, from_arrow_schema(mirrored.schema))
+
+
+def _reader(leaves: LeafReader) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for file in batch.to_pylist():
+                yield from (found.rows for found in leaves.batches(DataFile(**file)))
+
+    return read
+
+
+def _as_changes(rows: DataFrame, changes: DataFrame) -> DataFrame:
+    """Return rows as inserts before all changes."""
+    metadata = {**metadata_names(DEFAULT_PREFIX, Metadata), f"{DEFAULT_PREFIX}{BEFORE}": None}
+
+    def column(field: StructField) -> Column:
+        if field.name not in metadata:
+            known = F.col(quoted(field.name)) if field.name in rows.columns else F.lit(None)
+            return known.cast(field.dataType)
+        match metadata[field.name]:
+            case Metadata.OP:
+                return F.lit(RowOperation.INSERT.value)
+            case Metadata.SEQ:
+                return F.lit("")
+            case Metadata.KEY:
+                assert isinstance(field.dataType, StructType)
+                return F.struct(*(F.col(quoted(name)) for name in field.dataType.names)).cast(field.dataType)
+        return F.lit(None).cast(field.dataType)
+
+    return rows.select(*(column(field).alias(field.name) for field in changes.schema))
+
+
+def _order(position: FilePosition) -> tuple[object, int]:
+    return log_order(position.file or ""), position.offset
+
+
+def _moment(time: datetime | str) -> datetime:
+    try:
+        return _EPOCH + timedelta(microseconds=time_microseconds(time))
+    except InvalidValue as error:
+        raise OptionError(str(error), option="time") from None
+
+
+def _target(mirror: Target | str) -> Target:
+    from binspark.mirror.targets.parse import parse_target
+
+    return parse_target(mirror) if isinstance(mirror, str) else mirror
+
+
+def _name(table: str) -> TableName:
+    schema, point, name = table.partition(".")
+    if not point:
+        raise OptionError(f"must be SCHEMA.TABLE, got {table!r}", option="table")
+    return TableName(schema, name)

@@ -1,0 +1,127 @@
+"""`binspark.table_at`: a table as it was after any transaction, equal to what the server selected then."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from pyspark.sql import SparkSession
+
+import binspark
+from binspark import OptionError
+from binspark.mirror.targets.parse import parse_target
+from binspark.mirror.targets.target import Cut, Target, TargetTable
+from binspark.schema.table import TableName
+from binspark.testing.servers import Server
+from tests.support.mirror.copies import mirror_table, position_of
+from tests.support.spark.random_work import NAMES, RandomWork, rows, stored
+
+pytestmark = [pytest.mark.mysql, pytest.mark.timeout(300)]
+STOCK = TableName("table_at", "stock")
+
+
+class Moment(NamedTuple):
+    """What the table was after a transaction."""
+
+    gtid: str
+    time: datetime
+    rows: list[tuple[Any, ...]]
+
+
+class World(NamedTuple):
+    """A server after some work, a mirror from the middle of it, and moments before and after the mirror."""
+
+    server: Server
+    target: Target
+    before: Moment
+    after: Moment
+    earlier: frozenset[Path]
+    first_gtid: str
+
+    @property
+    def logs(self) -> list[str]:
+        return [str(log) for log in self.server.log_files() if log not in self.earlier]
+
+
+@pytest.fixture(scope="module")
+def world(mysql: Server, tmp_path_factory: pytest.TempPathFactory) -> World:
+    server, earlier = mysql, frozenset(mysql.log_files())
+    server.query("FLUSH BINARY LOGS")
+    server.query(f"CREATE DATABASE {STOCK.schema}")
+    work = RandomWork(str(STOCK), seed=5)
+    work.create(server)
+    first = moment(server).gtid
+    work.run(server, 25)
+    before = moment(server)
+    target = parse_target(str(tmp_path_factory.mktemp("lake")))
+    table, _ = mirror_table(server, target, STOCK)
+    add_cut(target, table)
+    server.query("FLUSH BINARY LOGS")
+    server.query(f"INSERT INTO {STOCK} VALUES (900, 1, 'new', 3)")
+    server.query(f"UPDATE {STOCK} SET amount = 77")
+    after = moment(server)
+    work.run(server, 5)
+    return World(server, target, before, after, earlier, first)
+
+
+def add_cut(target: Target, table: TargetTable) -> None:
+    position = position_of(table)
+    target.commit_cut(Cut(1, str(position), str(position.gtids), 0, ((STOCK, table.read().version),), "test"))
+
+
+def moment(server: Server) -> Moment:
+    uuid, last = server.query("SELECT @@server_uuid, @@gtid_executed")[0]
+    number = str(last).rpartition(":")[2].rpartition("-")[2]
+    now = server.query("SELECT UTC_TIMESTAMP(6)")[0][0]
+    return Moment(f"{uuid}:{number}", now.replace(tzinfo=UTC), stored(server, str(STOCK)))
+
+
+def test_the_log_alone_gives_the_table_after_a_transaction_and_at_a_time(spark: SparkSession, world: World) -> None:
+    for known in (world.before, world.after):
+        assert rows(binspark.table_at(spark, world.logs, str(STOCK), gtid=known.gtid)) == known.rows
+        assert rows(binspark.table_at(spark, world.logs, str(STOCK), time=known.time)) == known.rows
+
+
+def test_a_mirror_needs_only_the_log_after_its_version(spark: SparkSession, world: World) -> None:
+    found = binspark.table_at(spark, world.logs, str(STOCK), gtid=world.after.gtid, mirror=world.target)
+    assert rows(found) == world.after.rows
+    config = {"host": "127.0.0.1", "port": world.server.port, "user": "root"}
+    from_server = binspark.table_at(spark, config, str(STOCK), time=world.after.time, mirror=world.target)
+    assert rows(from_server) == world.after.rows
+    first = world.first_gtid
+    with pytest.raises(OptionError, match=r"mirror has no version of table_at\.stock before"):
+        binspark.table_at(spark, world.logs, str(STOCK), gtid=first, mirror=world.target)
+
+
+def test_a_mirror_is_enough_for_a_table_that_the_log_does_not_mention(
+    spark: SparkSession, world: World, tmp_path: Path
+) -> None:
+    world.server.query("FLUSH BINARY LOGS")
+    target = parse_target(str(tmp_path / "other"))
+    add_cut(target, mirror_table(world.server, target, STOCK)[0])
+    world.server.query("CREATE TABLE table_at.other (id INT PRIMARY KEY)")
+    found = binspark.table_at(spark, world.logs[-1], str(STOCK), gtid=moment(world.server).gtid, mirror=target)
+    assert rows(found) == stored(world.server, str(STOCK))
+
+
+def test_any_snapshot_with_its_position_is_a_start(spark: SparkSession, world: World) -> None:
+    first = binspark.table_at(spark, world.logs, str(STOCK), gtid=world.before.gtid)
+    copied = spark.createDataFrame(first.collect(), first.schema)
+    position = world.target.cuts()[0].position
+    start = binspark.BinlogPosition.parse(position).describe()
+    found = binspark.table_at(spark, world.logs, str(STOCK), gtid=world.after.gtid, snapshot=(copied, start))
+    assert found.columns == list(NAMES)
+    assert rows(found) == world.after.rows
+
+
+def test_wrong_use_is_named(spark: SparkSession, world: World) -> None:
+    with pytest.raises(OptionError, match="either gtid or time"):
+        binspark.table_at(spark, world.logs, str(STOCK))
+    with pytest.raises(OptionError, match=r"gtid names .*:999999, which is no complete transaction"):
+        binspark.table_at(spark, world.logs, str(STOCK), gtid=world.after.gtid.rpartition(":")[0] + ":999999")
+    with pytest.raises(OptionError, match=r"time .* is before the log begins"):
+        binspark.table_at(spark, world.logs, str(STOCK), time="2001-01-01")
+    with pytest.raises(OptionError, match="time must be a time such as"):
+        binspark.table_at(spark, world.logs, str(STOCK), time="yesterday")
