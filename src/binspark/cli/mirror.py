@@ -16,8 +16,8 @@ from binspark.errors import BinlogError, OptionError
 from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
+    from binspark.mirror.progress import Report
+    from binspark.mirror.run import Mirror
     from binspark.replication.position import BinlogPosition
     from binspark.server.config import ConnectionConfig
 
@@ -83,14 +83,13 @@ def mirror_command(
     differ. 2: wrong use, or no connection.
     """
     from binspark.cli.mirror_output import print_plan, shown_progress
-    from binspark.mirror.api import open_mirror
 
     source = _source(logs, options)
     checks = {option.name: options.pop(option.name) for option in CHECK_OPTIONS}
     if check or checks["repair"]:
         return _checked(source, target, progress, checks, options)
     with shown_progress(progress) as show, warnings_to(_warner(progress)):
-        mirror = _opened(open_mirror, _session, source, target, options, show)
+        mirror = _opened(source, target, options, show)
         if dry_run:
             print_plan(mirror.plan(), progress)
             return 0
@@ -120,11 +119,10 @@ def _checked(
     if isinstance(source, tuple):
         raise OptionError("compares a mirror with a server: give --host instead of LOG", option="--check")
     from binspark.cli.mirror_output import print_checked
-    from binspark.mirror.api import open_mirror
     from binspark.mirror.check.api import check_mirror
 
     def advance(position: BinlogPosition) -> None:
-        _opened(open_mirror, _session, source, target, options, None).run(position)
+        _opened(source, target, options, lambda _report: None).run(position)
 
     given = {name: value for name, value in {**options, **checks}.items() if name in _OF_CHECKS and value is not None}
     try:
@@ -150,12 +148,17 @@ def _source(logs: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...] |
     return connection
 
 
-def _opened(open_mirror: Callable[..., Any], spark: Any, source: Any, target: str, options: Any, show: Any) -> Any:
-    """Open a mirror; errors name options as they were typed."""
+def _opened(
+    source: tuple[str, ...] | ConnectionConfig, target: str, options: dict[str, Any], show: Callable[[Report], None]
+) -> Mirror:
+    """Open a mirror, with a Spark session for large ranges; errors name options as they were typed."""
+    from binspark.mirror.api import open_mirror
+    from binspark.spark.session import local_session
+
     given = {name: value for name, value in options.items() if value not in (None, ())}
     tables = given.pop("tables")
     try:
-        return open_mirror(spark, source, target, tables, on_report=show, **given)
+        return open_mirror(lambda: local_session("binspark mirror"), source, target, tables, on_report=show, **given)
     except OptionError as error:
         raise _spelled(error) from None
 
@@ -163,13 +166,6 @@ def _opened(open_mirror: Callable[..., Any], spark: Any, source: Any, target: st
 def _spelled(error: OptionError) -> OptionError:
     name = error.option or ""
     return error.spelled(f"--{name.replace('_', '-')}") if name and not name.startswith("-") else error
-
-
-def _session() -> SparkSession:
-    """Return a session for large ranges: on this machine, or what spark-submit has started."""
-    from binspark.spark.session import local_session
-
-    return local_session("binspark mirror")
 
 
 def _print_problems(connection: ConnectionConfig) -> None:
