@@ -93,7 +93,8 @@ class RangeApplier:
         versions = tuple((table.name, table.version.version) for table in self._tables if table.is_applied)
         gtids = "" if position.gtids is None else str(position.gtids)
         now = time.time_ns() // 1000
-        self._tables.commit_cut(Cut(self._tables.next_cut_number, str(position), gtids, now, versions))
+        mirror = self._tables.settings.mirror_id
+        self._tables.commit_cut(Cut(self._tables.next_cut_number, str(position), gtids, now, versions, mirror))
 
     def _make_changes(self, statements: Sequence[Statement]) -> None:
         for statement in statements:
