@@ -68,6 +68,11 @@ MIRROR_OPTIONS = (
         "begin with the tables.",
     ),
     _option(
+        "from_dump", parse=values.text, metavar="FILE|DIR", default="none",
+        help="Take the rows of tables from a dump, and the log from its position on: mysqldump or mariadb-dump with "
+        "--single-transaction and --source-data=2, or mydumper.",
+    ),
+    _option(
         "resnapshot", parse=_table_names, metavar="TABLE", is_list=True, default="none",
         help="Copy these tables again, whatever their mirrors contain.",
     ),
@@ -98,6 +103,22 @@ MIRROR_OPTIONS = (
 )  # fmt: skip
 
 
+CHECK_OPTIONS = (
+    _option(
+        "repair", parse=values.flag, metavar="", default="false",
+        help="Read rows that differ again from the server, and put them into the mirror.",
+    ),
+    _option(
+        "exact", parse=values.flag, metavar="", default="false",
+        help="Compare at one position, for which each table is locked for milliseconds.",
+    ),
+    _option(
+        "check_seconds", parse=values.time_span, metavar="TIME", default="60s",
+        help="How long to wait for the mirror to reach the server where they differ.",
+    ),
+)  # fmt: skip
+
+
 class MirrorArguments(TypedDict, total=False):
     """The options of a mirror as keyword arguments; see `MIRROR_OPTIONS` for what they mean. None is not given."""
 
@@ -109,6 +130,7 @@ class MirrorArguments(TypedDict, total=False):
     apply_bytes: int | str | None
     local_bytes: int | str | None
     snapshot: str | None
+    from_dump: str | None
     resnapshot: str | Iterable[str] | None
     rows_per_chunk: int | None
     mirror_id: str | None
@@ -116,6 +138,20 @@ class MirrorArguments(TypedDict, total=False):
     accept_foreign: bool
     clean_up_every: float | str | None
     keep_versions: float | str | None
+    exclude_tables: str | Iterable[str] | None
+    zero_dates: str | None
+    undecodable: str | None
+    time: str | None
+
+
+class CheckArguments(TypedDict, total=False):
+    """The options of a check as keyword arguments; see `CHECK_OPTIONS` for what they mean. None is not given."""
+
+    repair: bool
+    exact: bool
+    check_seconds: float | str | None
+    format: str | None
+    catalog: str | None
     exclude_tables: str | Iterable[str] | None
     zero_dates: str | None
     undecodable: str | None
