@@ -61,12 +61,8 @@ class Mirror:
         self._on_report = on_report or (lambda _report: None)
         self._checkpoint = checkpoint
         self._stop = threading.Event()
-<<<<<<< HEAD
         self._reporting = threading.Lock()
-        self._copier: TableCopier | None = None
-=======
         self._copier: TableCopier | DumpCopier | None = None
->>>>>>> main
         self._wanted_again = {TableName(*name.split(".", 1)) for name in settings.resnapshot}
         self._cleaned = time.monotonic()
         self._is_prepared = self._has_dump = False
