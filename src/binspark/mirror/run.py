@@ -242,9 +242,9 @@ class Mirror:
         if not settings.clean_up_seconds or time.monotonic() - self._cleaned < settings.clean_up_seconds:
             return
         self._cleaned = time.monotonic()
+        cuts = [dict(cut.versions) for cut in self.tables.target.clean_up_cuts(settings.keep_seconds)]
         for table in self.tables:
-            table.clean_up(settings.keep_seconds)
-        self.tables.target.clean_up_cuts(settings.keep_seconds)
+            table.clean_up(settings.keep_seconds, {cut[table.name] for cut in cuts if table.name in cut})
 
     def _runner_for(self, start: BinlogPosition, end: BinlogPosition) -> Runner:
         is_small = start.file == end.file and end.offset - start.offset <= self._settings.local_bytes
