@@ -200,6 +200,24 @@ def test_a_file_that_is_gone_is_an_error_with_its_name(tmp_path: Path) -> None:
         table.apply([records_of(ORDERS, [(RecordOp.DELETE, {"id": 1})])])
 
 
+def test_a_directory_that_cannot_be_written_is_an_error_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(SourceError, match=r"file/lake/leaf-\w+\.parquet"):
+        written(tmp_path / "file" / "lake", range(3))
+
+
+def test_leaves_can_be_in_remote_storage() -> None:
+    directory = TableDirectory("memory://lake/shop/orders", "data")
+    files = write_leaves([rows_of(ORDERS, orders(range(100)))], directory, ORDERS, SMALL)
+    files = with_bounds([without_bounds(file) for file in files], directory, ORDERS)
+    (task, *_) = plan_tasks(files, LARGE)
+    change = records_of(ORDERS, [(RecordOp.DELETE, {"id": 31})])
+    result = rewrite(task, directory, ORDERS, [change], LARGE)
+    (leaf,) = result.added
+    (found,) = LeafReader(directory, ORDERS).batches(leaf)
+    assert found.rows.to_pylist() == orders(sorted({*range(100)} - {31}))
+
+
 def test_no_file_is_left_of_a_rewrite_that_fails(tmp_path: Path) -> None:
     table = written(tmp_path, range(100), SMALL)
     before = sorted(tmp_path.iterdir())
