@@ -16,39 +16,27 @@ from binspark.kernels import cache
 from binspark.options.option import suggestion
 from binspark.os_errors import describe_os_error
 
-_HIDDEN = {"pandas": "", "cffi": "numba.", "yaml": "numba."}
-"""Libraries that commands do not use, and the modules (by prefix) that must not find them.
-
-Arrow imports the first if it is installed, Numba the others; together this takes a third of a second.
-"""
+_HIDDEN = "pandas"
+"""What commands do not use, but Arrow imports if it is installed, which takes a quarter of a second."""
 
 _GC_THRESHOLD = 200_000
 """The number of new objects after which Python collects garbage: imported modules are none."""
 
 
 def load_lightly() -> None:
-    """Keep this process from importing libraries that it does not use. It must not be called in Spark's processes."""
-    sys.meta_path.insert(0, _HiddenLibraries)
+    """Keep this process from importing a library that it does not use. It must not be called in Spark's processes."""
+    sys.meta_path.insert(0, _HiddenLibrary)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(_GC_THRESHOLD)
 
 
-class _HiddenLibraries:
-    """Reports some libraries as not installed."""
+class _HiddenLibrary:
+    """Reports a library as not installed."""
 
     @staticmethod
     def find_spec(name: str, _path: object = None, _target: object = None) -> None:
-        if name in _HIDDEN and _importer().startswith(_HIDDEN[name]):
+        if name == _HIDDEN:
             raise ModuleNotFoundError(f"{name} is not used by binspark's commands", name=name)
-
-
-def _importer() -> str:
-    """Return the name of the module whose import statement is being executed."""
-    frame = sys._getframe(2)
-    while frame.f_back is not None and "importlib" in frame.f_globals.get("__name__", ""):
-        frame = frame.f_back
-    name: str = frame.f_globals.get("__name__", "")
-    return name
 
 
 def leave(code: int) -> NoReturn:

@@ -35,7 +35,7 @@ else:
             from binspark.event.registry import __all__ as classes
 
             return sorted(_listed.union(classes))
-        # Names of modules and dunder names must not load the registry: it imports these modules itself.
+        # Names of modules and dunder names must not load the registry.
         if name in _listed or not name[:1].isupper():
             return _load(name)
         from binspark.event import registry

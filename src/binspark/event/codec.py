@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binspark.errors import DecodeError, Malformed
 from binspark.event.context import Context
 from binspark.event.event import Event
-from binspark.event.payload import TransactionPayload
 from binspark.event.registry import CODECS, UNKNOWN
 from binspark.frames import EventCode, Frame, LogFormat, type_name
 from binspark.frames.payload import DEFAULT_LIMITS, Limits, payload_frames
 from binspark.position import Position
 from binspark.wire import Cursor, Writer
+
+if TYPE_CHECKING:
+    from binspark.event.payload import TransactionPayload
 
 _Prepared = tuple[Callable[[Cursor, Context], Any], Context]
 _new_event = tuple.__new__

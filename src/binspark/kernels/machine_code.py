@@ -185,8 +185,11 @@ _COMPILERS = {"numba": "_version.py", "llvmlite": "_version.py", "numpy": "versi
 def _version_file(package: str) -> str:
     """Return the file with the version of a package. Importing `importlib.metadata` takes longer than a kernel."""
     found = find_spec(package)
-    if found is None or not found.submodule_search_locations:
-        return ""
-    reader: Any = found.loader
-    path = Path(found.submodule_search_locations[0]) / _COMPILERS[package]
-    return bytes(reader.get_data(str(path))).decode()
+    try:
+        reader: Any = found.loader if found else None
+        path = Path(((found and found.submodule_search_locations) or [""])[0]) / _COMPILERS[package]
+        return bytes(reader.get_data(str(path))).decode()
+    except (OSError, AttributeError):  # it is installed in an unusual way
+        from importlib.metadata import version
+
+        return version(package)

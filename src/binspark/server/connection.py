@@ -1,8 +1,9 @@
 """A connection to a server. PyMySQL speaks the protocol; its errors become binspark's.
 
 This is the only module that uses what PyMySQL does not offer publicly: the limit for reading (`_read_timeout`), at
-login whether others can read the connection (`_secure`) and the server's answer (`_read_packet`), and the socket
-(`_sock`), which a replication stream takes over once PyMySQL has nothing more to read from it.
+login whether others can read the connection (`_secure`) and the server's answer (`_read_packet`), what TLS it prefers
+(`_create_ssl_ctx`), and the socket (`_sock`), which a replication stream takes over once PyMySQL has nothing more to
+read from it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Any, Self
 
@@ -133,9 +134,9 @@ class SecureCleartext:
 
 
 def _connect(config: ConnectionConfig, address: Address) -> Connection:
-    pymysql = import_module("pymysql")
+    session_class = _session_class()
     with _explained_errors(address):
-        session = pymysql.connect(
+        session = session_class(
             host=address.host,
             port=address.port,
             unix_socket=address.socket,
@@ -154,6 +155,13 @@ def _connect(config: ConnectionConfig, address: Address) -> Connection:
     return Connection(session, config.only(address))
 
 
+@cache
+def _session_class() -> Any:
+    """Return PyMySQL's class, which does not load the authorities of the system where it verifies nothing by them."""
+    base: Any = import_module("pymysql.connections").Connection
+    return type("Session", (base,), {"_create_ssl_ctx": lambda _self, given: given or _tls_context(Tls())})
+
+
 def _tls_arguments(tls: Tls) -> dict[str, Any]:
     if tls.mode is TlsMode.DISABLED:
         return {"ssl_disabled": True}
@@ -164,7 +172,8 @@ def _tls_arguments(tls: Tls) -> dict[str, Any]:
 
 def _tls_context(tls: Tls) -> ssl.SSLContext:
     try:
-        context = ssl.create_default_context(cafile=tls.ca)
+        # What does not verify needs no authorities, and those of a system take as long to load as a log to copy.
+        context = ssl.create_default_context(cafile=tls.ca) if tls.mode.verifies else _unverified_context(tls.ca)
         # The certificates that MySQL creates for itself lack what this flag, on since Python 3.13, requires.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         context.check_hostname = tls.mode is TlsMode.VERIFY_IDENTITY
@@ -174,6 +183,13 @@ def _tls_context(tls: Tls) -> ssl.SSLContext:
     except (OSError, ValueError) as error:
         files = ", ".join(file for file in (tls.ca, tls.cert, tls.key) if file)
         raise OptionError(f"the files for TLS cannot be used ({files}): {error}") from None
+    return context
+
+
+def _unverified_context(authorities: str | None) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if authorities is not None:
+        context.load_verify_locations(authorities)  # a file that cannot be used is an error even so
     return context
 
 
