@@ -43,7 +43,7 @@ TYPE_METADATA: list[tuple[ColumnType, str, int]] = [
     (ColumnType.BLOB_COMPRESSED, "02", 2),
     (ColumnType.VARCHAR_COMPRESSED, "2c01", 300),
     (ColumnType.TYPED_ARRAY, "03", 0x03),
-    (ColumnType.TYPED_ARRAY, "0f2c01", 0x012C0F),
+    (ColumnType.TYPED_ARRAY, "0f2c0100", 0x012C0F),
 ]
 
 OPTIONAL_METADATA: list[tuple[str, MetadataKind, Any]] = [

@@ -15,7 +15,7 @@ from binspark.mirror.targets.parse import parse_target
 from binspark.mirror.targets.target import Cut, Target, TargetTable
 from binspark.schema.table import TableName
 from binspark.testing.servers import Server
-from tests.support.mirror.mirrors import mirror_table, position_of
+from tests.support.mirror.copies import mirror_table, position_of
 from tests.support.spark.random_work import NAMES, RandomWork, rows, stored
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(300)]

@@ -131,7 +131,7 @@ REFUSALS: list[tuple[Column, str, type[BinlogError]]] = [
     (Column(T.BLOB_COMPRESSED, length=1), "0190", Unsupported),
     (Column(T.BLOB_COMPRESSED, length=1), "0182", Truncated),
     (Column(T.BLOB_COMPRESSED, length=1), "038103ff", Malformed),
-    (Column(T.TYPED_ARRAY), "00", Unsupported),
+    (Column(T.TYPED_ARRAY, length=4), "01000000ff", Malformed),
     (Column(T.INVALID), "00", Unsupported),
     (Column(T.BOOL), "00", Unsupported),
     (Column(T.ENUM, length=3), "000000", SchemaError),

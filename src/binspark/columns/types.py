@@ -76,7 +76,7 @@ def stored_size(column: Column) -> tuple[int, int] | None:
     return form.length_bytes, form.fixed_size
 
 
-_SIZED_BY_LENGTH = (T.BLOB_COMPRESSED, T.TYPED_ARRAY)
+_SIZED_BY_LENGTH = (T.BLOB_COMPRESSED,)
 
 
 def _integer(bytes_: int, signed: tuple[pa.DataType, Op], unsigned: tuple[pa.DataType, Op]) -> Callable[..., Form]:
@@ -210,6 +210,7 @@ _FORMS: dict[int, Callable[[Column, ColumnOptions], Form]] = {
     T.MEDIUM_BLOB: _blob,
     T.LONG_BLOB: _blob,
     T.JSON: _counted(pa.string(), Op.JSON),
+    T.TYPED_ARRAY: _counted(pa.string(), Op.JSON),
     T.GEOMETRY: _counted(GEOMETRY, Op.GEOMETRY),
     T.VECTOR: _counted(pa.list_(pa.float32()), Op.VECTOR),
     T.BLOB_COMPRESSED: _by_reference,

@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 
 from binspark.columns.types import BIGINT_UNSIGNED, DATETIME, TIMESTAMP
 from binspark.errors import Malformed
-from binspark.event.column_types import ColumnType
 from binspark.values.column import Column
 from binspark.values.temporal.value import Time
 
@@ -36,7 +35,7 @@ def conversion(have: pa.DataType, want: pa.DataType, column: Column | None = Non
         return conversion_after(lambda array: array.dictionary_decode(), have.value_type, want)
     if have == want:
         return _same
-    if column is not None and column.type == ColumnType.JSON and pa.types.is_struct(want):
+    if column is not None and column.is_document and pa.types.is_struct(want):
         return _documents(want)
     if want == pa.string():
         return _text(have, column)

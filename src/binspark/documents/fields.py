@@ -33,7 +33,7 @@ _SOURCES: dict[int, Callable[[Column, pa.DataType], Source]] = {
     pa.date32().id: lambda _column, _kind: Source.DATE,
     pa.timestamp("us").id: lambda _column, kind: Source.TIMESTAMP if kind.tz else Source.DATETIME,
     pa.duration("us").id: lambda _column, _kind: Source.TIME,
-    pa.string().id: lambda column, _kind: Source.DOCUMENT if column.type == ColumnType.JSON else Source.TEXT,
+    pa.string().id: lambda column, _kind: Source.DOCUMENT if column.is_document else Source.TEXT,
     pa.binary().id: lambda column, _kind: (
         Source.BINARY if column.collation == BINARY_COLLATION else Source.TEXT_OR_BINARY
     ),

@@ -14,7 +14,6 @@ from binspark.documents.fields import Writers, describe_fields, field_names
 from binspark.documents.output import Output, Workspace, write_all
 from binspark.documents.variant import bitmap_of, keys_of_rows, repeated, variants
 from binspark.errors import OptionError
-from binspark.event.column_types import ColumnType
 from binspark.kernels.objects.layout import SLACK, Field, Rows
 from binspark.kernels.objects.rows import WRITERS as JSON_WRITERS
 from binspark.kernels.objects.rows import write_json_rows
@@ -98,7 +97,7 @@ def variant_rows(
     room = _FIELD_ROOM * (len(columns) + 1) + SLACK
     expected = rows.expected_bytes + rows.rows * len(columns) * _SHORT_FIELD
     values = Output(numbers[Rows.AT : Rows.META_AT], rows.rows, expected, room)
-    if not any(column.type == ColumnType.JSON for column in columns):
+    if not any(column.is_document for column in columns):
         shared = repeated(keys.dictionary, rows.rows, valid)
         write_all(write_variant_rows, numbers, values)
         return variants(values.buffers(), shared, rows.rows, valid)

@@ -109,7 +109,7 @@ class TypeMetadata(Enum):
     STRING = (2, _string)
     """CHAR, ENUM, SET: the real type, then the length (see `binspark.schema.table_map`)."""
     ELEMENT = (1, None)
-    """TYPED_ARRAY: the type of the elements, followed by the metadata of that type."""
+    """TYPED_ARRAY: the type of the elements, followed by the metadata of that type (see `element_metadata_length`)."""
 
     def __init__(self, length: int, meaning: Meaning) -> None:
         self.length = length
@@ -146,6 +146,14 @@ TYPE_METADATA: dict[int, TypeMetadata] = {
 def type_metadata(type_code: int) -> TypeMetadata:
     """Return the layout of a type's metadata."""
     return TYPE_METADATA.get(type_code, TypeMetadata.NONE)
+
+
+_ARRAY_OF_VARCHAR = 3
+
+
+def element_metadata_length(type_code: int) -> int:
+    """Return how many bytes of metadata the elements of a TYPED_ARRAY have: of VARCHAR, the length takes three."""
+    return _ARRAY_OF_VARCHAR if type_code == ColumnType.VARCHAR else type_metadata(type_code).length
 
 
 NUMERIC_TYPES = frozenset(

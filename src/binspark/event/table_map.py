@@ -8,7 +8,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from binspark.errors import DecodeError
-from binspark.event.column_types import ColumnType, TypeMetadata, column_type_name, type_metadata
+from binspark.event.column_types import (
+    ColumnType,
+    TypeMetadata,
+    column_type_name,
+    element_metadata_length,
+    type_metadata,
+)
 from binspark.event.context import Context
 from binspark.event.table_metadata import MetadataField, MetadataKind, decode_table_metadata, encode_table_metadata
 from binspark.frames import EventCode
@@ -179,7 +185,7 @@ def _read_one(part: Cursor, type_code: int) -> int:
     metadata = type_metadata(type_code)
     if metadata is TypeMetadata.ELEMENT:
         element = part.u8("element_type", column_type_name)
-        return element | part.uint("element_metadata", type_metadata(element).length) << 8
+        return element | part.uint("element_metadata", element_metadata_length(element)) << 8
     return part.uint(column_type_name(type_code), metadata.length, metadata.meaning) if metadata.length else 0
 
 
@@ -187,7 +193,7 @@ def _encode_type_metadata(event: TableMap) -> bytes:
     writer = Writer()
     for type_code, value in zip(event.column_types, event.column_metadata, strict=True):
         metadata = type_metadata(type_code)
-        of_element = type_metadata(value & 0xFF).length if metadata is TypeMetadata.ELEMENT else 0
+        of_element = element_metadata_length(value & 0xFF) if metadata is TypeMetadata.ELEMENT else 0
         writer.uint(value, metadata.length + of_element)
     writer.raw(event.metadata_rest)
     return writer.take()

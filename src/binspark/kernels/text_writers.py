@@ -20,6 +20,7 @@ from binspark.kernels.printing.temporal import (
 
 _WRITERS: dict[int, Writer] = {
     T.JSON: write_json,
+    T.TYPED_ARRAY: write_json,
     T.DATE: write_date,
     T.NEWDATE: write_date,
     T.TIME: write_old_time,

@@ -130,10 +130,11 @@ def spread_metadata(table_map: TableMap, columns: list[Column], *, mariadb: bool
 
 
 def _logged_fields(table_map: TableMap, columns: list[Column], mariadb: bool) -> Iterator[tuple[int, tuple[str, Any]]]:
-    text = _indexes(columns, COUNTED_FOR_COLLATIONS_BY_MARIADB if mariadb else COUNTED_FOR_COLLATIONS_BY_MYSQL)
+    counted = _counted(table_map, columns)
+    text = _indexes(counted, COUNTED_FOR_COLLATIONS_BY_MARIADB if mariadb else COUNTED_FOR_COLLATIONS_BY_MYSQL)
     choices = _indexes(columns, MEMBER_TYPES)
     everything = range(len(columns))
-    numeric = _indexes(columns, NUMERIC_TYPES)
+    numeric = _indexes(counted, NUMERIC_TYPES)
     lists: tuple[tuple[MetadataKind, str, Collection[int]], ...] = (
         (MetadataKind.COLUMN_CHARSET, "collation", text),
         (MetadataKind.ENUM_AND_SET_COLUMN_CHARSET, "collation", choices),
@@ -149,6 +150,19 @@ def _logged_fields(table_map: TableMap, columns: list[Column], mariadb: bool) ->
     yield from _bits(MetadataKind.COLUMN_VISIBILITY, "visible", everything, table_map)
     yield from _defaults(MetadataKind.DEFAULT_CHARSET, text, table_map)
     yield from _defaults(MetadataKind.ENUM_AND_SET_DEFAULT_CHARSET, choices, table_map)
+
+
+def _counted(table_map: TableMap, columns: list[Column]) -> list[Column]:
+    """Return the columns as servers count them for signs and collations: arrays as columns of their elements."""
+    return [
+        replace(column, type=element) if (element := _element_type(column, metadata)) is not None else column
+        for column, metadata in zip(columns, table_map.column_metadata, strict=True)
+    ]
+
+
+def _element_type(column: Column, metadata: int) -> ColumnType | None:
+    is_known = column.type is ColumnType.TYPED_ARRAY and metadata & 0xFF in ColumnType._value2member_map_
+    return ColumnType(metadata & 0xFF) if is_known else None
 
 
 def _indexes(columns: Iterable[Column], types: Collection[ColumnType]) -> list[int]:

@@ -23,7 +23,6 @@ from binspark.columns.metadata_fields import metadata_type
 from binspark.columns.options import ColumnOptions
 from binspark.columns.types import GEOMETRY, form_of
 from binspark.errors import SchemaError
-from binspark.event.column_types import ColumnType
 from binspark.options.option import Surface
 from binspark.schema.table import TableSchema
 from binspark.spark.options import DroppedColumns, JsonFormat, RowFormat, SourceOptions
@@ -139,7 +138,7 @@ def _column_type(name: str, column: Column, options: SourceOptions) -> DataType:
     if name.lower() in options.selection.string_columns:
         return StringType()
     kind = form_of(column, column_options(options)).type
-    if column.type == ColumnType.JSON and options.json is JsonFormat.VARIANT:
+    if column.is_document and options.json is JsonFormat.VARIANT:
         return VariantType()
     if kind == GEOMETRY and options.geometry is not None:
         return GeometryType(options.geometry)

@@ -47,7 +47,7 @@ def _quoted(text: str) -> str:
 
 
 def _string(text: str, column: Column) -> str:
-    return text if column.type == ColumnType.JSON else _quoted(text)
+    return text if column.is_document else _quoted(text)
 
 
 def _number(number: float, column: Column) -> str:

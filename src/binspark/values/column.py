@@ -57,12 +57,17 @@ def _is_decimal(precision: int, scale: int) -> bool:
 BINARY_COLLATION = 63
 
 
+DOCUMENT_TYPES = (ColumnType.JSON, ColumnType.TYPED_ARRAY)
+"""Types whose values are JSON documents."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of a table at the position of a rows event. None means that it is not known.
 
     type        the real type: ENUM and SET are distinguished from STRING, whichever type code the log has
-    length      CHAR, VARCHAR: maximum bytes of a value; BLOB, TEXT, JSON, GEOMETRY, VECTOR: bytes of the length field;
+    length      CHAR, VARCHAR: maximum bytes of a value; BLOB, TEXT, JSON, TYPED_ARRAY, GEOMETRY, VECTOR: bytes of the
+                length field;
                 ENUM, SET: bytes of the number; BIT: bits; FLOAT, DOUBLE: bytes; DECIMAL of tables created before
                 5.0.3: characters, 0 if not known; else 0
     precision   DECIMAL: number of digits
@@ -89,3 +94,8 @@ class Column:
     geometry_type: int | None = None
     dimensions: int | None = None
     notation: str | None = None
+
+    @property
+    def is_document(self) -> bool:
+        """Whether values are JSON documents: of JSON, and of the hidden column of a multi-valued index."""
+        return self.type in DOCUMENT_TYPES

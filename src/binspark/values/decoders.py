@@ -69,7 +69,7 @@ DECODERS: dict[T, Decoder] = {
     T.TIMESTAMP2: decode_timestamp2,
     T.DATETIME2: decode_datetime2,
     T.TIME2: decode_time2,
-    T.TYPED_ARRAY: _refuse,
+    T.TYPED_ARRAY: decode_json,
     T.BLOB_COMPRESSED: decode_compressed_blob,
     T.VARCHAR_COMPRESSED: decode_compressed_varchar,
     T.VECTOR: decode_vector,

@@ -13,7 +13,7 @@ from binspark.mirror.check.settings import CheckSettings
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.schema.table import TableName
 from binspark.testing.servers import Server
-from tests.support.mirror.mirrors import checked, edit_rows, mirror_table, move_to_end, position_of, stored_rows
+from tests.support.mirror.copies import checked, edit_rows, mirror_table, move_to_end, position_of, stored_rows
 from tests.support.mirror.random_tables import create_tables
 from tests.support.servers import every_family
 

@@ -143,8 +143,8 @@ _new_separators = st.builds(load.Separators, *[raw] * 5, u8)
 _fields = st.lists(text, max_size=3).map(tuple)
 
 
-def _load(separators: Strategy) -> Strategy:
-    return st.builds(load.Load, u32, u32, u32, separators, _fields, text, text, text)
+def _load(separators: Strategy, file_name: Strategy) -> Strategy:
+    return st.builds(load.Load, u32, u32, u32, separators, _fields, text, text, file_name)
 
 
 # Tables and rows -----------------------------------------------------------------------------------------------------
@@ -308,13 +308,13 @@ EVENTS: dict[int, Strategy] = {
     E.STOP: st.just(start.Stop()),
     E.ROTATE: st.builds(rotate.Rotate, u64, named),
     E.INTVAR: st.builds(variables.Intvar, u8, u64),
-    E.LOAD: _load(_old_separators),
+    E.LOAD: _load(_old_separators, no_zero),
     E.SLAVE: st.builds(rotate.Slave, u64, u16, no_zero, text),
     E.CREATE_FILE: st.builds(load.CreateFile, u32, u32, u32, _new_separators, _fields, text, text, no_zero, u32, raw),
     E.APPEND_BLOCK: st.builds(load.AppendBlock, u32, raw),
     E.EXEC_LOAD: st.builds(load.ExecLoad, u32),
     E.DELETE_FILE: st.builds(load.DeleteFile, u32),
-    E.NEW_LOAD: _load(_new_separators),
+    E.NEW_LOAD: _load(_new_separators, text),
     E.RAND: st.builds(variables.Rand, u64, u64),
     E.USER_VAR: _user_var,
     E.FORMAT_DESCRIPTION: _format_description,

@@ -22,7 +22,7 @@ _members = st.one_of(st.none(), st.integers(0, 5).map(lambda count: tuple("abcde
 _INTEGERS = (T.TINY, T.SHORT, T.INT24, T.LONG, T.LONGLONG)
 _TEMPORALS = (T.TIME, T.DATETIME, T.TIMESTAMP, T.TIME2, T.DATETIME2, T.TIMESTAMP2)
 _BLOBS = (T.TINY_BLOB, T.BLOB, T.MEDIUM_BLOB, T.LONG_BLOB, T.BLOB_COMPRESSED)
-_WITHOUT_BYTES = (T.NULL, T.TYPED_ARRAY, T.INVALID, T.BOOL)
+_WITHOUT_BYTES = (T.NULL, T.INVALID, T.BOOL)
 
 PLAIN_TYPES = tuple(
     kind
@@ -53,7 +53,7 @@ columns: st.SearchStrategy[Column] = st.one_of(
     st.builds(Column, st.sampled_from((T.VARCHAR, T.VAR_STRING)), length=st.integers(0, 500), collation=_collations),
     st.builds(Column, st.just(T.VARCHAR_COMPRESSED), length=st.integers(0, 500), collation=_collations),
     st.builds(Column, st.sampled_from(_BLOBS), length=st.integers(1, 4), collation=_collations),
-    st.builds(Column, st.sampled_from(COUNTED_TYPES), length=st.integers(1, 4)),
+    st.builds(Column, st.sampled_from((*COUNTED_TYPES, T.TYPED_ARRAY)), length=st.integers(1, 4)),
     st.builds(Column, st.just(T.ENUM), length=st.integers(1, 2), members=_members),
     st.builds(Column, st.just(T.SET), length=st.sampled_from((1, 2, 3, 4, 8)), members=_members),
 )

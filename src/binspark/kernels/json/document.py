@@ -8,7 +8,7 @@ import numpy as np
 
 from binspark.kernels.compiler import inlined, kernel
 from binspark.kernels.json.opaque import write_opaque
-from binspark.kernels.json.strings import HIGH_BITS, QUOTE, ROOM, SPACES, special_bytes, write_quoted
+from binspark.kernels.json.strings import QUOTE, ROOM, write_quoted, write_short
 from binspark.kernels.layout import NO_ROOM, REFUSED
 from binspark.kernels.memory import load8, load16, load16s, load32, load32s, load64, store8, store16, store32, store64
 from binspark.kernels.printing.digits import write_leading, write_signed, write_unsigned
@@ -24,6 +24,7 @@ _SHORT = 10**8
 _MAX_LENGTH_BYTES = 5
 _MAX_LENGTH = 0xFFFFFFFF
 
+_SMALL, _LARGE = 2, 4  # bytes of a count, size or offset
 _MAX_DEPTH = 100
 _LEVEL = 24  # bytes that are kept of an array or object while one inside it is written
 _LEVEL_WORDS = 3 * _MAX_DEPTH
@@ -37,7 +38,6 @@ class Container(NamedTuple):
 
     start: int
     stop: int
-    width: int
     elements: int
     is_object: bool
     value_entries: int
@@ -58,7 +58,7 @@ def write_json(target: int, capacity: int, source: int, length: int) -> int:
     if kind <= _LARGE_ARRAY:
         end = write_tree(target, limit, source, source + length)
     else:
-        end, _ = write_scalar(target, limit, kind, source + 1, source + length)
+        end, _ = write_scalar(target, limit, kind, source + 1, source + length, source + length)
     return end - target if end > 0 else end
 
 
@@ -74,7 +74,7 @@ def write_tree(at: int, limit: int, document: int, end: int) -> int:
     kind, start, stop = load8(document), document + 1, end
     index: Any = np.int64(0)  # for a literal Numba would compile everything twice
     while True:
-        container = open_container(kind, start, stop)
+        container = open_container(kind, start, stop, _LARGE) if kind & 1 else open_container(kind, start, stop, _SMALL)
         if at > limit:
             return NO_ROOM
         if index == 0:
@@ -83,7 +83,10 @@ def write_tree(at: int, limit: int, document: int, end: int) -> int:
                 return REFUSED
             store8(at, _OPEN_OBJECT if container.is_object else _OPEN_ARRAY)
             at += 1
-        at, index, unclaimed, child = write_elements(at, limit, container, index, unclaimed)
+        if kind & 1:
+            at, index, unclaimed, child = write_large_elements(at, limit, container, index, unclaimed, end)
+        else:
+            at, index, unclaimed, child = write_elements(at, limit, container, index, unclaimed, end, _SMALL)
         if at < 0:
             return at
         if child:
@@ -93,7 +96,9 @@ def write_tree(at: int, limit: int, document: int, end: int) -> int:
             store64(level + 8, start)
             store64(level + 16, index)
             level += _LEVEL
-            kind, start, stop, index = child_kind(container, index), child, container.stop, 0
+            width = _LARGE if kind & 1 else _SMALL
+            kind = load8(container.value_entries + (index - 1) * (width + 1))
+            start, stop, index = child, container.stop, 0
             continue
         store8(at, _CLOSE_OBJECT if container.is_object else _CLOSE_ARRAY)
         at += 1
@@ -106,16 +111,15 @@ def write_tree(at: int, limit: int, document: int, end: int) -> int:
 @inlined
 def number_at(address: int, width: int) -> int:
     """Read a count, size or offset of a small or large document."""
-    return load16(address) if width == 2 else load32(address)
+    return load16(address) if width == _SMALL else load32(address)
 
 
 @inlined
-def open_container(kind: int, start: int, stop: int) -> Container:
+def open_container(kind: int, start: int, stop: int, width: int) -> Container:
     """Locate the parts of an array or object that begins at `start` and ends at `stop` or before."""
-    width = 4 if kind & 1 else 2
     is_object = kind <= _LARGE_OBJECT
     if stop - start < 2 * width:
-        return Container(start, stop, width, 0, is_object, start, -1)
+        return Container(start, stop, 0, is_object, start, -1)
     count = number_at(start, width)
     size = number_at(start + width, width)
     key_entries = count * (width + 2) if is_object else 0
@@ -123,19 +127,25 @@ def open_container(kind: int, start: int, stop: int) -> Container:
     header = 2 * width + key_entries + count * (width + 1)
     if size > stop - start or header > size:
         header = -1
-    return Container(start, start + size, width, count, is_object, value_entries, header)
+    return Container(start, start + size, count, is_object, value_entries, header)
+
+
+@kernel
+def write_large_elements(
+    at: int, limit: int, container: Container, index: int, unclaimed: int, document_end: int
+) -> tuple[int, int, int, int]:
+    """Write elements of a large array or object. Few are, so this is not compiled into the loop over containers."""
+    return write_elements(at, limit, container, index, unclaimed, document_end, _LARGE)
 
 
 @inlined
-def child_kind(container: Container, index: int) -> int:
-    """Return the type of the element before `index`."""
-    return load8(container.value_entries + (index - 1) * (container.width + 1))
+def write_elements(
+    at: int, limit: int, container: Container, index: int, unclaimed: int, document_end: int, width: int
+) -> tuple[int, int, int, int]:
+    """Write elements up to the end, or up to one that is an array or object: the last number is its address.
 
-
-@inlined
-def write_elements(at: int, limit: int, container: Container, index: int, unclaimed: int) -> tuple[int, int, int, int]:
-    """Write elements up to the end, or up to one that is an array or object: the last number is its address."""
-    width = container.width
+    `ROOM` bytes are enough for a short key and a short value, so there is one look at the limit for both.
+    """
     while index < container.elements:
         if at > limit:
             return NO_ROOM, index, unclaimed, 0
@@ -143,7 +153,7 @@ def write_elements(at: int, limit: int, container: Container, index: int, unclai
             store16(at, _COMMA)
             at += 2
         if container.is_object:
-            at, claimed = write_key(at, limit, container, index)
+            at, claimed = write_key(at, limit, container, index, document_end, width)
             unclaimed -= claimed
             if at < 0:
                 return at, index, unclaimed, 0
@@ -151,14 +161,15 @@ def write_elements(at: int, limit: int, container: Container, index: int, unclai
         index += 1
         kind = load8(entry)
         source, stop = entry + 1, entry + 1 + width
-        in_entry = _LITERAL <= kind <= _UINT16 or (width == 4 and _INT32 <= kind <= _UINT32)
+        in_entry = _LITERAL <= kind <= _UINT16 or (width == _LARGE and _INT32 <= kind <= _UINT32)
         if not in_entry:
-            source, stop = seek(container, number_at(source, width)), container.stop
-            if source == 0:
+            offset = number_at(source, width)
+            source, stop = container.start + offset, container.stop
+            if offset < container.header or source > stop:
                 return REFUSED, index, unclaimed, 0
             if kind <= _LARGE_ARRAY:
                 return at, index, unclaimed, source
-        at, end = write_scalar(at, limit, kind, source, stop)
+        at, end = write_scalar(at, limit, kind, source, stop, document_end)
         unclaimed -= 0 if in_entry else end - source
         if at < 0 or unclaimed < 0:
             return min(at, REFUSED), index, unclaimed, 0
@@ -166,42 +177,31 @@ def write_elements(at: int, limit: int, container: Container, index: int, unclai
 
 
 @inlined
-def seek(container: Container, offset: int) -> int:
-    """Return the address at an offset, 0 if it is not between the header and the end."""
-    if offset < container.header or offset > container.stop - container.start:
-        return 0
-    return container.start + offset
-
-
-@inlined
-def write_key(at: int, limit: int, container: Container, index: int) -> tuple[int, int]:
+def write_key(at: int, limit: int, container: Container, index: int, document_end: int, width: int) -> tuple[int, int]:
     """Write a key and a colon; return also the length of the key."""
-    entry = container.start + 2 * container.width + index * (container.width + 2)
-    source = seek(container, number_at(entry, container.width))
-    length = load16(entry + container.width)
-    if source == 0 or length > container.stop - source:
+    entry = container.start + 2 * width + index * (width + 2)
+    offset, length = number_at(entry, width), load16(entry + width)
+    source = container.start + offset
+    if offset < container.header or source + length > container.stop:
         return REFUSED, 0
-    if length < 8 and source + 8 <= container.stop:
-        word = load64(source) & ~(-1 << 8 * length) | SPACES << 8 * length
-        if special_bytes(word) | word & HIGH_BITS == 0:
-            store8(at, QUOTE)
-            store64(at + 1, word)
-            store32(at + 1 + length, _AFTER_KEY)
-            return at + length + 4, length
+    end = write_short(at, source, length, document_end)
+    if end:
+        store32(end, _AFTER_KEY)
+        return end + 3, length
     at = write_quoted(at, limit, source, length)
     if at < 0:
         return at, 0
+    if at > limit:
+        return NO_ROOM, 0
     store16(at, _COLON)
     return at + 2, length
 
 
 @inlined
-def write_scalar(at: int, limit: int, kind: int, source: int, stop: int) -> tuple[int, int]:
+def write_scalar(at: int, limit: int, kind: int, source: int, stop: int, document_end: int) -> tuple[int, int]:
     """Write a value that is no array or object; return also the address after its bytes."""
-    if at > limit:
-        return NO_ROOM, source
     if kind in (_STRING, _OPAQUE):
-        return write_sized(at, limit, kind, source, stop)
+        return write_sized(at, limit, kind, source, stop, document_end)
     left = stop - source
     if kind == _LITERAL and left >= 1:
         return write_literal(at, load8(source)), source + 1
@@ -243,7 +243,7 @@ def write_literal(at: int, literal: int) -> int:
 
 
 @inlined
-def write_sized(at: int, limit: int, kind: int, source: int, stop: int) -> tuple[int, int]:
+def write_sized(at: int, limit: int, kind: int, source: int, stop: int, document_end: int) -> tuple[int, int]:
     """Write a string or an opaque value: (type), length, data."""
     type_code = 0
     if kind == _OPAQUE:
@@ -255,7 +255,11 @@ def write_sized(at: int, limit: int, kind: int, source: int, stop: int) -> tuple
     if length < 0 or length > stop - source:
         return REFUSED, source
     if kind == _STRING:
-        return write_quoted(at, limit, source, length), source + length
+        end = write_short(at, source, length, document_end)
+        if end == 0:
+            return write_quoted(at, limit, source, length), source + length
+        store8(end, QUOTE)
+        return end + 1, source + length
     return write_opaque(at, limit, type_code, source, length), source + length
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from binspark.kernels.blocks import copy_16_plain, copy_32_plain
-from binspark.kernels.compiler import kernel
+from binspark.kernels.compiler import inlined, kernel
 from binspark.kernels.layout import NO_ROOM, REFUSED
 from binspark.kernels.memory import load8, load64, store8, store16, store64
 from binspark.kernels.text import few_bytes, is_utf8
@@ -19,8 +19,8 @@ ROOM = 128
 
 QUOTE = ord('"')
 _LOW_BITS = 0x0101_0101_0101_0101
-HIGH_BITS = -0x7F7F_7F7F_7F7F_7F80  # the top bit of each of eight bytes
-SPACES = 0x20 * _LOW_BITS
+_HIGH_BITS = -0x7F7F_7F7F_7F7F_7F80  # the top bit of each of eight bytes
+_SPACES = 0x20 * _LOW_BITS
 _QUOTES = QUOTE * _LOW_BITS
 _BACKSLASHES = ord("\\") * _LOW_BITS
 _WIDEST = 4  # bytes of a character
@@ -41,6 +41,19 @@ def _escapes() -> np.ndarray:
 
 
 _ESCAPES = _escapes()
+
+
+@inlined
+def write_short(at: int, source: int, length: int, readable_end: int) -> int:
+    """Write a quote and up to 32 bytes of text that need no care; return the address after it.
+
+    0 if the text is longer, needs care, or begins where fewer than 32 bytes can be read.
+    """
+    if length > 32 or source + 32 > readable_end:
+        return 0
+    store8(at, QUOTE)
+    marks = copy_32_plain(at + 1, source)
+    return 0 if marks & ~(-1 << length) else at + 1 + length
 
 
 @kernel
@@ -64,13 +77,13 @@ def write_quoted(at: int, limit: int, source: int, length: int) -> int:
             return write_with_care(at, limit, source, end)
     elif left >= 8:
         head, tail = load64(source), load64(end - 8)
-        if (special_bytes(head) | special_bytes(tail)) | (head | tail) & HIGH_BITS:
+        if (special_bytes(head) | special_bytes(tail)) | (head | tail) & _HIGH_BITS:
             return write_with_care(at, limit, source, end)
         store64(at, head)
         store64(at + left - 8, tail)
     elif left:
         word = few_bytes(source, left)
-        if special_bytes(word) | word & HIGH_BITS:
+        if special_bytes(word) | word & _HIGH_BITS:
             return write_with_care(at, limit, source, end)
         store64(at, word)
     at += left
@@ -81,7 +94,7 @@ def write_quoted(at: int, limit: int, source: int, length: int) -> int:
 @kernel
 def write_with_care(at: int, limit: int, source: int, end: int) -> int:
     """Write the rest of a string, eight bytes at a time. From the first byte that is not ASCII on it is checked."""
-    unchecked = HIGH_BITS
+    unchecked = _HIGH_BITS
     while source < end:
         if at > limit:
             return NO_ROOM
@@ -111,10 +124,10 @@ def special_bytes(word: int) -> int:
     """Mark the bytes that need an escape, in their top bits. The lowest mark is right, others may be too many."""
     quotes = word ^ _QUOTES
     backslashes = word ^ _BACKSLASHES
-    marks = difference(word, SPACES) & ~word
+    marks = difference(word, _SPACES) & ~word
     marks |= difference(quotes, _LOW_BITS) & ~quotes
     marks |= difference(backslashes, _LOW_BITS) & ~backslashes
-    return marks & HIGH_BITS
+    return marks & _HIGH_BITS
 
 
 @kernel

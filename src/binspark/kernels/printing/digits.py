@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from binspark.kernels.compiler import inlined, kernel
-from binspark.kernels.memory import store8, store16, store64
+from binspark.kernels.memory import store8, store16, store32, store64
 from binspark.kernels.words import difference, leading_zeros, quotient, shift_right
 
 ZEROS = int.from_bytes(b"00000000", "little")
@@ -54,6 +54,11 @@ def digit_count(value: int) -> int:
 def write_leading(at: int, value: int) -> int:
     """Write a number below 10**8."""
     count = digit_count(value)
+    if value < 10_000:
+        hundreds = value // 100
+        digits = _PAIRS[hundreds] | _PAIRS[value - 100 * hundreds] << 16
+        store32(at, shift_right(digits, 32 - 8 * count))
+        return at + count
     store64(at, shift_right(eight_digits(value) + ZEROS, 64 - 8 * count))
     return at + count
 

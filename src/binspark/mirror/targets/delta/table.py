@@ -26,6 +26,7 @@ from binspark.schema.table import TableName
 
 _UNKNOWN_ROWS = -1
 _HOUR = 3600
+_SUFFIX = ".parquet"
 _KEEP_LOG = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 
 
@@ -108,7 +109,7 @@ class DeltaTargetTable:
             table = self._load_newest()
             table.create_checkpoint()
             table.cleanup_metadata()
-            return len(removed)
+            return sum(path.endswith(_SUFFIX) for path in removed)
 
     def _add_columns(self, table: DeltaTable, commit: Commit, change: SchemaChange) -> int:
         """Add columns, then commit the files, if there are any.
