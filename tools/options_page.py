@@ -18,6 +18,7 @@ from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, T
 from binspark.cli.command import RenamedOption
 from binspark.cli.main import COMMANDS, main
 from binspark.files.damage import SKIP_DAMAGED
+from binspark.options.mirror import MIRROR_OPTIONS
 from binspark.options.option import Option, Surface
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS
 from binspark.spark.options import SPARK_OPTIONS
@@ -119,6 +120,13 @@ def _live() -> Iterator[str]:
     yield "## Archiving a server\n"
     yield "Command `archive`; `binspark.open_archiver`.\n"
     yield from _table([_row(option) for option in ARCHIVE_OPTIONS])
+    yield "## Mirroring tables\n"
+    yield _paragraph(
+        "Command `mirror`; `binspark.mirror`. The options of the connection are those above, and `tables`, "
+        "`exclude_tables`, `zero_dates`, `undecodable` and `time` are those of rows; `time` is `string` if it is not "
+        "given, because neither format has such an interval. See [mirror.md](mirror.md)."
+    )
+    yield from _table([_row(option) for option in MIRROR_OPTIONS])
 
 
 def _events() -> Iterator[str]:
@@ -174,7 +182,8 @@ def click_options() -> dict[str, list[click.Option]]:
 
 
 def _commands() -> Iterator[str]:
-    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS)
+    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *MIRROR_OPTIONS)
+    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *live)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

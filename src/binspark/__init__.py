@@ -6,6 +6,7 @@
 
 logs       events, rows, batches
 servers    connect, follow, open_archiver
+mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server
 Spark      register, tables, latest, scd2, table_at, chunk_tables, expand, lag, LagListener, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, Damage, …
 errors     BinlogError and its subclasses, see `binspark.errors`
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.live import connect, follow, open_archiver
+    from binspark.mirror.api import mirror, open_mirror
     from binspark.mirror.table_at import table_at
     from binspark.position import Position
     from binspark.replication.chunk import LogChunk
@@ -98,7 +100,9 @@ __all__ = [
     "follow",
     "lag",
     "latest",
+    "mirror",
     "open_archiver",
+    "open_mirror",
     "register",
     "rows",
     "scd2",
@@ -133,7 +137,9 @@ _MODULES = {
     "follow": ("binspark.live", "follow"),
     "lag": ("binspark.spark.lag", "lag"),
     "latest": ("binspark.spark.latest", "latest"),
+    "mirror": ("binspark.mirror.api", "mirror"),
     "open_archiver": ("binspark.live", "open_archiver"),
+    "open_mirror": ("binspark.mirror.api", "open_mirror"),
     "register": ("binspark.spark.workers", "register"),
     "rows": ("binspark.files.changes", "read_changes"),
     "scd2": ("binspark.spark.scd2", "scd2"),

@@ -12,6 +12,7 @@ import pytest
 from binspark.changes.selection_options import SELECTION_OPTIONS, BatchOptions
 from binspark.files.read import ReadOptions
 from binspark.live import ArchiveArguments, connect, follow, open_archiver
+from binspark.options.mirror import MIRROR_OPTIONS, MirrorArguments
 from binspark.options.option import Surface
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS, ServerArguments
 from binspark.spark.options import SPARK_OPTIONS
@@ -41,6 +42,7 @@ def test_every_argument_in_python_is_on_the_page() -> None:
         name for function in (connect, follow, open_archiver) for name in inspect.signature(function).parameters
     }
     typed = {*BatchOptions.__annotations__, *ServerArguments.__annotations__, *ArchiveArguments.__annotations__}
+    typed |= set(MirrorArguments.__annotations__)
     names = (arguments - CALLS) | typed | set(get_type_hints(ReadOptions)) | {"schema_file", "table"}
     assert names - names_on_page(2) == set()
 
@@ -53,7 +55,7 @@ def test_every_option_of_spark_is_on_the_page() -> None:
 
 @pytest.mark.parametrize("surface", Surface)
 def test_a_name_has_one_meaning(surface: Surface) -> None:
-    tables = (*SELECTION_OPTIONS, *SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS)
+    tables = (*SELECTION_OPTIONS, *SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *MIRROR_OPTIONS)
     names = [option.name_on(surface) for option in tables if surface in option.surfaces]
     assert len(names) == len(set(names))
 
@@ -61,14 +63,14 @@ def test_a_name_has_one_meaning(surface: Surface) -> None:
 def test_an_option_has_one_name_on_all_surfaces() -> None:
     irregular = {
         option.name: option.spelling
-        for option in (*SELECTION_OPTIONS, *SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SPARK_OPTIONS)
+        for option in (*SELECTION_OPTIONS, *SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *MIRROR_OPTIONS)
         if option.spelling
     }
     assert irregular == {"start": {Surface.SPARK: "startingOffsets"}}  # as Spark's own streaming sources call it
 
 
 def test_commands_spell_the_names_of_the_tables() -> None:
-    tables = (*SELECTION_OPTIONS, *SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS)
+    tables = (*SELECTION_OPTIONS, *SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *MIRROR_OPTIONS)
     spelled = {option.name: option.name_on(Surface.COMMAND_LINE) for option in tables}
     found = {
         (option.name, option.opts[-1])

@@ -56,7 +56,7 @@ CLOSED_PIPE = 128 + 13
 FAILED = 1
 _NAME = "binspark"
 _COMPLETION = "_BINSPARK_COMPLETE"
-_WITH_SPARK = frozenset({"demo"})
+_WITH_SPARK = frozenset({"demo", "mirror"})
 
 COMMANDS = {
     "events": ("binspark.cli.events", "events_command"),
@@ -69,6 +69,7 @@ COMMANDS = {
     "export": ("binspark.cli.export", "export_command"),
     "archive": ("binspark.cli.archive", "archive_command"),
     "tail": ("binspark.cli.tail", "tail_command"),
+    "mirror": ("binspark.cli.mirror", "mirror_command"),
     "doctor": ("binspark.cli.doctor", "doctor_command"),
     "demo": ("binspark.cli.demo", "demo_command"),
 }

@@ -138,6 +138,18 @@ def days(value: float | str) -> float:
     return number
 
 
+_SPAN = re.compile(r"(\d+(?:\.\d*)?)\s*(ms|s|m|h|d)?", re.IGNORECASE)
+_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def time_span(value: float | str) -> float:
+    """Parse a time span, in seconds or with a unit: 30, 500ms, 30s, 5m, 1h, 7d. It may be 0."""
+    match = _SPAN.fullmatch(str(value).strip())
+    if match is None:
+        raise InvalidValue("a time span such as 30s, 5m, 1h or 7d", value)
+    return float(match[1]) * _UNITS[(match[2] or "").lower()]
+
+
 def size(value: int | str) -> int:
     """Parse a size in bytes: 500000, 500k, 64 MB, 2 GiB, 1T. Units are powers of 1024."""
     match = _SIZE.fullmatch(str(value).strip())

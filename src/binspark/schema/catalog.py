@@ -27,6 +27,7 @@ from binspark.schema.changes import (
     NotUnderstood,
     RenameTables,
     RenameTo,
+    ReplaceRows,
     TemporaryTables,
     Unreadable,
 )
@@ -333,7 +334,9 @@ def affected_tables(change: Change) -> tuple[TableName, ...]:
         case RenameTables(pairs):
             return tuple(name for pair in pairs for name in pair)
         case AlterTable(name, steps):
-            return (name, *(step.name for step in steps if isinstance(step, RenameTo)))
+            renamed = (step.name for step in steps if isinstance(step, RenameTo))
+            exchanged = (step.other for step in steps if isinstance(step, ReplaceRows) and step.other is not None)
+            return (name, *renamed, *exchanged)
         case CreateTable(name) | CopyTable(name):
             return (name,)
     return ()

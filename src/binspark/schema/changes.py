@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -54,7 +54,12 @@ class TypeSpec:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSpec:
-    """A column as it is written in a statement. `nullable` is None if it has neither NULL nor NOT NULL."""
+    """A column as it is written in a statement.
+
+    nullable  None if it has neither NULL nor NOT NULL
+    default   the text of a constant after DEFAULT, None for NULL or no default
+    computed  whether the server computes its values: they are generated, numbered, or the default is an expression
+    """
 
     name: str
     type: TypeSpec
@@ -66,6 +71,8 @@ class ColumnSpec:
     primary: bool = False
     unique: bool = False
     row_period: bool = False
+    default: str | None = field(default=None, compare=False)
+    computed: bool = field(default=False, compare=False)
 
 
 class KeyPart(NamedTuple):
@@ -186,6 +193,16 @@ class SystemVersioning:
     enabled: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ReplaceRows:
+    """DROP, TRUNCATE or EXCHANGE PARTITION, IMPORT or DISCARD TABLESPACE: the log has no rows events of the rows.
+
+    `other` is the table that a partition is exchanged with.
+    """
+
+    other: TableName | None = None
+
+
 Step = (
     AddColumn
     | ChangeColumn
@@ -199,6 +216,7 @@ Step = (
     | DefaultCharset
     | RenameTo
     | SystemVersioning
+    | ReplaceRows
 )
 
 

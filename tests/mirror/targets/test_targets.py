@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pyarrow as pa
@@ -295,8 +297,6 @@ def test_the_files_of_many_cuts_are_joined(target: Target, monkeypatch: pytest.M
 
 
 def test_old_cuts_are_removed_but_not_the_newest(target: Target) -> None:
-    import time
-
     now = time.time_ns() // 1000
     target.clean_up_cuts(60)
     for number in (1, 2):
@@ -323,3 +323,26 @@ def test_a_snapshot_has_its_chunks_in_the_state(items: TargetTable) -> None:
     state = TableState("m1", Phase.SNAPSHOT, state_at(4).position, "{}", ("id",), ("[1]", "[2]"), state_at(9).position)
     items.commit(Commit(items.read(), state, [write_file(items.directory, SCHEMA, [FIRST])]))
     assert items.read().state == state
+
+
+def test_tables_are_committed_in_parallel(target: Target) -> None:
+    names = [TableName("shop", f"t{number}") for number in range(8)]
+    tables = [target.create(name, SCHEMA, state_at(4)) for name in names]
+
+    def commit_often(table: TargetTable) -> None:
+        version = table.read()
+        for offset in range(10, 15):
+            file = write_file(table.directory, SCHEMA, [{"id": offset, "name": "x"}])
+            version = table.commit(Commit(version, state_at(offset), [file], version.files))
+
+    with ThreadPoolExecutor(len(tables)) as pool:
+        list(pool.map(commit_often, tables))
+    assert target.tables() == names
+    assert [rows_of(table) for table in tables] == [[{"id": 14, "name": "x"}]] * len(tables)
+
+
+def test_a_hundred_tables_are_found(target: Target) -> None:
+    names = [TableName("shop", f"t{number:03}") for number in range(100)]
+    for name in names:
+        target.create(name, SCHEMA, state_at(4))
+    assert target.tables() == names

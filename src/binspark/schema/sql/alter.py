@@ -20,6 +20,7 @@ from binspark.schema.changes import (
     RenameColumn,
     RenameKey,
     RenameTo,
+    ReplaceRows,
     Step,
     SystemVersioning,
 )
@@ -47,6 +48,7 @@ _PARTITION_WORK = (
     "DISCARD",
     "IMPORT",
 )
+_REPLACE_ROWS = ("TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT")
 _OPTIONS = frozenset(
     (
         "ALGORITHM",
@@ -127,11 +129,20 @@ def _read_steps(sql: SqlReader) -> Iterator[Step]:
     elif sql.at("ORDER", "BY"):
         _skip_order(sql)
     elif sql.at_any(*_PARTITION_WORK):
-        sql.skip_rest()
+        yield from _partition_work(sql)
     elif sql.word in _OPTIONS or sql.is_sign("=", ahead=1):
         yield from _skip_options(sql)
     else:
         raise sql.refused("a step of ALTER TABLE")
+
+
+def _partition_work(sql: SqlReader) -> Iterator[Step]:
+    """Read what is done with partitions or a tablespace: columns and keys stay, but rows may not."""
+    if sql.at_any(*_REPLACE_ROWS):
+        while not (sql.ended or sql.at("WITH", "TABLE")):
+            sql.skip_one()
+        yield ReplaceRows(sql.table_name() if sql.accept("WITH", "TABLE") else None)
+    sql.skip_rest()
 
 
 def _rest_of_charset(sql: SqlReader, request: CharsetRequest) -> CharsetRequest:
@@ -249,6 +260,7 @@ def _drop(sql: SqlReader) -> Iterator[Step]:
         yield SystemVersioning(False)
     elif sql.at("PARTITION"):
         sql.skip_rest()
+        yield ReplaceRows()
     else:
         sql.accept("COLUMN")
         if_exists = sql.accept("IF", "EXISTS")

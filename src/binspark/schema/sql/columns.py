@@ -34,7 +34,7 @@ def read_definition(sql: SqlReader, name: str) -> ColumnSpec:
     kind = read_type(sql)
     draft = _Draft()
     if is_serial:
-        draft.fields.update(nullable=False, unique=True)
+        draft.fields.update(nullable=False, unique=True, computed=True)
     while not (sql.ended or sql.is_sign(",") or sql.is_sign(")") or sql.at_any("FIRST", "AFTER")):
         _read_attribute(sql, draft)
     request = CharsetRequest(draft.charset, draft.collate, draft.binary)
@@ -126,36 +126,48 @@ def _as(sql: SqlReader, draft: _Draft) -> None:
         if not sql.accept_any("START", "END"):
             raise sql.refused("START or END")
         draft.fields.update(row_period=True, nullable=False)
-    elif not sql.accept("IDENTITY"):
-        sql.skip_parentheses()
+    else:
+        draft.fields["computed"] = True
+        if not sql.accept("IDENTITY"):
+            sql.skip_parentheses()
 
 
-def _default(sql: SqlReader, _draft: _Draft) -> None:
-    """Skip the value of DEFAULT: a literal, a call, an expression in parentheses, NEXT VALUE FOR a sequence."""
+_CONSTANTS = {"TRUE": "1", "FALSE": "0", "NULL": None}
+
+
+def _default(sql: SqlReader, draft: _Draft) -> None:
+    """Read the value of DEFAULT: a literal, a call, an expression in parentheses, NEXT VALUE FOR a sequence."""
+    draft.fields["computed"] = True
     if sql.accept("NEXT", "VALUE", "FOR") or sql.accept("PREVIOUS", "VALUE", "FOR"):
         sql.other_table_name()
         return
+    sign = ""
     while sql.is_sign("-") or sql.is_sign("+"):
-        sql.next()
+        sign += sql.next().value.replace("+", "")
     typed_literal = sql.at_any("DATE", "TIME", "TIMESTAMP") and sql.peek(1).kind is Kind.TEXT
-    sql.skip_one()
     if typed_literal:
         sql.next()
+    token = sql.peek()
+    sql.skip_one()
+    if token.kind in (Kind.TEXT, Kind.NUMBER) or token.word in _CONSTANTS:
+        value = _CONSTANTS.get(token.word, token.value)
+        draft.fields.update(computed=False, default=value if len(sign) % 2 == 0 else f"-{value}")
     while sql.is_sign("(") or sql.is_sign("."):
+        draft.fields.update(computed=True, default=None)
         sql.skip_one()
         if sql.peek().kind is Kind.WORD and sql.is_sign("(", ahead=1):
             sql.next()
 
 
-def _on(sql: SqlReader, draft: _Draft) -> None:
+def _on(sql: SqlReader, _draft: _Draft) -> None:
     """Skip ON UPDATE with a function, or with the action of a foreign key."""
     sql.expect("UPDATE")
-    _default(sql, draft)
+    _default(sql, _Draft())
 
 
 def _serial(sql: SqlReader, draft: _Draft) -> None:
     sql.expect("DEFAULT", "VALUE")
-    draft.fields.update(nullable=False, unique=True)
+    draft.fields.update(nullable=False, unique=True, computed=True)
 
 
 def _references(sql: SqlReader, _draft: _Draft) -> None:
@@ -212,7 +224,7 @@ _ATTRIBUTES: dict[str, Callable[[SqlReader, _Draft], None]] = {
     "PRIMARY": _primary,
     "KEY": _set(primary=True),
     "UNIQUE": _unique,
-    "AUTO_INCREMENT": _set(nullable=False),
+    "AUTO_INCREMENT": _set(nullable=False, computed=True),
     "DEFAULT": _default,
     "ON": _on,
     "SERIAL": _serial,

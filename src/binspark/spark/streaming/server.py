@@ -24,7 +24,7 @@ from binspark.replication.schema_at import history_at, statements_after
 from binspark.replication.settings import FollowSettings, StreamSettings
 from binspark.replication.start import Earliest, parse_start
 from binspark.schema.history import SchemaHistory, may_define_tables
-from binspark.server.config import connection_config
+from binspark.server.config import ConnectionConfig, connection_config
 from binspark.server.connection import Connection
 from binspark.server.info import ServerLog, bytes_after, purged_gtids, server_info, server_logs
 from binspark.server.retry import Retry, RetryingConnection
@@ -62,8 +62,10 @@ class ServerSource:
     Who gives it knows the schemas of tables: then the server is not asked for them.
     """
 
-    def __init__(self, options: SourceOptions, ends_batch: EndsBatch | None = None) -> None:
-        self._config = connection_config(**connection_arguments(options.server))
+    def __init__(
+        self, options: SourceOptions, ends_batch: EndsBatch | None = None, config: ConnectionConfig | None = None
+    ) -> None:
+        self._config = config or connection_config(**connection_arguments(options.server))
         self._may_lose = not options.fail_on_data_loss
         self._selection = options.selection
         self._is_typed = options.table is not None

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 import pyarrow as pa
-from deltalake import DeltaTable, PostCommitHookProperties, Schema
+from deltalake import DeltaTable, PostCommitHookProperties, Schema, TableFeatures
 from deltalake.transaction import AddAction, RemoveAction
 
 from binspark.files.storage.options import Storage
@@ -85,6 +85,7 @@ class DeltaTargetTable:
             if change is None:
                 version = self._write(table, commit, "append", table.schema())
             elif _replaces_all(commit):
+                self._enable_types(table, commit, change.schema)
                 version = self._write(table, commit, "overwrite", ordered_schema(change.schema))
             elif only_adds(change):
                 version = self._add_columns(table, commit, change)
@@ -126,6 +127,15 @@ class DeltaTargetTable:
             fields = Schema.from_arrow(pa.schema(added)).fields
             table.alter.add_columns(fields, commit_properties=properties, post_commithook_properties=_KEEP_LOG)
         return self._write(table, commit, "append", table.schema()) if has_files or not added else table.version()
+
+    @staticmethod
+    def _enable_types(table: DeltaTable, commit: Commit, schema: pa.Schema) -> None:
+        """Allow the table to have times without a zone, in a commit of its own: an overwrite does not do that."""
+        has_times = any(pa.types.is_timestamp(field.type) and field.type.tz is None for field in schema)
+        if has_times and "timestampNtz" not in (table.protocol().writer_features or ()):
+            properties = commit_properties(table.version() + 1, commit.base.state or commit.state)
+            feature = TableFeatures.TimestampWithoutTimezone
+            table.alter.add_feature(feature, allow_protocol_versions_increase=True, commit_properties=properties)
 
     def _write(self, table: DeltaTable, commit: Commit, mode: str, schema: Schema) -> int:
         now, version = int(time.time() * 1000), table.version() + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 from deltalake import DeltaTable, Schema
@@ -43,18 +43,19 @@ class DeltaTarget:
     def tables(self) -> list[TableName]:
         """Return the tables that are there."""
         with delta_errors(self._uri, self._storage):
-            return sorted(
-                TableName(name_of_directory(schema), name_of_directory(table))
-                for schema in self._directories()
-                if schema != CUT_TABLE
-                for table in self._directories(schema)
-                if self._is_table(schema, table)
-            )
+            schemas = [schema for schema in self._directories() if schema != CUT_TABLE]
+            found = [(schema, table) for schema in schemas for table in self._directories(schema)]
+            are_tables = self._are_tables(found)
+        return sorted(
+            TableName(name_of_directory(schema), name_of_directory(table))
+            for (schema, table), is_table in zip(found, are_tables, strict=True)
+            if is_table
+        )
 
     def table(self, name: TableName) -> DeltaTargetTable | None:
         """Return a table, None if it is not there."""
         with delta_errors(self._table_uri(name), self._storage):
-            is_there = self._is_table(*_directory(name))
+            [is_there] = self._are_tables([_directory(name)])
         return DeltaTargetTable(name, self._table_uri(name), self._storage) if is_there else None
 
     def create(self, name: TableName, schema: pa.Schema, state: TableState) -> DeltaTargetTable:
@@ -134,11 +135,13 @@ class DeltaTarget:
     def _table_uri(self, name: TableName) -> str:
         return child_directory(self._uri, *_directory(name))
 
-    def _is_table(self, schema: str, table: str) -> bool:
+    def _are_tables(self, directories: Sequence[tuple[str, str]]) -> list[bool]:
+        """Return which directories have a log. A store is asked for all of them at once."""
         from pyarrow.fs import FileType
 
-        directory = open_directory(child_directory(self._uri, schema, table), self._storage)
-        return bool(directory.files.get_file_info(directory.path(_LOG)).type is FileType.Directory)
+        root = open_directory(self._uri, self._storage)
+        found = root.files.get_file_info([root.path(f"{schema}/{table}/{_LOG}") for schema, table in directories])
+        return [info.type is FileType.Directory for info in found]
 
     def _directories(self, *names: str) -> Iterator[str]:
         from pyarrow.fs import FileSelector, FileType

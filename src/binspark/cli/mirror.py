@@ -1,0 +1,139 @@
+"""`binspark mirror`: tables of a server in Delta or Iceberg, kept equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from binspark.changes.selection_options import SELECTION_OPTIONS
+from binspark.cli.command import Command, click_option
+from binspark.cli.live import stop_on_signal, warnings_to
+from binspark.cli.output import echo, json_line, print_message
+from binspark.cli.server_options import drop_connection, live_option, take_connection, with_server_options
+from binspark.errors import BinlogError, OptionError
+from binspark.options.mirror import MIRROR_OPTIONS
+
+if TYPE_CHECKING:
+    from binspark.mirror.progress import Report
+    from binspark.mirror.run import Mirror
+    from binspark.server.config import ConnectionConfig
+
+_MIRROR = {option.name: option for option in MIRROR_OPTIONS}
+_ROWS = {option.name: option for option in SELECTION_OPTIONS}
+_OF_ROWS = ("exclude_tables", "zero_dates", "undecodable", "time")
+_FAILED = 1
+
+
+def _mirror_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a mirror, as they were typed."""
+    for name in reversed(_OF_ROWS):
+        settings = {"default": None, "help": _ROWS[name].help + "  [default: string]"} if name == "time" else {}
+        command = click_option(_ROWS[name], parse=False, **settings)(command)
+    for option in reversed(MIRROR_OPTIONS):
+        if option.name != "once":
+            command = click_option(option, parse=False)(command)
+    return command
+
+
+@click.command("mirror", cls=Command)
+@click.argument("logs", nargs=-1, metavar="[LOG…]")
+@with_server_options
+@click_option(_ROWS["tables"], parse=False, required=True, help="Mirror these tables: names, or patterns ('shop.*').")
+@click.option("--target", required=True, metavar="DIR|URI", help="Where the tables are: a directory, or s3://lake/.")
+@_mirror_options
+@live_option(
+    "start",
+    parse=False,
+    help="Where the log begins to be read if no rows are copied: earliest, latest, or FILE:POSITION.  "
+    "[default: earliest]",
+)
+@click.option(
+    "--once/--continuous",
+    default=False,
+    help="End when everything is applied that the source has now, or go on until it is stopped.  [default: continuous]",
+)
+@click.option(
+    "--progress",
+    type=click.Choice(["table", "lines", "jsonl", "none"]),
+    default="table",
+    show_default=True,
+    help="How progress is shown: a table that is updated in a terminal, lines, or JSON lines.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what will be done with each table, and do nothing.")
+def mirror_command(logs: tuple[str, ...], target: str, progress: str, dry_run: bool, **options: Any) -> int:
+    """Keep tables in Delta or Iceberg equal to those of a server.
+
+    Rows are copied first, without locks, then the changes of the log are applied, schema changes included. Each table
+    contains the position that it is at: the command may be interrupted or killed at any time, and continues where it
+    was. Without LOG, changes come from the server; with LOG, from an archive or log files.
+
+    Exit code 0: stopped, or all is applied. 1: the mirror cannot go on. 2: wrong use, or no connection.
+    """
+    from binspark.cli.mirror_output import print_plan, shown_progress
+
+    source = _source(logs, options)
+    with shown_progress(progress) as show, warnings_to(_warner(progress)):
+        mirror = _opened(source, target, options, show)
+        if dry_run:
+            print_plan(mirror.plan(), progress)
+            return 0
+        try:
+            with stop_on_signal(mirror.stop):
+                report = mirror.run()
+        except OptionError:
+            raise
+        except BinlogError as error:
+            print_message(error)
+            return _FAILED
+    if progress == "table":
+        from binspark.cli.mirror_output import summary
+
+        echo(summary(report), err=True)
+    return 0
+
+
+def _source(logs: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...] | ConnectionConfig:
+    """Return where changes come from. A server is checked for problems first."""
+    if logs:
+        drop_connection(options)
+        return logs
+    connection = take_connection(options)
+    _print_problems(connection)
+    return connection
+
+
+def _opened(
+    source: tuple[str, ...] | ConnectionConfig, target: str, options: dict[str, Any], show: Callable[[Report], None]
+) -> Mirror:
+    """Open a mirror, with a Spark session for large ranges; errors name options as they were typed."""
+    from binspark.mirror.api import open_mirror
+    from binspark.spark.session import local_session
+
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    tables = given.pop("tables")
+    try:
+        return open_mirror(lambda: local_session("binspark mirror"), source, target, tables, on_report=show, **given)
+    except OptionError as error:
+        name = error.option or ""
+        raise error.spelled(f"--{name.replace('_', '-')}") if name and not name.startswith("-") else error from None
+
+
+def _print_problems(connection: ConnectionConfig) -> None:
+    """Print the problems of the server's settings, which a mirror will have, too."""
+    from binspark.cli.mirror_output import print_problems
+    from binspark.doctor.read_profile import read_profile
+    from binspark.doctor.rule import Severity
+    from binspark.doctor.rules import find_problems
+    from binspark.live import connect
+
+    with connect(connection) as server:
+        findings = find_problems(read_profile(server, check_tables=False))
+    print_problems([finding for finding in findings if finding.severity is not Severity.NOTE])
+
+
+def _warner(progress: str) -> Callable[[str], None]:
+    if progress == "jsonl":
+        return lambda message: echo(json_line({"warning": message}), err=True)
+    return print_message

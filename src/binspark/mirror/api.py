@@ -1,0 +1,155 @@
+"""A mirror as one call: `binspark.mirror`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Unpack
+
+from binspark.changes.selection_options import SELECTION_OPTIONS
+from binspark.columns.options import ColumnOptions
+from binspark.errors import OptionError
+from binspark.files.storage.options import Storage
+from binspark.kernels import cache
+from binspark.mirror.mirrored_table import MIRROR_OPTIONS as MIRROR_COLUMNS
+from binspark.mirror.progress import Report
+from binspark.mirror.run import Mirror
+from binspark.mirror.settings import DropMode, MirrorSettings, SnapshotMode
+from binspark.mirror.source import ArchiveChanges, ChangeSource, ServerChanges, TablePatterns
+from binspark.mirror.targets.parse import Format, parse_target
+from binspark.options.mirror import MIRROR_OPTIONS, MirrorArguments
+from binspark.options.option import Option, OptionTable, Surface, warn_renamed
+from binspark.options.server import STREAM_OPTIONS, ServerArguments, connection_arguments
+from binspark.server.config import ConnectionConfig, connection_config
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from binspark.mirror.runners.runner import Runner
+
+Source = ConnectionConfig | ServerArguments | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""A server, by its connection or the options of one; or the logs of one: an archive, files, patterns."""
+
+_OF_ROWS = tuple(
+    option
+    for option in SELECTION_OPTIONS
+    if option.name in ("tables", "exclude_tables", "zero_dates", "undecodable", "time")
+)
+_START = next(option for option in STREAM_OPTIONS if option.name == "start")
+_OPTIONS: OptionTable[Option] = OptionTable((*MIRROR_OPTIONS, *_OF_ROWS, _START), Surface.PYTHON, warn_renamed)
+_FIELDS = {
+    "mirror_id": "mirror_id",
+    "resnapshot": "resnapshot",
+    "start": "start",
+    "once": "once",
+    "apply_every": "apply_seconds",
+    "apply_bytes": "apply_bytes",
+    "local_bytes": "local_bytes",
+    "rows_per_chunk": "rows_per_chunk",
+    "accept_foreign": "accept_foreign",
+    "clean_up_every": "clean_up_seconds",
+    "keep_versions": "keep_seconds",
+}
+"""The options that are fields of `MirrorSettings`."""
+
+
+def mirror(
+    spark: SparkSession | None,
+    source: Source,
+    target: str | os.PathLike[str],
+    tables: str | Iterable[str],
+    *,
+    storage: Storage | None = None,
+    on_report: Callable[[Report], None] | None = None,
+    **options: Unpack[MirrorArguments],
+) -> Report:
+    """Bring tables of a target up to date with their source; return how far they are.
+
+    spark      runs large ranges of the log; None runs everything in this process
+    source     a server: the options of a connection as a dictionary; or logs: an archive, files, patterns
+    target     a directory or a URI
+    tables     names, or patterns such as `shop.*`
+    storage    how the target is reached, if its URI and the environment do not say it
+    on_report  is called with the progress
+
+    The other options are those of `MirrorArguments`. With `once=False` the call does not end: `open_mirror` returns
+    what can be stopped.
+
+    >>> binspark.mirror(spark, {"host": "db1", "user": "repl"}, "s3://lake/", "shop.*")  # doctest: +SKIP
+    """
+    options.setdefault("once", True)
+    return open_mirror(spark, source, target, tables, storage=storage, on_report=on_report, **options).run()
+
+
+def open_mirror(
+    spark: SparkSession | Callable[[], SparkSession] | None,
+    source: Source,
+    target: str | os.PathLike[str],
+    tables: str | Iterable[str],
+    *,
+    storage: Storage | None = None,
+    on_report: Callable[[Report], None] | None = None,
+    **options: Unpack[MirrorArguments],
+) -> Mirror:
+    """Return a mirror, which `run` lets run until `stop` is called. The arguments are those of `mirror`.
+
+    `spark` may be a function, which is called when a range is first large enough for Spark.
+    """
+    cache.enable()
+    given = read_options({"tables": tables, **options})
+    patterns = TablePatterns(given.pop("tables"), given.pop("exclude_tables", frozenset()))
+    kind, catalog = Format(given.pop("format", Format.DELTA)), given.pop("catalog", None)
+    settings = make_settings(given)
+    return Mirror(
+        open_source(source, patterns),
+        parse_target(os.fspath(target), kind, catalog, storage),
+        patterns,
+        settings,
+        spark_runner=None if spark is None else _spark_runner(spark),
+        on_report=on_report,
+    )
+
+
+def read_options(given: Mapping[str, Any], surface: Surface = Surface.PYTHON) -> dict[str, Any]:
+    """Return what options mean, by their names in Python; those that are None are not given."""
+    return {
+        name: option.read(value, surface)
+        for name, (option, value) in _OPTIONS.find_all(given).items()
+        if value is not None
+    }
+
+
+def make_settings(given: Mapping[str, Any]) -> MirrorSettings:
+    """Return settings of options that were read."""
+    fields = {_FIELDS[name]: value for name, value in given.items() if name in _FIELDS}
+    if "snapshot" in given:
+        fields["snapshot"] = SnapshotMode(given["snapshot"])
+    if "on_drop" in given:
+        fields["on_drop"] = DropMode(given["on_drop"])
+    policies = {name: given[name] for name in ("zero_dates", "undecodable", "time") if name in given}
+    columns: ColumnOptions = replace(MIRROR_COLUMNS, **policies)
+    return MirrorSettings(columns=columns, **fields)
+
+
+def open_source(source: Source, patterns: TablePatterns, storage: Storage | None = None) -> ChangeSource:
+    """Return a source of changes: a server, or logs."""
+    if isinstance(source, ConnectionConfig):
+        return ServerChanges(source, patterns)
+    if isinstance(source, Mapping):
+        return ServerChanges(connection_config(**connection_arguments(source)), patterns)
+    paths = [source] if isinstance(source, str | os.PathLike) else list(source)
+    if not paths:
+        raise OptionError("must be a server or logs, got nothing", option="source")
+    return ArchiveChanges(tuple(os.fspath(path) for path in paths), patterns, storage)
+
+
+def _spark_runner(spark: SparkSession | Callable[[], SparkSession]) -> Callable[[], Runner]:
+    @lru_cache(maxsize=1)
+    def runner() -> Runner:
+        from binspark.mirror.runners.spark import SparkRunner
+
+        return SparkRunner(spark() if callable(spark) else spark)
+
+    return runner

@@ -1,0 +1,182 @@
+"""One range of the log, applied to all tables: each table in one commit, with the position after the range."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from binspark.errors import SchemaError
+from binspark.mirror.incomplete import completed
+from binspark.mirror.open_table import OpenTable, OtherMirror
+from binspark.mirror.runners.runner import Runner, TaskResult
+from binspark.mirror.schema_changes import Pending
+from binspark.mirror.source import ChangeSource
+from binspark.mirror.state import Phase, TableState
+from binspark.mirror.statements import StatementApplier
+from binspark.mirror.tables import MirroredTables
+from binspark.mirror.targets.target import CommitConflict, Cut
+from binspark.replication.position import BinlogPosition
+from binspark.schema.table import TableName
+from binspark.spark.streaming.statements import Statement
+
+log = logging.getLogger("binspark.mirror")
+_ATTEMPTS = 5
+
+
+@dataclass(slots=True)
+class AppliedRange:
+    """What was done with a range.
+
+    changes   how many records were applied to each table
+    bytes     how many bytes of data files were written
+    """
+
+    start: BinlogPosition
+    end: BinlogPosition
+    changes: dict[TableName, int] = field(default_factory=dict)
+    bytes: int = 0
+
+
+class RangeApplier:
+    """Applies ranges of the log, one after the other.
+
+    choose_runner   returns what runs a range
+    checkpoint      is called between the steps that a crash may come between; tests crash there
+    """
+
+    def __init__(
+        self,
+        source: ChangeSource,
+        tables: MirroredTables,
+        statements: StatementApplier,
+        choose_runner: Callable[[BinlogPosition, BinlogPosition], Runner],
+        checkpoint: Callable[[str], None] = lambda _step: None,
+    ) -> None:
+        self._source = source
+        self._tables = tables
+        self._statements = statements
+        self._choose_runner = choose_runner
+        self._checkpoint = checkpoint
+        self._consistent_from: dict[TableName, BinlogPosition] = {}
+
+    def apply(self, start: BinlogPosition, end: BinlogPosition) -> AppliedRange:
+        """Apply a range, make the change of the statement that it ends with, and store the cut."""
+        found = self._source.statements(start, end)
+        statements = [statement for statement in found if self._tables.patterns.concerns(statement.change)]
+        for statement in found:
+            if statement not in statements:
+                self._tables.apply(statement.change, statement.origin)
+        for statement in statements:
+            self._statements.before_rows(statement, start)
+        pending: dict[TableName, Pending] = {}
+        emptied: set[TableName] = set()
+        for statement in statements:
+            pending |= self._statements.pending(statement)
+            emptied |= self._statements.emptied(statement)
+        applied = AppliedRange(start, end)
+        due = [table for table in self._tables if _is_due(table, end) and table.name not in emptied]
+        self._apply_rows(applied, due, pending)
+        self._checkpoint("rows")
+        self._make_changes(statements)
+        for table in self._tables:
+            if table.is_applied:
+                table.skip_to(end)
+        self._checkpoint("before the cut")
+        self.cut(end)
+        self._checkpoint("after the cut")
+        return applied
+
+    def cut(self, position: BinlogPosition) -> None:
+        """Store that all tables are at a position."""
+        versions = tuple((table.name, table.version.version) for table in self._tables if table.is_applied)
+        gtids = "" if position.gtids is None else str(position.gtids)
+        now = time.time_ns() // 1000
+        self._tables.commit_cut(Cut(self._tables.next_cut_number, str(position), gtids, now, versions))
+
+    def _make_changes(self, statements: Sequence[Statement]) -> None:
+        for statement in statements:
+            self._statements.after_rows(statement)
+            self._checkpoint("statement")
+
+    def _apply_rows(self, applied: AppliedRange, tables: list[OpenTable], pending: dict[TableName, Pending]) -> None:
+        """Apply the rows of a range to tables. Where another program was faster, plan again on what it committed."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            results = self._run(applied, tables) if tables else {}
+            conflicts: list[OpenTable] = []
+            for number, table in enumerate(tables):
+                state, own = self._state_after(table, applied.end, pending), results.get(number, [])
+                if not own and state == replace(table.state, position=applied.end):
+                    continue
+                try:
+                    self._commit(applied, table, state, own)
+                except CommitConflict as error:
+                    log.warning("%s: %s", table.name, error.message)
+                    conflicts.append(table)
+                self._checkpoint("table")
+            tables = [table for table in conflicts if _reread(table, applied.end)]
+            if not tables:
+                return
+            log.warning("attempt %d of %d: planning %d tables again", attempt, _ATTEMPTS, len(tables))
+        raise CommitConflict(
+            f"{tables[0].target.address} was changed by another program {_ATTEMPTS} times while a range was applied"
+        )
+
+    def _state_after(self, table: OpenTable, end: BinlogPosition, pending: dict[TableName, Pending]) -> TableState:
+        state = table.state
+        later = self._consistent_from.pop(table.name, None)
+        if later is not None:
+            state = replace(state, phase=Phase.CATCH_UP, consistent_from=later)
+        state = state.moved(end)
+        left = pending.get(table.name)
+        return state if left is None else replace(state, pending=left.to_json())
+
+    def _commit(
+        self, applied: AppliedRange, table: OpenTable, state: TableState, results: Sequence[TaskResult]
+    ) -> None:
+        added = [file for result in results for file in result.rewritten.added]
+        table.commit(state, added, (file for result in results for file in result.rewritten.removed))
+        applied.changes[table.name] = sum(result.changes for result in results)
+        applied.bytes += sum(file.size for file in added)
+
+    def _run(self, applied: AppliedRange, tables: Sequence[OpenTable]) -> dict[int, list[TaskResult]]:
+        limits = self._tables.settings.limits
+        works = [table.work(number, limits) for number, table in enumerate(tables)]
+        parts = self._source.tasks(applied.start, applied.end, self._tables.catalog)
+        results = self._choose_runner(applied.start, applied.end).run(parts, works)
+        by_table: dict[int, list[TaskResult]] = {}
+        for result in results:
+            by_table.setdefault(result.table, []).append(result)
+        for number, own in by_table.items():
+            if any(result.rewritten.incomplete for result in own):
+                by_table[number] = self._complete(tables[number], own)
+        return by_table
+
+    def _complete(self, table: OpenTable, results: list[TaskResult]) -> list[TaskResult]:
+        """Return results with the rows of which the log has only some columns, as they are on the server now.
+
+        From there on the table is consistent again when the log was applied up to now.
+        """
+        if self._source.config is None:
+            raise SchemaError(
+                f"{table.name}: the log changes rows that are not in the mirror, and has only some of their columns; "
+                "mirror from the server, or from logs with binlog_row_image=FULL"
+            )
+        done = completed(self._source.config, table, results, self._tables.settings.limits)
+        self._consistent_from[table.name] = self._source.head()
+        return done
+
+
+def _is_due(table: OpenTable, end: BinlogPosition) -> bool:
+    return table.is_applied and not table.position.reaches(end)
+
+
+def _reread(table: OpenTable, end: BinlogPosition) -> bool:
+    """Read a table that another program has changed; return whether the range still has to be applied."""
+    before = table.state
+    table.reread()
+    if table.state != before:
+        message = f"another process of this mirror writes {table.target.address}"
+        raise OtherMirror(f"{message}: it is at {table.state.position.describe()}; stop one of them")
+    return not table.position.reaches(end)

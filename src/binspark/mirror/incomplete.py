@@ -1,0 +1,56 @@
+"""Rows of which the log has only some columns, and the mirror none: they are read from the server.
+
+With MINIMAL images that happens while a table catches up that was copied: a row was read under its new key, or was not
+there yet. And it happens with new rows: the log does not contain columns that got their defaults. The server has the
+row as it is now; the changes until then follow in the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from binspark.mirror.change_records import ABSENT, FROM, KEY, OP, SEQ, RecordOp, record_schema
+from binspark.mirror.keys import row_keys
+from binspark.mirror.leaves import LeafLimits, RangeTask, rewrite
+from binspark.mirror.leaves.files import remove
+from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.open_table import OpenTable
+from binspark.mirror.runners.runner import TaskResult
+from binspark.mirror.snapshot.read import read_keys
+from binspark.server.config import ConnectionConfig
+
+
+def completed(
+    config: ConnectionConfig, table: OpenTable, results: list[TaskResult], limits: LeafLimits
+) -> list[TaskResult]:
+    """Return results with the rows that they lack, as the server has them now."""
+    return [_completed(config, table, result, limits) for result in results]
+
+
+def _completed(config: ConnectionConfig, table: OpenTable, result: TaskResult, limits: LeafLimits) -> TaskResult:
+    written = result.rewritten
+    if written.incomplete_rows is None:
+        return result
+    rows = read_keys(config, table.table, written.incomplete_rows)
+    directory = table.target.directory
+    task = RangeTask(0, None, None, written.added)
+    records = [put_records(table.table, batch) for batch in rows.to_batches() if batch.num_rows]
+    again = rewrite(task, directory, table.table, records, limits)
+    for file in written.added:
+        remove(directory, file.path)
+    return result._replace(rewritten=replace(written, added=again.added, incomplete=(), incomplete_rows=None))
+
+
+def put_records(table: MirroredTable, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows as records that put them."""
+    schema, count = record_schema(table.schema), rows.num_rows
+    columns = {
+        KEY: row_keys(table, rows),
+        SEQ: pa.repeat(pa.scalar(""), count),
+        OP: pa.repeat(pa.scalar(int(RecordOp.PUT), pa.int8()), count),
+        ABSENT: pa.nulls(count, schema.field(ABSENT).type),
+        FROM: pa.nulls(count, schema.field(FROM).type),
+    }
+    return pa.RecordBatch.from_arrays([*columns.values(), *rows.columns], schema=schema)

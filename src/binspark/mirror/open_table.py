@@ -1,0 +1,140 @@
+"""A mirrored table while the mirror runs: what is known of its newest version, and how changes are committed to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from binspark.columns.options import ColumnOptions
+from binspark.errors import BinlogError, SchemaError
+from binspark.mirror.column_changes import SchemaChange
+from binspark.mirror.data_file import DataFile
+from binspark.mirror.definitions import ColumnType, as_mirrored, read_stored
+from binspark.mirror.leaves import ColumnRewrite, LeafLimits, Rewritten, plan_tasks, rewrite_columns, with_bounds
+from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.runners.runner import TableWork
+from binspark.mirror.state import Phase, TableState
+from binspark.mirror.targets.target import Commit, TableVersion, TargetTable
+from binspark.replication.position import BinlogPosition
+from binspark.schema.definition import TableDefinition
+from binspark.schema.table import TableName
+
+
+class ForeignChanges(BinlogError):
+    """Another program has changed rows of a mirrored table: it no longer equals its source."""
+
+
+class OtherMirror(BinlogError):
+    """Another mirror writes a table."""
+
+
+class OpenTable:
+    """A table of the target that has a state.
+
+    position   all changes before it are in the table: that of the last commit or, if later, of the last cut
+    """
+
+    version: TableVersion
+    table: MirroredTable
+
+    def __init__(
+        self, target: TargetTable, column_type: ColumnType, options: ColumnOptions, *, accept_foreign: bool = False
+    ) -> None:
+        self.target = target
+        self._column_type = column_type
+        self._options = options
+        self._accept_foreign = accept_foreign
+        self._known: dict[str, DataFile] = {}
+        self.reread()
+        self.position = self.state.position
+
+    @property
+    def name(self) -> TableName:
+        """The name of the table in the source."""
+        return self.target.name
+
+    @property
+    def state(self) -> TableState:
+        """What the table stores of itself."""
+        assert self.version.state is not None
+        return self.version.state
+
+    def reread(self) -> None:
+        """Read the newest version, which others may have written."""
+        self._take(self.target.read())
+        if self.version.foreign and not self._accept_foreign:
+            message = f"another program has changed rows of {self.target.address}: {'; '.join(self.version.foreign)}"
+            advice = f"--resnapshot {self.name} copies it again, --accept-foreign keeps those changes"
+            raise ForeignChanges(f"{message}. {advice}")
+
+    def check_mirror(self, mirror: str) -> None:
+        """Refuse a table that another mirror writes."""
+        if self.state.mirror != mirror:
+            message = f"{self.target.address} is written by the mirror {self.state.mirror!r}, this one is {mirror!r}"
+            raise OtherMirror(f"{message}; give each mirror a target of its own, or the same --mirror-id")
+
+    def skip_to(self, position: BinlogPosition) -> None:
+        """Take notice that no change of the table comes before a position."""
+        if not self.position.reaches(position):
+            self.position = position
+
+    @property
+    def files(self) -> list[DataFile]:
+        """Its data files, with the bounds of their keys."""
+        files = with_bounds(self.version.files, self.target.directory, self.table)
+        self._known = {file.path: file for file in files}
+        self.version = replace(self.version, files=tuple(files))
+        return files
+
+    def rewritten(self, rewrite: ColumnRewrite, limits: LeafLimits) -> Rewritten:
+        """Return its files, written anew with other columns."""
+        own = limits.of_table(sum(file.size for file in self.version.files))
+        return rewrite_columns(self.files, self.target.directory, self.table, rewrite, own)
+
+    def work(self, number: int, limits: LeafLimits) -> TableWork:
+        """Return the table as something that changes are made in."""
+        files = self.files
+        own = limits.of_table(sum(file.size for file in files))
+        return TableWork(number, self.table, self.target.directory, tuple(plan_tasks(files, own)), own)
+
+    def commit(
+        self,
+        state: TableState,
+        added: Iterable[DataFile] = (),
+        removed: Iterable[DataFile] = (),
+        schema_change: SchemaChange | None = None,
+    ) -> None:
+        """Commit a change of this version, and continue with the next."""
+        added, removed = tuple(added), tuple({file.path: file for file in removed}.values())
+        for file in added:
+            self._known[file.path] = replace(file, footer=b"")
+        self._take(self.target.commit(Commit(self.version, state, added, removed, schema_change)))
+        self.position = state.position
+
+    def clean_up(self, seconds: float) -> None:
+        """Remove versions older than this, and files that no version needs."""
+        self.target.clean_up(seconds)
+        self.reread()
+
+    def _take(self, version: TableVersion) -> None:
+        """Take a version; what is known of its files is kept."""
+        if version.state is None:
+            raise SchemaError(f"{self.target.address} is not a mirrored table")
+        files = tuple(self._with_known_bounds(file) for file in version.files)
+        self.version = replace(version, files=files)
+        self._known = {file.path: file for file in files}
+        self.source_name, self.definition = read_stored(version.state.definition)
+        self.table = self._mirrored(self.definition)
+
+    def _with_known_bounds(self, file: DataFile) -> DataFile:
+        known = self._known.get(file.path)
+        return file if known is None or file.low is not None else known
+
+    def _mirrored(self, definition: TableDefinition) -> MirroredTable:
+        table = as_mirrored(self.source_name, definition, self._column_type, self._options)
+        return replace(table, key=self.state.key)
+
+    @property
+    def is_applied(self) -> bool:
+        """Whether changes are applied to it: its rows were copied, and the source has it."""
+        return self.state.phase in (Phase.CATCH_UP, Phase.CURRENT)

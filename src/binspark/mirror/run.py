@@ -1,0 +1,249 @@
+"""A mirror while it runs: copies what is missing, then applies the log, range by range, until it is stopped."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from binspark.errors import Authentication, OptionError, Purged, Server, SourceError
+from binspark.mirror.apply import RangeApplier
+from binspark.mirror.copying import TableCopier
+from binspark.mirror.plan import PlannedTable, make_plan
+from binspark.mirror.progress import MirrorProgress, Report
+from binspark.mirror.runners.local import LocalRunner
+from binspark.mirror.runners.runner import Runner
+from binspark.mirror.settings import MirrorSettings, SnapshotMode
+from binspark.mirror.source import ChangeSource, TablePatterns
+from binspark.mirror.state import Phase
+from binspark.mirror.statements import StatementApplier
+from binspark.mirror.tables import MirroredTables
+from binspark.mirror.targets.target import Target
+from binspark.replication.position import BinlogPosition
+from binspark.schema.catalog import Catalog
+from binspark.schema.server import from_server
+from binspark.schema.table import TableName
+from binspark.server.connection import connect
+from binspark.spark.streaming.limit import Limit
+
+log = logging.getLogger("binspark.mirror")
+_FIRST_WAIT_SECONDS = 1.0
+_MAX_WAIT_SECONDS = 60.0
+
+OnReport = Callable[[Report], None]
+
+
+class Mirror:
+    """Keeps tables of a target equal to those of a source.
+
+    spark_runner   what runs large ranges; None if they are run here, too
+    on_report      is called with the progress, after each step
+    checkpoint     is called between the steps that a crash may come between; tests crash there
+    """
+
+    def __init__(
+        self,
+        source: ChangeSource,
+        target: Target,
+        patterns: TablePatterns,
+        settings: MirrorSettings,
+        *,
+        spark_runner: Callable[[], Runner] | None = None,
+        on_report: OnReport | None = None,
+        checkpoint: Callable[[str], None] = lambda _step: None,
+    ) -> None:
+        self._source = source
+        self._settings = settings
+        self._spark_runner = spark_runner
+        self._on_report = on_report or (lambda _report: None)
+        self._checkpoint = checkpoint
+        self._stop = threading.Event()
+        self._copier: TableCopier | None = None
+        self._wanted_again = {TableName(*name.split(".", 1)) for name in settings.resnapshot}
+        self._cleaned = time.monotonic()
+        self._is_prepared = False
+        self._copies_missing = False
+        self.tables = MirroredTables(target, patterns, settings)
+        self.statements = StatementApplier(self.tables)
+        self.progress = MirrorProgress()
+        self._applier = RangeApplier(source, self.tables, self.statements, self._runner_for, checkpoint)
+
+    def stop(self) -> None:
+        """End in order, from a signal or any thread: after the commit that is being made."""
+        self._stop.set()
+        if self._copier is not None:
+            self._copier.stop()
+
+    def plan(self) -> list[PlannedTable]:
+        """Return what `run` will do with each table. Nothing is changed."""
+        try:
+            return make_plan(self._source, self.tables)
+        finally:
+            self._source.stop()
+
+    def run(self) -> Report:
+        """Run until `stop` is called or, with `once`, all is applied that the source had at the beginning."""
+        attempts, wait = 0, _FIRST_WAIT_SECONDS
+        try:
+            while not self._stop.is_set():
+                try:
+                    self._prepare()
+                    attempts, wait, self._is_prepared = 0, _FIRST_WAIT_SECONDS, True
+                    self._follow()
+                    break
+                except SourceError as error:
+                    attempts += 1
+                    if not self._may_try_again(error, attempts):
+                        raise
+                    self.progress.error = str(error)
+                    log.warning("%s; trying again in %.0f s", error, wait)
+                    self._report()
+                    self._stop.wait(wait)
+                    wait = min(2 * wait, _MAX_WAIT_SECONDS)
+        finally:
+            self._source.stop()
+        return self._report()
+
+    def _may_try_again(self, error: SourceError, attempts: int) -> bool:
+        """Return whether a step that failed may succeed later: once a server and a target were reached, if one is lost.
+
+        All that a run knows is read again from the target, so that it does not matter where the step has failed.
+        """
+        is_lasting = isinstance(error, Server | Authentication | Purged)
+        return self._is_prepared and not is_lasting and attempts <= self._settings.retry_attempts
+
+    # --- Steps --------------------------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Read what the target has, finish what a run before left to do, and copy what has to be copied at once.
+
+        A mirror that has a position finds tables that it does not know: the log from there on may create them, or
+        rename others to them. They are copied if it does not.
+        """
+        self.tables.load(self._present(), self._wanted_again)
+        self.statements.finish()
+        self._copies_missing = self._source.config is not None and self._settings.snapshot is SnapshotMode.INITIAL
+        if self._copies_missing and self.tables.position is None:
+            self._copy_missing()
+            if not len(self.tables):
+                patterns = ", ".join(sorted(self.tables.patterns.tables))
+                raise OptionError(f"must match a table of the server, got {patterns}", option="tables")
+        self._copy(self._wanted_again)
+
+    def _present(self) -> Catalog:
+        """Return the tables and databases that the source has now; of logs alone, nothing is known."""
+        if self._source.config is None:
+            return Catalog()
+        with connect(self._source.config) as connection:
+            return from_server(connection.rows)
+
+    def _copy_missing(self) -> None:
+        """Copy the tables that the server has and the mirror has not."""
+        self._copies_missing = False
+        self._copy(
+            {
+                name
+                for name, definition in self._present().tables.items()
+                if definition is not None and self.tables.patterns.wants(name) and not self._is_there(name)
+            }
+        )
+
+    def _is_there(self, name: TableName) -> bool:
+        table = self.tables.find(name)
+        return table is not None and table.state.phase is not Phase.DROPPED
+
+    def _copy(self, names: set[TableName]) -> None:
+        interrupted = any(table.state.phase is Phase.SNAPSHOT for table in self.tables)
+        if not (names or interrupted) or self._source.config is None:
+            return
+
+        def copied(name: TableName, rows: int, expected: int) -> None:
+            self.progress.copied(name, rows, expected)
+            self._report()
+
+        copier = self._copier = TableCopier(self._source.config, self.tables, copied, self._checkpoint)
+        copier.copy(names)
+        self._wanted_again -= names
+        self.statements.missing -= names
+
+    def _follow(self) -> None:
+        """Apply the log, range by range."""
+        start = self.tables.position or self._source.start(self._settings.start)
+        goal: BinlogPosition | None = self._source.head()
+        while not self._stop.is_set():
+            if goal is not None and start.reaches(goal) and not self.statements.missing:
+                if self._copies_missing:
+                    self._copy_missing()
+                    goal = self._source.head()
+                    continue
+                if not self._settings.once:
+                    goal = None
+                    continue
+                if self.tables.position != start:
+                    self._applier.cut(start)
+                break
+            began = time.monotonic()
+            end = self._end_of_range(start, goal)
+            if end == start:
+                self._idle(began)
+                continue
+            self.progress.applied(self._applier.apply(start, end))
+            start = end
+            if self.statements.missing:
+                self._copy(set(self.statements.missing))
+            self._report()
+            self._clean_up()
+            self._wait_for_next(began, goal)
+
+    def _end_of_range(self, start: BinlogPosition, goal: BinlogPosition | None) -> BinlogPosition:
+        """Return where the next range ends: at most at the position of a table that is further than the others."""
+        ahead = [table.position for table in self.tables if table.is_applied and not start.reaches(table.position)]
+        if goal is not None and not start.reaches(goal):
+            ahead.append(goal)
+        target = next((one for one in ahead if all(other.reaches(one) for other in ahead)), None)
+        try:
+            return self._source.latest(start, Limit(bytes=self._settings.apply_bytes), target)
+        except Purged as error:
+            raise self._purged(error) from None
+
+    def _purged(self, error: Purged) -> Purged:
+        behind = [str(table.name) for table in self.tables if table.is_applied]
+        again = " ".join(f"--resnapshot {name}" for name in behind[:3]) + (" …" if len(behind) > 3 else "")  # noqa: PLR2004
+        message = f"{error.message}. The mirror needs what is gone: copy its tables again with {again}"
+        return Purged(f"{message}, or give it the logs from an archive", error.position)
+
+    def _idle(self, began: float) -> None:
+        self._report()
+        self._clean_up()
+        self._stop.wait(max(0.0, min(self._settings.apply_seconds, 1.0) - (time.monotonic() - began)))
+
+    def _wait_for_next(self, began: float, goal: BinlogPosition | None) -> None:
+        """Wait until changes are due to be committed again, unless there is more than enough to do."""
+        reported = self.progress.lag
+        is_behind = reported is not None and (reported.lag_bytes or 0) >= self._settings.apply_bytes
+        if goal is None and not is_behind:
+            self._stop.wait(max(0.0, self._settings.apply_seconds - (time.monotonic() - began)))
+
+    def _clean_up(self) -> None:
+        settings = self._settings
+        if not settings.clean_up_seconds or time.monotonic() - self._cleaned < settings.clean_up_seconds:
+            return
+        self._cleaned = time.monotonic()
+        for table in self.tables:
+            table.clean_up(settings.keep_seconds)
+        self.tables.target.clean_up_cuts(settings.keep_seconds)
+
+    def _runner_for(self, start: BinlogPosition, end: BinlogPosition) -> Runner:
+        is_small = start.file == end.file and end.offset - start.offset <= self._settings.local_bytes
+        if is_small or self._spark_runner is None:
+            return LocalRunner(self._settings.limits.memory_bytes)
+        return self._spark_runner()
+
+    def _report(self) -> Report:
+        with suppress(SourceError):
+            self.progress.lag = self._source.reported(self.tables.position)
+        report = self.progress.report(self.tables)
+        self._on_report(report)
+        return report

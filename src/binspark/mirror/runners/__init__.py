@@ -1,0 +1,1 @@
+"""Where changes are read and data files written: in this process, or on the executors of Spark."""

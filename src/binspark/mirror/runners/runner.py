@@ -1,0 +1,173 @@
+"""What a runner does for one range of the log: its changes by table and range of keys, and the files made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import pyarrow as pa
+
+from binspark.columns.reader import BatchReader
+from binspark.kernels import cache
+from binspark.mirror.data_file import TableDirectory
+from binspark.mirror.leaves import (
+    LeafLimits,
+    RangeTask,
+    Rewritten,
+    has_moves,
+    last_per_key,
+    net_copies,
+    resolve_moves,
+    route,
+    stored_rows,
+)
+from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records import RecordMaker, selection_of
+from binspark.mirror.source import ReadTask
+from binspark.schema.history import SchemaHistory
+from binspark.spark.streaming.part_reader import reader_of
+
+_GATHERED_BYTES = 48 << 20
+"""How many bytes of records of a table are gathered before they are reduced and sorted by key."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableWork:
+    """A table that changes are made in. It is sent to executors.
+
+    number      its number among the tables of the range
+    table       its schema there
+    directory   where its files are
+    tasks       the ranges of keys that it is divided into
+    limits      how large files are
+    """
+
+    number: int
+    table: MirroredTable
+    directory: TableDirectory
+    tasks: tuple[RangeTask, ...]
+    limits: LeafLimits
+
+    def siblings(self, number: int) -> tuple[int, ...]:
+        """Return the tasks that share files with one: they have to be run if it is."""
+        group = self.tasks[number].group
+        return tuple(task.number for task in self.tasks if task.group == group and task.number != number)
+
+    def reduced(self, records: pa.RecordBatch) -> pa.RecordBatch:
+        """Return what changes come to."""
+        return last_per_key(records) if self.table.key else net_copies(records)
+
+    def resolved(self, records: pa.RecordBatch) -> pa.RecordBatch:
+        """Return all changes of a range with the columns that rows had at other keys."""
+        files = {file.path: file for task in self.tasks for file in task.files}
+        return resolve_moves(records, lambda keys: stored_rows(list(files.values()), self.directory, self.table, keys))
+
+
+MOVES = -1
+"""The number instead of a task's that reports rows with only some columns which moved to other keys."""
+
+
+class Routed(NamedTuple):
+    """Changes for one task of one table; none, if it only has to be run because it shares files with another."""
+
+    table: int
+    task: int
+    records: pa.RecordBatch | None
+
+
+class TaskResult(NamedTuple):
+    """What became of one task.
+
+    changes   how many records were applied
+    """
+
+    table: int
+    task: int
+    rewritten: Rewritten
+    changes: int
+
+
+class Runner(Protocol):
+    """Makes the changes of a range in the files of tables. Nothing is committed."""
+
+    def run(self, parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> list[TaskResult]:
+        """Read parts of the log and write new files. Tasks without changes have no result."""
+        ...
+
+
+def read_changes(read: ReadTask, tables: Sequence[TableWork]) -> Iterator[Routed]:
+    """Read a part of the log once for all tables; yield its changes, reduced and by task.
+
+    A table with rows that moved to other keys and have only some columns is reported (`MOVES`): all its changes of a
+    range are needed at once, see `read_moves`.
+    """
+    gathered = {work.number: _Gathered(work) for work in tables}
+    for work, records in _records([read], tables):
+        yield from gathered[work.number].add(records)
+    for own in gathered.values():
+        yield from own.flush()
+
+
+def read_moves(parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> Iterator[Routed]:
+    """Read all parts of a range; yield the changes of tables with rows that moved and have only some columns."""
+    all_records: dict[int, list[pa.RecordBatch]] = {}
+    for work, records in _records(parts, tables):
+        all_records.setdefault(work.number, []).append(records)
+    for work in tables:
+        found = all_records.get(work.number)
+        if found:
+            yield from _Gathered(work).route(work.resolved(pa.concat_batches(found)))
+
+
+def _records(parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> Iterator[tuple[TableWork, pa.RecordBatch]]:
+    """Yield the records of each table."""
+    if not tables:
+        return
+    cache.enable()
+    selection = selection_of([work.table for work in tables])
+    makers = {str(work.table.name): (work, RecordMaker(work.table)) for work in tables}
+
+    def make(history: SchemaHistory) -> BatchReader:
+        return BatchReader(selection, history)
+
+    for read in parts:
+        for found in reader_of(read.part, read.history).batches(read.part, make):
+            own = makers.get(found.table.name)
+            if own is not None and found.batch.num_rows:
+                yield own[0], own[1].records(found)
+
+
+class _Gathered:
+    """Records of one table that are not reduced yet."""
+
+    def __init__(self, work: TableWork) -> None:
+        self._work = work
+        self._records: list[pa.RecordBatch] = []
+        self._bytes = 0
+        self._announced: set[int] = set()
+
+    def add(self, records: pa.RecordBatch) -> Iterator[Routed]:
+        if has_moves(records):
+            yield Routed(self._work.number, MOVES, None)
+        self._records.append(records)
+        self._bytes += records.nbytes
+        if self._bytes >= _GATHERED_BYTES:
+            yield from self.flush()
+
+    def flush(self) -> Iterator[Routed]:
+        if self._records:
+            records = pa.concat_batches(self._records)
+            self._records, self._bytes = [], 0
+            yield from self.route(records)
+
+    def route(self, records: pa.RecordBatch) -> Iterator[Routed]:
+        for task, part in route(self._work.tasks, self._work.reduced(records)):
+            yield from self._siblings(task)
+            yield Routed(self._work.number, task, part)
+
+    def _siblings(self, task: int) -> Iterator[Routed]:
+        for sibling in self._work.siblings(task) if task not in self._announced else ():
+            self._announced.add(sibling)
+            yield Routed(self._work.number, sibling, None)
+        self._announced.add(task)

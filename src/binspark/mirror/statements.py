@@ -1,0 +1,279 @@
+"""What statements do to mirrored tables: CREATE, ALTER, RENAME, DROP and TRUNCATE, each exactly once.
+
+A range of the log ends after such a statement. So all rows before it are applied with the old schema, in the commit
+that also stores what is left to do (`TableState.pending`); the change itself is the next commit. A table whose position
+is after the statement has it already.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from binspark.mirror.definitions import stored
+from binspark.mirror.leaves import ColumnRewrite
+from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.open_table import OpenTable
+from binspark.mirror.schema_changes import (
+    AlteredTable,
+    Pending,
+    Resnapshot,
+    check_types,
+    fills,
+    plan_alter,
+    schema_change,
+)
+from binspark.mirror.settings import DropMode
+from binspark.mirror.state import Phase
+from binspark.mirror.tables import MirroredTables
+from binspark.replication.position import BinlogPosition
+from binspark.schema.catalog import Catalog
+from binspark.schema.changes import (
+    AlterTable,
+    CopyTable,
+    CreateTable,
+    DropDatabase,
+    DropTables,
+    NotUnderstood,
+    RenameTables,
+    RenameTo,
+    ReplaceRows,
+    TruncateTable,
+    Unreadable,
+)
+from binspark.schema.table import TableName
+from binspark.spark.streaming.statements import Statement
+
+log = logging.getLogger("binspark.mirror")
+_MOVING = "__binspark_moving"
+
+
+class StatementApplier:
+    """Makes the changes of statements in the tables of a mirror.
+
+    missing   tables that the source has and the mirror has not: their rows have to be copied
+    """
+
+    def __init__(self, tables: MirroredTables) -> None:
+        self._tables = tables
+        self.missing: set[TableName] = set()
+
+    def emptied(self, statement: Statement) -> set[TableName]:
+        """Return the tables whose rows before a statement need not be applied: it removes them."""
+        change = statement.change
+        if statement.rows_follow:
+            return set()
+        return {table.name for table in self._emptied_by(change)}
+
+    def before_rows(self, statement: Statement, start: BinlogPosition) -> None:
+        """Make what has to be made before the rows of a range are applied: rows follow CREATE TABLE in it."""
+        if statement.rows_follow and isinstance(statement.change, CreateTable | CopyTable):
+            self._create(statement, start)
+
+    def pending(self, statement: Statement) -> dict[TableName, Pending]:
+        """Return what a statement leaves to do for each table whose rows before it are applied first."""
+        change = statement.change
+        if isinstance(change, AlterTable):
+            return dict(self._altered(change, statement))
+        if isinstance(change, RenameTables):
+            return dict(self._renamed(change, statement))
+        return {}
+
+    def after_rows(self, statement: Statement) -> None:
+        """Make the change of a statement, after all rows before it were applied."""
+        change = statement.change
+        match change:
+            case TruncateTable():
+                for table in self._due(self._emptied_by(change), statement):
+                    table.commit(table.state.moved(statement.position), removed=table.version.files)
+            case DropTables() | DropDatabase():
+                for table in self._due(self._emptied_by(change), statement):
+                    self._drop(table, statement)
+            case CreateTable() | CopyTable() if not statement.rows_follow:
+                self._create(statement, statement.position)
+            case Unreadable(names):
+                for name in names:
+                    self._copy_again(name, f"a statement is not understood: {change.reason}")
+        self.finish()
+        self._note_missing(change)
+        self._tables.apply(change, statement.origin)
+        for table in self._tables:
+            if self._tables.catalog.tables.get(table.source_name) != table.definition:
+                self._tables.define(table.source_name, table.definition)
+
+    def _note_missing(self, change: object) -> None:
+        """Take notice of tables that got their names from tables which are not mirrored."""
+        match change:
+            case RenameTables(pairs):
+                names = set(_final_names(pairs).values())
+            case AlterTable(_, steps):
+                names = {step.name for step in steps if isinstance(step, RenameTo)}
+            case _:
+                return
+        self.missing |= {name for name in names if self._tables.patterns.wants(name) and name not in self._tables}
+
+    def finish(self) -> None:
+        """Make all changes that were left to do, also those of a run that was killed."""
+        while waiting := [table for table in self._tables if table.state.pending is not None]:
+            self._finish(waiting[0], Pending.from_json(waiting[0].state.pending or ""))
+        for table in self._tables:
+            if table.name.table.endswith(_MOVING):
+                self._tables.rename(table, table.source_name)
+
+    # --- Tables that come and go --------------------------------------------------------------------------------------
+
+    def _create(self, statement: Statement, position: BinlogPosition) -> None:
+        change = statement.change
+        assert isinstance(change, CreateTable | CopyTable)
+        known = self._tables.find(change.name)
+        exists = known is not None and known.state.phase is not Phase.DROPPED
+        if known is not None and known.position.reaches(statement.position):
+            return
+        if not self._tables.patterns.wants(change.name) or (exists and change.if_not_exists):
+            return
+        catalog = self._after(statement)
+        definition = catalog.tables.get(change.name)
+        if definition is None:
+            self._copy_again(change.name, "its CREATE TABLE is not understood")
+            return
+        self._tables.create(change.name, replace(definition, certain=True), position, Phase.CURRENT)
+
+    def _drop(self, table: OpenTable, statement: Statement) -> None:
+        if self._tables.settings.on_drop is DropMode.DROP:
+            self._tables.drop(table.name)
+            return
+        table.commit(replace(table.state.moved(statement.position), phase=Phase.DROPPED, pending=None))
+
+    def _emptied_by(self, change: object) -> list[OpenTable]:
+        match change:
+            case TruncateTable(name):
+                names: Iterable[TableName] = (name,)
+            case DropTables(names):
+                pass
+            case DropDatabase(schema):
+                names = [table.name for table in self._tables if table.name.schema.lower() == schema.lower()]
+            case CreateTable(name, replaces=True) | CopyTable(name, replaces=True):
+                names = (name,)
+            case _:
+                names = ()
+        found = (self._tables.find(name) for name in names)
+        return [table for table in found if table is not None]
+
+    def _due(self, tables: Iterable[OpenTable], statement: Statement) -> Iterator[OpenTable]:
+        """Yield the tables that a statement has not changed yet."""
+        for table in tables:
+            if table.is_applied and not table.state.position.reaches(statement.position):
+                yield table
+
+    def _copy_again(self, name: TableName, reason: str) -> None:
+        """Let a table be copied again."""
+        if self._tables.patterns.wants(name):
+            log.warning("%s is copied again: %s", name, reason)
+            self.missing.add(name)
+
+    # --- ALTER and RENAME ---------------------------------------------------------------------------------------------
+
+    def _altered(self, change: AlterTable, statement: Statement) -> Iterator[tuple[TableName, Pending]]:
+        others = [name for name in _exchanged(change) if self._tables.find(name) is not None]
+        for name in others:
+            self._copy_again(name, "a partition was exchanged with it")
+        table = self._tables.find(change.name)
+        new_name = next((step.name for step in change.steps if isinstance(step, RenameTo)), change.name)
+        if table is None or not any(self._due([table], statement)):
+            return
+        if new_name == change.name:
+            new_name = table.name
+        if table.state.phase is Phase.CATCH_UP:
+            self._copy_again(new_name, "it was altered while it was copied")
+            return
+        before, after = self._tables.catalog, self._after(statement)
+        definition = after.tables.get(new_name)
+        if definition is None:
+            self._copy_again(new_name, "its ALTER TABLE is not understood")
+            return
+        definition = replace(definition, certain=True)
+        altered = AlteredTable(table.definition, definition, before.lineage(table.source_name), after.lineage(new_name))
+        try:
+            new = self._tables.mirrored(new_name, definition)
+            types = {field.name: field.type for field in new.schema}
+            pending = plan_alter(new_name, change, altered, types)
+            check_types(table.table, new, pending)
+        except Resnapshot as error:
+            self._copy_again(new_name, str(error))
+            return
+        yield table.name, pending
+
+    def _renamed(self, change: RenameTables, statement: Statement) -> Iterator[tuple[TableName, Pending]]:
+        for origin, new_name in _final_names(change.pairs).items():
+            table = self._tables.find(origin)
+            if table is not None and any(self._due([table], statement)):
+                kept = tuple((name, name) for name in table.table.schema.names)
+                yield table.name, Pending(new_name, table.definition, kept)
+
+    def _after(self, statement: Statement) -> Catalog:
+        """Return the definitions after a statement."""
+        catalog = self._tables.catalog.copy()
+        try:
+            catalog.apply(statement.change, statement.origin)
+        except NotUnderstood as error:
+            log.warning("%s: %s", statement.origin, error.message)
+        return catalog
+
+    def _finish(self, table: OpenTable, pending: Pending) -> None:
+        new_name = pending.name
+        if not self._tables.patterns.wants(new_name):
+            table.commit(replace(table.state, pending=None, phase=Phase.DROPPED))
+            return
+        if table.name != new_name and not table.name.table.endswith(_MOVING):
+            in_the_way = self._tables.find(new_name)
+            if in_the_way is not None and in_the_way.is_applied and in_the_way.position.reaches(table.state.position):
+                self._tables.drop(table.name)  # the table was copied under its new name already
+                return
+            if in_the_way is not None:
+                self._make_way(in_the_way)
+            table = self._tables.rename(table, new_name)
+        self._convert(table, pending)
+
+    def _make_way(self, table: OpenTable) -> None:
+        """Let another table have the name of one: it has been dropped, or gets another name by the same statement."""
+        if table.state.pending is None:
+            self._tables.drop(table.name)
+            return
+        pending = Pending.from_json(table.state.pending)
+        moving = TableName(pending.name.schema, f"{pending.name.table}{_MOVING}")
+        self._convert(self._tables.rename(table, moving), pending)
+
+    def _convert(self, table: OpenTable, pending: Pending) -> None:
+        """Make the columns of a table, and its rows where they change, those of its new definition."""
+        old, new = table.table, self._tables.mirrored(pending.name, pending.definition)
+        change = schema_change(old, new, pending)
+        is_other = bool(change.steps) or old.schema.names != new.schema.names
+        directory = table.target.directory_after(change) if is_other else table.target.directory
+        files = ColumnRewrite(change, new, directory, fills(new, pending))
+        definition = stored(pending.name, pending.definition)
+        state = replace(table.state, definition=definition, key=new.key, pending=None)
+        needs_rewrite = (is_other and table.target.needs_rewrite(change)) or files.fill or not _keeps_key(files, old)
+        if not needs_rewrite or not table.version.files:
+            table.commit(state, schema_change=change if is_other else None)
+        else:
+            rewritten = table.rewritten(files, self._tables.settings.limits)
+            table.commit(state, rewritten.added, rewritten.removed, change if is_other else None)
+        self._tables.define(pending.name, pending.definition)
+
+
+def _keeps_key(files: ColumnRewrite, old: MirroredTable) -> bool:
+    return old.key == files.table.key or files.keeps_order(old)
+
+
+def _exchanged(change: AlterTable) -> list[TableName]:
+    return [step.other for step in change.steps if isinstance(step, ReplaceRows) and step.other is not None]
+
+
+def _final_names(pairs: Sequence[tuple[TableName, TableName]]) -> dict[TableName, TableName]:
+    """Return the names of tables before RENAME TABLE, which renames one after the other, and after it."""
+    names: dict[TableName, TableName] = {}
+    for old, new in pairs:
+        origin = next((first for first, last in names.items() if last == old), old)
+        names[origin] = new
+    return names

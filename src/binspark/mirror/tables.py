@@ -1,0 +1,146 @@
+"""All tables of a mirror: those that the target has, what is defined in the source, and how far each is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+from binspark.mirror.definitions import as_mirrored, catalog_of, stored
+from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.open_table import OpenTable
+from binspark.mirror.settings import MirrorSettings
+from binspark.mirror.source import TablePatterns
+from binspark.mirror.state import Phase, TableState
+from binspark.mirror.targets.target import Cut, Target, TargetTable
+from binspark.position import Position
+from binspark.replication.position import BinlogPosition
+from binspark.schema.catalog import Catalog, in_lower_case
+from binspark.schema.changes import Change, NotUnderstood
+from binspark.schema.definition import TableDefinition
+from binspark.schema.table import TableName
+
+_THREADS = 8
+
+
+class MirroredTables:
+    """The tables of a mirror.
+
+    catalog   the definitions at the position of the mirror; another object after each change
+    """
+
+    def __init__(self, target: Target, patterns: TablePatterns, settings: MirrorSettings) -> None:
+        self.target = target
+        self.patterns = patterns
+        self.settings = settings
+        self.catalog = Catalog()
+        self._tables: dict[TableName, OpenTable] = {}
+        self._cut: Cut | None = None
+
+    def load(self, databases: Catalog, fresh: Collection[TableName] = ()) -> None:
+        """Read all tables of the target that are mirrored, but not those that are to be copied again.
+
+        `databases` has what is known of the source's databases.
+        """
+        names = [name for name in self.target.tables() if self.patterns.wants(name) and name not in fresh]
+        with ThreadPoolExecutor(_THREADS) as pool:
+            opened = [table for table in pool.map(self._open_known, names) if table is not None]
+        self._tables = {table.name: table for table in opened}
+        self.catalog = catalog_of(((table.source_name, table.definition) for table in opened), databases)
+        self._cut = self.target.last_cut()
+        if self._cut is not None:
+            reached = BinlogPosition.parse(self._cut.position)
+            in_cut = {name for name, _ in self._cut.versions}
+            for table in opened:
+                if table.name in in_cut and table.is_applied:
+                    table.skip_to(reached)
+
+    def _open_known(self, name: TableName) -> OpenTable | None:
+        found = self.target.table(name)
+        if found is None or found.read().state is None:
+            return None
+        return self._opened(found)
+
+    def _opened(self, table: TargetTable) -> OpenTable:
+        settings = self.settings
+        opened = OpenTable(table, self.target.column_type, settings.columns, accept_foreign=settings.accept_foreign)
+        opened.check_mirror(settings.mirror_id)
+        return opened
+
+    def __iter__(self) -> Iterator[OpenTable]:
+        return iter(list(self._tables.values()))
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def __contains__(self, name: TableName) -> bool:
+        return name in self._tables
+
+    def find(self, name: TableName) -> OpenTable | None:
+        """Return the table that a statement means by a name."""
+        exact = self._tables.get(name)
+        if exact is not None or self.catalog.case_matters:
+            return exact
+        lower = in_lower_case(name)
+        return next((table for own, table in self._tables.items() if in_lower_case(own) == lower), None)
+
+    @property
+    def position(self) -> BinlogPosition | None:
+        """The position from which on the log has to be read; None if nothing is mirrored yet."""
+        if self._cut is not None:
+            return BinlogPosition.parse(self._cut.position)
+        positions = [table.position for table in self if table.state.phase is not Phase.DROPPED]
+        return next((one for one in positions if all(other.reaches(one) for other in positions)), None)
+
+    @property
+    def next_cut_number(self) -> int:
+        """The number of the next cut."""
+        return 0 if self._cut is None else self._cut.number + 1
+
+    def commit_cut(self, cut: Cut) -> None:
+        """Store that these versions belong together."""
+        self.target.commit_cut(cut)
+        self._cut = cut
+
+    def mirrored(self, name: TableName, definition: TableDefinition) -> MirroredTable:
+        """Return how a table is mirrored."""
+        return as_mirrored(name, definition, self.target.column_type, self.settings.columns)
+
+    def create(self, name: TableName, definition: TableDefinition, position: BinlogPosition, phase: Phase) -> OpenTable:
+        """Create a table in the target; one that is there is dropped: it is that of another time, or was dropped."""
+        table = self.mirrored(name, definition)
+        state = TableState(self.settings.mirror_id, phase, position, stored(name, definition), table.key)
+        if self.target.table(name) is not None:
+            self.target.drop(name)
+        opened = self._tables[name] = self._opened(self.target.create(name, table.schema, state))
+        self.define(name, definition)
+        return opened
+
+    def define(self, name: TableName, definition: TableDefinition | None) -> None:
+        """Let a name mean another definition."""
+        self.catalog = self.catalog.copy()
+        self.catalog.tables[name] = definition
+
+    def apply(self, change: Change, origin: Position) -> None:
+        """Let a statement change the definitions; those of tables that it is not understood for are forgotten."""
+        catalog = self.catalog.copy()
+        with suppress(NotUnderstood):
+            catalog.apply(change, origin)
+        self.catalog = catalog
+
+    def drop(self, name: TableName) -> None:
+        """Drop a table of the target."""
+        self.target.drop(name)
+        self.forget(name)
+
+    def forget(self, name: TableName) -> None:
+        """Mirror a table no longer."""
+        self._tables.pop(name, None)
+
+    def rename(self, table: OpenTable, name: TableName) -> OpenTable:
+        """Rename a table of the target."""
+        old = table.name
+        renamed = self._opened(self.target.rename(old, name))
+        self._tables.pop(old, None)
+        self._tables[name] = renamed
+        return renamed

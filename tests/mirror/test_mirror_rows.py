@@ -1,0 +1,126 @@
+"""A mirror of a live server has its rows after each run: copied first, then changed as the log says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from binspark.mirror.targets.parse import Format
+from binspark.testing.servers import Family, MySQL, Server
+from tests.support.mirror.live_mirrors import assert_equal, run_mirror
+from tests.support.servers import StartServer, every_family
+
+pytestmark = pytest.mark.timeout(120)
+
+NUMBERS = "WITH RECURSIVE s AS (SELECT 1 i UNION ALL SELECT i + 1 FROM s WHERE i < {count}) SELECT i, 'n', i FROM s"
+
+
+def create_orders(server: Server, database: str, count: int = 500) -> str:
+    """Create a table with rows; return its name."""
+    server.query(f"CREATE DATABASE {database}")
+    server.query(f"CREATE TABLE {database}.orders (id INT PRIMARY KEY, name VARCHAR(20), amount INT)")
+    server.query(f"INSERT INTO {database}.orders {NUMBERS.format(count=count)}")
+    return f"{database}.orders"
+
+
+@every_family
+def test_inserts_updates_and_deletes_are_applied(shared: Server, database: str, lake: Path, kind: Format) -> None:
+    orders = create_orders(shared, database)
+    run_mirror(shared, lake, f"{database}.*", kind)
+    assert_equal(shared, lake, orders, kind=kind)
+    shared.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id % 3 = 0")
+    shared.query(f"DELETE FROM {orders} WHERE id % 7 = 0")
+    shared.query(f"INSERT INTO {orders} VALUES (1001, 'new', NULL)")
+    report = run_mirror(shared, lake, f"{database}.*", kind)
+    assert_equal(shared, lake, orders, kind=kind)
+    assert [table.phase for table in report.tables] == ["current"]
+
+
+@every_family
+def test_an_update_of_the_key_moves_the_row(shared: Server, database: str, lake: Path) -> None:
+    orders = create_orders(shared, database)
+    run_mirror(shared, lake, f"{database}.*")
+    shared.query(f"UPDATE {orders} SET id = id + 1000 WHERE id < 20")
+    shared.query(f"UPDATE {orders} SET id = id - 1000, name = 'back' WHERE id BETWEEN 1005 AND 1010")
+    shared.query(f"DELETE FROM {orders} WHERE id = 1001")
+    run_mirror(shared, lake, f"{database}.*")
+    assert_equal(shared, lake, orders)
+
+
+@every_family
+def test_a_table_without_a_key_keeps_equal_rows(shared: Server, database: str, lake: Path, kind: Format) -> None:
+    log = f"{database}.log"
+    shared.query(f"CREATE DATABASE {database}")
+    shared.query(f"CREATE TABLE {log} (a INT, b VARCHAR(10))")
+    shared.query(f"INSERT INTO {log} VALUES (1, 'x'), (1, 'x'), (1, 'x'), (2, NULL)")
+    run_mirror(shared, lake, f"{database}.*", kind)
+    shared.query(f"DELETE FROM {log} WHERE a = 1 LIMIT 1")
+    shared.query(f"INSERT INTO {log} VALUES (2, NULL), (3, 'y')")
+    shared.query(f"UPDATE {log} SET b = 'z' WHERE a = 2 LIMIT 1")
+    run_mirror(shared, lake, f"{database}.*", kind)
+    assert_equal(shared, lake, log, kind=kind)
+
+
+@every_family
+@pytest.mark.parametrize("image", ["MINIMAL", "NOBLOB"])
+def test_partial_row_images_are_merged_into_the_stored_rows(
+    family: Family, image: str, start_server: StartServer, lake: Path
+) -> None:
+    server = start_server(family, {"binlog-row-image": image, "binlog-row-metadata": "MINIMAL"})
+    orders = create_orders(server, "shop")
+    server.query("ALTER TABLE shop.orders ADD body TEXT, ADD state VARCHAR(9) NOT NULL DEFAULT 'open'")
+    server.query("UPDATE shop.orders SET body = REPEAT('text', 100) WHERE id < 100")
+    run_mirror(server, lake, "shop.*")
+    server.query("UPDATE shop.orders SET amount = -1 WHERE id < 50")
+    server.query("UPDATE shop.orders SET id = id + 1000 WHERE id BETWEEN 30 AND 60")
+    server.query("UPDATE shop.orders SET state = 'done' WHERE id BETWEEN 1030 AND 1040")
+    server.query("INSERT INTO shop.orders (id, name) VALUES (5000, 'defaults')")
+    server.query("UPDATE shop.orders SET id = id + 1 WHERE id = 5000")
+    report = run_mirror(server, lake, "shop.*")
+    assert_equal(server, lake, orders)
+    assert [table.phase for table in report.tables] == ["current"]
+
+
+@pytest.mark.mysql
+def test_a_composite_key_of_any_types_identifies_rows(mysql: Server, database: str, lake: Path, kind: Format) -> None:
+    name = f"{database}.stock"
+    mysql.query(f"CREATE DATABASE {database}")
+    mysql.query(
+        f"CREATE TABLE {name} (place VARCHAR(40), day DATE, part VARBINARY(8), price DECIMAL(10,2), n BIGINT UNSIGNED, "
+        "PRIMARY KEY (place, price, day, part))"
+    )
+    rows = [f"('Zürich{i % 3}', '2024-02-{i % 28 + 1:02}', X'00{i:02x}', {i}.5, {2**64 - 1 - i})" for i in range(200)]
+    mysql.query(f"INSERT INTO {name} VALUES {', '.join(rows)}")
+    run_mirror(mysql, lake, f"{database}.*", kind, rows_per_chunk=30)
+    mysql.query(f"UPDATE {name} SET n = 5 WHERE part < X'0050'")
+    mysql.query(f"UPDATE {name} SET place = 'zürich0' WHERE place = 'Zürich0'")
+    mysql.query(f"DELETE FROM {name} WHERE price > 150")
+    run_mirror(mysql, lake, f"{database}.*", kind)
+    assert_equal(mysql, lake, name, kind=kind)
+
+
+@pytest.mark.mysql
+def test_rows_that_change_while_they_are_copied_are_right_in_the_end(mysql: Server, database: str, lake: Path) -> None:
+    from tests.support.mirror.live_mirrors import make_mirror
+
+    orders = create_orders(mysql, database, 300)
+    steps = iter(range(1000))
+
+    def change(step: str) -> None:
+        number = next(steps)
+        if step == "chunk":
+            mysql.query(f"UPDATE {orders} SET amount = -{number} WHERE id % 10 = {number % 10}")
+            mysql.query(f"DELETE FROM {orders} WHERE id = {number * 20 + 5}")
+            mysql.query(f"INSERT INTO {orders} VALUES ({1000 + number}, 'late', {number})")
+
+    make_mirror(mysql, lake, f"{database}.*", checkpoint=change, rows_per_chunk=40).run()
+    assert_equal(mysql, lake, orders)
+
+
+def test_a_mirror_needs_a_table(start_server: StartServer, lake: Path) -> None:
+    from binspark.errors import OptionError
+
+    server = start_server(MySQL)
+    with pytest.raises(OptionError, match=r"must match a table of the server, got nothing\.\*"):
+        run_mirror(server, lake, "nothing.*")

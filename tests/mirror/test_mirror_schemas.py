@@ -1,0 +1,182 @@
+"""Statements that change, create, empty, rename or drop tables reach the mirror at the right transaction."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from binspark.mirror.settings import DropMode
+from binspark.mirror.targets.parse import Format, parse_target
+from binspark.schema.table import TableName
+from binspark.testing.servers import Server
+from tests.mirror.test_mirror_rows import create_orders
+from tests.support.mirror.live_mirrors import assert_equal, rows_of, run_mirror
+from tests.support.servers import every_family
+
+pytestmark = pytest.mark.timeout(120)
+
+KEPT = [
+    "ADD COLUMN note VARCHAR(10)",
+    "ADD COLUMN state VARCHAR(10) NOT NULL DEFAULT 'open' AFTER id",
+    "ADD COLUMN price DECIMAL(8,2) NOT NULL, ADD day DATETIME DEFAULT '2024-02-29 12:30:00'",
+    "ADD COLUMN kind ENUM('a','b') NOT NULL DEFAULT 'b' FIRST, ADD n INT DEFAULT -7",
+    "DROP COLUMN amount",
+    "RENAME COLUMN amount TO total",
+    "CHANGE name title VARCHAR(60), DROP amount, ADD amount BIGINT",
+    "MODIFY amount BIGINT",
+    "MODIFY name VARCHAR(200) CHARACTER SET latin1 FIRST",
+    "MODIFY id BIGINT",
+    "DROP PRIMARY KEY, ADD PRIMARY KEY (name, id)",
+    "DROP PRIMARY KEY",
+    "ADD INDEX (name), COMMENT = 'new'",
+]
+COPIED_AGAIN = [
+    "ADD COLUMN twice INT AS (amount * 2) STORED",
+    "MODIFY amount VARCHAR(20)",
+    "MODIFY name CHAR(20)",
+    "ADD COLUMN made TIMESTAMP DEFAULT CURRENT_TIMESTAMP",
+]
+
+
+def alter(server: Server, lake: Path, database: str, steps: str, kind: Format = Format.DELTA) -> str:
+    """Let a table of a mirror be altered, with changes before and after that; return its name."""
+    orders = create_orders(server, database, 100)
+    run_mirror(server, lake, f"{database}.*", kind)
+    server.query(f"UPDATE {orders} SET name = 'before' WHERE id < 10")
+    server.query(f"ALTER TABLE {orders} {steps}")
+    server.query(f"INSERT IGNORE INTO {orders} (id) SELECT MAX(id) + 1 FROM {orders}")
+    server.query(f"DELETE FROM {orders} WHERE id BETWEEN 5 AND 15")
+    run_mirror(server, lake, f"{database}.*", kind)
+    return orders
+
+
+@every_family
+@pytest.mark.parametrize("steps", KEPT)
+def test_a_table_is_altered_without_being_copied_again(
+    shared: Server, database: str, lake: Path, steps: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    shared.query("SET GLOBAL sql_mode = 'STRICT_TRANS_TABLES'")
+    if "PRIMARY KEY (name" in steps or steps.endswith("DROP PRIMARY KEY"):
+        steps = f"MODIFY name VARCHAR(20) NOT NULL DEFAULT 'n', {steps}"
+    orders = alter(shared, lake, database, steps)
+    assert_equal(shared, lake, orders)
+    assert not [record for record in caplog.records if "copied again" in record.getMessage()]
+
+
+@pytest.mark.mysql
+@pytest.mark.parametrize("steps", KEPT[1:8])
+def test_an_iceberg_table_is_altered(mysql: Server, database: str, lake: Path, steps: str) -> None:
+    orders = alter(mysql, lake, database, steps, Format.ICEBERG)
+    assert_equal(mysql, lake, orders, kind=Format.ICEBERG)
+
+
+@every_family
+@pytest.mark.parametrize("steps", COPIED_AGAIN)
+def test_a_table_is_copied_again_if_the_log_lacks_its_values(
+    shared: Server, database: str, lake: Path, steps: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    orders = alter(shared, lake, database, steps)
+    columns = [name for name in rows_of(lake, orders).column_names if name != "made"]
+    found = sorted(tuple(map(str, row.values())) for row in rows_of(lake, orders).select(columns).to_pylist())
+    expected = shared.query(f"SELECT {', '.join(columns)} FROM {orders}")
+    assert found == sorted(tuple(map(str, row)) for row in expected)
+    assert f"{orders} is copied again" in caplog.text
+
+
+@every_family
+def test_truncate_empties_a_table(shared: Server, database: str, lake: Path, kind: Format) -> None:
+    orders = create_orders(shared, database)
+    run_mirror(shared, lake, f"{database}.*", kind)
+    shared.query(f"INSERT INTO {orders} VALUES (2000, 'gone', 1)")
+    shared.query(f"TRUNCATE TABLE {orders}")
+    shared.query(f"INSERT INTO {orders} VALUES (3000, 'stays', 1)")
+    run_mirror(shared, lake, f"{database}.*", kind)
+    assert rows_of(lake, orders, kind).column("id").to_pylist() == [3000]
+
+
+@every_family
+def test_a_table_that_is_created_is_mirrored_from_its_first_row(
+    shared: Server, database: str, lake: Path, kind: Format
+) -> None:
+    create_orders(shared, database)
+    mirrored = f"{database}.*"
+    run_mirror(shared, lake, mirrored, kind)
+    shared.query(f"CREATE TABLE {database}.parts (id BIGINT UNSIGNED PRIMARY KEY, body JSON)")
+    shared.query(f"INSERT INTO {database}.parts VALUES (18446744073709551615, '[1, 2]')")
+    shared.query(f"CREATE TABLE {database}.copied AS SELECT * FROM {database}.orders WHERE id < 50")
+    shared.query(f"CREATE TABLE {database}.alike LIKE {database}.orders")
+    shared.query(f"INSERT INTO {database}.alike SELECT * FROM {database}.orders WHERE id > 450")
+    run_mirror(shared, lake, mirrored, kind)
+    assert_equal(shared, lake, *(f"{database}.{name}" for name in ("parts", "copied", "alike", "orders")), kind=kind)
+
+
+@every_family
+def test_the_log_alone_creates_tables(shared: Server, database: str, lake: Path) -> None:
+    from binspark.mirror.settings import SnapshotMode
+
+    shared.query("FLUSH BINARY LOGS")
+    start = f"{shared.query('SHOW BINARY LOGS')[-1][0]}:4"
+    orders = create_orders(shared, database)
+    shared.query(f"CREATE TABLE {database}.copied AS SELECT * FROM {orders} WHERE id < 50")
+    shared.query(f"UPDATE {database}.copied SET amount = 0 WHERE id = 3")
+    run_mirror(shared, lake, f"{database}.*", snapshot=SnapshotMode.NEVER, start=start)
+    assert_equal(shared, lake, orders, f"{database}.copied")
+
+
+@every_family
+def test_tables_that_swap_their_names_swap_their_rows(shared: Server, database: str, lake: Path, kind: Format) -> None:
+    orders = create_orders(shared, database)
+    other, third = f"{database}.other", f"{database}.third"
+    shared.query(f"CREATE TABLE {other} (id INT PRIMARY KEY, word VARCHAR(9))")
+    shared.query(f"INSERT INTO {other} VALUES (1, 'one')")
+    run_mirror(shared, lake, f"{database}.*", kind)
+    shared.query(f"UPDATE {other} SET word = 'two'")
+    shared.query(f"RENAME TABLE {orders} TO {third}, {other} TO {orders}, {third} TO {other}")
+    shared.query(f"INSERT INTO {orders} VALUES (2, 'after')")
+    shared.query(f"DELETE FROM {other} WHERE id > 300")
+    run_mirror(shared, lake, f"{database}.*", kind)
+    assert_equal(shared, lake, orders, other, kind=kind)
+    shared.query(f"ALTER TABLE {other} RENAME TO {third}, ADD z INT DEFAULT 3")
+    shared.query(f"UPDATE {third} SET z = 4 WHERE id = 7")
+    run_mirror(shared, lake, f"{database}.*", kind)
+    assert_equal(shared, lake, orders, third, kind=kind)
+
+
+@every_family
+@pytest.mark.parametrize("mode", DropMode)
+def test_a_dropped_table_is_kept_or_dropped_and_may_be_created_anew(
+    shared: Server, database: str, lake: Path, mode: DropMode
+) -> None:
+    orders = create_orders(shared, database)
+    run_mirror(shared, lake, f"{database}.*", on_drop=mode)
+    shared.query(f"DROP TABLE {orders}")
+    shared.query(f"CREATE TABLE {database}.rest (id INT PRIMARY KEY)")
+    report = run_mirror(shared, lake, f"{database}.*", on_drop=mode)
+    phases = {table.name.table: table.phase for table in report.tables}
+    assert phases.get("orders") == ("dropped" if mode is DropMode.KEEP else None)
+    assert (parse_target(str(lake)).table(TableName(database, "orders")) is None) == (mode is DropMode.DROP)
+    shared.query(f"CREATE TABLE {orders} (other VARCHAR(5) PRIMARY KEY)")
+    shared.query(f"INSERT INTO {orders} VALUES ('x')")
+    run_mirror(shared, lake, f"{database}.*", on_drop=mode)
+    assert_equal(shared, lake, orders, f"{database}.rest")
+
+
+@every_family
+def test_statements_in_one_run_take_effect_one_after_the_other(shared: Server, database: str, lake: Path) -> None:
+    orders = create_orders(shared, database)
+    run_mirror(shared, lake, f"{database}.*")
+    for number in range(4):
+        shared.query(f"ALTER TABLE {orders} ADD c{number} INT DEFAULT {number}")
+        shared.query(f"UPDATE {orders} SET c{number} = -1 WHERE id % 5 = {number}")
+    shared.query(f"ALTER TABLE {orders} DROP c1, RENAME COLUMN c2 TO c1")
+    shared.query(f"UPDATE {orders} SET c1 = 77 WHERE id = 100")
+    shared.query(f"DROP TABLE {orders}")
+    create_again = f"CREATE TABLE {orders} (id INT PRIMARY KEY, again INT)"
+    shared.query(create_again)
+    shared.query(f"INSERT INTO {orders} VALUES (1, 2)")
+    shared.query(f"ALTER TABLE {orders} ADD third INT NOT NULL DEFAULT 3")
+    run_mirror(shared, lake, f"{database}.*")
+    assert_equal(shared, lake, orders)
