@@ -1,9 +1,12 @@
-"""How long a function takes."""
+"""How long a function takes, and where programs that are measured run."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+
+from benchmarks.decode.logs import bench_folder
 
 
 def best_seconds(work: Callable[[], object], repeats: int, max_seconds: float = float("inf")) -> float:
@@ -17,3 +20,10 @@ def best_seconds(work: Callable[[], object], repeats: int, max_seconds: float = 
         if after - start > max_seconds:
             break
     return best
+
+
+def program_environment() -> dict[str, str]:
+    """Let Python cache compiled modules, as for installed packages, and buffer its output, as for users."""
+    own = {"PYTHONPYCACHEPREFIX": str(bench_folder() / "bytecode")}
+    unset = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
+    return {name: value for name, value in os.environ.items() if name not in unset} | own

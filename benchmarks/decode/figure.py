@@ -11,11 +11,12 @@ class PeerUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """How many rows of how many bytes of a log were read, in how many seconds."""
+    """How many rows of how many bytes of a log were read, in how many seconds, and how many of CPU time if measured."""
 
     seconds: float
     log_bytes: int
     rows: int
+    cpu_seconds: float | None = None
 
     @property
     def megabytes_per_second(self) -> float:

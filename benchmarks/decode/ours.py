@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import binspark
 from benchmarks.decode import passes
@@ -30,8 +30,9 @@ def measure(log: Log) -> Passes:
     words = [passes.BEFORE] if _wants_before(log) else []
     output = run(sys.executable, "-m", passes.__name__, str(log.path), str(1 + PASSES), *words, variables=_variables())
     lines = [line.split() for line in output.splitlines()]
-    figures = [Figure(float(seconds), log.size, int(rows)) for rows, seconds, _ in lines]
+    figures = [Figure(float(seconds), log.size, int(rows), float(cpu)) for rows, seconds, _, cpu in lines]
     later = min(figures[1:], key=lambda figure: figure.seconds)
+    later = replace(later, cpu_seconds=min(float(cpu) for *_, cpu in lines[1:]))
     return Passes(figures[0], float(lines[0][2]), later)
 
 

@@ -38,16 +38,19 @@ def goal(peer: str, workload: str) -> str:
 
 def peers_table(results: Iterable[Result]) -> str:
     """Return rates and ratios, a line for each workload and reader."""
-    lines: list[tuple[str, ...]] = [("workload", "reader", "MB/s", "M rows/s", "binspark is … times as fast", "goal")]
+    lines: list[tuple[str, ...]] = [
+        ("workload", "reader", "MB/s", "M rows/s", "binspark is … times as fast", "in CPU time", "goal")
+    ]
     for result in results:
         name = result.log.workload.name
-        lines.append((f"**{name}**", "**binspark**", *_rates(result.ours.later), "", ""))
+        lines.append((f"**{name}**", "**binspark**", *_rates(result.ours.later), "", "", ""))
         for peer, figure in result.peers.items():
             if isinstance(figure, str):
-                lines.append((name, peer, "", "", f"skipped: {figure}", goal(peer, name)))
+                lines.append((name, peer, "", "", f"skipped: {figure}", "", goal(peer, name)))
             else:
                 ratio = result.ours.later.megabytes_per_second / figure.megabytes_per_second
-                lines.append((name, peer, *_rates(figure), f"{ratio:.1f}", goal(peer, name)))
+                in_cpu = _cpu_ratio(result.ours.later, figure)
+                lines.append((name, peer, *_rates(figure), f"{ratio:.1f}", in_cpu, goal(peer, name)))
     return _markdown(lines)
 
 
@@ -74,13 +77,20 @@ def first_pass_table(results: Iterable[Result]) -> str:
 
 def limits_table(results: Iterable[Result]) -> str:
     """Return the share of binspark's time that simple steps take, and the speed-up of a second thread."""
-    lines: list[tuple[str, ...]] = [("workload", "read", "memcpy", "zlib.crc32", "two threads", "goal")]
+    lines: list[tuple[str, ...]] = [("workload", "read", "memcpy", "zlib.crc32", "zstd", "two threads", "goal")]
     for result in results:
         limits, seconds = result.limits, result.ours.later.seconds
-        shares = [f"{part / seconds:.0%}" for part in (limits.read, limits.copy, limits.crc)]
+        shares = [f"{part / seconds:.0%}" for part in (limits.read, limits.copy, limits.crc, limits.zstd)]
         factor = 2 * seconds / result.two_threads
         lines.append((result.log.workload.name, *shares, f"{factor:.2f}", f"{GOAL_TWO_THREADS}"))
     return _markdown(lines)
+
+
+def _cpu_ratio(ours: Figure, peer: Figure) -> str:
+    """Return how many times the CPU time of binspark a peer takes, if both were measured."""
+    if ours.cpu_seconds is None or peer.cpu_seconds is None:
+        return ""
+    return f"{peer.cpu_seconds / ours.cpu_seconds:.1f}"
 
 
 def _rates(figure: Figure) -> tuple[str, str]:

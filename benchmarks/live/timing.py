@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import subprocess
 import time
@@ -10,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from benchmarks.decode.logs import bench_folder
+from benchmarks.timing import program_environment
 
 REPEATS = 3
 
@@ -29,7 +28,7 @@ class Timing:
 def timed(command: Sequence[str], output: IO[bytes] | int = subprocess.DEVNULL) -> Timing:
     """Measure a program."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, check=True, stdout=output, stderr=subprocess.DEVNULL, env=_environment())
+    subprocess.run(command, check=True, stdout=output, stderr=subprocess.DEVNULL, env=program_environment())
     seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     return Timing(seconds, cpu_seconds)
@@ -40,10 +39,3 @@ def best(work: Callable[[], Timing]) -> Timing:
     work()
     timings = [work() for _ in range(REPEATS)]
     return Timing(min(one.seconds for one in timings), min(one.cpu_seconds for one in timings))
-
-
-def _environment() -> dict[str, str]:
-    """Let Python cache compiled modules, as for installed packages, and buffer its output, as for users."""
-    own = {"PYTHONPYCACHEPREFIX": str(bench_folder() / "bytecode")}
-    unset = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
-    return {name: value for name, value in os.environ.items() if name not in unset} | own

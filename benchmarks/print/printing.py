@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from benchmarks.decode.logs import Log
+from benchmarks.timing import program_environment
 from binspark.columns.selection import Selection
 from binspark.documents.line_style import LineFormat, LineStyle
 from binspark.files import find_logs
@@ -31,7 +32,7 @@ def least_cpu_seconds_inside(log: Log, line_format: str, rounds: int) -> float:
 
 
 def _cpu_seconds(command: Sequence[str]) -> float:
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=program_environment())
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

@@ -7,6 +7,7 @@ from collections.abc import Sequence as Items
 from ctypes import string_at
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +26,14 @@ from binspark.columns.statement_table import RowOrigins, StatementTable
 from binspark.columns.table_builder import TableBuilder
 from binspark.columns.tables import Slot, Tables
 from binspark.columns.transaction_table import TransactionTable
-from binspark.columns.where.condition import Condition
 from binspark.kernels.layout import Header, Operation, State
 from binspark.kernels.layout import Table as T
 from binspark.position import log_name
 from binspark.schema.table import TableSchema
 from binspark.values.value import JsonDiffs
+
+if TYPE_CHECKING:
+    from binspark.columns.where.condition import Condition
 
 _OPERATIONS = text_array([operation.name.lower() for operation in Operation])
 _ZEROS_STEP = 1 << 16

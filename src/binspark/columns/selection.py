@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntFlag
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
 from binspark.columns.options import ColumnOptions, ZeroDates
-from binspark.columns.where.condition import Condition, columns_of
 from binspark.event import Event, RowOperation
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition, MariadbRanges
 from binspark.options.values import FilePosition
 from binspark.schema.lineage import WantedColumns
 from binspark.schema.table import TableSchema
+
+if TYPE_CHECKING:
+    from binspark.columns.where.condition import Condition
 
 SelectedGtids = GtidSet | MariadbRanges | MariadbPosition
 """The GTIDs of transactions that are selected; a position of MariaDB means all transactions up to it."""
@@ -144,6 +147,8 @@ class Selection:
             return tuple(wanted.sources(table.column_names, table.lineage).values())
         if self.columns is None or self.where is None:
             return self.columns
+        from binspark.columns.where.condition import columns_of
+
         conditions = {column.name.lower() for column in columns_of(self.where)}
         return (*self.columns, *(name for name in table.column_names if name.lower() in conditions))
 

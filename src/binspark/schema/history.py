@@ -34,10 +34,9 @@ from binspark.schema.emptied import NONE_EMPTIED, Emptied, emptied_by
 from binspark.schema.lineage import Lineage
 from binspark.schema.merge import difference, merge, with_hidden_columns
 from binspark.schema.session import session_of
-from binspark.schema.sql.statement import may_define, read_ddl
 from binspark.schema.table import TableName, TableSchema
 from binspark.schema.table_map import from_table_map
-from binspark.schema.text import statement_text
+from binspark.schema.text import may_define, statement_text
 
 _START_ALTER = 0x02
 _ROLLBACK_ALTER = 0x08
@@ -234,6 +233,8 @@ class SchemaHistory:
         """Return what a statement changes, except for temporary tables; None if it changes nothing."""
         if not may_define_tables(query):
             return None
+        from binspark.schema.sql.statement import read_ddl  # most logs have no DDL
+
         flags: GtidFlags3 | None = query.status(StatusCode.GTID_FLAGS3)
         if flags is not None and flags.flags & (_START_ALTER | _ROLLBACK_ALTER):
             return None  # of MariaDB's two-phase ALTER TABLE only the commit takes effect

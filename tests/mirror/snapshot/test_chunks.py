@@ -12,10 +12,11 @@ from binspark.errors import SchemaError
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.borders import estimated_rows, index_hint, plan_chunks
 from binspark.mirror.snapshot.chunk import COMPLETE, Chunk
-from binspark.mirror.snapshot.read import read_chunk, read_keys
+from binspark.mirror.snapshot.read import chunk_at_position, read_chunk, read_keys
+from binspark.mirror.snapshot.select import SESSION
 from binspark.mirror.snapshot.statement import TableChanged
 from binspark.server.connection import connect
-from binspark.testing.servers import Server
+from binspark.testing.servers import Family, MySQL, Server
 from tests.support.mirror.every_type import columns_of
 from tests.support.mirror.tables import reached, table_of, tables_of
 from tests.support.servers import every_family
@@ -163,6 +164,44 @@ def test_a_table_that_was_altered_meanwhile_is_noticed(shared: Server, database:
     shared.run_sql(f"USE {database}; {statement}")
     with pytest.raises(TableChanged, match="changed"):
         rows_of(shared, table, COMPLETE)
+
+
+@pytest.mark.mysql
+@pytest.mark.parametrize("family", [MySQL])
+def test_a_table_that_is_altered_after_a_consistent_read_has_begun_is_noticed(
+    shared: Server, database: str, family: Family
+) -> None:
+    shared.run_sql(f"CREATE DATABASE {database}; CREATE TABLE {database}.t (id INT PRIMARY KEY, a INT)")
+    table = table_of(shared, f"{database}.t")
+    with (
+        connect(reached(shared)) as connection,
+        chunk_at_position(connection, table, COMPLETE) as (_, batches),
+    ):
+        shared.run_sql(f"ALTER TABLE {database}.t ADD KEY (a), ALGORITHM = INPLACE")
+        with pytest.raises(TableChanged, match="Table definition has changed"):
+            list(batches)
+
+
+@every_family
+def test_limits_of_the_server_do_not_end_a_query(shared: Server, database: str) -> None:
+    shared.run_sql(
+        f"CREATE DATABASE {database}; CREATE TABLE {database}.t (id INT PRIMARY KEY);"
+        f"INSERT INTO {database}.t VALUES (1), (2), (3)"
+    )
+    limit = "max_statement_time" if shared.family.name == "mariadb" else "max_execution_time"
+    table = table_of(shared, f"{database}.t")
+    shared.run_sql(f"SET GLOBAL {limit} = 1; SET GLOBAL sql_select_limit = 1; SET GLOBAL net_write_timeout = 1")
+    try:
+        with connect(reached(shared)) as connection:
+            connection.rows(SESSION)
+            names = (limit, "sql_select_limit", "net_write_timeout")
+            found = connection.rows("SHOW SESSION VARIABLES WHERE Variable_name IN %s", (names,))
+            assert sorted(float(value) for _, value in found) == [0.0, 3600.0, float((1 << 64) - 1)]
+        assert len(rows_of(shared, table, COMPLETE)) == 3
+    finally:
+        shared.run_sql(
+            f"SET GLOBAL {limit} = 0; SET GLOBAL sql_select_limit = DEFAULT; SET GLOBAL net_write_timeout = DEFAULT"
+        )
 
 
 @every_family

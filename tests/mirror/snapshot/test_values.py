@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from binspark.columns.options import ColumnOptions, TimeFormat, ZeroDates
+from binspark.errors import Malformed
 from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable
 from binspark.mirror.snapshot.borders import plan_chunks
 from binspark.mirror.snapshot.chunk import COMPLETE
@@ -135,3 +136,14 @@ def test_a_table_that_keeps_its_old_rows_is_read_with_them(shared: Server, datab
         chunks = list(plan_chunks(connection, table, 1))
     parts = [list(read_chunk(reached(shared), table, chunk)) for chunk in chunks]
     assert [sum(batch.num_rows for batch in part) for part in parts] == [1, 1, 1]
+
+
+@every_family
+def test_a_date_that_is_not_in_the_calendar_is_an_error_if_that_is_chosen(shared: Server, database: str) -> None:
+    shared.run_sql(
+        f"CREATE DATABASE {database}; USE {database}; SET sql_mode = ''; CREATE TABLE t (id INT PRIMARY KEY, d DATE);"
+        "INSERT INTO t VALUES (1, '0000-00-00')"
+    )
+    table = table_of(shared, f"{database}.t", ColumnOptions(zero_dates=ZeroDates.ERROR))
+    with pytest.raises(Malformed, match=f"^rows of {database}.t: .*0000-00-00 is not a date in the calendar"):
+        read_all(shared, table)

@@ -109,6 +109,7 @@ def test_the_same_transaction_twice_is_recorded_by_others_but_refused_by_the_mir
 def test_the_state_survives_checkpoints_and_log_clean_up_of_others(items: TargetTable, delta: DeltaTable) -> None:
     items.clean_up(0)
     delta = DeltaTable(items.address)
+    delta.alter.set_table_properties({"delta.logRetentionDuration": "interval 0 days"})
     for _ in range(3):
         write_deltalake(delta, OTHER, mode="append")
         time.sleep(0.01)
@@ -120,6 +121,12 @@ def test_the_state_survives_checkpoints_and_log_clean_up_of_others(items: Target
     version = items.read()
     assert version.state == state_at(20)
     assert version.foreign[0].endswith(": no longer in the log")
+
+
+def test_clean_up_does_not_hide_what_others_committed(items: TargetTable, delta: DeltaTable) -> None:
+    delta.delete("id = 1")
+    items.clean_up(0)
+    assert items.read().foreign[0].startswith("version 3: DELETE")
 
 
 def test_a_state_that_log_clean_up_removed_is_an_error(items: TargetTable, delta: DeltaTable) -> None:

@@ -45,24 +45,27 @@ def plan_chunks(
             yield COMPLETE
         return
     connection.rows(SESSION)
+    hint = index_hint(connection, table)
     after = {chunk.low: chunk for chunk in done}
     low: Literals | None = None
     while True:
         known = after.get(low)
         if known is None:
-            known = Chunk(low, next_border(connection, table, low, rows_per_chunk))
+            known = Chunk(low, _next_border(connection, table, hint, low, rows_per_chunk))
             yield known
         if known.is_last:
             return
         low = known.high
 
 
-def next_border(connection: Connection, table: MirroredTable, low: Literals | None, rows: int) -> Literals | None:
+def _next_border(
+    connection: Connection, table: MirroredTable, hint: str, low: Literals | None, rows: int
+) -> Literals | None:
     """Return the key that is so many rows after another; None if there are not as many, or no more."""
     columns = key_columns(table)
     # The border is the last row of a chunk, and one more row follows it: a last chunk without rows would be no use.
     sql = (
-        f"SELECT {key_texts(columns)} FROM {all_rows(table)}{index_hint(connection, table)} "  # noqa: S608 (quoted)
+        f"SELECT {key_texts(columns)} FROM {all_rows(table)}{hint} "  # noqa: S608 (quoted)
         f"WHERE {between(columns, low, None)} ORDER BY {key_order(columns)} LIMIT 2 OFFSET {rows - 1}"
     )
     found = if_unchanged(lambda: connection.rows(sql))

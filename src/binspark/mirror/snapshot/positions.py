@@ -17,7 +17,7 @@ from dataclasses import replace
 from binspark.errors import ConnectionLost, Server
 from binspark.frames.format import Family
 from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.snapshot.select import table_name
+from binspark.mirror.snapshot.select import SESSION, table_name
 from binspark.replication.find import end_of_log
 from binspark.replication.position import BinlogPosition
 from binspark.server.connection import Connection, connect
@@ -36,6 +36,7 @@ def begin_consistent_read(connection: Connection) -> BinlogPosition | None:
 
     The position has no GTIDs: a server would read its log to find them.
     """
+    connection.rows(SESSION)
     connection.rows("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
     if server_family(connection) is Family.MYSQL:
         connection.rows(_CONSISTENT_READ)

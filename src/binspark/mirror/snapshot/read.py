@@ -58,10 +58,9 @@ def chunk_at_position(
 
 
 def read_rows(connection: Connection, table: MirroredTable, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a chunk over a connection, which can do nothing else afterwards."""
+    """Yield the rows of a chunk over a connection with a consistent read. It can do nothing else afterwards."""
     hint = index_hint(connection, table) if table.key and chunk != Chunk() else ""
     condition = between(key_columns(table), chunk.low, chunk.high)
-    connection.rows(SESSION)
     channel = QueryChannel(connection, SILENCE_SECONDS)
     yield from _queried(channel, table, f"{all_rows(table)}{hint} WHERE {condition}")
 

@@ -23,9 +23,11 @@ Literals = tuple[str, ...]
 
 SESSION = (
     "SET SESSION time_zone = '+00:00', sql_mode = '', character_set_results = NULL, net_write_timeout = 3600, "
-    "sql_select_limit = 18446744073709551615"
+    "sql_select_limit = 18446744073709551615 /*!50708 , max_execution_time = 0 */ "
+    "/*M!100101 , max_statement_time = 0 */"
 )
-"""What makes values exact: TIMESTAMP in UTC, CHAR without padding, text in the character set of its column."""
+"""What makes values exact: TIMESTAMP in UTC, CHAR without padding, text in the character set of its column. The rest
+lifts limits that would end a long query; one comment is executed by MySQL, the other by MariaDB."""
 
 _NUMBERS = frozenset({T.TINY, T.SHORT, T.INT24, T.LONG, T.LONGLONG, T.NEWDECIMAL})
 _FLOATS = frozenset({T.FLOAT, T.DOUBLE})

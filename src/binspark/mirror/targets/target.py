@@ -108,7 +108,10 @@ class TargetTable(Protocol):
         ...
 
     def clean_up(self, retention_seconds: float) -> int:
-        """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
+        """Remove versions, and files that no version needs, older than this. Return how many data files that were.
+
+        A version counts from when it was replaced. This may make a new version: read it before the next commit.
+        """
         ...
 
 

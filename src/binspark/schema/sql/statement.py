@@ -6,7 +6,6 @@ statement about tables that it does not support becomes an `Unreadable`, never a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -33,22 +32,9 @@ from binspark.schema.sql.keys import read_parts
 from binspark.schema.sql.options import read_database_options
 from binspark.schema.sql.reader import SqlReader
 from binspark.schema.sql.tokens import Token
+from binspark.schema.text import may_define
 
-_FIRST_WORD = re.compile(r"\s*(CREATE|ALTER|DROP|RENAME|TRUNCATE)\b", re.IGNORECASE)
-_COMMENT = re.compile(r"\s*(?:/\*M?!\d*|/\*(?:[^*]++|\*(?!/))*+\*/|#[^\n]*\n|--\s[^\n]*\n)")
-_UNFINISHED_COMMENT = re.compile(r"\s*(?:/\*|#|--\s)")
 _DATABASE = ("DATABASE", "SCHEMA")
-
-
-def may_define(sql: str) -> bool:
-    """Return whether a statement may be DDL, judging by its first word: a fast check, because most are not.
-
-    The beginning of a statement is enough. If it ends inside a comment, the statement may be DDL.
-    """
-    offset = 0
-    while match := _COMMENT.match(sql, offset):
-        offset = match.end()
-    return bool(_FIRST_WORD.match(sql, offset) or _UNFINISHED_COMMENT.match(sql, offset))
 
 
 def read_ddl(sql: str, schema: str, session: Session) -> Change | None:

@@ -22,6 +22,7 @@ APPLICATION = "binspark"
 STATE = "binspark.state"
 STATE_VERSION = "binspark.stateVersion"
 _LOG = "_delta_log"
+_NANOSECONDS = 1_000_000_000
 _PARAMETERS = ("predicate", "mode")
 
 
@@ -37,6 +38,21 @@ def commit_properties(version: int, state: TableState) -> CommitProperties:
 def kept_state(version: int, state: TableState) -> dict[str, str]:
     """Return the properties that keep a state beyond log clean-up, set by the commit with this version."""
     return {STATE: state.to_json(), STATE_VERSION: str(version)}
+
+
+def is_kept(table: DeltaTable) -> bool:
+    """Return whether the newest state of the mirror is in the table's properties."""
+    version = table.transaction_version(APPLICATION)
+    return table.metadata().configuration.get(STATE_VERSION) == str(version)
+
+
+def oldest_needed(directory: Directory, time: float) -> float:
+    """Return when the commit was made that was the newest one at a time, both in seconds since 1970."""
+    from pyarrow.fs import FileSelector
+
+    found = directory.files.get_file_info(FileSelector(directory.path(_LOG)))
+    commits = [info.mtime_ns / _NANOSECONDS for info in found if info.path.endswith(".json")]
+    return max((made for made in commits if made <= time), default=min(commits, default=time))
 
 
 def read_state(table: DeltaTable, directory: Directory) -> TableState | None:

@@ -14,9 +14,17 @@ from binspark.files.storage.options import Storage
 from binspark.mirror.column_changes import AddColumn, SchemaChange
 from binspark.mirror.data_file import DataFile, TableDirectory
 from binspark.mirror.filesystem import open_directory
+from binspark.mirror.state import TableState
 from binspark.mirror.targets.commits import check_commit, version_after
 from binspark.mirror.targets.delta.errors import delta_errors
-from binspark.mirror.targets.delta.log import commit_properties, foreign_commits, kept_state, read_state
+from binspark.mirror.targets.delta.log import (
+    commit_properties,
+    foreign_commits,
+    is_kept,
+    kept_state,
+    oldest_needed,
+    read_state,
+)
 from binspark.mirror.targets.delta.schemas import arrow_schema, check_writable, only_adds, ordered_schema
 from binspark.mirror.targets.delta.statistics import statistics
 from binspark.mirror.targets.storage_options import delta_options
@@ -27,6 +35,7 @@ from binspark.schema.table import TableName
 _UNKNOWN_ROWS = -1
 _HOUR = 3600
 _SUFFIX = ".parquet"
+_LOG_RETENTION = "delta.logRetentionDuration"
 _KEEP_LOG = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 
 
@@ -99,18 +108,27 @@ class DeltaTargetTable:
         version = self.read()
         with delta_errors(self._uri, self._storage):
             table = self._at(version)
-            hours = math.ceil(retention_seconds / _HOUR)
-            removed = table.vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)
-            if version.state is not None:
-                number = table.version() + 1
-                interval = f"interval {math.ceil(retention_seconds)} seconds"
-                properties = {**kept_state(number, version.state), "delta.logRetentionDuration": interval}
-                commit = commit_properties(number, version.state)
-                table.alter.set_table_properties(properties, raise_if_not_exists=False, commit_properties=commit)
-            table = self._load_newest()
-            table.create_checkpoint()
-            table.cleanup_metadata()
+            removed = _vacuum(table, math.ceil(retention_seconds / _HOUR))
+            state = version.state
+            if state is not None and not version.foreign and not is_kept(table):
+                self._clean_up_log(table, state, retention_seconds)
             return sum(path.endswith(_SUFFIX) for path in removed)
+
+    def _clean_up_log(self, table: DeltaTable, state: TableState, retention_seconds: float) -> None:
+        """Remove old commits from the log, once the state is in the table's properties.
+
+        This is a commit of the mirror: it would hide those of others that have not been reported yet, so it is not made
+        after them. The version that was the newest when the retention began is kept: cuts of later refer to it.
+        """
+        number = table.version() + 1
+        oldest = oldest_needed(open_directory(self._uri, self._storage), time.time() - retention_seconds)
+        interval = f"interval {math.ceil(time.time() - oldest) + 1} seconds"
+        properties = {**kept_state(number, state), _LOG_RETENTION: interval}
+        commit = commit_properties(number, state)
+        table.alter.set_table_properties(properties, raise_if_not_exists=False, commit_properties=commit)
+        newest = self._load_newest()
+        newest.create_checkpoint()
+        newest.cleanup_metadata()
 
     def _add_columns(self, table: DeltaTable, commit: Commit, change: SchemaChange) -> int:
         """Add columns, then commit the files, if there are any.
@@ -170,6 +188,13 @@ class DeltaTargetTable:
 
     def _schema_of(self, version: int) -> Schema:
         return self._load(version).schema()
+
+
+def _vacuum(table: DeltaTable, hours: int) -> list[str]:
+    """Remove files that no version needs. Commits are made of it only if there are any."""
+    if not table.vacuum(hours, dry_run=True, enforce_retention_duration=False, full=True):
+        return []
+    return table.vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)
 
 
 def _replaces_all(commit: Commit) -> bool:

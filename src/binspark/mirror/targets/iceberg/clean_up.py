@@ -4,29 +4,45 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 
 from pyiceberg.manifest import ManifestFile
 from pyiceberg.table import Table
+from pyiceberg.table.metadata import TableMetadata
 
 from binspark.files.storage.options import Storage
 from binspark.mirror.filesystem import open_directory
-from binspark.mirror.targets.iceberg.state import unused_definitions
+from binspark.mirror.targets.iceberg.state import ancestors, unused_definitions
 
 _DATA = ".parquet"
 _SUFFIXES = (_DATA, ".avro", ".metadata.json")
 _NANOSECONDS = 1_000_000_000
+_MILLISECONDS = 1000
 
 
 def expire(table: Table, retention_seconds: float) -> Table:
-    """Remove snapshots older than this, but not the current one, and what only they needed of the state."""
-    oldest = datetime.now(UTC) - timedelta(seconds=retention_seconds)
-    table.maintenance.expire_snapshots().older_than(oldest.replace(tzinfo=None)).commit()
-    table = table.refresh()
+    """Remove snapshots that were replaced longer ago than this, and what only they needed of the state."""
+    oldest = int((time.time() - retention_seconds) * _MILLISECONDS)
+    if outdated := list(_outdated(table.metadata, oldest)):
+        table.maintenance.expire_snapshots().by_ids(outdated).commit()
+        table = table.refresh()
     if unused := unused_definitions(table.metadata):
         with table.transaction() as transaction:
             transaction.remove_properties(*unused)
     return table
+
+
+def _outdated(metadata: TableMetadata, oldest: int) -> Iterator[int]:
+    """Yield the snapshots that were not current at a time or later. Cuts of later refer to one that was."""
+    replaced = {
+        snapshot.parent_snapshot_id: snapshot.timestamp_ms
+        for snapshot in ancestors(metadata, metadata.current_snapshot())
+    }
+    kept = {ref.snapshot_id for ref in metadata.refs.values()}
+    for snapshot in metadata.snapshots:
+        if snapshot.snapshot_id not in kept:
+            until = replaced.get(snapshot.snapshot_id, snapshot.timestamp_ms)
+            if until <= oldest:
+                yield snapshot.snapshot_id
 
 
 def remove_orphans(table: Table, storage: Storage, retention_seconds: float) -> int:

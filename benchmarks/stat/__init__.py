@@ -1,0 +1,1 @@
+"""How fast the contents of logs are counted."""
