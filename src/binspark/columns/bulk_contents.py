@@ -8,14 +8,16 @@ import numpy as np
 import pyarrow as pa
 
 from binspark.columns.arena import ReadInto
-from binspark.columns.arrow import raw_numbers, validity
 from binspark.columns.event_list import EventReader
+from binspark.columns.log_scan import Numbers
 from binspark.columns.parallelism import BulkParallelism
 from binspark.columns.transaction_batch import ClosedTransactions
 from binspark.columns.transaction_list import TransactionReader
 from binspark.frames import type_name
 from binspark.kernels.layout import Operation
+from binspark.kernels.list_layout import NULL
 from binspark.kernels.list_layout import ChangeNumber as C
+from binspark.kernels.list_layout import EventNumber as E
 from binspark.kernels.list_layout import TransactionNumber as N
 from binspark.transactions.byte_tables import ENDINGS
 from binspark.transactions.contents import (
@@ -30,7 +32,6 @@ from binspark.transactions.contents import (
 
 _OPERATIONS = len(Operation)
 _IS_COMPLETE = np.array([ending.complete for ending in ENDINGS])
-_COLUMNS = ("inner", "type_code", "size", "timestamp")
 
 
 class BulkContents:
@@ -38,14 +39,14 @@ class BulkContents:
 
     def __init__(self) -> None:
         self.contents = Contents()
-        self._events = EventReader(names=_COLUMNS)
+        self._events = EventReader(on_listed=self._count_events)
         self._transactions = TransactionReader(self)
         self._meter = BulkParallelism()
 
     def read_events(self, read_into: ReadInto, file: str) -> None:
         """Count the events of a log."""
-        for batch in self._events.read(read_into, file):
-            self._count_events(batch)
+        for _ in self._events.read(read_into, file):
+            pass
 
     def read_transactions(self, read_into: ReadInto, file: str) -> None:
         """Count the transactions of a log."""
@@ -63,19 +64,17 @@ class BulkContents:
             pass
         return self.contents
 
-    def _count_events(self, batch: pa.RecordBatch) -> None:
+    def _count_events(self, numbers: Numbers) -> None:
         contents = self.contents
-        codes, sizes = batch["type_code"].to_numpy(), batch["size"].to_numpy()
-        times = batch["timestamp"]
-        moments = raw_numbers(times, np.int64)[validity(times)] // 1_000_000
-        outside = ~validity(batch["inner"])
+        codes, sizes, times = numbers[E.TYPE], numbers[E.SIZE], numbers[E.TIMESTAMP]
+        outside = numbers[E.INNER] == NULL
         contents.events.add(int(sizes[outside].sum()), int(outside.sum()))
         counts, size_sums = np.bincount(codes), np.bincount(codes, sizes)
         for code in np.flatnonzero(counts).tolist():
             contents.types.setdefault(type_name(code), Tally()).add(int(size_sums[code]), int(counts[code]))
-        moments = moments[moments > 0]
-        if len(moments):
-            contents.extend_time(int(moments.min()), int(moments.max()))
+        times = times[times > 0]
+        if len(times):
+            contents.extend_time(int(times.min()), int(times.max()))
 
     def batches(self, closed: ClosedTransactions) -> Iterator[pa.RecordBatch]:
         """Count transactions, and yield nothing: this is the target of a `TransactionReader`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -55,6 +55,7 @@ class EventReader(ListReader):
     names            the columns to make, all if None
     expand_payloads  whether a payload is followed by the events inside
     bodies           writes bodies, which become the column `body`, one JSON text each; without it they are not decoded
+    on_listed        takes the numbers of events, an array with a row for each `EventNumber`; then there are no batches
     """
 
     post_headers: ClassVar[Mapping[EventCode, int]] = {}  # its kernel reads headers only
@@ -66,6 +67,7 @@ class EventReader(ListReader):
         *,
         expand_payloads: bool = True,
         bodies: BodyWriter | None = None,
+        on_listed: Callable[[Numbers], None] | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         super().__init__(_CAPACITY, expand_payloads=expand_payloads, limits=limits)
@@ -73,6 +75,7 @@ class EventReader(ListReader):
         self._selection = selection
         self._events = np.zeros((N.COUNT, _CAPACITY), dtype=np.int64)
         self._bodies = bodies
+        self._on_listed = on_listed
         self._texts: list[str] = []
         self._text_bytes = 0
         self._select()
@@ -176,7 +179,9 @@ class EventReader(ListReader):
         except DecodeError as error:
             wrong = error
         count = int(self.state[State.LISTED])
-        if count:
+        if count and self._on_listed is not None:
+            self._on_listed(self._events[:, :count])
+        elif count:
             yield self._batch(self._events[:, :count])
         self.state[State.LISTED] = self._text_bytes = 0
         self._texts = []
