@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from binspark.columns.types import GEOMETRY
 from binspark.errors import SchemaError, SourceError
 from binspark.mirror.change_records import RecordOp
 from binspark.mirror.column_changes import AddColumn, ChangeType, DropColumn, RenameColumn, SchemaChange
@@ -182,6 +183,21 @@ def test_columns_are_found_by_their_numbers_where_a_target_numbers_them(tmp_path
     assert files[0].row_groups
     (found,) = LeafReader(renamed, new).batches(files[0])
     assert found.rows.to_pylist() == [{"key": 1, "note": "a", "name": None}]
+
+
+def test_nested_columns_have_numbers_too(tmp_path: Path) -> None:
+    table = mirrored({"id": pa.int64(), "where": GEOMETRY, "tags": pa.list_(pa.string())}, ["id"])
+    numbers = (("id", 1), ("where", 2), ("tags", 3), ("where.srid", 4), ("where.wkb", 5), ("tags.element", 6))
+    directory = TableDirectory(str(tmp_path), field_ids=numbers)
+    rows: list[dict[str, Any]] = [
+        {"id": 1, "where": {"srid": 4326, "wkb": b"x"}, "tags": ["a", "b"]},
+        {"id": 2, "where": None, "tags": None},
+    ]
+    (file,) = write_leaves([rows_of(table, rows)], directory, table, LARGE)
+    (found,) = LeafReader(directory, table).batches(file)
+    assert found.rows.to_pylist() == rows
+    leaves = str(pq.ParquetFile(tmp_path / file.path).schema)
+    assert all(f"field_id={number}" in leaves for _, number in numbers)
 
 
 def test_stored_rows_are_found_by_their_keys(tmp_path: Path) -> None:

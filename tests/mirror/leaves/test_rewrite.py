@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from binspark.errors import SourceError
 from binspark.mirror.change_records import RecordOp
 from binspark.mirror.leaves import LeafLimits
 from tests.support.mirror.leaf_tables import Change, LeafTable, mirrored, records_of
@@ -97,6 +99,16 @@ def test_records_of_a_key_come_in_any_order(tmp_path: Path, memory_bytes: int) -
         table = LeafTable(tmp_path / str(number), ORDERS, LeafLimits(memory_bytes=memory_bytes))
         table.apply(order)
         assert table.rows()[0] == {"id": 1, "name": "a", "price": 2.0}
+
+
+def test_temporary_files_that_cannot_be_written_are_an_error_that_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = LeafTable(tmp_path / "table", ORDERS, LeafLimits(memory_bytes=1))
+    folder = tmp_path / "temporary"
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with pytest.raises(SourceError, match=r"temporary.* set TMPDIR to"):
+        table.apply([records_of(ORDERS, [(PUT, {"id": 1, "name": "a", "price": 1.0})])])
 
 
 def test_many_runs_are_merged_before_they_are_read(tmp_path: Path) -> None:
