@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -49,9 +50,13 @@ def write_reference(folder: Path) -> None:
 
 
 def load_public_names(module: ModuleType) -> None:
-    """Load all names of `__all__` into a module: pdoc does not see those that are loaded on first use."""
+    """Load all names of `__all__` into a module: pdoc does not see those that are loaded on first use.
+
+    A function may have the name of a package, as `binspark.mirror` has: the function is public.
+    """
+    load = getattr(module, "__getattr__", None) or partial(getattr, module)
     for name in getattr(module, "__all__", ()):
-        setattr(module, name, getattr(module, name))
+        setattr(module, name, load(name))
 
 
 @pass_context

@@ -18,7 +18,7 @@ from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, T
 from binspark.cli.command import RenamedOption
 from binspark.cli.main import COMMANDS, main
 from binspark.files.damage import SKIP_DAMAGED
-from binspark.options.mirror import MIRROR_OPTIONS
+from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
 from binspark.options.option import Option, Surface
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS
 from binspark.spark.options import SPARK_OPTIONS
@@ -127,6 +127,12 @@ def _live() -> Iterator[str]:
         "given, because neither format has such an interval. See [mirror.md](mirror.md)."
     )
     yield from _table([_row(option) for option in MIRROR_OPTIONS])
+    yield "## Checking a mirror\n"
+    yield _paragraph(
+        "Command `mirror` with `--check`; `binspark.check_mirror`, which takes `format`, `catalog` and the options of "
+        "rows above, too. See [check.md](check.md)."
+    )
+    yield from _table([_row(option) for option in CHECK_OPTIONS])
 
 
 def _events() -> Iterator[str]:
@@ -182,7 +188,7 @@ def click_options() -> dict[str, list[click.Option]]:
 
 
 def _commands() -> Iterator[str]:
-    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *MIRROR_OPTIONS)
+    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
     tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *live)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"

@@ -6,7 +6,7 @@
 
 logs       events, rows, batches
 servers    connect, follow, open_archiver
-mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server
+mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server; check_mirror: the proof
 Spark      register, tables, latest, scd2, table_at, chunk_tables, expand, lag, LagListener, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, Damage, …
 errors     BinlogError and its subclasses, see `binspark.errors`
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.live import connect, follow, open_archiver
     from binspark.mirror.api import mirror, open_mirror
+    from binspark.mirror.check.api import check_mirror
     from binspark.mirror.table_at import table_at
     from binspark.position import Position
     from binspark.replication.chunk import LogChunk
@@ -93,6 +94,7 @@ __all__ = [
     "Unsupported",
     "batches",
     "binlog_error",
+    "check_mirror",
     "chunk_tables",
     "connect",
     "events",
@@ -130,6 +132,7 @@ _MODULES = {
     "ServerInfo": ("binspark.server.info", "ServerInfo"),
     "batches": ("binspark.files.batches", "read_batches"),
     "binlog_error": ("binspark.spark.failures", "binlog_error"),
+    "check_mirror": ("binspark.mirror.check.api", "check_mirror"),
     "chunk_tables": ("binspark.spark.expand", "chunk_tables"),
     "connect": ("binspark.live", "connect"),
     "events": ("binspark.files.read", "read_events"),

@@ -13,16 +13,18 @@ from binspark.cli.live import stop_on_signal, warnings_to
 from binspark.cli.output import echo, json_line, print_message
 from binspark.cli.server_options import drop_connection, live_option, take_connection, with_server_options
 from binspark.errors import BinlogError, OptionError
-from binspark.options.mirror import MIRROR_OPTIONS
+from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
 
 if TYPE_CHECKING:
     from binspark.mirror.progress import Report
     from binspark.mirror.run import Mirror
+    from binspark.replication.position import BinlogPosition
     from binspark.server.config import ConnectionConfig
 
 _MIRROR = {option.name: option for option in MIRROR_OPTIONS}
 _ROWS = {option.name: option for option in SELECTION_OPTIONS}
 _OF_ROWS = ("exclude_tables", "zero_dates", "undecodable", "time")
+_OF_CHECKS = (*_OF_ROWS, "format", "catalog", *(option.name for option in CHECK_OPTIONS))
 _FAILED = 1
 
 
@@ -31,7 +33,7 @@ def _mirror_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for name in reversed(_OF_ROWS):
         settings = {"default": None, "help": _ROWS[name].help + "  [default: string]"} if name == "time" else {}
         command = click_option(_ROWS[name], parse=False, **settings)(command)
-    for option in reversed(MIRROR_OPTIONS):
+    for option in reversed((*MIRROR_OPTIONS, *CHECK_OPTIONS)):
         if option.name != "once":
             command = click_option(option, parse=False)(command)
     return command
@@ -61,19 +63,31 @@ def _mirror_options(command: Callable[..., Any]) -> Callable[..., Any]:
     show_default=True,
     help="How progress is shown: a table that is updated in a terminal, lines, or JSON lines.",
 )
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Compare the tables with the server instead of mirroring them; with --once the mirror is brought up to date "
+    "where they differ, otherwise one that runs is waited for.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what will be done with each table, and do nothing.")
-def mirror_command(logs: tuple[str, ...], target: str, progress: str, dry_run: bool, **options: Any) -> int:
+def mirror_command(
+    logs: tuple[str, ...], target: str, progress: str, *, check: bool, dry_run: bool, **options: Any
+) -> int:
     """Keep tables in Delta or Iceberg equal to those of a server.
 
     Rows are copied first, without locks, then the changes of the log are applied, schema changes included. Each table
     contains the position that it is at: the command may be interrupted or killed at any time, and continues where it
     was. Without LOG, changes come from the server; with LOG, from an archive or log files.
 
-    Exit code 0: stopped, or all is applied. 1: the mirror cannot go on. 2: wrong use, or no connection.
+    Exit code 0: stopped, or all is applied; with --check: all tables are equal. 1: the mirror cannot go on, or tables
+    differ. 2: wrong use, or no connection.
     """
     from binspark.cli.mirror_output import print_plan, shown_progress
 
     source = _source(logs, options)
+    checks = {option.name: options.pop(option.name) for option in CHECK_OPTIONS}
+    if check or checks["repair"]:
+        return _checked(source, target, progress, checks, options)
     with shown_progress(progress) as show, warnings_to(_warner(progress)):
         mirror = _opened(source, target, options, show)
         if dry_run:
@@ -92,6 +106,36 @@ def mirror_command(logs: tuple[str, ...], target: str, progress: str, dry_run: b
 
         echo(summary(report), err=True)
     return 0
+
+
+def _checked(
+    source: tuple[str, ...] | ConnectionConfig,
+    target: str,
+    progress: str,
+    checks: dict[str, Any],
+    options: dict[str, Any],
+) -> int:
+    """Compare the tables with the server. With --once, changes are applied where the mirror lags."""
+    if isinstance(source, tuple):
+        raise OptionError("compares a mirror with a server: give --host instead of LOG", option="--check")
+    from binspark.cli.mirror_output import print_checked
+    from binspark.mirror.check.api import check_mirror
+
+    def advance(position: BinlogPosition) -> None:
+        _opened(source, target, options, lambda _report: None).run(position)
+
+    given = {name: value for name, value in {**options, **checks}.items() if name in _OF_CHECKS and value is not None}
+    try:
+        report = check_mirror(source, target, options["tables"], advance=advance if options["once"] else None, **given)
+    except OptionError as error:
+        raise _spelled(error) from None
+    except BinlogError as error:
+        print_message(error)
+        return _FAILED
+    if not report.tables:
+        raise OptionError(f"must match a table of {target}, got {options['tables']}", option="--tables")
+    print_checked(report, progress)
+    return 0 if report.is_equal else _FAILED
 
 
 def _source(logs: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...] | ConnectionConfig:
@@ -116,8 +160,12 @@ def _opened(
     try:
         return open_mirror(lambda: local_session("binspark mirror"), source, target, tables, on_report=show, **given)
     except OptionError as error:
-        name = error.option or ""
-        raise error.spelled(f"--{name.replace('_', '-')}") if name and not name.startswith("-") else error from None
+        raise _spelled(error) from None
+
+
+def _spelled(error: OptionError) -> OptionError:
+    name = error.option or ""
+    return error.spelled(f"--{name.replace('_', '-')}") if name and not name.startswith("-") else error
 
 
 def _print_problems(connection: ConnectionConfig) -> None:

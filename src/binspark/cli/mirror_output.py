@@ -14,6 +14,7 @@ from binspark.cli.output import counted, echo, json_line, print_message, safe, s
 
 if TYPE_CHECKING:
     from binspark.doctor.rule import Finding
+    from binspark.mirror.check.report import CheckReport
     from binspark.mirror.plan import PlannedTable
     from binspark.mirror.progress import Report, TableReport
 
@@ -108,6 +109,16 @@ def print_plan(plans: Sequence[PlannedTable], kind: str) -> None:
             echo(f"    {name}  {column_type}")
         for note in plan.notes:
             echo(f"  note: {note}")
+
+
+def print_checked(report: CheckReport, kind: str) -> None:
+    """Print what a check has found."""
+    if kind == "jsonl":
+        for table in report.tables:
+            echo(json_line(table.to_json()))
+        return
+    for line in report.lines():
+        echo(safe(line))
 
 
 def print_problems(findings: Sequence[Finding]) -> None:

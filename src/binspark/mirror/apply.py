@@ -93,7 +93,8 @@ class RangeApplier:
         versions = tuple((table.name, table.version.version) for table in self._tables if table.is_applied)
         gtids = "" if position.gtids is None else str(position.gtids)
         now = time.time_ns() // 1000
-        self._tables.commit_cut(Cut(self._tables.next_cut_number, str(position), gtids, now, versions))
+        number, mirror = self._tables.next_cut_number, self._tables.settings.mirror_id
+        self._tables.commit_cut(Cut(number, str(position), gtids, now, versions, mirror))
 
     def _make_changes(self, statements: Sequence[Statement]) -> None:
         for statement in statements:
@@ -176,7 +177,8 @@ def _reread(table: OpenTable, end: BinlogPosition) -> bool:
     """Read a table that another program has changed; return whether the range still has to be applied."""
     before = table.state
     table.reread()
-    if table.state != before:
+    # A repair puts rows as they are now into a table, which is consistent again later; it does not move its position.
+    if replace(table.state, phase=before.phase, consistent_from=before.consistent_from) != before:
         message = f"another process of this mirror writes {table.target.address}"
         raise OtherMirror(f"{message}: it is at {table.state.position.describe()}; stop one of them")
     return not table.position.reaches(end)

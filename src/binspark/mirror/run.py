@@ -83,15 +83,18 @@ class Mirror:
         finally:
             self._source.stop()
 
-    def run(self) -> Report:
-        """Run until `stop` is called or, with `once`, all is applied that the source had at the beginning."""
+    def run(self, until: BinlogPosition | None = None) -> Report:
+        """Run until `stop` is called or, with `once`, all is applied that the source had at the beginning.
+
+        With `until`, nothing after that position is applied.
+        """
         attempts, wait = 0, _FIRST_WAIT_SECONDS
         try:
             while not self._stop.is_set():
                 try:
                     self._prepare()
                     attempts, wait, self._is_prepared = 0, _FIRST_WAIT_SECONDS, True
-                    self._follow()
+                    self._follow(until)
                     break
                 except SourceError as error:
                     attempts += 1
@@ -168,10 +171,10 @@ class Mirror:
         self._wanted_again -= names
         self.statements.missing -= names
 
-    def _follow(self) -> None:
+    def _follow(self, until: BinlogPosition | None) -> None:
         """Apply the log, range by range."""
         start = self.tables.position or self._source.start(self._settings.start)
-        goal: BinlogPosition | None = self._source.head()
+        goal: BinlogPosition | None = until or self._source.head()
         while not self._stop.is_set():
             if goal is not None and start.reaches(goal) and not self.statements.missing:
                 if self._copies_missing:

@@ -35,7 +35,8 @@ class MirroredTables:
         self.settings = settings
         self.catalog = Catalog()
         self._tables: dict[TableName, OpenTable] = {}
-        self._cut: Cut | None = None
+        self._last_number = -1
+        self._reached: BinlogPosition | None = None
 
     def load(self, databases: Catalog, fresh: Collection[TableName] = ()) -> None:
         """Read all tables of the target that are mirrored, but not those that are to be copied again.
@@ -47,10 +48,11 @@ class MirroredTables:
             opened = [table for table in pool.map(self._open_known, names) if table is not None]
         self._tables = {table.name: table for table in opened}
         self.catalog = catalog_of(((table.source_name, table.definition) for table in opened), databases)
-        self._cut = self.target.last_cut()
-        if self._cut is not None:
-            reached = BinlogPosition.parse(self._cut.position)
-            in_cut = {name for name, _ in self._cut.versions}
+        cut, self._reached = self.target.last_cut(), None
+        self._last_number = -1 if cut is None else cut.number
+        if cut is not None and opened:
+            reached = self._reached = BinlogPosition.parse(cut.position)
+            in_cut = {name for name, _ in cut.versions}
             for table in opened:
                 if table.name in in_cut and table.is_applied:
                     table.skip_to(reached)
@@ -86,21 +88,25 @@ class MirroredTables:
 
     @property
     def position(self) -> BinlogPosition | None:
-        """The position from which on the log has to be read; None if nothing is mirrored yet."""
-        if self._cut is not None:
-            return BinlogPosition.parse(self._cut.position)
+        """The position from which on the log has to be read; None if nothing is mirrored yet.
+
+        It is that of the last cut: tables may be further, but a statement may have reached only some of them. If all
+        tables are copied again, nothing before that matters.
+        """
+        if self._reached is not None:
+            return self._reached
         positions = [table.position for table in self if table.state.phase is not Phase.DROPPED]
         return next((one for one in positions if all(other.reaches(one) for other in positions)), None)
 
     @property
     def next_cut_number(self) -> int:
         """The number of the next cut."""
-        return 0 if self._cut is None else self._cut.number + 1
+        return self._last_number + 1
 
     def commit_cut(self, cut: Cut) -> None:
         """Store that these versions belong together."""
         self.target.commit_cut(cut)
-        self._cut = cut
+        self._last_number, self._reached = cut.number, BinlogPosition.parse(cut.position)
 
     def mirrored(self, name: TableName, definition: TableDefinition) -> MirroredTable:
         """Return how a table is mirrored."""

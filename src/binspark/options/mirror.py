@@ -98,6 +98,22 @@ MIRROR_OPTIONS = (
 )  # fmt: skip
 
 
+CHECK_OPTIONS = (
+    _option(
+        "repair", parse=values.flag, metavar="", default="false",
+        help="Read rows that differ again from the server, and put them into the mirror.",
+    ),
+    _option(
+        "exact", parse=values.flag, metavar="", default="false",
+        help="Compare at one position, for which each table is locked for milliseconds.",
+    ),
+    _option(
+        "check_seconds", parse=values.time_span, metavar="TIME", default="60s",
+        help="How long to wait for the mirror to reach the server where they differ.",
+    ),
+)  # fmt: skip
+
+
 class MirrorArguments(TypedDict, total=False):
     """The options of a mirror as keyword arguments; see `MIRROR_OPTIONS` for what they mean. None is not given."""
 
@@ -116,6 +132,20 @@ class MirrorArguments(TypedDict, total=False):
     accept_foreign: bool
     clean_up_every: float | str | None
     keep_versions: float | str | None
+    exclude_tables: str | Iterable[str] | None
+    zero_dates: str | None
+    undecodable: str | None
+    time: str | None
+
+
+class CheckArguments(TypedDict, total=False):
+    """The options of a check as keyword arguments; see `CHECK_OPTIONS` for what they mean. None is not given."""
+
+    repair: bool
+    exact: bool
+    check_seconds: float | str | None
+    format: str | None
+    catalog: str | None
     exclude_tables: str | Iterable[str] | None
     zero_dates: str | None
     undecodable: str | None

@@ -18,6 +18,7 @@ from binspark.mirror.leaves.rewrite import write_leaves
 from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable
 from binspark.mirror.snapshot.chunk import COMPLETE
 from binspark.mirror.snapshot.read import read_chunk
+from binspark.mirror.source import TablePatterns
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.target import Commit, Target, TargetTable
 from binspark.replication.find import end_of_log
@@ -77,7 +78,7 @@ def stored_rows(table: TargetTable, mirrored: MirroredTable) -> pa.Table:
 def checked(server: Server, target: Target, name: TableName, settings: CheckSettings | None = None) -> TableReport:
     """Check one table, which nobody changes meanwhile."""
     settings = settings or CheckSettings(wait_seconds=0)
-    (report,) = check(config_of(server.port), target, [str(name)], settings).tables
+    (report,) = check(config_of(server.port), target, TablePatterns(frozenset([str(name)])), settings).tables
     return report
 
 

@@ -89,12 +89,15 @@ class TableReport:
         """Return what was found as a line for people."""
         if self.problem:
             return f"{self.name}: not compared: {self.problem}"
-        compared = f"{self.rows:,} rows in {self.ranges:,} ranges"
+        compared = f"{_counted(self.rows, 'row')} in {_counted(self.ranges, 'range')}"
         if self.is_equal:
-            repaired = f", after {self.repaired:,} rows were repaired" if self.repaired else ""
+            repaired = f"; repaired: {_counted(self.repaired, 'row')}" if self.repaired else ""
             return f"{self.name}: equal, {compared}{repaired}"
-        undecided = f", {self.undecided:,} undecided" if self.undecided else ""
-        return f"{self.name}: {self.differing:,} rows differ{undecided}, of {compared}"
+        parts = [f"differing: {_counted(self.differing, 'row')}"] if self.differing else []
+        if self.undecided:
+            reason = "the mirror did not reach their changes in time, or they kept changing"
+            parts.append(f"undecided: {_counted(self.undecided, 'row')} ({reason})")
+        return f"{self.name}: {'; '.join(parts)}; compared: {compared}"
 
     def to_json(self) -> dict[str, Any]:
         """Return what was found as JSON."""
@@ -141,6 +144,10 @@ def shown(text: bytes | None) -> str | None:
         return text[:_SHOWN_BYTES].decode(errors="strict" if not rest else "ignore") + rest
     except UnicodeDecodeError:
         return f"0x{text[:_SHOWN_BYTES].hex()}{rest}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _quoted(text: bytes | None) -> str:

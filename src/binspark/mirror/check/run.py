@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import partial
 
 from binspark.errors import SchemaError, Server
@@ -20,9 +19,11 @@ from binspark.mirror.check.row_text import row_text
 from binspark.mirror.check.settings import CheckSettings
 from binspark.mirror.check.source_rows import SourceRows
 from binspark.mirror.definitions import as_mirrored, read_stored
+from binspark.mirror.history import HISTORY
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.borders import plan_chunks
 from binspark.mirror.snapshot.select import table_name
+from binspark.mirror.source import TablePatterns
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.target import Target
 from binspark.replication.find import end_of_log
@@ -44,7 +45,7 @@ _NOT_COMPARED = {
 def check(
     config: ConnectionConfig,
     target: Target,
-    tables: Iterable[str] = ("*.*",),
+    tables: TablePatterns,
     settings: CheckSettings | None = None,
     *,
     advance: Advance | None = None,
@@ -52,13 +53,12 @@ def check(
 ) -> CheckReport:
     """Compare mirrored tables with those of a server, and return what was found.
 
-    tables    names or patterns of tables such as `shop.*`
+    tables    which of them
     advance   lets a mirror that is not running apply changes; without it, the mirror is waited for
     """
-    patterns = tuple(tables)
     found: list[TableReport] = []
     for name in target.tables():
-        if any(fnmatchcase(str(name), pattern) for pattern in patterns):
+        if tables.wants(name) and name != HISTORY:
             report = TableReport(name)
             found.append(report)
             try:

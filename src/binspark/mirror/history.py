@@ -1,0 +1,113 @@
+"""The history of changes: one append-only table of the target, with every changed row of the mirrored tables.
+
+A row has what the view `changes` has: operation, order, key, and the row before and after the change as JSON, so that
+schema changes do not matter. It is stored as mirrored tables are, with `_seq` as its key and the position in the same
+commit: each change is there exactly once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
+from binspark.columns.selection import Selection
+from binspark.mirror.change_records import ABSENT, FROM, RecordOp, record_schema
+from binspark.mirror.keys import row_keys
+from binspark.mirror.leaves import LeafLimits, plan_tasks, rewrite, with_bounds
+from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.state import Phase, TableState
+from binspark.mirror.targets.target import Commit, Target, TargetTable
+from binspark.replication.position import BinlogPosition
+from binspark.schema.table import TableName, TableSchema
+from binspark.spark.options import RowFormat, SourceOptions
+from binspark.spark.schemas import arrow_schema, changes_schema
+from binspark.spark.streaming.part_reader import reader_of
+from binspark.spark.views.changes import ChangesView
+
+HISTORY = TableName("binspark_history", "changes")
+"""The name of the table in the target."""
+
+_SEQ = f"{DEFAULT_PREFIX}{Metadata.SEQ}"
+_NO_DEFINITION = ""
+
+
+class ChangeHistory:
+    """Appends the changes of ranges of the log.
+
+    tables, excluded   names and patterns of the tables whose changes are kept
+    """
+
+    def __init__(
+        self, target: Target, mirror: str, tables: frozenset[str], excluded: frozenset[str], limits: LeafLimits
+    ) -> None:
+        self._target = target
+        self._mirror = mirror
+        self._limits = limits
+        options = SourceOptions(rows=RowFormat.JSON, selection=Selection(tables=tables, excluded=excluded))
+        schema = arrow_schema(changes_schema(options))
+        self._view = ChangesView(options, schema)
+        fields = [pa.field(field.name, target.column_type(field.type)) for field in schema]
+        self._table = MirroredTable(TableSchema(*HISTORY, (), ()), pa.schema(fields), (_SEQ,))
+
+    def begin(self, position: BinlogPosition) -> None:
+        """Create the table if it is not there: its history begins at a position."""
+        if self._target.table(HISTORY) is None:
+            state = TableState(self._mirror, Phase.CURRENT, position, _NO_DEFINITION, self._table.key)
+            self._target.create(HISTORY, self._table.schema, state)
+
+    def append(self, reads: Iterable[Any], end: BinlogPosition) -> int:
+        """Append the changes of a range, unless they are there already; return how many there are."""
+        table = self._target.table(HISTORY)
+        assert table is not None
+        version = table.read()
+        assert version.state is not None
+        if version.state.position.reaches(end):
+            return 0
+        files = with_bounds(version.files, table.directory, self._table)
+        # New changes come after all that are there: into the last leaf, which is filled up.
+        last = plan_tasks(files, self._limits)[-1]
+        counted = _Counted(self._records(reads))
+        written = rewrite(last, table.directory, self._table, counted, self._limits)
+        state = version.state.moved(end)
+        if counted.rows:
+            table.commit(Commit(version, state, written.added, written.removed))
+        else:
+            table.commit(Commit(version, state))
+        return counted.rows
+
+    def _records(self, reads: Iterable[Any]) -> Iterator[pa.RecordBatch]:
+        schema = record_schema(self._table.schema)
+        for read in reads:
+            for batch in self._view.read(read.part, reader_of(read.part, read.history)):
+                rows = batch.cast(self._table.schema)
+                count = rows.num_rows
+                if count:
+                    arrays = [
+                        row_keys(self._table, rows),
+                        rows.column(_SEQ),
+                        pa.repeat(pa.scalar(int(RecordOp.PUT), pa.int8()), count),
+                        *(pa.nulls(count, schema.field(name).type) for name in (ABSENT, FROM)),
+                        *rows.columns,
+                    ]
+                    yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+class _Counted:
+    """Records, counted as they are read."""
+
+    def __init__(self, records: Iterable[pa.RecordBatch]) -> None:
+        self._records = records
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for batch in self._records:
+            self.rows += batch.num_rows
+            yield batch
+
+
+def history_table(target: Target) -> TargetTable | None:
+    """Return the table with the history of changes, None if there is none."""
+    return target.table(HISTORY)

@@ -1,0 +1,234 @@
+"""What goes wrong around a mirror: it goes on where it can, and says what to do where it cannot."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+
+from binspark.errors import Purged, SourceError
+from binspark.mirror import run as run_module
+from binspark.mirror.open_table import ForeignChanges, OpenTable, OtherMirror
+from binspark.mirror.run import Mirror
+from binspark.mirror.runners.local import LocalRunner
+from binspark.mirror.runners.runner import TableWork, TaskResult
+from binspark.mirror.settings import MirrorSettings, SnapshotMode
+from binspark.mirror.source import ArchiveChanges, ReadTask, ServerChanges, TablePatterns
+from binspark.mirror.targets.parse import parse_target
+from binspark.testing.servers import Family, MySQL, Server
+from tests.mirror.test_mirror_rows import create_orders
+from tests.support.mirror.live_mirrors import assert_equal, make_mirror, rows_of, run_mirror
+from tests.support.replicas import catch_up, promote, replicate
+from tests.support.servers import StartServer, config_of, every_family
+
+pytestmark = pytest.mark.timeout(180)
+
+
+UPDATES = {"mysql": {}, "mariadb": {"log-slave-updates": "ON"}}
+
+
+class _Interrupted:
+    """A runner that lets something happen before it returns what it has written: nothing is committed yet."""
+
+    def __init__(self, happens: Callable[[], None]) -> None:
+        self._happens: Callable[[], None] | None = happens
+
+    def run(self, parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> list[TaskResult]:
+        results = LocalRunner().run(parts, tables)
+        if self._happens is not None:
+            happens, self._happens = self._happens, None
+            happens()
+        return results
+
+
+def interrupted(server: Server, lake: Path, tables: str, happens: Callable[[], None]) -> Mirror:
+    """Return a mirror during whose first range something happens."""
+    patterns = TablePatterns(frozenset({tables}))
+    settings = MirrorSettings(once=True, local_bytes=0, retry_attempts=0)
+    source = ServerChanges(config_of(server.port), patterns)
+    runner = _Interrupted(happens)
+    return Mirror(source, parse_target(str(lake)), patterns, settings, spark_runner=lambda: runner)
+
+
+@every_family
+def test_purged_logs_are_named_with_the_way_out(family: Family, start_server: StartServer, lake: Path) -> None:
+    server = start_server(family)
+    orders = create_orders(server, "shop")
+    run_mirror(server, lake, "shop.*")
+    server.query(f"UPDATE {orders} SET amount = 0")
+    server.query("FLUSH BINARY LOGS")
+    server.query("FLUSH BINARY LOGS")
+    server.query(f"PURGE BINARY LOGS TO '{server.query('SHOW BINARY LOGS')[-1][0]}'")
+    with pytest.raises(Purged, match=r"copy its tables again with --resnapshot shop\.orders"):
+        run_mirror(server, lake, "shop.*")
+    run_mirror(server, lake, "shop.*", resnapshot=("shop.orders",))
+    server.query(f"DELETE FROM {orders} WHERE id < 9")
+    run_mirror(server, lake, "shop.*")
+    assert_equal(server, lake, orders)
+
+
+@every_family
+def test_another_server_continues_by_gtids(family: Family, start_server: StartServer, lake: Path) -> None:
+    one, two = (start_server(family, {"server-id": number, **UPDATES[family.name]}) for number in (1, 2))
+    orders = create_orders(one, "shop")
+    replicate(two, one)
+    catch_up(two, one)
+    patterns = TablePatterns(frozenset({"shop.*"}))
+
+    def run() -> None:
+        source = ServerChanges(config_of(one.port, two.port, connect_timeout=2), patterns)
+        settings = MirrorSettings(once=True, retry_attempts=3)
+        Mirror(source, parse_target(str(lake)), patterns, settings).run()
+
+    run()
+    one.query(f"UPDATE {orders} SET amount = -amount WHERE id < 200")
+    catch_up(two, one)
+    one.kill()
+    promote(two)
+    two.query(f"DELETE FROM {orders} WHERE id > 450")
+    two.query(f"ALTER TABLE {orders} ADD COLUMN state INT DEFAULT 4")
+    two.query(f"UPDATE {orders} SET state = 5 WHERE id = 77")
+    run()
+    assert_equal(two, lake, orders)
+
+
+@pytest.mark.mysql
+def test_rows_that_another_program_deletes_stop_the_mirror(mysql: Server, database: str, lake: Path) -> None:
+    orders = create_orders(mysql, database)
+    run_mirror(mysql, lake, f"{database}.*")
+    DeltaTable(str(lake / database / "orders")).delete("id < 10")
+    mysql.query(f"UPDATE {orders} SET amount = 5 WHERE id = 100")
+    with pytest.raises(ForeignChanges, match=rf"changed rows of .*orders.*--resnapshot {orders} copies it again"):
+        run_mirror(mysql, lake, f"{database}.*")
+    run_mirror(mysql, lake, f"{database}.*", accept_foreign=True)
+    assert len(rows_of(lake, orders)) == 500 - 9
+    run_mirror(mysql, lake, f"{database}.*", resnapshot=(orders,))
+    assert_equal(mysql, lake, orders)
+
+
+@pytest.mark.mysql
+def test_files_that_another_program_joins_do_not_matter(mysql: Server, database: str, lake: Path) -> None:
+    orders = create_orders(mysql, database)
+    run_mirror(mysql, lake, f"{database}.*", rows_per_chunk=50)
+    mysql.query(f"UPDATE {orders} SET amount = amount * 2 WHERE id % 2 = 0")
+    path = str(lake / database / "orders")
+    joined: list[int] = []
+
+    def optimize() -> None:
+        joined.append(int(DeltaTable(path).optimize.compact()["numFilesRemoved"]))
+
+    interrupted(mysql, lake, f"{database}.*", optimize).run()
+    assert joined[0] > 1
+    assert_equal(mysql, lake, orders)
+    mysql.query(f"DELETE FROM {orders} WHERE id % 5 = 0")
+    run_mirror(mysql, lake, f"{database}.*")
+    assert_equal(mysql, lake, orders)
+
+
+@pytest.mark.mysql
+def test_a_second_process_of_a_mirror_is_noticed(mysql: Server, database: str, lake: Path) -> None:
+    orders = create_orders(mysql, database)
+    run_mirror(mysql, lake, f"{database}.*")
+    mysql.query(f"UPDATE {orders} SET amount = amount + 1")
+    other = interrupted(mysql, lake, f"{database}.*", lambda: void(run_mirror(mysql, lake, f"{database}.*")))
+    with pytest.raises(OtherMirror, match=r"another process of this mirror writes .*orders.*stop one of them"):
+        other.run()
+    assert_equal(mysql, lake, orders)
+    with pytest.raises(OtherMirror, match="is written by the mirror 'mirror', this one is 'second'"):
+        run_mirror(mysql, lake, f"{database}.*", mirror_id="second")
+
+
+def void(_value: object) -> None:
+    """Return nothing."""
+
+
+@pytest.mark.mysql
+def test_a_target_that_fails_is_tried_again(
+    mysql: Server, database: str, lake: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    orders = create_orders(mysql, database)
+    run_mirror(mysql, lake, f"{database}.*")
+    mysql.query(f"UPDATE {orders} SET amount = amount + 1")
+    commit, failures = OpenTable.commit, [2]
+
+    def failing(table: OpenTable, *arguments: object, **named: object) -> None:
+        if failures[0]:
+            failures[0] -= 1
+            raise SourceError("no space left on device")
+        commit(table, *arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(OpenTable, "commit", failing)
+    monkeypatch.setattr(run_module, "_FIRST_WAIT_SECONDS", 0.01)
+    run_mirror(mysql, lake, f"{database}.*", retry_attempts=3)
+    assert caplog.text.count("no space left on device; trying again") == 2
+    assert_equal(mysql, lake, orders)
+
+
+@every_family
+def test_log_files_alone_are_a_source(family: Family, start_server: StartServer, lake: Path) -> None:
+    server = start_server(family)
+    orders = create_orders(server, "shop")
+    server.query("FLUSH BINARY LOGS")
+    server.query(f"ALTER TABLE {orders} ADD state VARCHAR(5) NOT NULL DEFAULT 'new'")
+    server.query(f"UPDATE {orders} SET state = 'old' WHERE id < 30")
+    patterns = TablePatterns(frozenset({"shop.*"}))
+
+    def run() -> None:
+        source = ArchiveChanges((str(server.datadir / "binlog.0*"),), patterns)
+        Mirror(source, parse_target(str(lake)), patterns, MirrorSettings(once=True)).run()
+
+    run()
+    assert_equal(server, lake, orders)
+    server.query("CREATE TABLE shop.copied AS SELECT * FROM shop.orders")
+    server.query(f"TRUNCATE TABLE {orders}")
+    run()
+    assert_equal(server, lake, orders, "shop.copied")
+
+
+@pytest.mark.mysql
+def test_a_copy_is_left_out_where_the_log_begins_with_the_tables(start_server: StartServer, lake: Path) -> None:
+    server = start_server(MySQL)
+    orders = create_orders(server, "shop")
+    report = run_mirror(server, lake, "shop.*", snapshot=SnapshotMode.NEVER)
+    assert [table.rows for table in report.tables] == [500]
+    assert_equal(server, lake, orders)
+
+
+@pytest.mark.mysql
+def test_a_mirror_that_goes_on_is_stopped_in_order(mysql: Server, database: str, lake: Path) -> None:
+    orders = create_orders(mysql, database)
+    mirror = make_mirror(mysql, lake, f"{database}.*", once=False, apply_seconds=0.1)
+    applied = [0]
+
+    def change(_report: object) -> None:
+        applied[0] += 1
+        if applied[0] <= 5:
+            mysql.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id % 5 = {applied[0] % 5}")
+        elif applied[0] > 20 and mirror.progress.lag is not None and not mirror.progress.lag.lag_bytes:
+            mirror.stop()
+
+    mirror = Mirror(
+        ServerChanges(config_of(mysql.port), TablePatterns(frozenset({f"{database}.*"}))),
+        parse_target(str(lake)),
+        TablePatterns(frozenset({f"{database}.*"})),
+        MirrorSettings(apply_seconds=0.05),
+        on_report=change,
+    )
+    mirror.run()
+    assert_equal(mysql, lake, orders)
+
+
+@pytest.mark.mysql
+def test_old_versions_are_removed_on_a_schedule(mysql: Server, database: str, lake: Path, kind: object) -> None:
+    orders = create_orders(mysql, database)
+    for number in range(4):
+        mysql.query(f"UPDATE {orders} SET amount = {number}")
+        run_mirror(mysql, lake, f"{database}.*", kind, clean_up_seconds=1e-9, keep_seconds=0.0)  # type: ignore[arg-type]
+    mysql.query(f"UPDATE {orders} SET amount = 9")
+    run_mirror(mysql, lake, f"{database}.*", kind, clean_up_seconds=1e-9, keep_seconds=0.0)  # type: ignore[arg-type]
+    assert len(list(lake.rglob("leaf-*.parquet"))) <= 2
+    assert_equal(mysql, lake, orders, kind=kind)  # type: ignore[arg-type]

@@ -1,0 +1,81 @@
+"""Executors of Spark make the same tables of a range as this process alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from binspark.errors import SchemaError
+from binspark.mirror.leaves import LeafLimits
+from binspark.mirror.run import Mirror
+from binspark.mirror.runners.spark import SparkRunner
+from binspark.mirror.settings import MirrorSettings
+from binspark.mirror.source import ServerChanges, TablePatterns
+from binspark.mirror.targets.parse import Format, parse_target
+from binspark.testing.servers import MySQL, Server
+from tests.mirror.test_mirror_rows import create_orders
+from tests.support.mirror.live_mirrors import assert_equal, run_mirror
+from tests.support.mirror.tables import reached
+from tests.support.servers import StartServer
+
+pytestmark = [pytest.mark.mysql, pytest.mark.timeout(300)]
+SMALL = LeafLimits(leaf_bytes=4096, row_group_rows=200)
+
+
+@pytest.fixture
+def runner(spark: SparkSession) -> SparkRunner:
+    """What runs ranges on Spark."""
+    return SparkRunner(spark)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """The directory of a target."""
+    return tmp_path / "lake"
+
+
+def run_on_spark(runner: SparkRunner, server: Server, lake: Path, tables: str, kind: Format = Format.DELTA) -> None:
+    """Bring a mirror up to date, with all ranges run by Spark and small leaves."""
+    patterns = TablePatterns(frozenset({tables}))
+    settings = MirrorSettings(once=True, local_bytes=0, limits=SMALL, retry_attempts=0)
+    source = ServerChanges(reached(server), patterns)
+    Mirror(source, parse_target(str(lake), kind), patterns, settings, spark_runner=lambda: runner).run()
+
+
+@pytest.mark.parametrize("kind", Format)
+def test_changes_of_several_tables_are_applied_by_executors(
+    runner: SparkRunner, mysql: Server, database: str, lake: Path, kind: Format
+) -> None:
+    orders = create_orders(mysql, database, 1000)
+    mysql.query(f"CREATE TABLE {database}.log (a INT, b VARCHAR(9))")
+    run_mirror(mysql, lake, f"{database}.*", kind, limits=SMALL)
+    mysql.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id % 3 = 0")
+    mysql.query(f"UPDATE {orders} SET id = id + 10000 WHERE id % 100 = 0")
+    mysql.query(f"INSERT INTO {database}.log SELECT id % 5, name FROM {orders}")
+    mysql.query(f"DELETE FROM {orders} WHERE id BETWEEN 700 AND 900")
+    run_on_spark(runner, mysql, lake, f"{database}.*", kind)
+    assert_equal(mysql, lake, orders, f"{database}.log", kind=kind)
+
+
+def test_partial_rows_that_moved_are_completed(runner: SparkRunner, start_server: StartServer, lake: Path) -> None:
+    server = start_server(MySQL, {"binlog-row-image": "MINIMAL"})
+    orders = create_orders(server, "shop", 1000)
+    run_mirror(server, lake, "shop.*", limits=SMALL)
+    server.query(f"UPDATE {orders} SET id = id + 5000 WHERE id < 100")
+    server.query(f"UPDATE {orders} SET amount = -1 WHERE id > 5050")
+    run_on_spark(runner, server, lake, "shop.*")
+    assert_equal(server, lake, orders)
+
+
+def test_an_error_of_an_executor_is_the_error_of_the_mirror(
+    runner: SparkRunner, mysql: Server, database: str, lake: Path
+) -> None:
+    mysql.query(f"CREATE DATABASE {database}")
+    mysql.query("SET GLOBAL sql_mode = ''")
+    mysql.query(f"CREATE TABLE {database}.days (day DATE PRIMARY KEY)")
+    run_mirror(mysql, lake, f"{database}.*")
+    mysql.query(f"INSERT INTO {database}.days VALUES ('0000-00-00')")
+    with pytest.raises(SchemaError, match=r"column day of the key is NULL.*zero dates as strings"):
+        run_on_spark(runner, mysql, lake, f"{database}.*")
