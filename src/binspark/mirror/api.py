@@ -41,6 +41,7 @@ _START = next(option for option in STREAM_OPTIONS if option.name == "start")
 _OPTIONS: OptionTable[Option] = OptionTable((*MIRROR_OPTIONS, *_OF_ROWS, _START), Surface.PYTHON, warn_renamed)
 _FIELDS = {
     "mirror_id": "mirror_id",
+    "from_dump": "from_dump",
     "resnapshot": "resnapshot",
     "start": "start",
     "once": "once",

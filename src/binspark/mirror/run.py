@@ -11,6 +11,7 @@ from contextlib import suppress
 from binspark.errors import Authentication, OptionError, Purged, Server, SourceError
 from binspark.mirror.apply import RangeApplier
 from binspark.mirror.copying import TableCopier
+from binspark.mirror.dump_copying import DumpCopier
 from binspark.mirror.plan import PlannedTable, make_plan
 from binspark.mirror.progress import MirrorProgress, Report
 from binspark.mirror.runners.local import LocalRunner
@@ -60,10 +61,10 @@ class Mirror:
         self._on_report = on_report or (lambda _report: None)
         self._checkpoint = checkpoint
         self._stop = threading.Event()
-        self._copier: TableCopier | None = None
+        self._copier: TableCopier | DumpCopier | None = None
         self._wanted_again = {TableName(*name.split(".", 1)) for name in settings.resnapshot}
         self._cleaned = time.monotonic()
-        self._is_prepared = False
+        self._is_prepared = self._has_dump = False
         self._copies_missing = False
         self.tables = MirroredTables(target, patterns, settings)
         self.statements = StatementApplier(self.tables)
@@ -127,6 +128,8 @@ class Mirror:
         """
         self.tables.load(self._present(), self._wanted_again)
         self.statements.finish()
+        if self._settings.from_dump is not None and not self._has_dump:
+            self._copy_dump(self._settings.from_dump)
         self._copies_missing = self._source.config is not None and self._settings.snapshot is SnapshotMode.INITIAL
         if self._copies_missing and self.tables.position is None:
             self._copy_missing()
@@ -161,15 +164,19 @@ class Mirror:
         interrupted = any(table.state.phase is Phase.SNAPSHOT for table in self.tables)
         if not (names or interrupted) or self._source.config is None:
             return
-
-        def copied(name: TableName, rows: int, expected: int) -> None:
-            self.progress.copied(name, rows, expected)
-            self._report()
-
-        copier = self._copier = TableCopier(self._source.config, self.tables, copied, self._checkpoint)
+        copier = self._copier = TableCopier(self._source.config, self.tables, self._copied, self._checkpoint)
         copier.copy(names)
         self._wanted_again -= names
         self.statements.missing -= names
+
+    def _copy_dump(self, path: str) -> None:
+        copier = self._copier = DumpCopier(self._source, self.tables, self._copied)
+        copier.copy(path)
+        self._has_dump = True
+
+    def _copied(self, name: TableName, rows: int, expected: int) -> None:
+        self.progress.copied(name, rows, expected)
+        self._report()
 
     def _follow(self, until: BinlogPosition | None) -> None:
         """Apply the log, range by range."""

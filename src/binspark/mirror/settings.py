@@ -34,6 +34,7 @@ class MirrorSettings:
 
     mirror_id          its name, which its tables contain: another mirror does not write them
     snapshot           whether rows are copied first
+    from_dump          a dump that the mirror begins with
     resnapshot         tables that are copied again, whatever they contain
     start              where the log begins to be read if nothing is copied: earliest, latest, a position
     once               end when everything is applied that the source had when the run began
@@ -52,6 +53,7 @@ class MirrorSettings:
 
     mirror_id: str = "mirror"
     snapshot: SnapshotMode = SnapshotMode.INITIAL
+    from_dump: str | None = None
     resnapshot: tuple[str, ...] = ()
     start: str = "earliest"
     once: bool = False

@@ -68,6 +68,11 @@ MIRROR_OPTIONS = (
         "begin with the tables.",
     ),
     _option(
+        "from_dump", parse=values.text, metavar="FILE|DIR", default="none",
+        help="Take the rows of tables from a dump, and the log from its position on: mysqldump or mariadb-dump with "
+        "--single-transaction and --source-data=2, or mydumper.",
+    ),
+    _option(
         "resnapshot", parse=_table_names, metavar="TABLE", is_list=True, default="none",
         help="Copy these tables again, whatever their mirrors contain.",
     ),
@@ -125,6 +130,7 @@ class MirrorArguments(TypedDict, total=False):
     apply_bytes: int | str | None
     local_bytes: int | str | None
     snapshot: str | None
+    from_dump: str | None
     resnapshot: str | Iterable[str] | None
     rows_per_chunk: int | None
     mirror_id: str | None

@@ -19,21 +19,10 @@ from binspark.replication.find import end_of_log
 from binspark.schema.table import TableName
 from binspark.server.connection import connect
 from binspark.testing.servers import Server
+from tests.support.mirror.dumps import dump_with
 from tests.support.mirror.every_type import every_type
 from tests.support.mirror.tables import reached, table_of
 from tests.support.servers import every_family
-
-
-def dump_with(server: Server, path: Path, *options: str) -> Path:
-    """Dump a database with the family's own program."""
-    is_mariadb = server.family.name == "mariadb"
-    position = ["--master-data=2", "--gtid"] if is_mariadb else ["--source-data=2", "--set-gtid-purged=ON"]
-    program = "mariadb-dump" if is_mariadb else "mysqldump"
-    given = ["--no-defaults", f"--socket={server.socket}", "--user=root", "--single-transaction", *position, *options]
-    done = server.programs.run(program, *given)
-    assert done.returncode == 0, done.stderr
-    path.write_bytes(done.stdout)
-    return path
 
 
 def dumped_tables(dump: Dump) -> dict[TableName, MirroredTable]:
