@@ -28,3 +28,5 @@ def test_the_tour_shows_its_code_and_what_it_found_and_nothing_else(tmp_path: Pa
     assert "|0-1-158|2026-11-15 09:02:41|150  |" in shown
     assert "|2026-11-15 09:02:39.832599|insert|60 |open     |NULL   |499.00|" in shown
     assert pq.read_table(tmp_path / "orders").num_rows == 391
+    proven = {"shop.orders 1 True", "shop.products 5 True", "shop.order_lines 258 True", "shop.customers 7 True"}
+    assert proven <= set(shown)

@@ -46,6 +46,16 @@ def test_numpy_is_not_imported_to_verify_a_log(tmp_path: Path) -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_no_kernel_is_loaded_for_a_small_log_on_standard_input() -> None:
+    code = (
+        "import sys; from binspark.verify import verify_logs;"
+        "report = verify_logs('-'); print(report.summary.transactions, 'llvmlite' in sys.modules)"
+    )
+    content = small_log("mysql")
+    done = subprocess.run([sys.executable, "-c", code], input=content, capture_output=True, check=True)
+    assert done.stdout.split() == [b"3", b"False"]
+
+
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The type codes of the events that are checked by themselves."""

@@ -12,7 +12,7 @@ from binspark.errors import SourceError
 from binspark.files.sources import LogSource, OnePath, Paths, files_in, find_logs, log_order
 from binspark.frames import Family
 from binspark.frames.format import version_numbers
-from binspark.verify.file_check import ChainFile, FileCheck
+from binspark.verify.file_check import ChainFile, FileCheck, pays_in_bulk
 from binspark.verify.findings import DEFAULT_LIMIT, Code, Severity
 from binspark.verify.gtids import mariadb_differences, mysql_differences, shortened
 from binspark.verify.log_checks import Checks
@@ -20,13 +20,6 @@ from binspark.verify.report import FileReport, Report
 
 # The first version of MySQL whose recovery clears the flag BINLOG_IN_USE of the log that was active in the crash.
 _CLEARS_FLAG_SINCE = (5, 6, 0)
-
-
-BULK_BYTES = 1 << 20
-"""From this size on, loading kernels takes less time than they save."""
-
-COMPILING_BYTES = 1 << 25
-"""The same where kernels must be compiled first."""
 
 
 def verify_logs(paths: Paths, *, findings_per_code: int = DEFAULT_LIMIT, in_bulk: bool | None = None) -> Report:
@@ -49,16 +42,12 @@ def verify_files(
         yield from _verify_chain(chain, findings_per_code, in_bulk=in_bulk)
 
 
-def _pays_in_bulk(chains: list[list[ChainFile]]) -> bool:
+def _pays_in_bulk(chains: list[list[ChainFile]]) -> bool | None:
+    """Return whether the size of all files is worth it; None if it is not known before they are opened."""
     try:
-        size = sum(file.source.size() for chain in chains for file in chain if not file.missing)
+        return pays_in_bulk(sum(file.source.size() for chain in chains for file in chain if not file.missing))
     except SourceError:
-        return True  # standard input, or what is reported when it is opened
-    if size < BULK_BYTES or size >= COMPILING_BYTES:
-        return size >= COMPILING_BYTES
-    from binspark.verify.sound import is_compiled
-
-    return is_compiled()
+        return None
 
 
 def find_chains(paths: Paths) -> list[list[ChainFile]]:
@@ -85,7 +74,7 @@ def _with_damaged_siblings(path: OnePath) -> list[LogSource]:
     return sorted({*found, *siblings}, key=lambda source: log_order(source.name)) if siblings else found
 
 
-def _verify_chain(chain: Iterable[ChainFile], limit: int, *, in_bulk: bool) -> Iterator[FileReport]:
+def _verify_chain(chain: Iterable[ChainFile], limit: int, *, in_bulk: bool | None) -> Iterator[FileReport]:
     before: FileCheck | None = None
     for file in chain:
         after = FileCheck(file, limit, in_bulk=in_bulk)

@@ -53,13 +53,27 @@ class ChainFile:
         return f"{Path(self.chain).name}.{number:0{digits}}"
 
 
+_BULK_BYTES = 1 << 20
+_COMPILING_BYTES = 1 << 24
+
+
+def pays_in_bulk(size: int) -> bool:
+    """Return whether loading kernels, or even compiling them, takes less time than they save in logs of a size."""
+    if size < _BULK_BYTES or size >= _COMPILING_BYTES:
+        return size >= _COMPILING_BYTES
+    from binspark.verify.sound import is_compiled
+
+    return is_compiled()
+
+
 class FileCheck:
     """The verification of one file: what was read, and the findings.
 
-    With `in_bulk`, events that are sound are skipped, which takes kernels. The report is the same without.
+    With `in_bulk`, events that are sound are skipped, which takes kernels; None does so if the file is large. The
+    report is the same.
     """
 
-    def __init__(self, file: ChainFile, limit: int = DEFAULT_LIMIT, *, in_bulk: bool = False) -> None:
+    def __init__(self, file: ChainFile, limit: int = DEFAULT_LIMIT, *, in_bulk: bool | None = None) -> None:
         self.file = file
         self.findings = Findings(file.name, limit)
         self.checks: Checks | None = None
@@ -113,7 +127,8 @@ class FileCheck:
 
     def _read(self) -> None:
         with open_seekable(self.file.source) as log:
-            scanner = LogScan(log, self.findings, partial(self._skip, log) if self._in_bulk else None)
+            in_bulk = pays_in_bulk(log.size) if self._in_bulk is None else self._in_bulk
+            scanner = LogScan(log, self.findings, partial(self._skip, log) if in_bulk else None)
             self._bytes = log.size
             for item in scanner.items():
                 if isinstance(item, Hole):

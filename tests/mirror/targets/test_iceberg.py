@@ -19,7 +19,9 @@ from pyiceberg.table.update import AddSnapshotUpdate, SetSnapshotRefUpdate
 from pyiceberg.typedef import Record
 from pyiceberg.types import StringType
 
+from binspark.files import Storage
 from binspark.mirror.column_changes import AddColumn, ChangeType, RenameColumn, SchemaChange
+from binspark.mirror.targets.iceberg.clean_up import remove_orphans
 from binspark.mirror.targets.parse import Format
 from binspark.mirror.targets.target import Commit, CommitConflict, Target, TargetError, TargetTable
 from tests.support.mirror.target_files import ITEMS, SCHEMA, put, rows_of, state_at, write_file
@@ -239,6 +241,25 @@ def test_many_files_are_in_several_manifests(items: TargetTable, catalog: SqlCat
     assert snapshot is not None
     assert len(snapshot.manifests(table.io)) == 3
     assert table.scan().count() == len(items.read().files) == len(version.files) == 249
+
+
+@pytest.mark.parametrize("prefix", ["file:", "FILE://localhost", ""])
+def test_clean_up_finds_files_however_a_catalog_writes_their_location(
+    items: TargetTable, iceberg: Table, prefix: str
+) -> None:
+    location = iceberg.metadata_location.replace("file://", prefix)
+    other = Table(iceberg.name(), iceberg.metadata, location, iceberg.io, iceberg.catalog)
+    assert remove_orphans(other, Storage(), 0) == 0
+    assert Path(iceberg.metadata_location.removeprefix("file://")).exists()
+    assert rows_of(items) == [FIRST, SECOND]
+
+
+def test_clean_up_touches_nothing_if_metadata_is_somewhere_else(items: TargetTable, iceberg: Table) -> None:
+    orphan = write_file(items.directory, SCHEMA, [FIRST])
+    other = Table(iceberg.name(), iceberg.metadata, "s3://other/x.metadata.json", iceberg.io, iceberg.catalog)
+    assert remove_orphans(other, Storage(), 0) == 0
+    assert remove_orphans(iceberg, Storage(), 0) == 1
+    assert not Path(items.directory.uri.removeprefix("file://"), orphan.path).exists()
 
 
 def test_statistics_let_readers_skip_files(items: TargetTable, iceberg: Table) -> None:

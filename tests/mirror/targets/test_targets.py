@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -14,6 +15,7 @@ from binspark.mirror.column_changes import AddColumn, ChangeType, DropColumn, Re
 from binspark.mirror.data_file import DataFile
 from binspark.mirror.filesystem import open_directory
 from binspark.mirror.state import Phase, TableState
+from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import Commit, CommitConflict, Cut, Target, TargetError, TargetTable
 from binspark.schema.table import TableName
 from tests.support.mirror.target_files import ITEMS, SCHEMA, put, rows_of, state_at, write_file
@@ -340,6 +342,16 @@ def test_two_mirrors_do_not_share_a_target(target: Target) -> None:
         target.commit_cut(cut(2, mirror="m2"))
     with pytest.raises(TargetError, match="cut 1 was expected to follow cut 1"):
         target.commit_cut(cut(1))
+
+
+def test_a_second_process_of_a_mirror_is_noticed(kind: Format, tmp_path: Path, target: Target) -> None:
+    other = parse_target(str(tmp_path / "lake"), kind)
+    target.commit_cut(cut(1))
+    assert other.last_cut() == cut(1)
+    target.commit_cut(cut(2))
+    with pytest.raises(TargetError, match="another process of this mirror is running"):
+        other.commit_cut(cut(2, 7))
+    other.close()
 
 
 def test_a_snapshot_has_its_chunks_in_the_state(items: TargetTable) -> None:

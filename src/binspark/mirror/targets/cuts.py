@@ -67,7 +67,10 @@ def check_cut(cut: Cut, last: Cut | None, address: str) -> None:
             Position(file=address),
         )
     if cut.number <= last.number:
-        raise TargetError(f"cut {cut.number} was expected to follow cut {last.number}", Position(file=address))
+        message = (
+            f"cut {cut.number} was expected to follow cut {last.number}: another process of this mirror is running"
+        )
+        raise TargetError(message, Position(file=address))
 
 
 def outdated_cuts(cuts: list[Cut], retention_seconds: float) -> list[Cut]:

@@ -25,9 +25,9 @@ class DeltaCuts:
 
     def append(self, cut: Cut) -> None:
         """Append a cut."""
-        check_cut(cut, self._last or self.last(), self._uri)
         with delta_errors(self._uri, self._storage):
             table = self._table() or DeltaTable.create(self._uri, CUT_SCHEMA, storage_options=self._options)
+            check_cut(cut, self._last_of(table), self._uri)
             write_deltalake(table, cut_rows(cut), mode="append", commit_properties=_properties(cut.number))
             if len(table.file_uris()) > FILES_TO_JOIN:
                 table.optimize.compact()
@@ -37,11 +37,14 @@ class DeltaCuts:
         """Return the newest cut."""
         with delta_errors(self._uri, self._storage):
             table = self._table()
-            number = table.transaction_version(_APPLICATION) if table else None
-            if table is None or number is None:
-                return None
-            rows = table.to_pyarrow_table(filters=[("number", "=", number)])
-        self._last = cuts_of_rows(rows)[-1]
+            return self._last_of(table) if table else None
+
+    def _last_of(self, table: DeltaTable) -> Cut | None:
+        number = table.transaction_version(_APPLICATION)
+        if number is None:
+            return None
+        if self._last is None or self._last.number != number:
+            self._last = cuts_of_rows(pa.table(table.to_pyarrow_table(filters=[("number", "=", number)])))[-1]
         return self._last
 
     def all(self) -> list[Cut]:

@@ -10,6 +10,7 @@ from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata
 
 from binspark.files.storage.options import Storage
+from binspark.files.storage.store import base_name
 from binspark.mirror.filesystem import open_directory
 from binspark.mirror.targets.iceberg.state import ancestors, unused_definitions
 
@@ -48,24 +49,24 @@ def _outdated(metadata: TableMetadata, oldest: int) -> Iterator[int]:
 def remove_orphans(table: Table, storage: Storage, retention_seconds: float) -> int:
     """Remove files below the table's location that no snapshot needs and that are older than this.
 
-    Return how many data files were removed. Younger files may belong to a commit that is being prepared.
+    Return how many data files were removed. Younger files may belong to a commit that is being prepared. Files are
+    compared by their names, which are unique: programs and catalogs write the same location in several ways.
     """
     from pyarrow.fs import FileSelector, FileType
 
     directory = open_directory(table.metadata.location, storage)
-    needed = {_relative(table, path) for path in _needed(table)}
+    needed = {base_name(path) for path in _needed(table)}
     oldest = time.time_ns() - int(retention_seconds * _NANOSECONDS)
+    found = directory.files.get_file_info(FileSelector(directory.root, recursive=True))
+    if base_name(table.metadata_location) not in {info.base_name for info in found}:
+        return 0  # the catalog keeps metadata somewhere else: it is not known what is needed here
     removed = 0
-    for info in directory.files.get_file_info(FileSelector(directory.root, recursive=True)):
-        name = info.path.removeprefix(f"{directory.root.rstrip('/')}/")
-        if info.type is FileType.File and name.endswith(_SUFFIXES) and name not in needed and info.mtime_ns <= oldest:
+    for info in found:
+        is_ours = info.type is FileType.File and info.base_name.endswith(_SUFFIXES)
+        if is_ours and info.base_name not in needed and info.mtime_ns <= oldest:
             directory.files.delete_file(info.path)
-            removed += name.endswith(_DATA)
+            removed += info.base_name.endswith(_DATA)
     return removed
-
-
-def _relative(table: Table, path: str) -> str:
-    return path.removeprefix(f"{table.metadata.location.rstrip('/')}/")
 
 
 def _needed(table: Table) -> Iterator[str]:

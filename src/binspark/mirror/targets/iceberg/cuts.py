@@ -42,9 +42,9 @@ class IcebergCuts:
 
     def append(self, cut: Cut) -> None:
         """Append a cut."""
-        check_cut(cut, self._last or self.last(), _ADDRESS)
         with iceberg_errors(_ADDRESS, self._storage):
             table = self._table() or self._create()
+            check_cut(cut, self._last_of(table), _ADDRESS)
             with table.transaction() as transaction:
                 transaction.append(cut_rows(cut))
                 transaction.set_properties({_LAST: str(cut.number)})
@@ -56,9 +56,13 @@ class IcebergCuts:
         """Return the newest cut."""
         with iceberg_errors(_ADDRESS, self._storage):
             table = self._table()
-            number = table.properties.get(_LAST) if table else None
-            if table is None or number is None:
-                return None
+            return self._last_of(table) if table else None
+
+    def _last_of(self, table: Table) -> Cut | None:
+        number = table.properties.get(_LAST)
+        if number is None:
+            return None
+        if self._last is None or self._last.number != int(number):
             self._last = cuts_of_rows(table.scan(row_filter=f"number = {int(number)}").to_arrow())[-1]
         return self._last
 
