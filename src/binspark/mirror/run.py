@@ -61,6 +61,7 @@ class Mirror:
         self._on_report = on_report or (lambda _report: None)
         self._checkpoint = checkpoint
         self._stop = threading.Event()
+        self._reporting = threading.Lock()
         self._copier: TableCopier | DumpCopier | None = None
         self._wanted_again = {TableName(*name.split(".", 1)) for name in settings.resnapshot}
         self._cleaned = time.monotonic()
@@ -252,8 +253,9 @@ class Mirror:
         return self._spark_runner()
 
     def _report(self) -> Report:
-        with suppress(SourceError):
-            self.progress.lag = self._source.reported(self.tables.position)
-        report = self.progress.report(self.tables)
-        self._on_report(report)
+        with self._reporting:  # tables are copied by several threads
+            with suppress(SourceError):
+                self.progress.lag = self._source.reported(self.tables.position)
+            report = self.progress.report(self.tables)
+            self._on_report(report)
         return report
