@@ -153,12 +153,16 @@ def _opened(
 ) -> Mirror:
     """Open a mirror, with a Spark session for large ranges; errors name options as they were typed."""
     from binspark.mirror.api import open_mirror
-    from binspark.spark.session import local_session
+
+    def session() -> Any:
+        from binspark.spark.session import local_session  # loads pyspark, which small ranges do not need
+
+        return local_session("binspark mirror")
 
     given = {name: value for name, value in options.items() if value not in (None, ())}
     tables = given.pop("tables")
     try:
-        return open_mirror(lambda: local_session("binspark mirror"), source, target, tables, on_report=show, **given)
+        return open_mirror(session, source, target, tables, on_report=show, **given)
     except OptionError as error:
         raise _spelled(error) from None
 

@@ -29,7 +29,10 @@ from binspark.server.config import ConnectionConfig
 from binspark.server.connection import Connection, connect
 
 log = logging.getLogger("binspark.mirror")
-_READERS = 4
+_TABLES = 4
+_READERS = 2
+"""How many tables are copied at a time, and how many chunks of each."""
+
 _GROUP = 8
 """How many chunks are committed together."""
 
@@ -60,25 +63,42 @@ class TableCopier:
     def copy(self, names: Iterable[TableName]) -> None:
         """Copy tables that are not there, and continue with those whose copy was interrupted."""
         with connect(self._config) as connection:
-            for name in sorted(set(names)):
-                self._begin(connection, name)
-            for table in self._tables:
-                while table.state.phase is Phase.SNAPSHOT and not self._is_stopped:
-                    try:
-                        self._copy(connection, table)
-                    except TableChanged as error:
-                        log.warning("%s is copied again from the beginning: %s", table.name, error.message)
-                        table = self._begin(connection, table.name) or table
+            self._begin(connection, names)
+        waiting = [table for table in self._tables if table.state.phase is Phase.SNAPSHOT]
+        with ThreadPoolExecutor(_TABLES) as pool:
+            for _ in pool.map(self._copy_table, waiting):
+                pass
 
-    def _begin(self, connection: Connection, name: TableName) -> OpenTable | None:
+    def _begin(self, connection: Connection, names: Iterable[TableName]) -> None:
+        """Create tables, with the position from which on their changes are applied; it comes before their definitions.
+
+        A table of which a part was copied begins again.
+        """
+        wanted = sorted(set(names))
+        if not wanted:
+            return
         position = end_of_log(connection)
-        definition = from_server(connection.rows).tables.get(name)
-        if definition is None:
+        definitions = from_server(connection.rows).tables
+        for name in wanted:
+            definition = definitions.get(name)
+            if definition is not None:
+                self._tables.create(name, definition, position, Phase.SNAPSHOT)
+                continue
             log.warning("%s is not there any more", name)
             if name in self._tables:
                 self._tables.drop(name)
-            return None
-        return self._tables.create(name, definition, position, Phase.SNAPSHOT)
+
+    def _copy_table(self, table: OpenTable) -> None:
+        """Copy a table; if it is altered meanwhile, from its beginning."""
+        with connect(self._config) as connection:
+            found: OpenTable | None = table
+            while found is not None and found.state.phase is Phase.SNAPSHOT and not self._is_stopped:
+                try:
+                    self._copy(connection, found)
+                except TableChanged as error:
+                    log.warning("%s is copied again from the beginning: %s", table.name, error.message)
+                    self._begin(connection, [table.name])
+                    found = self._tables.find(table.name)
 
     def _copy(self, connection: Connection, table: OpenTable) -> None:
         expected = estimated_rows(connection, table.table)

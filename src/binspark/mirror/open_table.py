@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from binspark.columns.options import ColumnOptions
@@ -10,7 +10,15 @@ from binspark.errors import BinlogError, SchemaError
 from binspark.mirror.column_changes import SchemaChange
 from binspark.mirror.data_file import DataFile
 from binspark.mirror.definitions import ColumnType, as_mirrored, read_stored
-from binspark.mirror.leaves import ColumnRewrite, LeafLimits, Rewritten, plan_tasks, rewrite_columns, with_bounds
+from binspark.mirror.leaves import (
+    ColumnRewrite,
+    LeafLimits,
+    RangeTask,
+    Rewritten,
+    plan_tasks,
+    rewrite_columns,
+    with_bounds,
+)
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.runners.runner import TableWork
 from binspark.mirror.state import Phase, TableState
@@ -45,6 +53,7 @@ class OpenTable:
         self._options = options
         self._accept_foreign = accept_foreign
         self._known: dict[str, DataFile] = {}
+        self._planned: tuple[TableVersion, tuple[RangeTask, ...], LeafLimits] | None = None
         self.reread()
         self.position = self.state.position
 
@@ -81,6 +90,8 @@ class OpenTable:
     @property
     def files(self) -> list[DataFile]:
         """Its data files, with the bounds of their keys."""
+        if all(file.low is not None for file in self.version.files):
+            return list(self.version.files)
         files = with_bounds(self.version.files, self.target.directory, self.table)
         self._known = {file.path: file for file in files}
         self.version = replace(self.version, files=tuple(files))
@@ -93,9 +104,12 @@ class OpenTable:
 
     def work(self, number: int, limits: LeafLimits) -> TableWork:
         """Return the table as something that changes are made in."""
-        files = self.files
-        own = limits.of_table(sum(file.size for file in files))
-        return TableWork(number, self.table, self.target.directory, tuple(plan_tasks(files, own)), own)
+        if self._planned is None or self._planned[0] is not self.version:
+            own = limits.of_table(sum(file.size for file in self.version.files))
+            tasks = tuple(plan_tasks(self.files, own))
+            self._planned = self.version, tasks, own
+        _, tasks, own = self._planned
+        return TableWork(number, self.table, self.target.directory, tasks, own)
 
     def commit(
         self,
@@ -111,9 +125,9 @@ class OpenTable:
         self._take(self.target.commit(Commit(self.version, state, added, removed, schema_change)))
         self.position = state.position
 
-    def clean_up(self, seconds: float) -> None:
-        """Remove versions older than this, and files that no version needs."""
-        self.target.clean_up(seconds)
+    def clean_up(self, seconds: float, needed: Collection[int]) -> None:
+        """Remove versions older than this, and files that no version needs; cuts refer to the needed versions."""
+        self.target.clean_up(seconds, needed)
         self.reread()
 
     def _take(self, version: TableVersion) -> None:

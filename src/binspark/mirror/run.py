@@ -65,6 +65,7 @@ class Mirror:
         self._on_report = on_report or (lambda _report: None)
         self._checkpoint = checkpoint
         self._stop = threading.Event()
+        self._reporting = threading.Lock()
         self._copier: TableCopier | DumpCopier | None = None
         self._wanted_again = {TableName(*name.split(".", 1)) for name in settings.resnapshot}
         self._cleaned = time.monotonic()
@@ -248,9 +249,9 @@ class Mirror:
         if not settings.clean_up_seconds or time.monotonic() - self._cleaned < settings.clean_up_seconds:
             return
         self._cleaned = time.monotonic()
+        cuts = [dict(cut.versions) for cut in self.tables.target.clean_up_cuts(settings.keep_seconds)]
         for table in self.tables:
-            table.clean_up(settings.keep_seconds)
-        self.tables.target.clean_up_cuts(settings.keep_seconds)
+            table.clean_up(settings.keep_seconds, {cut[table.name] for cut in cuts if table.name in cut})
 
     def _runner_for(self, start: BinlogPosition, end: BinlogPosition) -> Runner:
         is_small = start.file == end.file and end.offset - start.offset <= self._settings.local_bytes
@@ -259,10 +260,11 @@ class Mirror:
         return self._spark_runner()
 
     def _report(self) -> Report:
-        with suppress(SourceError):
-            self.progress.lag = self._source.reported(self.tables.position)
-        report = self.progress.report(self.tables)
-        self._on_report(report)
+        with self._reporting:  # tables are copied by several threads
+            with suppress(SourceError):
+                self.progress.lag = self._source.reported(self.tables.position)
+            report = self.progress.report(self.tables)
+            self._on_report(report)
         return report
 
 

@@ -60,26 +60,39 @@ Query = Callable[[str], Rows]
 _SERVER = Position(source="the server")
 _SYSTEM = "('information_schema', 'performance_schema', 'mysql', 'sys')"
 
+_ALL = f"table_schema NOT IN {_SYSTEM}"
+
 DATABASES = f"""SELECT schema_name, default_collation_name
     FROM information_schema.schemata WHERE schema_name NOT IN {_SYSTEM}"""  # noqa: S608 (no input in it)
-TABLES = f"""SELECT table_schema, table_name, table_type, table_collation
-    FROM information_schema.tables WHERE table_schema NOT IN {_SYSTEM} AND table_type NOT LIKE '%VIEW'"""  # noqa: S608
-COLUMNS = f"""SELECT table_schema, table_name, column_name, column_type, is_nullable, collation_name, extra
-    FROM information_schema.columns WHERE table_schema NOT IN {_SYSTEM}
-    ORDER BY table_schema, table_name, ordinal_position"""  # noqa: S608
-KEYS = f"""SELECT table_schema, table_name, index_name, non_unique, column_name, sub_part
-    FROM information_schema.statistics WHERE table_schema NOT IN {_SYSTEM}
-    ORDER BY table_schema, table_name, index_name, seq_in_index"""  # noqa: S608
+_TABLES = """SELECT table_schema, table_name, table_type, table_collation
+    FROM information_schema.tables WHERE {which} AND table_type NOT LIKE '%VIEW'"""
+_COLUMNS = """SELECT table_schema, table_name, column_name, column_type, is_nullable, collation_name, extra
+    FROM information_schema.columns WHERE {which}
+    ORDER BY table_schema, table_name, ordinal_position"""
+_KEYS = """SELECT table_schema, table_name, index_name, non_unique, column_name, sub_part
+    FROM information_schema.statistics WHERE {which}
+    ORDER BY table_schema, table_name, index_name, seq_in_index"""
+TABLES = _TABLES.format(which=_ALL)
 KEY_ORDER = "SHOW INDEX FROM {schema}.{table}"
 VERSION = "SELECT VERSION(), @@lower_case_table_names"
 
 
 def from_server(query: Query) -> Catalog:
     """Return the databases and tables of a server. `query` executes a statement and returns its rows."""
+    return _read(query, query(DATABASES), _ALL)
+
+
+def table_from_server(query: Query, name: TableName) -> TableDefinition | None:
+    """Return one table of a server, None if it is not there."""
+    which = f"table_schema = {_text_literal(name.schema)} AND table_name = {_text_literal(name.table)}"
+    return next(iter(_read(query, (), which).tables.values()), None)
+
+
+def _read(query: Query, databases: Rows, which: str) -> Catalog:
     version, lower_case = map(_text, query(VERSION)[0])
     session = Session(mariadb="MariaDB" in version, version=version_number(version))
-    tables = query(TABLES)
-    catalog = from_rows(session, query(DATABASES), tables, query(COLUMNS), query(KEYS))
+    tables, columns, keys = (query(sql.format(which=which)) for sql in (_TABLES, _COLUMNS, _KEYS))
+    catalog = from_rows(session, databases, tables, columns, keys)
     catalog.case_matters = lower_case == "0"
     for name, table in list(catalog.tables.items()):
         if table is not None and _needs_order(table):
@@ -171,3 +184,8 @@ def _text(value: Any) -> str:
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
+
+
+def _text_literal(text: str) -> str:
+    """Return text as a literal, whatever a backslash means in this session."""
+    return f"CONVERT(X'{text.encode().hex()}' USING utf8mb4)" if text else "''"

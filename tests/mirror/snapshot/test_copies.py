@@ -13,17 +13,21 @@ import pytest
 
 from binspark.errors import ConnectionLost
 from binspark.mirror.data_file import TableDirectory
+from binspark.mirror.definitions import as_mirrored, read_stored, stored
 from binspark.mirror.leaves.limits import LeafLimits
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable
 from binspark.mirror.snapshot.borders import plan_chunks
 from binspark.mirror.snapshot.chunk import COMPLETE, Chunk
-from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
+from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk, require_unchanged
 from binspark.mirror.snapshot.statement import TableChanged
 from binspark.replication.find import end_of_log
 from binspark.replication.position import BinlogPosition
+from binspark.schema.server import from_server, table_from_server
+from binspark.schema.table import TableName
 from binspark.server.connection import connect
 from binspark.server.retry import Retry
 from binspark.testing.servers import Server
+from tests.support.mirror.every_type import every_type
 from tests.support.mirror.tables import reached, table_of
 from tests.support.servers import config_of, every_family
 from tests.support.tcp_proxy import proxied
@@ -97,6 +101,34 @@ def test_a_table_that_was_altered_before_a_chunk_is_not_copied(
     shared.run_sql(f"ALTER TABLE {table.name} MODIFY name VARCHAR(40) AFTER id, ADD extra INT")
     copier = ChunkCopier(reached(shared), start_of(shared))
     assert copier.copy(table, TableDirectory(str(tmp_path)), Chunk(None, ("10",))).rows == 11
-    shared.run_sql(f"ALTER TABLE {table.name} MODIFY id BIGINT")
-    with pytest.raises(TableChanged, match=re.escape("column id is sent as LONGLONG, expected LONG")):
+    for change, column in (
+        ("MODIFY name VARCHAR(40) CHARACTER SET utf16", "name"),
+        ("MODIFY name VARCHAR(50)", "name"),
+        ("MODIFY id BIGINT", "id"),
+    ):
+        shared.run_sql(f"ALTER TABLE {table.name} {change}")
+        with pytest.raises(TableChanged, match=re.escape(f"column {column} of {table.name} was changed")):
+            copier.copy(table, TableDirectory(str(tmp_path)), Chunk(("10",), None))
+    shared.run_sql(f"ALTER TABLE {table.name} MODIFY id INT, DROP COLUMN name")
+    with pytest.raises(TableChanged, match="Unknown column"):
         copier.copy(table, TableDirectory(str(tmp_path)), Chunk(("10",), None))
+
+
+@every_family
+def test_a_definition_that_was_stored_is_that_of_the_server(shared: Server, database: str) -> None:
+    shared.run_sql(
+        f"CREATE DATABASE {database}; USE {database};\n{every_type(shared.family, 0, seed=1)}",
+        "--default-character-set=utf8mb4",
+    )
+    name = TableName(database, "every_type")
+    with connect(reached(shared)) as connection:
+        definition = table_from_server(connection.rows, name)
+        assert definition == from_server(connection.rows).tables[name]
+        assert definition is not None
+        assert table_from_server(connection.rows, TableName(database, "it's \\ not there")) is None
+        stored_name, again = read_stored(stored(name, definition))
+        table = as_mirrored(stored_name, again, lambda kind: kind, MIRROR_OPTIONS)
+        require_unchanged(connection, table)
+        connection.rows(f"ALTER TABLE {database}.every_type MODIFY e ENUM('a','b','ü','new') CHARACTER SET latin1")
+        with pytest.raises(TableChanged, match=r"column e of .* was changed"):
+            require_unchanged(connection, table)

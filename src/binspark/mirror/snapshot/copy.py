@@ -11,10 +11,14 @@ from binspark.mirror.data_file import DataFile, TableDirectory
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.rewrite import write_leaves
 from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.snapshot.borders import if_unchanged
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.positions import require_reached
 from binspark.mirror.snapshot.read import chunk_at_position
+from binspark.mirror.snapshot.select import queried_schema, table_name
+from binspark.mirror.snapshot.statement import TableChanged
 from binspark.replication.position import BinlogPosition
+from binspark.schema.server import table_from_server
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import Connection
 from binspark.server.retry import Retry, RetryingConnection
@@ -66,8 +70,25 @@ class ChunkCopier:
     ) -> CopiedChunk:
         require_reached(connection, self.start)
         with chunk_at_position(connection, table, chunk) as (position, batches):
+            require_unchanged(connection, table)
             files = write_leaves(_with_rows(batches), directory, table, self.limits)
         return CopiedChunk(chunk, tuple(files), sum(file.rows for file in files), position)
+
+
+def require_unchanged(connection: Connection, table: MirroredTable) -> None:
+    """Refuse a table whose columns are not what they were when the snapshot began.
+
+    The query of a chunk would not notice another character set, or more members of an ENUM. From the first statement
+    on, a consistent read keeps others from altering the table.
+    """
+    if_unchanged(lambda: connection.rows(f"SELECT 1 FROM {table_name(table)} LIMIT 0"))  # noqa: S608 (quoted)
+    definition = table_from_server(connection.rows, table.name)
+    columns = {} if definition is None else {defined.name: defined.column for defined in definition.columns}
+    for column in queried_schema(table).columns:
+        found = columns.get(column.name or "")
+        if found is not None and found != column:
+            message = f"column {column.name} of {table.name} was changed while the table was read"
+            raise TableChanged(message, connection.position)
 
 
 def _with_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,0 +1,95 @@
+"""`binspark mirror`: its plan, its progress and its errors, as users see them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from binspark.testing.servers import Server
+from tests.mirror.test_mirror_rows import create_orders
+from tests.support.mirror.live_mirrors import assert_equal
+
+pytestmark = [pytest.mark.mysql, pytest.mark.timeout(120)]
+
+
+def words(server: Server, database: str, lake: Path, *more: str) -> list[str]:
+    """Return the command line of a mirror."""
+    server_words = ["--no-defaults", "--host", f"127.0.0.1:{server.port}", "--user", "root"]
+    tables = ["--tables", f"{database}.*", "--target", str(lake)]
+    return [sys.executable, "-m", "binspark", "mirror", *server_words, *tables, *more]
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command."""
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+
+
+def test_the_plan_shows_what_will_be_done_and_does_nothing(mysql: Server, database: str, tmp_path: Path) -> None:
+    create_orders(mysql, database)
+    mysql.query(f"CREATE TABLE {database}.plain (a INT)")
+    done = run(*words(mysql, database, tmp_path / "lake", "--dry-run"))
+    assert done.returncode == 0, done.stderr
+    assert f"{database}.orders: copy, about 500 rows, key id" in done.stdout
+    assert "no key: it is locked for milliseconds" in done.stdout
+    assert not (tmp_path / "lake").exists()
+
+
+def test_progress_is_json_lines_for_programs(mysql: Server, database: str, tmp_path: Path) -> None:
+    orders = create_orders(mysql, database)
+    done = run(*words(mysql, database, tmp_path / "lake", "--once", "--progress", "jsonl"))
+    assert done.returncode == 0, done.stderr
+    last = json.loads(done.stderr.splitlines()[-1])
+    assert [(table["table"], table["phase"]) for table in last["tables"]] == [(orders, "current")]
+    assert (last["lag_bytes"], last["error"]) == (0, None)
+    assert_equal(mysql, tmp_path / "lake", orders)
+
+
+def test_an_interrupt_ends_a_mirror_in_order(mysql: Server, database: str, tmp_path: Path) -> None:
+    orders = create_orders(mysql, database)
+    command = words(mysql, database, tmp_path / "lake", "--apply-every", "200ms", "--progress", "jsonl")
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            report = json.loads(line) if line.startswith("{") else {}
+            if report.get("lag_bytes") == 0 and report["tables"][0]["phase"] == "current":
+                break
+        mysql.query(f"DELETE FROM {orders} WHERE id > 100")
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        process.stderr.read()
+    assert process.returncode == 0
+    assert_equal(mysql, tmp_path / "lake", orders)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--apply-every", "soon"), "--apply-every must be a time span such as 30s, 5m, 1h or 7d, got 'soon'"),
+        (("--resnapshot", "shop.*"), "--resnapshot must be the name of one table"),
+        (("--catalog", "glue"), "--catalog is only valid with Iceberg"),
+    ],
+)
+def test_wrong_options_are_named_as_they_were_typed(
+    mysql: Server, database: str, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    done = run(*words(mysql, database, tmp_path / "lake", *options))
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_mirror_that_cannot_go_on_says_what_to_do(mysql: Server, database: str, tmp_path: Path) -> None:
+    from deltalake import DeltaTable
+
+    orders = create_orders(mysql, database)
+    run(*words(mysql, database, tmp_path / "lake", "--once"))
+    DeltaTable(str(tmp_path / "lake" / database / "orders")).delete("id < 10")
+    done = run(*words(mysql, database, tmp_path / "lake", "--once"))
+    assert done.returncode == 1
+    assert f"--resnapshot {orders} copies it again" in done.stderr
+    assert "Traceback" not in done.stderr
