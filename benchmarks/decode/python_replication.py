@@ -30,13 +30,13 @@ def measure(log: Log) -> Figure:
     return figure
 
 
-def open_peer(port: int, log_file: str = LOG_NAME) -> Any:
-    """Return its stream of a log, from the first event to the last."""
+def open_peer(port: int, log_file: str = LOG_NAME, position: int = 4) -> Any:
+    """Return its stream of a log, from a position to the last event."""
     return importlib.import_module("pymysqlreplication").BinLogStreamReader(
         connection_settings={"host": "127.0.0.1", "port": port, "user": "root", "passwd": ""},
         server_id=4711,
         log_file=log_file,
-        log_pos=4,
+        log_pos=position,
         resume_stream=True,
         enable_logging=False,
     )

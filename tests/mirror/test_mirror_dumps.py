@@ -102,3 +102,19 @@ def test_a_dump_whose_log_the_server_does_not_have_is_refused(
     dump.write_text(text.replace("LOG_FILE='binlog.", "LOG_FILE='binlog.9"))
     with pytest.raises(OptionError, match=r"from_dump names binlog\.9\d+, which the server does not have"):
         run_mirror(shared, lake, f"{database}.*", from_dump=str(dump))
+
+
+@every_family
+def test_a_table_with_generated_columns_is_copied_from_the_server(
+    shared: Server, database: str, tmp_path: Path, lake: Path
+) -> None:
+    shared.run_sql(
+        f"CREATE DATABASE {database}; USE {database}; CREATE TABLE a (id INT PRIMARY KEY, v INT AS (id + 1) STORED);"
+        "CREATE TABLE b (id INT PRIMARY KEY); INSERT INTO a (id) VALUES (1), (2); INSERT INTO b VALUES (1)"
+    )
+    path = dump_with(shared, tmp_path / "dump.sql", "--databases", database)
+    shared.run_sql(
+        f"USE {database}; DELETE FROM a WHERE id = 1; INSERT INTO a (id) VALUES (5); INSERT INTO b VALUES (2)"
+    )
+    run_mirror(shared, lake, f"{database}.*", from_dump=str(path))
+    assert_equal(shared, lake, f"{database}.a", f"{database}.b")

@@ -11,7 +11,7 @@ import pyarrow as pa
 from binspark.errors import OptionError
 from binspark.mirror.leaves import write_leaves
 from binspark.mirror.open_table import OpenTable
-from binspark.mirror.snapshot.dumps.dump import Dump, open_dump
+from binspark.mirror.snapshot.dumps.dump import Dump, MissingColumns, open_dump
 from binspark.mirror.source import ChangeSource
 from binspark.mirror.state import Phase
 from binspark.mirror.tables import MirroredTables
@@ -52,7 +52,7 @@ class DumpCopier:
         for name, batches in dump.rows({name: table.table for name, table in missing.items()}):
             if self._is_stopped:
                 return
-            self._copy(missing.pop(name), batches)
+            self._copy_or_leave(missing.pop(name), batches)
         for table in missing.values():  # those without rows
             self._copy(table, iter(()))
 
@@ -72,6 +72,15 @@ class DumpCopier:
         definition = dump.catalog.tables[name]
         assert definition is not None
         return self._tables.create(name, definition, start, Phase.SNAPSHOT)
+
+    def _copy_or_leave(self, table: OpenTable, batches: Iterator[pa.RecordBatch]) -> None:
+        """Copy a table; one that the dump does not have all columns of is left to be copied from the server."""
+        try:
+            self._copy(table, batches)
+        except MissingColumns as error:
+            if self._source.config is None:
+                raise
+            log.warning("%s: %s; it is copied from the server instead", table.name, error.message)
 
     def _copy(self, table: OpenTable, batches: Iterator[pa.RecordBatch]) -> None:
         files = write_leaves(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from binspark.columns.options import ColumnOptions
@@ -125,9 +125,9 @@ class OpenTable:
         self._take(self.target.commit(Commit(self.version, state, added, removed, schema_change)))
         self.position = state.position
 
-    def clean_up(self, seconds: float) -> None:
-        """Remove versions older than this, and files that no version needs."""
-        self.target.clean_up(seconds)
+    def clean_up(self, seconds: float, needed: Collection[int]) -> None:
+        """Remove versions older than this, and files that no version needs; cuts refer to the needed versions."""
+        self.target.clean_up(seconds, needed)
         self.reread()
 
     def _take(self, version: TableVersion) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from binspark.columns.types import GEOMETRY
 from binspark.errors import SchemaError, SourceError
 from binspark.mirror.change_records import RecordOp
 from binspark.mirror.column_changes import AddColumn, ChangeType, DropColumn, RenameColumn, SchemaChange
@@ -184,6 +185,21 @@ def test_columns_are_found_by_their_numbers_where_a_target_numbers_them(tmp_path
     assert found.rows.to_pylist() == [{"key": 1, "note": "a", "name": None}]
 
 
+def test_nested_columns_have_numbers_too(tmp_path: Path) -> None:
+    table = mirrored({"id": pa.int64(), "where": GEOMETRY, "tags": pa.list_(pa.string())}, ["id"])
+    numbers = (("id", 1), ("where", 2), ("tags", 3), ("where.srid", 4), ("where.wkb", 5), ("tags.element", 6))
+    directory = TableDirectory(str(tmp_path), field_ids=numbers)
+    rows: list[dict[str, Any]] = [
+        {"id": 1, "where": {"srid": 4326, "wkb": b"x"}, "tags": ["a", "b"]},
+        {"id": 2, "where": None, "tags": None},
+    ]
+    (file,) = write_leaves([rows_of(table, rows)], directory, table, LARGE)
+    (found,) = LeafReader(directory, table).batches(file)
+    assert found.rows.to_pylist() == rows
+    leaves = str(pq.ParquetFile(tmp_path / file.path).schema)
+    assert all(f"field_id={number}" in leaves for _, number in numbers)
+
+
 def test_stored_rows_are_found_by_their_keys(tmp_path: Path) -> None:
     table = written(tmp_path, range(100), SMALL)
     keys = stored_rows(table.files, table.directory, ORDERS, []).keys
@@ -198,6 +214,24 @@ def test_a_file_that_is_gone_is_an_error_with_its_name(tmp_path: Path) -> None:
     (tmp_path / table.files[0].path).unlink()
     with pytest.raises(SourceError, match=rf"{table.files[0].path}.*no such file"):
         table.apply([records_of(ORDERS, [(RecordOp.DELETE, {"id": 1})])])
+
+
+def test_a_directory_that_cannot_be_written_is_an_error_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(SourceError, match=r"file/lake/leaf-\w+\.parquet"):
+        written(tmp_path / "file" / "lake", range(3))
+
+
+def test_leaves_can_be_in_remote_storage() -> None:
+    directory = TableDirectory("memory://lake/shop/orders", "data")
+    files = write_leaves([rows_of(ORDERS, orders(range(100)))], directory, ORDERS, SMALL)
+    files = with_bounds([without_bounds(file) for file in files], directory, ORDERS)
+    (task, *_) = plan_tasks(files, LARGE)
+    change = records_of(ORDERS, [(RecordOp.DELETE, {"id": 31})])
+    result = rewrite(task, directory, ORDERS, [change], LARGE)
+    (leaf,) = result.added
+    (found,) = LeafReader(directory, ORDERS).batches(leaf)
+    assert found.rows.to_pylist() == orders(sorted({*range(100)} - {31}))
 
 
 def test_no_file_is_left_of_a_rewrite_that_fails(tmp_path: Path) -> None:

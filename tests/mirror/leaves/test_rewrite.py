@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import tempfile
+from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from binspark.errors import SourceError
 from binspark.mirror.change_records import RecordOp
 from binspark.mirror.leaves import LeafLimits
 from tests.support.mirror.leaf_tables import Change, LeafTable, mirrored, records_of
@@ -78,3 +82,39 @@ def check_leaves(table: LeafTable) -> None:
         assert (file.low, file.high, file.rows) == (keys[0], keys[-1], len(keys))
         assert last is None or last < keys[0]
         last = file.high
+
+
+@pytest.mark.parametrize("memory_bytes", [1, 4000, 1 << 20])
+def test_records_of_a_key_come_in_any_order(tmp_path: Path, memory_bytes: int) -> None:
+    changes: list[Change] = [
+        (MERGE, {"id": 1, "name": "too early"}),
+        (PUT, {"id": 1, "name": "a", "price": 1.0}),
+        (MERGE, {"id": 1, "price": 2.0}),
+    ]
+    # Large enough that a run has two of these batches, but not three.
+    others: list[Change] = [(PUT, {"id": 100 + number, "name": "x", "price": 0.0}) for number in range(8)]
+    records = [records_of(ORDERS, [change, *others], 100 * number) for number, change in enumerate(changes)]
+    assert 4000 // 4 // 3 < records[0].nbytes < 4000 // 4
+    for number, order in enumerate(permutations(records)):
+        table = LeafTable(tmp_path / str(number), ORDERS, LeafLimits(memory_bytes=memory_bytes))
+        table.apply(order)
+        assert table.rows()[0] == {"id": 1, "name": "a", "price": 2.0}
+
+
+def test_temporary_files_that_cannot_be_written_are_an_error_that_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = LeafTable(tmp_path / "table", ORDERS, LeafLimits(memory_bytes=1))
+    folder = tmp_path / "temporary"
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with pytest.raises(SourceError, match=r"temporary.* set TMPDIR to"):
+        table.apply([records_of(ORDERS, [(PUT, {"id": 1, "name": "a", "price": 1.0})])])
+
+
+def test_many_runs_are_merged_before_they_are_read(tmp_path: Path) -> None:
+    rows = [(PUT, {"id": number * 37 % 100, "name": f"{number}", "price": None}) for number in range(300)]
+    table = LeafTable(tmp_path, ORDERS, LeafLimits(memory_bytes=1))
+    table.apply(records_of(ORDERS, [row], number) for number, row in enumerate(rows))
+    assert table.rows() == [
+        {"id": number, "name": f"{200 + number * 73 % 100}", "price": None} for number in range(100)
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -23,7 +24,7 @@ from binspark.files import Storage
 from binspark.mirror.column_changes import AddColumn, ChangeType, RenameColumn, SchemaChange
 from binspark.mirror.targets.iceberg.clean_up import remove_orphans
 from binspark.mirror.targets.parse import Format
-from binspark.mirror.targets.target import Commit, CommitConflict, Target, TargetError, TargetTable
+from binspark.mirror.targets.target import Commit, CommitConflict, Cut, Target, TargetError, TargetTable
 from tests.support.mirror.target_files import ITEMS, SCHEMA, put, rows_of, state_at, write_file
 
 FIRST = {"id": 1, "name": "one"}
@@ -241,6 +242,31 @@ def test_many_files_are_in_several_manifests(items: TargetTable, catalog: SqlCat
     assert snapshot is not None
     assert len(snapshot.manifests(table.io)) == 3
     assert table.scan().count() == len(items.read().files) == len(version.files) == 249
+
+
+def test_of_older_snapshots_only_those_of_cuts_are_kept(
+    items: TargetTable, catalog: SqlCatalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each commit writes what is known of all snapshots: thousands of them would make it slow."""
+    versions = [put(items, [FIRST], 10 + number).version for number in range(4)]
+    items.clean_up(3600, [versions[1]])
+    assert [each.snapshot_id for each in catalog.load_table("shop.items").snapshots()] == versions
+    monkeypatch.setattr("binspark.mirror.targets.iceberg.clean_up.FREQUENT_SECONDS", -1)
+    items.clean_up(3600, [versions[1]])
+    assert [each.snapshot_id for each in catalog.load_table("shop.items").snapshots()] == [versions[1], versions[3]]
+    assert items.read(versions[1]).state == state_at(11)
+    assert (len(rows_of(items)), items.read().state, items.read().foreign) == (4, state_at(13), ())
+
+
+def test_cuts_of_older_hours_are_one_for_each(target: Target) -> None:
+    hour = 3600 * 1_000_000
+    now = time.time_ns() // 1000
+    begin = now // hour * hour - 5 * hour
+    times = [begin, begin + 1, begin + 2, begin + hour, begin + hour + 1, now - 2, now - 1]
+    for number, moment in enumerate(times):
+        target.commit_cut(Cut(number, "", "", moment, ((ITEMS, number),)))
+    assert [cut.number for cut in target.clean_up_cuts(24 * 3600)] == [2, 4, 5, 6]
+    assert [cut.number for cut in target.cuts()] == [2, 4, 5, 6]
 
 
 @pytest.mark.parametrize("prefix", ["file:", "FILE://localhost", ""])

@@ -12,6 +12,8 @@ from binspark.files.storage.remote import store_errors
 from binspark.mirror.data_file import TableDirectory
 from binspark.mirror.filesystem import Directory, is_absolute, open_directory
 
+_OBJECT_STORES = ("s3", "gcs", "abfs")
+
 
 def new_path(directory: TableDirectory) -> str:
     """Return a path for a new file that no other file has."""
@@ -62,8 +64,8 @@ def _located(directory: TableDirectory, path: str) -> tuple[Directory, str]:
 
 
 def _make_parent(folder: Directory, path: str) -> None:
-    """Make the directory of a file where there are directories: object stores have none."""
-    if folder.files.type_name in ("local", "hdfs"):
+    """Make the directory of a file where there are directories."""
+    if folder.files.type_name not in _OBJECT_STORES:
         folder.files.create_dir(path.rpartition("/")[0], recursive=True)
 
 

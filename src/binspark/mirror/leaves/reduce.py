@@ -24,15 +24,13 @@ def last_per_key(records: pa.RecordBatch) -> pa.RecordBatch:
 
     Of complete rows and deletions the last one counts. Merges after it are made in it.
     """
-    records = _ordered(records)
-    starts = starts_of_groups(records.column(KEY))
-    if len(starts) == records.num_rows:
-        return records
-    ends = np.concatenate([starts[1:], [records.num_rows]]) - 1
+    order, keys = _order(records)
+    starts = starts_of_groups(keys)
     ops = operations(records)
-    if (ops < RecordOp.MERGE).all():
-        return records.take(pa.array(ends))
-    return _merged(records, ops, starts, ends)
+    if len(starts) == len(keys) or (ops < RecordOp.MERGE).all():
+        return _taken(records, order, _ends(starts, len(keys)))
+    records = _taken(records, order)
+    return _merged(records, operations(records), starts, _ends(starts, len(keys)))
 
 
 def without_superseded(records: pa.RecordBatch) -> pa.RecordBatch:
@@ -40,26 +38,25 @@ def without_superseded(records: pa.RecordBatch) -> pa.RecordBatch:
 
     Other records of a key may be between these, so merges are not made in one another.
     """
-    records = _ordered(records)
-    ops = operations(records)
+    order, keys = _order(records)
+    starts = starts_of_groups(keys)
+    ends = _ends(starts, len(keys))
+    ops = operations(records)[order]
     if (ops < RecordOp.MERGE).all():
-        return last_per_key(records)
-    starts = starts_of_groups(records.column(KEY))
-    counts = np.diff(np.concatenate([starts, [records.num_rows]]))
-    bases = _last_where(ops <= RecordOp.PUT, starts + counts - 1)
-    firsts = np.maximum(bases, starts)
-    is_needed = np.arange(records.num_rows) >= np.repeat(firsts, counts)
-    return records if is_needed.all() else records.filter(pa.array(is_needed))
+        return _taken(records, order, ends)
+    firsts = np.maximum(_last_where(ops <= RecordOp.PUT, ends), starts)
+    is_needed = np.arange(len(keys)) >= np.repeat(firsts, ends - starts + 1)
+    return _taken(records, order, np.flatnonzero(is_needed))
 
 
 def net_copies(records: pa.RecordBatch) -> pa.RecordBatch:
     """Return changes of a table without a key, in the order of rows, without copies that were written and deleted."""
-    records = _ordered(records)
-    starts = starts_of_groups(records.column(KEY))
-    if len(starts) == records.num_rows:
-        return records
-    counts = np.diff(np.concatenate([starts, [records.num_rows]]))
-    is_put = operations(records) == RecordOp.PUT
+    order, keys = _order(records)
+    starts = starts_of_groups(keys)
+    if len(starts) == len(keys):
+        return _taken(records, order)
+    counts = np.diff(np.concatenate([starts, [len(keys)]]))
+    is_put = operations(records)[order] == RecordOp.PUT
     net = np.add.reduceat(np.where(is_put, 1, -1), starts)
     # Of each kind as many are left as there are more of it than of the other. Which of them does not matter.
     is_left_over = is_put == np.repeat(net > 0, counts)
@@ -67,16 +64,31 @@ def net_copies(records: pa.RecordBatch) -> pa.RecordBatch:
     before = (seen - is_left_over)[starts]
     number = seen - np.repeat(before, counts)
     chosen = np.flatnonzero(is_left_over & (number <= np.repeat(np.abs(net), counts)))
-    return records.take(pa.array(chosen))
+    return _taken(records, order, chosen)
 
 
-def _ordered(records: pa.RecordBatch) -> pa.RecordBatch:
-    """Return records in the order of keys, and those of a key in the order of the log."""
+def _order(records: pa.RecordBatch) -> tuple[np.ndarray, pa.Array]:
+    """Return the indices that put records in the order of keys, then of the log; and the keys in that order."""
+    order, keys = np.arange(records.num_rows), records.column(KEY)
     sequences = records.column(SEQ).cast(pa.binary())
     if not is_sorted(sequences):
-        records = records.take(pa.array(sorted_order(sequences)))
-    by_key = sorted_order(records.column(KEY))
-    return records if by_key is None else records.take(pa.array(by_key))
+        by_sequence = sorted_order(sequences)
+        order = order if by_sequence is None else by_sequence
+        keys = keys.take(pa.array(order))
+    by_key = sorted_order(keys)
+    return (order, keys) if by_key is None else (order[by_key], keys.take(pa.array(by_key)))
+
+
+def _ends(starts: np.ndarray, count: int) -> np.ndarray:
+    """Return the indices of the last records of keys."""
+    return np.concatenate([starts[1:], [count]]) - 1 if count else starts
+
+
+def _taken(records: pa.RecordBatch, order: np.ndarray, chosen: np.ndarray | None = None) -> pa.RecordBatch:
+    """Return records in another order, all or some of them. It copies them only if something changes."""
+    indices = order if chosen is None else order[chosen]
+    is_same = len(indices) == records.num_rows and bool((indices == np.arange(len(indices))).all())
+    return records if is_same else records.take(pa.array(indices))
 
 
 def _merged(records: pa.RecordBatch, ops: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> pa.RecordBatch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -11,8 +12,11 @@ from typing import Self
 
 import pyarrow as pa
 
+from binspark.errors import SourceError
 from binspark.mirror.change_records import KEY
 from binspark.mirror.leaves.key_order import first_not_less
+from binspark.os_errors import describe_os_error
+from binspark.position import Position
 
 Reduction = Callable[[pa.RecordBatch], pa.RecordBatch]
 """Returns records in the order of their keys, without those that do not matter any more."""
@@ -108,11 +112,22 @@ class RecordSorter:
                 run.path.unlink()
 
     def _write_run(self, records: Iterable[pa.RecordBatch], level: int) -> None:
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="binspark-mirror-")
-        self._count += 1
-        path = Path(self._folder.name) / f"run-{self._count}.arrow"
-        self._runs.append(_write_run(path, records, self._batch_bytes, level))
+        with _spill_errors():
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="binspark-mirror-")
+            self._count += 1
+            path = Path(self._folder.name) / f"run-{self._count}.arrow"
+            self._runs.append(_write_run(path, records, self._batch_bytes, level))
+
+
+@contextmanager
+def _spill_errors() -> Iterator[None]:
+    """Turn an error of a temporary file into one that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        reason = f"{describe_os_error(error)}; set TMPDIR to a directory with room for temporary files"
+        raise SourceError(reason, Position(file=tempfile.gettempdir())) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,10 @@ CUT_TABLE = "_binspark"
 FILES_TO_JOIN = 100
 """How many small files the table of cuts has before they are joined."""
 
+FREQUENT_SECONDS = 3600
+"""For how long every version is kept where each one has its price."""
+
+_MICROSECONDS = 1_000_000
 _VERSION = pa.struct([pa.field("schema", pa.string()), pa.field("table", pa.string()), pa.field("version", pa.int64())])
 CUT_SCHEMA = pa.schema(
     [
@@ -73,7 +77,15 @@ def check_cut(cut: Cut, last: Cut | None, address: str) -> None:
         raise TargetError(message, Position(file=address))
 
 
-def outdated_cuts(cuts: list[Cut], retention_seconds: float) -> list[Cut]:
-    """Return the cuts that are older than this, but not the newest one."""
-    oldest = (time.time() - retention_seconds) * 1_000_000
-    return [cut for cut in cuts[:-1] if cut.time_us < oldest]
+def kept_cuts(cuts: list[Cut], retention_seconds: float) -> list[Cut]:
+    """Return the cuts that are not older than this, and the newest one."""
+    oldest = (time.time() - retention_seconds) * _MICROSECONDS
+    return [*(cut for cut in cuts[:-1] if cut.time_us >= oldest), *cuts[-1:]]
+
+
+def hourly_cuts(cuts: list[Cut]) -> list[Cut]:
+    """Return the last cut of each hour, and all cuts of the last hour."""
+    recent = (time.time() - FREQUENT_SECONDS) * _MICROSECONDS
+    last_of_hour = {cut.time_us // (FREQUENT_SECONDS * _MICROSECONDS): cut for cut in cuts}
+    kept = {cut.number for cut in last_of_hour.values()}
+    return [cut for cut in cuts if cut.number in kept or cut.time_us >= recent]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -107,10 +107,13 @@ class TargetTable(Protocol):
         """Commit a change, at once or not at all; raise CommitConflict if the table has changed since it was read."""
         ...
 
-    def clean_up(self, retention_seconds: float) -> int:
+    def clean_up(self, retention_seconds: float, needed: Collection[int] | None = None) -> int:
         """Remove versions, and files that no version needs, older than this. Return how many data files that were.
 
         A version counts from when it was replaced. This may make a new version: read it before the next commit.
+
+        needed   the versions to which cuts refer, if that is known: where a format pays for each version with every
+                 commit, others are removed after an hour
         """
         ...
 
@@ -158,6 +161,9 @@ class Target(Protocol):
         """Release the connections to a catalog."""
         ...
 
-    def clean_up_cuts(self, retention_seconds: float) -> None:
-        """Remove cuts older than this, but not the newest, and join the small files that each cut makes."""
+    def clean_up_cuts(self, retention_seconds: float) -> list[Cut]:
+        """Remove cuts older than this, but not the newest, and join the small files that each cut makes.
+
+        Return the cuts that stay. Where a format pays for each version, it is one for each hour, and all of the last.
+        """
         ...

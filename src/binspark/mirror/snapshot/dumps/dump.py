@@ -57,6 +57,10 @@ _SCHEMA_FILE = re.compile(r"(.+?)(?:\.(.+?))?-schema(?:-create)?\.sql(?:\.(?:gz|
 _MOMENTS = (T.TIMESTAMP, T.TIMESTAMP2)
 
 
+class MissingColumns(SchemaError):
+    """A dump does not have all columns of a table."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dump:
     """A dump that was opened.
@@ -112,11 +116,7 @@ def _payloads(table: MirroredTable, schema: TableSchema, inserts: Iterator[Inser
         listed = insert.columns or tuple(name for name in table.source.column_names if name in wanted)
         missing = [name for name in wanted if name not in listed]
         if missing:
-            message = (
-                f"the dump has no values of column {missing[0]}, which is generated. "
-                "Take the snapshot of this table from the server"
-            )
-            raise SchemaError(message)
+            raise MissingColumns(f"the dump has no values of column {missing[0]}, which is generated")
         order = [listed.index(name) for name in wanted]
         for row in parse_rows(insert.statement, insert.start, len(listed)):
             yield encoder.encode([row[index] for index in order])

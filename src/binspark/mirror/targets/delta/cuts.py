@@ -6,7 +6,7 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from binspark.files.storage.options import Storage
-from binspark.mirror.targets.cuts import CUT_SCHEMA, FILES_TO_JOIN, check_cut, cut_rows, cuts_of_rows, outdated_cuts
+from binspark.mirror.targets.cuts import CUT_SCHEMA, FILES_TO_JOIN, check_cut, cut_rows, cuts_of_rows, kept_cuts
 from binspark.mirror.targets.delta.errors import delta_errors
 from binspark.mirror.targets.storage_options import delta_options
 from binspark.mirror.targets.target import Cut
@@ -53,19 +53,21 @@ class DeltaCuts:
             table = self._table()
             return cuts_of_rows(pa.table(table.to_pyarrow_table())) if table else []
 
-    def clean_up(self, retention_seconds: float) -> None:
+    def clean_up(self, retention_seconds: float) -> list[Cut]:
         """Remove old cuts, but not the newest, and join small files."""
-        outdated = outdated_cuts(self.all(), retention_seconds)
+        cuts = self.all()
+        kept = kept_cuts(cuts, retention_seconds)
         with delta_errors(self._uri, self._storage):
             table = self._table()
             if table is None:
-                return
-            if outdated:
-                table.delete(f"number <= {outdated[-1].number}")
+                return []
+            if len(kept) < len(cuts):
+                table.delete(f"number < {kept[0].number}")
             table.optimize.compact()
             table.vacuum(0, dry_run=False, enforce_retention_duration=False)
             table.create_checkpoint()
             table.cleanup_metadata()
+        return kept
 
     def _table(self) -> DeltaTable | None:
         if not DeltaTable.is_deltatable(self._uri, self._options):

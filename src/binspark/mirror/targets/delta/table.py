@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import pyarrow as pa
 from deltalake import DeltaTable, PostCommitHookProperties, Schema, TableFeatures
@@ -103,7 +103,7 @@ class DeltaTargetTable:
             table.update_incremental()
             return version_after(commit, version, arrow_schema(table))
 
-    def clean_up(self, retention_seconds: float) -> int:
+    def clean_up(self, retention_seconds: float, needed: Collection[int] | None = None) -> int:  # noqa: ARG002
         """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
         version = self.read()
         with delta_errors(self._uri, self._storage):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from pyiceberg.manifest import ManifestFile
 from pyiceberg.table import Table
@@ -12,7 +13,8 @@ from pyiceberg.table.metadata import TableMetadata
 from binspark.files.storage.options import Storage
 from binspark.files.storage.store import base_name
 from binspark.mirror.filesystem import open_directory
-from binspark.mirror.targets.iceberg.state import ancestors, unused_definitions
+from binspark.mirror.targets.cuts import FREQUENT_SECONDS
+from binspark.mirror.targets.iceberg.state import unused_definitions
 
 _DATA = ".parquet"
 _SUFFIXES = (_DATA, ".avro", ".metadata.json")
@@ -20,10 +22,20 @@ _NANOSECONDS = 1_000_000_000
 _MILLISECONDS = 1000
 
 
-def expire(table: Table, retention_seconds: float) -> Table:
-    """Remove snapshots that were replaced longer ago than this, and what only they needed of the state."""
-    oldest = int((time.time() - retention_seconds) * _MILLISECONDS)
-    if outdated := list(_outdated(table.metadata, oldest)):
+def expire(table: Table, retention_seconds: float, needed: Collection[int] | None = None) -> Table:
+    """Remove snapshots that were replaced longer ago than this, and what only they needed of the state.
+
+    needed   if it is given, of the snapshots that were replaced more than an hour ago only these stay. Each commit
+             writes what the table knows of all its snapshots, so that hundreds are no problem, and thousands are
+    """
+    metadata, now = table.metadata, time.time()
+    oldest, recent = (int((now - age) * _MILLISECONDS) for age in (retention_seconds, FREQUENT_SECONDS))
+    outdated = [
+        number
+        for number, replaced in _replaced(metadata)
+        if number not in (needed or ()) and replaced <= (oldest if needed is None else max(oldest, recent))
+    ]
+    if outdated:
         table.maintenance.expire_snapshots().by_ids(outdated).commit()
         table = table.refresh()
     if unused := unused_definitions(table.metadata):
@@ -32,18 +44,12 @@ def expire(table: Table, retention_seconds: float) -> Table:
     return table
 
 
-def _outdated(metadata: TableMetadata, oldest: int) -> Iterator[int]:
-    """Yield the snapshots that were not current at a time or later. Cuts of later refer to one that was."""
-    replaced = {
-        snapshot.parent_snapshot_id: snapshot.timestamp_ms
-        for snapshot in ancestors(metadata, metadata.current_snapshot())
-    }
-    kept = {ref.snapshot_id for ref in metadata.refs.values()}
-    for snapshot in metadata.snapshots:
-        if snapshot.snapshot_id not in kept:
-            until = replaced.get(snapshot.snapshot_id, snapshot.timestamp_ms)
-            if until <= oldest:
-                yield snapshot.snapshot_id
+def _replaced(metadata: TableMetadata) -> Iterator[tuple[int, int]]:
+    """Yield the snapshots that are not current, and when each was replaced by another. Cuts of before refer to it."""
+    heads = {ref.snapshot_id for ref in metadata.refs.values()}
+    for snapshot, successor in pairwise(sorted(metadata.snapshots, key=lambda each: each.timestamp_ms)):
+        if snapshot.snapshot_id not in heads:
+            yield snapshot.snapshot_id, successor.timestamp_ms
 
 
 def remove_orphans(table: Table, storage: Storage, retention_seconds: float) -> int:

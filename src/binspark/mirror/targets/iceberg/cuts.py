@@ -17,7 +17,8 @@ from binspark.mirror.targets.cuts import (
     check_cut,
     cut_rows,
     cuts_of_rows,
-    outdated_cuts,
+    hourly_cuts,
+    kept_cuts,
 )
 from binspark.mirror.targets.iceberg.clean_up import expire, remove_orphans
 from binspark.mirror.targets.iceberg.errors import iceberg_errors
@@ -72,17 +73,18 @@ class IcebergCuts:
             table = self._table()
             return cuts_of_rows(table.scan().to_arrow()) if table else []
 
-    def clean_up(self, retention_seconds: float) -> None:
+    def clean_up(self, retention_seconds: float) -> list[Cut]:
         """Remove old cuts, but not the newest, and join small files."""
         with iceberg_errors(_ADDRESS, self._storage):
             table = self._table()
             if table is None:
-                return
+                return []
             rows = table.scan().to_arrow()
-            outdated = outdated_cuts(cuts_of_rows(rows), retention_seconds)
-            oldest = outdated[-1].number if outdated else -1
-            _replace(table, rows.filter(pa.compute.greater(rows["number"], oldest)))
+            kept = hourly_cuts(kept_cuts(cuts_of_rows(rows), retention_seconds))
+            numbers = pa.array([cut.number for cut in kept], pa.int64())
+            _replace(table, rows.filter(pa.compute.is_in(rows["number"], numbers)))
             remove_orphans(expire(table.refresh(), 0), self._storage, retention_seconds)
+        return kept
 
     def _table(self) -> Table | None:
         try:

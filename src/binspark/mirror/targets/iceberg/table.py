@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.manifest import DataFile as IcebergFile
@@ -120,10 +120,10 @@ class IcebergTargetTable:
             self._version, self._manifests = new.snapshot.snapshot_id, new.manifests
         return version_after(commit, self._version, arrow_schema(response.metadata.schema()))
 
-    def clean_up(self, retention_seconds: float) -> int:
+    def clean_up(self, retention_seconds: float, needed: Collection[int] | None = None) -> int:
         """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
         with iceberg_errors(self._address, self._storage):
-            self._table = expire(self._catalog.load_table(self._table.name()), retention_seconds)
+            self._table = expire(self._catalog.load_table(self._table.name()), retention_seconds, needed)
             return remove_orphans(self._table, self._storage, retention_seconds)
 
     def _changed(self, commit: Commit) -> tuple[TableMetadata, tuple[TableUpdate, ...]]:

@@ -119,9 +119,9 @@ class IcebergTarget:
         """Return all cuts, the oldest first."""
         return self._cuts.all()
 
-    def clean_up_cuts(self, retention_seconds: float) -> None:
+    def clean_up_cuts(self, retention_seconds: float) -> list[Cut]:
         """Remove cuts older than this, but not the newest, and join the small files that each cut makes."""
-        self._cuts.clean_up(retention_seconds)
+        return self._cuts.clean_up(retention_seconds)
 
     def close(self) -> None:
         """Release the connections to the catalog."""
