@@ -19,8 +19,7 @@ from binspark.mirror.check.row_text import row_text
 from binspark.mirror.check.settings import CheckSettings
 from binspark.mirror.check.source_rows import SourceRows
 from binspark.mirror.definitions import as_mirrored, read_stored
-from binspark.mirror.history import HISTORY
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.mirrored_table import HISTORY, MirroredTable
 from binspark.mirror.snapshot.borders import plan_chunks
 from binspark.mirror.snapshot.select import table_name
 from binspark.mirror.source import TablePatterns
