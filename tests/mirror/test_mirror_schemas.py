@@ -12,8 +12,7 @@ from binspark.mirror.targets.parse import Format, parse_target
 from binspark.schema.table import TableName
 from binspark.testing.servers import Server
 from tests.mirror.test_mirror_rows import create_orders
-from tests.support.mirror.live_mirrors import assert_equal, rows_of, run_mirror
-from tests.support.servers import every_family
+from tests.support.mirror.live_mirrors import assert_equal, each_family, each_format, rows_of, run_mirror
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -52,7 +51,7 @@ def alter(server: Server, lake: Path, database: str, steps: str, kind: Format = 
     return orders
 
 
-@every_family
+@each_family
 @pytest.mark.parametrize("steps", KEPT)
 def test_a_table_is_altered_without_being_copied_again(
     shared: Server, database: str, lake: Path, steps: str, caplog: pytest.LogCaptureFixture
@@ -65,6 +64,7 @@ def test_a_table_is_altered_without_being_copied_again(
     assert not [record for record in caplog.records if "copied again" in record.getMessage()]
 
 
+@pytest.mark.slow
 @pytest.mark.mysql
 @pytest.mark.parametrize("steps", KEPT[1:8])
 def test_an_iceberg_table_is_altered(mysql: Server, database: str, lake: Path, steps: str) -> None:
@@ -72,7 +72,7 @@ def test_an_iceberg_table_is_altered(mysql: Server, database: str, lake: Path, s
     assert_equal(mysql, lake, orders, kind=Format.ICEBERG)
 
 
-@every_family
+@each_family
 @pytest.mark.parametrize("steps", COPIED_AGAIN)
 def test_a_table_is_copied_again_if_the_log_lacks_its_values(
     shared: Server, database: str, lake: Path, steps: str, caplog: pytest.LogCaptureFixture
@@ -86,7 +86,8 @@ def test_a_table_is_copied_again_if_the_log_lacks_its_values(
     assert f"{orders} is copied again" in caplog.text
 
 
-@every_family
+@each_family
+@each_format
 def test_truncate_empties_a_table(shared: Server, database: str, lake: Path, kind: Format) -> None:
     orders = create_orders(shared, database)
     run_mirror(shared, lake, f"{database}.*", kind)
@@ -97,7 +98,8 @@ def test_truncate_empties_a_table(shared: Server, database: str, lake: Path, kin
     assert rows_of(lake, orders, kind).column("id").to_pylist() == [3000]
 
 
-@every_family
+@each_family
+@each_format
 def test_a_table_that_is_created_is_mirrored_from_its_first_row(
     shared: Server, database: str, lake: Path, kind: Format
 ) -> None:
@@ -113,7 +115,7 @@ def test_a_table_that_is_created_is_mirrored_from_its_first_row(
     assert_equal(shared, lake, *(f"{database}.{name}" for name in ("parts", "copied", "alike", "orders")), kind=kind)
 
 
-@every_family
+@each_family
 def test_the_log_alone_creates_tables(shared: Server, database: str, lake: Path) -> None:
     from binspark.mirror.settings import SnapshotMode
 
@@ -126,7 +128,8 @@ def test_the_log_alone_creates_tables(shared: Server, database: str, lake: Path)
     assert_equal(shared, lake, orders, f"{database}.copied")
 
 
-@every_family
+@each_family
+@each_format
 def test_tables_that_swap_their_names_swap_their_rows(shared: Server, database: str, lake: Path, kind: Format) -> None:
     orders = create_orders(shared, database)
     other, third = f"{database}.other", f"{database}.third"
@@ -145,7 +148,7 @@ def test_tables_that_swap_their_names_swap_their_rows(shared: Server, database: 
     assert_equal(shared, lake, orders, third, kind=kind)
 
 
-@every_family
+@each_family
 @pytest.mark.parametrize("mode", DropMode)
 def test_a_dropped_table_is_kept_or_dropped_and_may_be_created_anew(
     shared: Server, database: str, lake: Path, mode: DropMode
@@ -164,7 +167,7 @@ def test_a_dropped_table_is_kept_or_dropped_and_may_be_created_anew(
     assert_equal(shared, lake, orders, f"{database}.rest")
 
 
-@every_family
+@each_family
 def test_statements_in_one_run_take_effect_one_after_the_other(shared: Server, database: str, lake: Path) -> None:
     orders = create_orders(shared, database)
     run_mirror(shared, lake, f"{database}.*")
