@@ -17,12 +17,12 @@ from binspark.mirror.runners.local import LocalRunner
 from binspark.mirror.runners.runner import TableWork, TaskResult
 from binspark.mirror.settings import MirrorSettings, SnapshotMode
 from binspark.mirror.source import ArchiveChanges, ReadTask, ServerChanges, TablePatterns
-from binspark.mirror.targets.parse import parse_target
+from binspark.mirror.targets.parse import Format, parse_target
 from binspark.testing.servers import Family, MySQL, Server
 from tests.mirror.test_mirror_rows import create_orders
-from tests.support.mirror.live_mirrors import assert_equal, make_mirror, rows_of, run_mirror
+from tests.support.mirror.live_mirrors import assert_equal, each_family, each_format, make_mirror, rows_of, run_mirror
 from tests.support.replicas import catch_up, promote, replicate
-from tests.support.servers import StartServer, config_of, every_family
+from tests.support.servers import StartServer, config_of
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -53,7 +53,7 @@ def interrupted(server: Server, lake: Path, tables: str, happens: Callable[[], N
     return Mirror(source, parse_target(str(lake)), patterns, settings, spark_runner=lambda: runner)
 
 
-@every_family
+@each_family
 def test_purged_logs_are_named_with_the_way_out(family: Family, start_server: StartServer, lake: Path) -> None:
     server = start_server(family)
     orders = create_orders(server, "shop")
@@ -70,7 +70,7 @@ def test_purged_logs_are_named_with_the_way_out(family: Family, start_server: St
     assert_equal(server, lake, orders)
 
 
-@every_family
+@each_family
 def test_another_server_continues_by_gtids(family: Family, start_server: StartServer, lake: Path) -> None:
     one, two = (start_server(family, {"server-id": number, **UPDATES[family.name]}) for number in (1, 2))
     orders = create_orders(one, "shop")
@@ -168,7 +168,7 @@ def test_a_target_that_fails_is_tried_again(
     assert_equal(mysql, lake, orders)
 
 
-@every_family
+@each_family
 def test_log_files_alone_are_a_source(family: Family, start_server: StartServer, lake: Path) -> None:
     server = start_server(family)
     orders = create_orders(server, "shop")
@@ -223,12 +223,13 @@ def test_a_mirror_that_goes_on_is_stopped_in_order(mysql: Server, database: str,
 
 
 @pytest.mark.mysql
-def test_old_versions_are_removed_on_a_schedule(mysql: Server, database: str, lake: Path, kind: object) -> None:
+@each_format
+def test_old_versions_are_removed_on_a_schedule(mysql: Server, database: str, lake: Path, kind: Format) -> None:
     orders = create_orders(mysql, database)
     for number in range(4):
         mysql.query(f"UPDATE {orders} SET amount = {number}")
-        run_mirror(mysql, lake, f"{database}.*", kind, clean_up_seconds=1e-9, keep_seconds=0.0)  # type: ignore[arg-type]
+        run_mirror(mysql, lake, f"{database}.*", kind, clean_up_seconds=1e-9, keep_seconds=0.0)
     mysql.query(f"UPDATE {orders} SET amount = 9")
-    run_mirror(mysql, lake, f"{database}.*", kind, clean_up_seconds=1e-9, keep_seconds=0.0)  # type: ignore[arg-type]
+    run_mirror(mysql, lake, f"{database}.*", kind, clean_up_seconds=1e-9, keep_seconds=0.0)
     assert len(list(lake.rglob("leaf-*.parquet"))) <= 2
-    assert_equal(mysql, lake, orders, kind=kind)  # type: ignore[arg-type]
+    assert_equal(mysql, lake, orders, kind=kind)

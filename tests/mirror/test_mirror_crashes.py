@@ -10,7 +10,7 @@ import pytest
 from binspark.mirror.targets.parse import Format
 from binspark.testing.servers import Server
 from tests.mirror.test_mirror_rows import create_orders
-from tests.support.mirror.live_mirrors import assert_equal, make_mirror, run_mirror
+from tests.support.mirror.live_mirrors import assert_equal, each_format, make_mirror, run_mirror
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(180)]
 
@@ -55,6 +55,7 @@ def change(server: Server, database: str, orders: str) -> None:
     server.query(f"DELETE FROM {orders} WHERE id % 5 = 0")
 
 
+@each_format
 def test_every_step_of_a_run_may_be_the_last(mysql: Server, database: str, tmp_path: Path, kind: Format) -> None:
     orders = create_orders(mysql, database, 200)
     mysql.query(f"CREATE TABLE {database}.log (a INT)")
@@ -82,6 +83,7 @@ def test_every_step_of_a_run_may_be_the_last(mysql: Server, database: str, tmp_p
     assert_equal(mysql, lake, *names, kind=kind)
 
 
+@each_format
 @pytest.mark.parametrize("step", ["pending", "renamed"])
 def test_a_schema_change_is_finished_by_the_next_run(
     mysql: Server, database: str, lake: Path, kind: Format, step: str, monkeypatch: pytest.MonkeyPatch

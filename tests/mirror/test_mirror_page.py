@@ -32,6 +32,7 @@ def run(folder: Path, *words: str, text: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.mysql
 @pytest.mark.timeout(300)
 def test_every_block_of_the_page_works(start_server: StartServer, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from binspark.mirror.targets.parse import Format
 from binspark.testing.servers import Family, MySQL, Server
-from tests.support.mirror.live_mirrors import assert_equal, run_mirror
+from tests.support.mirror.live_mirrors import assert_equal, each_family, run_mirror
 from tests.support.servers import StartServer, every_family
 
 pytestmark = pytest.mark.timeout(120)
@@ -62,7 +62,7 @@ def test_a_table_without_a_key_keeps_equal_rows(shared: Server, database: str, l
     assert_equal(shared, lake, log, kind=kind)
 
 
-@every_family
+@each_family
 @pytest.mark.parametrize("image", ["MINIMAL", "NOBLOB"])
 def test_partial_row_images_are_merged_into_the_stored_rows(
     family: Family, image: str, start_server: StartServer, lake: Path

@@ -10,10 +10,10 @@ import pytest
 from binspark.mirror.settings import DropMode
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.schema.table import TableName
-from binspark.testing.servers import Server
+from binspark.testing.servers import MariaDB, Server
 from tests.mirror.test_mirror_rows import create_orders
-from tests.support.mirror.live_mirrors import assert_equal, rows_of, run_mirror
-from tests.support.servers import every_family
+from tests.support.mirror.live_mirrors import assert_equal, each_family, each_format, rows_of, run_mirror
+from tests.support.schema.lower_case_servers import lower_case_server
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -52,7 +52,7 @@ def alter(server: Server, lake: Path, database: str, steps: str, kind: Format = 
     return orders
 
 
-@every_family
+@each_family
 @pytest.mark.parametrize("steps", KEPT)
 def test_a_table_is_altered_without_being_copied_again(
     shared: Server, database: str, lake: Path, steps: str, caplog: pytest.LogCaptureFixture
@@ -65,6 +65,7 @@ def test_a_table_is_altered_without_being_copied_again(
     assert not [record for record in caplog.records if "copied again" in record.getMessage()]
 
 
+@pytest.mark.slow
 @pytest.mark.mysql
 @pytest.mark.parametrize("steps", KEPT[1:8])
 def test_an_iceberg_table_is_altered(mysql: Server, database: str, lake: Path, steps: str) -> None:
@@ -72,7 +73,7 @@ def test_an_iceberg_table_is_altered(mysql: Server, database: str, lake: Path, s
     assert_equal(mysql, lake, orders, kind=Format.ICEBERG)
 
 
-@every_family
+@each_family
 @pytest.mark.parametrize("steps", COPIED_AGAIN)
 def test_a_table_is_copied_again_if_the_log_lacks_its_values(
     shared: Server, database: str, lake: Path, steps: str, caplog: pytest.LogCaptureFixture
@@ -86,7 +87,8 @@ def test_a_table_is_copied_again_if_the_log_lacks_its_values(
     assert f"{orders} is copied again" in caplog.text
 
 
-@every_family
+@each_family
+@each_format
 def test_truncate_empties_a_table(shared: Server, database: str, lake: Path, kind: Format) -> None:
     orders = create_orders(shared, database)
     run_mirror(shared, lake, f"{database}.*", kind)
@@ -97,7 +99,8 @@ def test_truncate_empties_a_table(shared: Server, database: str, lake: Path, kin
     assert rows_of(lake, orders, kind).column("id").to_pylist() == [3000]
 
 
-@every_family
+@each_family
+@each_format
 def test_a_table_that_is_created_is_mirrored_from_its_first_row(
     shared: Server, database: str, lake: Path, kind: Format
 ) -> None:
@@ -113,7 +116,7 @@ def test_a_table_that_is_created_is_mirrored_from_its_first_row(
     assert_equal(shared, lake, *(f"{database}.{name}" for name in ("parts", "copied", "alike", "orders")), kind=kind)
 
 
-@every_family
+@each_family
 def test_the_log_alone_creates_tables(shared: Server, database: str, lake: Path) -> None:
     from binspark.mirror.settings import SnapshotMode
 
@@ -126,7 +129,8 @@ def test_the_log_alone_creates_tables(shared: Server, database: str, lake: Path)
     assert_equal(shared, lake, orders, f"{database}.copied")
 
 
-@every_family
+@each_family
+@each_format
 def test_tables_that_swap_their_names_swap_their_rows(shared: Server, database: str, lake: Path, kind: Format) -> None:
     orders = create_orders(shared, database)
     other, third = f"{database}.other", f"{database}.third"
@@ -145,7 +149,7 @@ def test_tables_that_swap_their_names_swap_their_rows(shared: Server, database: 
     assert_equal(shared, lake, orders, third, kind=kind)
 
 
-@every_family
+@each_family
 @pytest.mark.parametrize("mode", DropMode)
 def test_a_dropped_table_is_kept_or_dropped_and_may_be_created_anew(
     shared: Server, database: str, lake: Path, mode: DropMode
@@ -164,7 +168,7 @@ def test_a_dropped_table_is_kept_or_dropped_and_may_be_created_anew(
     assert_equal(shared, lake, orders, f"{database}.rest")
 
 
-@every_family
+@each_family
 def test_statements_in_one_run_take_effect_one_after_the_other(shared: Server, database: str, lake: Path) -> None:
     orders = create_orders(shared, database)
     run_mirror(shared, lake, f"{database}.*")
@@ -180,3 +184,17 @@ def test_statements_in_one_run_take_effect_one_after_the_other(shared: Server, d
     shared.query(f"ALTER TABLE {orders} ADD third INT NOT NULL DEFAULT 3")
     run_mirror(shared, lake, f"{database}.*")
     assert_equal(shared, lake, orders)
+
+
+@pytest.mark.mariadb
+def test_names_in_any_case_mean_the_tables_that_the_server_stores(lake: Path) -> None:
+    with lower_case_server(MariaDB) as server:
+        orders = create_orders(server, "Shop")
+        run_mirror(server, lake, "shop.*")
+        server.query("ALTER TABLE SHOP.Orders ADD Note VARCHAR(9) DEFAULT 'n'")
+        server.query("CREATE TABLE Shop.Parts (Id INT PRIMARY KEY)")
+        server.query("INSERT INTO SHOP.PARTS VALUES (1), (2)")
+        server.query("RENAME TABLE Shop.PARTS TO Shop.Pieces")
+        server.query(f"DELETE FROM {orders} WHERE id > 9")
+        run_mirror(server, lake, "shop.*")
+        assert_equal(server, lake, "shop.orders", "shop.pieces")

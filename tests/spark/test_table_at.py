@@ -16,6 +16,7 @@ from binspark.mirror.targets.target import Cut, Target, TargetTable
 from binspark.schema.table import TableName
 from binspark.testing.servers import Server
 from tests.support.mirror.copies import mirror_table, position_of
+from tests.support.mirror.dumps import dump_with
 from tests.support.spark.random_work import NAMES, RandomWork, rows, stored
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(300)]
@@ -114,6 +115,16 @@ def test_any_snapshot_with_its_position_is_a_start(spark: SparkSession, world: W
     found = binspark.table_at(spark, world.logs, str(STOCK), gtid=world.after.gtid, snapshot=(copied, start))
     assert found.columns == list(NAMES)
     assert rows(found) == world.after.rows
+
+
+def test_a_dump_is_a_start(spark: SparkSession, world: World, tmp_path: Path) -> None:
+    path = dump_with(world.server, tmp_path / "dump.sql", "--databases", STOCK.schema)
+    world.server.query(f"DELETE FROM {STOCK} WHERE id < 900")
+    known = moment(world.server)
+    found = binspark.table_at(spark, world.logs, str(STOCK), gtid=known.gtid, snapshot=str(path))
+    assert rows(found) == known.rows
+    with pytest.raises(OptionError, match=r"snapshot .* is of .*, which is not before"):
+        binspark.table_at(spark, world.logs, str(STOCK), gtid=world.before.gtid, snapshot=str(path))
 
 
 def test_wrong_use_is_named(spark: SparkSession, world: World) -> None:

@@ -49,6 +49,7 @@ _FIELDS = {
     "apply_bytes": "apply_bytes",
     "local_bytes": "local_bytes",
     "rows_per_chunk": "rows_per_chunk",
+    "history": "history",
     "accept_foreign": "accept_foreign",
     "clean_up_every": "clean_up_seconds",
     "keep_versions": "keep_seconds",

@@ -6,9 +6,11 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from binspark.errors import SchemaError
 from binspark.mirror.incomplete import completed
+from binspark.mirror.mirrored_table import HISTORY
 from binspark.mirror.open_table import OpenTable, OtherMirror
 from binspark.mirror.runners.runner import Runner, TaskResult
 from binspark.mirror.schema_changes import Pending
@@ -20,6 +22,9 @@ from binspark.mirror.targets.target import CommitConflict, Cut
 from binspark.replication.position import BinlogPosition
 from binspark.schema.table import TableName
 from binspark.spark.streaming.statements import Statement
+
+if TYPE_CHECKING:
+    from binspark.mirror.history import ChangeHistory
 
 log = logging.getLogger("binspark.mirror")
 _ATTEMPTS = 5
@@ -44,6 +49,7 @@ class RangeApplier:
 
     choose_runner   returns what runs a range
     checkpoint      is called between the steps that a crash may come between; tests crash there
+    history         keeps all changes, if that is wanted
     """
 
     def __init__(
@@ -53,7 +59,9 @@ class RangeApplier:
         statements: StatementApplier,
         choose_runner: Callable[[BinlogPosition, BinlogPosition], Runner],
         checkpoint: Callable[[str], None] = lambda _step: None,
+        history: ChangeHistory | None = None,
     ) -> None:
+        self._history = history
         self._source = source
         self._tables = tables
         self._statements = statements
@@ -77,6 +85,9 @@ class RangeApplier:
             emptied |= self._statements.emptied(statement)
         applied = AppliedRange(start, end)
         due = [table for table in self._tables if _is_due(table, end) and table.name not in emptied]
+        if self._history is not None:  # first, so that no table is ever ahead of it
+            self._history.append(self._source.tasks(start, end, self._tables.catalog), end)
+            self._checkpoint("history")
         self._apply_rows(applied, due, pending)
         self._checkpoint("rows")
         self._make_changes(statements)
@@ -91,6 +102,8 @@ class RangeApplier:
     def cut(self, position: BinlogPosition) -> None:
         """Store that all tables are at a position."""
         versions = tuple((table.name, table.version.version) for table in self._tables if table.is_applied)
+        if self._history is not None:
+            versions = (*versions, (HISTORY, self._history.version))
         gtids = "" if position.gtids is None else str(position.gtids)
         now = time.time_ns() // 1000
         number, mirror = self._tables.next_cut_number, self._tables.settings.mirror_id

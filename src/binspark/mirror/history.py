@@ -7,29 +7,30 @@ commit: each change is there exactly once.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import pyarrow as pa
 
 from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
 from binspark.columns.selection import Selection
+from binspark.errors import SchemaError
 from binspark.mirror.change_records import ABSENT, FROM, RecordOp, record_schema
 from binspark.mirror.keys import row_keys
 from binspark.mirror.leaves import LeafLimits, plan_tasks, rewrite, with_bounds
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.mirrored_table import HISTORY, MirroredTable
+from binspark.mirror.source import ReadTask
 from binspark.mirror.state import Phase, TableState
-from binspark.mirror.targets.target import Commit, Target, TargetTable
+from binspark.mirror.targets.commits import check_mirror
+from binspark.mirror.targets.target import Commit, Cut, TableVersion, Target, TargetTable
 from binspark.replication.position import BinlogPosition
-from binspark.schema.table import TableName, TableSchema
+from binspark.schema.table import TableSchema
 from binspark.spark.options import RowFormat, SourceOptions
 from binspark.spark.schemas import arrow_schema, changes_schema
 from binspark.spark.streaming.part_reader import reader_of
 from binspark.spark.views.changes import ChangesView
 
-HISTORY = TableName("binspark_history", "changes")
-"""The name of the table in the target."""
-
+log = logging.getLogger("binspark.mirror")
 _SEQ = f"{DEFAULT_PREFIX}{Metadata.SEQ}"
 _NO_DEFINITION = ""
 
@@ -38,6 +39,8 @@ class ChangeHistory:
     """Appends the changes of ranges of the log.
 
     tables, excluded   names and patterns of the tables whose changes are kept
+    position           all changes before it are in the table; None before `begin`
+    version            the version of the table
     """
 
     def __init__(
@@ -51,34 +54,56 @@ class ChangeHistory:
         self._view = ChangesView(options, schema)
         fields = [pa.field(field.name, target.column_type(field.type)) for field in schema]
         self._table = MirroredTable(TableSchema(*HISTORY, (), ()), pa.schema(fields), (_SEQ,))
+        self.position: BinlogPosition | None = None
+        self.version = -1
 
-    def begin(self, position: BinlogPosition) -> None:
-        """Create the table if it is not there: its history begins at a position."""
+    def begin(self, start: BinlogPosition, last_cut: Cut | None) -> None:
+        """Take the table, or create it; `start` is where the log is read from. A cut says that it is without a gap."""
         if self._target.table(HISTORY) is None:
-            state = TableState(self._mirror, Phase.CURRENT, position, _NO_DEFINITION, self._table.key)
+            state = TableState(self._mirror, Phase.CURRENT, start, _NO_DEFINITION, self._table.key)
             self._target.create(HISTORY, self._table.schema, state)
+        _, version = self._read()
+        state = self._state(version)
+        check_mirror(state, self._mirror, str(HISTORY))
+        is_in_cut = last_cut is not None and any(name == HISTORY for name, _ in last_cut.versions)
+        if not state.position.reaches(start) and not is_in_cut:
+            log.warning(
+                "%s lacks the changes from %s to %s: the mirror ran without --history",
+                HISTORY,
+                state.position.describe(),
+                start.describe(),
+            )
+        self.position = state.position if state.position.reaches(start) else start
+        self.version = version.version
 
-    def append(self, reads: Iterable[Any], end: BinlogPosition) -> int:
+    def append(self, reads: Iterable[ReadTask], end: BinlogPosition) -> int:
         """Append the changes of a range, unless they are there already; return how many there are."""
-        table = self._target.table(HISTORY)
-        assert table is not None
-        version = table.read()
-        assert version.state is not None
-        if version.state.position.reaches(end):
+        if self.position is None or self.position.reaches(end):
             return 0
+        table, version = self._read()
         files = with_bounds(version.files, table.directory, self._table)
         # New changes come after all that are there: into the last leaf, which is filled up.
         last = plan_tasks(files, self._limits)[-1]
         counted = _Counted(self._records(reads))
         written = rewrite(last, table.directory, self._table, counted, self._limits)
-        state = version.state.moved(end)
         if counted.rows:
-            table.commit(Commit(version, state, written.added, written.removed))
-        else:
-            table.commit(Commit(version, state))
+            state = self._state(version).moved(end)
+            self.version = table.commit(Commit(version, state, written.added, written.removed)).version
+        self.position = end
         return counted.rows
 
-    def _records(self, reads: Iterable[Any]) -> Iterator[pa.RecordBatch]:
+    def _read(self) -> tuple[TargetTable, TableVersion]:
+        table = self._target.table(HISTORY)
+        if table is None:
+            raise SchemaError(f"{HISTORY} was dropped from the target; start the mirror again to begin a new history")
+        return table, table.read()
+
+    def _state(self, version: TableVersion) -> TableState:
+        if version.state is None:
+            raise SchemaError(f"{HISTORY} of the target is not the history of a mirror")
+        return version.state
+
+    def _records(self, reads: Iterable[ReadTask]) -> Iterator[pa.RecordBatch]:
         schema = record_schema(self._table.schema)
         for read in reads:
             for batch in self._view.read(read.part, reader_of(read.part, read.history)):
@@ -106,8 +131,3 @@ class _Counted:
         for batch in self._records:
             self.rows += batch.num_rows
             yield batch
-
-
-def history_table(target: Target) -> TargetTable | None:
-    """Return the table with the history of changes, None if there is none."""
-    return target.table(HISTORY)

@@ -22,6 +22,10 @@ MIRROR_OPTIONS = ColumnOptions(time=TimeFormat.STRING)
 """How values become columns in a mirror by default: neither format has an interval that TIME fits into."""
 
 
+HISTORY = TableName("binspark_history", "changes")
+"""The table of the target that has the history of changes, if there is one. See `mirror.history`."""
+
+
 @dataclass(frozen=True, slots=True)
 class MirroredTable:
     """A table at one position of the source. It is sent to executors.

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from binspark.errors import Authentication, OptionError, Purged, Server, SourceError
 from binspark.mirror.apply import RangeApplier
@@ -28,6 +29,9 @@ from binspark.schema.server import from_server
 from binspark.schema.table import TableName
 from binspark.server.connection import connect
 from binspark.spark.streaming.limit import Limit
+
+if TYPE_CHECKING:
+    from binspark.mirror.history import ChangeHistory
 
 log = logging.getLogger("binspark.mirror")
 _FIRST_WAIT_SECONDS = 1.0
@@ -70,7 +74,8 @@ class Mirror:
         self.tables = MirroredTables(target, patterns, settings)
         self.statements = StatementApplier(self.tables)
         self.progress = MirrorProgress()
-        self._applier = RangeApplier(source, self.tables, self.statements, self._runner_for, checkpoint)
+        self._history = _history(target, patterns, settings) if settings.history else None
+        self._applier = RangeApplier(source, self.tables, self.statements, self._runner_for, checkpoint, self._history)
 
     def stop(self) -> None:
         """End in order, from a signal or any thread: after the commit that is being made."""
@@ -182,6 +187,8 @@ class Mirror:
     def _follow(self, until: BinlogPosition | None) -> None:
         """Apply the log, range by range."""
         start = self.tables.position or self._source.start(self._settings.start)
+        if self._history is not None:
+            self._history.begin(start, self.tables.target.last_cut())
         goal: BinlogPosition | None = until or self._source.head()
         while not self._stop.is_set():
             if goal is not None and start.reaches(goal) and not self.statements.missing:
@@ -211,8 +218,8 @@ class Mirror:
     def _end_of_range(self, start: BinlogPosition, goal: BinlogPosition | None) -> BinlogPosition:
         """Return where the next range ends: at most at the position of a table that is further than the others."""
         ahead = [table.position for table in self.tables if table.is_applied and not start.reaches(table.position)]
-        if goal is not None and not start.reaches(goal):
-            ahead.append(goal)
+        kept = None if self._history is None else self._history.position
+        ahead += [position for position in (kept, goal) if position is not None and not start.reaches(position)]
         target = next((one for one in ahead if all(other.reaches(one) for other in ahead)), None)
         try:
             return self._source.latest(start, Limit(bytes=self._settings.apply_bytes), target)
@@ -259,3 +266,9 @@ class Mirror:
             report = self.progress.report(self.tables)
             self._on_report(report)
         return report
+
+
+def _history(target: Target, patterns: TablePatterns, settings: MirrorSettings) -> ChangeHistory:
+    from binspark.mirror.history import ChangeHistory  # needs Spark's types
+
+    return ChangeHistory(target, settings.mirror_id, patterns.tables, patterns.excluded, settings.limits)

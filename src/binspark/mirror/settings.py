@@ -43,6 +43,7 @@ class MirrorSettings:
     local_bytes        ranges up to this size are applied without Spark
     rows_per_chunk     how many rows of a table are copied at a time
     on_drop            what becomes of dropped tables
+    history            keep all changes in a table of their own, too
     accept_foreign     continue with tables in which other programs have changed rows
     clean_up_seconds   how often old versions are removed; 0 for never
     keep_seconds       how old they must be
@@ -62,6 +63,7 @@ class MirrorSettings:
     local_bytes: int = 64 << 20
     rows_per_chunk: int = 250_000
     on_drop: DropMode = DropMode.KEEP
+    history: bool = False
     accept_foreign: bool = False
     clean_up_seconds: float = 3600.0
     keep_seconds: float = 7 * 86400.0

@@ -21,6 +21,7 @@ from binspark.mirror.data_file import DataFile
 from binspark.mirror.definitions import as_mirrored, read_stored
 from binspark.mirror.leaves.leaf_reader import LeafReader
 from binspark.mirror.mirrored_table import MIRROR_OPTIONS
+from binspark.mirror.snapshot.dumps.dump import open_dump
 from binspark.mirror.state import Phase
 from binspark.mirror.targets.target import Cut, Target, TargetError, TargetTable
 from binspark.options.values import FilePosition, InvalidValue, time_microseconds
@@ -53,7 +54,7 @@ def table_at(
     gtid: str | None = None,
     time: datetime | str | None = None,
     mirror: Target | str | None = None,
-    snapshot: Snapshot | tuple[DataFrame, str] | None = None,
+    snapshot: str | Snapshot | tuple[DataFrame, str] | None = None,
     **options: Any,
 ) -> DataFrame:
     """Return a table as it was after a transaction, or at a time.
@@ -65,7 +66,8 @@ def table_at(
     gtid       after this transaction, and all that are before it in the log
     time       after all transactions that were committed up to this time
     mirror     a mirror of the table: its last version before the transaction is read, and the log from there on
-    snapshot   rows of the table and the position that they belong to, of a dump for example
+    snapshot   a dump with its position (mysqldump, mydumper), which executors can read; or rows of the table and the
+               position that they belong to. The log from there on is read
 
     Without a mirror or a snapshot the log must contain all changes of the table since it was created. The other options
     are those of the data source, such as `schemaFile`; `absent` for `binlog_row_image=MINIMAL` or NOBLOB.
@@ -74,11 +76,16 @@ def table_at(
         raise OptionError("table_at takes either gtid or time")
     if mirror is not None and snapshot is not None:
         raise OptionError("table_at takes a mirror or a snapshot, not both")
-    log = _Log(spark, source, {"time": MIRROR_OPTIONS.time.value, **options} if mirror is not None else options)
+    policies = {"time": MIRROR_OPTIONS.time.value} if mirror is not None or isinstance(snapshot, str) else {}
+    log = _Log(spark, source, {**policies, **options})
     end = log.end_of_transaction(gtid) if gtid is not None else log.end_at(_moment(time or ""))
-    base = None if snapshot is None else Snapshot(*snapshot)
+    base: Snapshot | None = None
     if mirror is not None:
         base = _version_before(spark, _target(mirror), _name(table), end)
+    elif isinstance(snapshot, str):
+        base = _dumped(spark, snapshot, _name(table), end)
+    elif snapshot is not None:
+        base = Snapshot(*snapshot)
     if base is None:
         return latest(log.changes(table, None, end))
     try:
@@ -174,6 +181,25 @@ def _consistent_rows(spark: SparkSession, target: Target, table: TargetTable, cu
     files = [(file.path, file.size, file.rows) for file in version.files]
     listed = spark.createDataFrame(files, "path string, size bigint, rows bigint")
     return listed.repartition(max(1, len(files)), "path").mapInArrow(read, from_arrow_schema(mirrored.schema))
+
+
+def _dumped(spark: SparkSession, path: str, name: TableName, end: FilePosition) -> Snapshot:
+    """Return the rows of a table in a dump. An executor reads it."""
+    dump = open_dump(path)
+    definition = dump.catalog.tables.get(name)
+    if definition is None:
+        raise OptionError(f"({path}) has no table {name}", option="snapshot")
+    position = FilePosition(dump.position.file, dump.position.offset)
+    if not position.file or _order(position) > _order(end):
+        raise OptionError(f"({path}) is of {dump.position.describe()}, which is not before {end}", option="snapshot")
+    table = as_mirrored(name, definition, lambda kind: kind, MIRROR_OPTIONS)
+
+    def read(_batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _, rows in open_dump(path).rows({name: table}):
+            yield from rows
+
+    rows = spark.range(1, numPartitions=1).mapInArrow(read, from_arrow_schema(table.schema))
+    return Snapshot(rows, str(position))
 
 
 def _reader(leaves: LeafReader) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

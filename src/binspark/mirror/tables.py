@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from binspark.mirror.definitions import as_mirrored, catalog_of, stored
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.mirrored_table import HISTORY, MirroredTable
 from binspark.mirror.open_table import OpenTable
 from binspark.mirror.settings import MirrorSettings
 from binspark.mirror.source import TablePatterns
@@ -43,7 +43,8 @@ class MirroredTables:
 
         `databases` has what is known of the source's databases.
         """
-        names = [name for name in self.target.tables() if self.patterns.wants(name) and name not in fresh]
+        known = [name for name in self.target.tables() if name != HISTORY and self.patterns.wants(name)]
+        names = [name for name in known if name not in fresh]
         with ThreadPoolExecutor(_THREADS) as pool:
             opened = [table for table in pool.map(self._open_known, names) if table is not None]
         self._tables = {table.name: table for table in opened}

@@ -89,6 +89,11 @@ MIRROR_OPTIONS = (
         help="What becomes of the mirror of a table that the source drops.",
     ),
     _option(
+        "history", parse=values.flag, metavar="", default="false",
+        help="Keep all changes, too, in the append-only table binspark_history.changes: operation, order, the row "
+        "before and after.",
+    ),
+    _option(
         "accept_foreign", parse=values.flag, metavar="", default="false",
         help="Continue with tables in which other programs have changed rows.",
     ),
@@ -135,6 +140,7 @@ class MirrorArguments(TypedDict, total=False):
     rows_per_chunk: int | None
     mirror_id: str | None
     on_drop: str | None
+    history: bool
     accept_foreign: bool
     clean_up_every: float | str | None
     keep_versions: float | str | None

@@ -8,14 +8,27 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from binspark.mirror.progress import Report
 from binspark.mirror.run import Mirror
 from binspark.mirror.settings import MirrorSettings
 from binspark.mirror.source import ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
-from binspark.testing.servers import Server
+from binspark.testing.servers import MariaDB, MySQL, Server
 from tests.support.mirror.tables import reached
+
+each_family = pytest.mark.parametrize(
+    "family",
+    [
+        pytest.param(MySQL, marks=pytest.mark.mysql, id="mysql"),
+        pytest.param(MariaDB, marks=[pytest.mark.mariadb, pytest.mark.slow], id="mariadb"),
+    ],
+)
+"""Both families, for tests in which they hardly differ: one of them in the quick tests."""
+
+each_format = pytest.mark.parametrize("kind", [Format.DELTA, pytest.param(Format.ICEBERG, marks=pytest.mark.slow)])
+"""Both formats, one of them in the quick tests."""
 
 
 def make_mirror(
