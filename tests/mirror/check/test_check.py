@@ -203,3 +203,16 @@ def test_a_mirror_that_lags_is_no_difference(shared: Server, database: str, tmp_
     shared.query(f"UPDATE {database}.filled SET small = 5 WHERE id = 50")
     report = checked(shared, target, name)
     assert (report.differing, report.undecided, report.is_equal) == (0, 1, False)
+
+
+@every_family
+def test_other_columns_are_named(shared: Server, database: str, tmp_path: Path) -> None:
+    name = create_filled(shared, database, 3)
+    target = parse_target(str(tmp_path))
+    mirror_table(shared, target, name)
+    shared.query(f"ALTER TABLE {name} ADD COLUMN extra INT")
+    report = checked(shared, target, name)
+    assert not report.is_equal
+    assert "spot, extra in the source, and id, small" in report.problem
+    shared.query(f"DROP TABLE {name}")
+    assert "doesn't exist" in checked(shared, target, name).problem

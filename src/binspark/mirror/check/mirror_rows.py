@@ -18,6 +18,7 @@ from binspark.mirror.leaves.leaf_reader import KeyedRows, LeafReader, with_bound
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.key_rows import key_literals
 from binspark.mirror.snapshot.select import key_columns
+from binspark.mirror.snapshot.statement import TableChanged
 from binspark.mirror.targets.target import TableVersion, TargetTable
 
 
@@ -30,6 +31,7 @@ class MirrorRows:
         self._text = text
         self._columns = key_columns(table)
         self._files: dict[str, DataFile] = {}
+        self._definition: str | None = None
         self.refresh()
 
     @property
@@ -40,6 +42,10 @@ class MirrorRows:
     def refresh(self) -> TableVersion:
         """Read the newest version of the table."""
         self.version = self._target.read()
+        definition = None if self.version.state is None else self.version.state.definition
+        if self._definition not in (None, definition):
+            raise TableChanged("its columns changed while it was compared: check it again")
+        self._definition = definition
         unknown = [file for file in self.version.files if file.path not in self._files]
         found = {file.path: file for file in with_bounds(unknown, self._target.directory, self._table)}
         self._files = {file.path: found.get(file.path) or self._files[file.path] for file in self.version.files}

@@ -17,14 +17,14 @@ from binspark.mirror.check.repair import repair_rows
 from binspark.mirror.check.report import CheckReport, TableReport
 from binspark.mirror.check.row_text import row_text
 from binspark.mirror.check.settings import CheckSettings
-from binspark.mirror.check.source_rows import SourceRows
+from binspark.mirror.check.source_rows import SourceRows, column_names
 from binspark.mirror.definitions import as_mirrored, read_stored
 from binspark.mirror.mirrored_table import HISTORY, MirroredTable
 from binspark.mirror.snapshot.borders import plan_chunks
 from binspark.mirror.snapshot.select import table_name
 from binspark.mirror.source import TablePatterns
 from binspark.mirror.state import Phase, TableState
-from binspark.mirror.targets.target import Target
+from binspark.mirror.targets.target import Target, TargetTable
 from binspark.replication.find import end_of_log
 from binspark.schema.table import TableName
 from binspark.server.config import ConnectionConfig
@@ -93,11 +93,11 @@ class _TableCheck:
         if table is None or state is None or state.phase in _NOT_COMPARED:
             report.problem = "it is not a mirrored table" if state is None else _NOT_COMPARED[state.phase]
             return
-        mirrored = self._mirrored(state)
         with ExitStack() as opened:
             connection = opened.enter_context(connect(self._config))
             reading = opened.enter_context(connect(self._config))
             catch_up = CatchUp(connection, self._target, table, self._settings.wait_seconds, self._advance)
+            mirrored = self._with_columns_of(connection, table, state, catch_up)
             reach: Catch = catch_up
             if self._settings.exact:
                 reach = _at_one_position(connection, reading, mirrored, catch_up)
@@ -125,6 +125,20 @@ class _TableCheck:
                 report.repaired += repair(found)
             else:
                 report.differing += len(found.rows)
+
+    def _with_columns_of(
+        self, connection: Connection, table: TargetTable, state: TableState, catch_up: CatchUp
+    ) -> MirroredTable:
+        """Return how the table is mirrored. If the source has other columns, the mirror has yet to follow."""
+        mirrored = self._mirrored(state)
+        if column_names(connection, mirrored) != mirrored.schema.names:
+            catch_up()
+            mirrored = self._mirrored(table.read().state or state)
+            found = column_names(connection, mirrored)
+            if found != mirrored.schema.names:
+                ours, theirs = ", ".join(mirrored.schema.names), ", ".join(found)
+                raise SchemaError(f"its columns are {theirs} in the source, and {ours} in the mirror, which may lag")
+        return mirrored
 
     def _mirrored(self, state: TableState) -> MirroredTable:
         name, definition = read_stored(state.definition)

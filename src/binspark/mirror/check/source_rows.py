@@ -18,6 +18,7 @@ from binspark.mirror.snapshot.select import (
     key_columns,
     key_texts,
     literals,
+    table_name,
 )
 from binspark.server.connection import Connection, Row
 
@@ -95,6 +96,12 @@ class SourceRows:
 
     def _rows(self, sql: str) -> list[Row]:
         return if_unchanged(lambda: self._connection.rows(sql))
+
+
+def column_names(connection: Connection, table: MirroredTable) -> list[str]:
+    """Return the names of the columns that a table has now."""
+    shown = if_unchanged(lambda: connection.rows(f"SHOW COLUMNS FROM {table_name(table)}"))
+    return [row[0].decode() if isinstance(row[0], bytes) else str(row[0]) for row in shown]
 
 
 def text_literal(text: bytes) -> str:
