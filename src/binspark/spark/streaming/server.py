@@ -143,7 +143,7 @@ class ServerSource:
         if target is not None and target.is_before(start):
             raise _reset(target, start)
         backlog = self._follow(start)
-        backlog.wait(start, _POLL_SECONDS if target is None else _TARGET_SECONDS, target)
+        backlog.wait(start, _POLL_SECONDS if target is None else _TARGET_SECONDS, target, limit)
         try:
             end = self._end_at_change(backlog, start, backlog.next_end(start, limit, target))
         except BinlogError:
