@@ -59,20 +59,20 @@ def change(server: Server, rows: int, changes: int, seed: int) -> None:
     """Change the table."""
     generator = random.Random(seed)
     for number in range(changes // STATEMENT_ROWS):
-        kind = number % 5
-        keys = sorted(generator.sample(range(0, 2 * rows, 2), STATEMENT_ROWS))
-        if kind == 3:
-            values = ",".join(f"({_ROW.format(id=key + 1, text=number)})" for key in keys)
-            server.run_sql(f"REPLACE INTO shop.orders VALUES {values}")
-            continue
-        listed = ",".join(map(str, keys))
-        statement = (
-            "DELETE FROM shop.orders" if kind == 4 else f"UPDATE shop.orders SET note = 'changed {seed} {number}'"
-        )
-        server.run_sql(f"{statement} WHERE id IN ({listed})")
+        server.run_sql(statement(generator, rows, STATEMENT_ROWS, number, f"{seed} {number}"))
 
 
-def cpu_seconds(work: Callable[[], None]) -> float:
+def statement(generator: random.Random, rows: int, count: int, number: int, text: str) -> str:
+    """Return a statement that changes rows of any keys: of five, three update, one inserts and one deletes."""
+    kind = number % 5
+    keys = sorted(generator.sample(range(0, 2 * rows, 2), count))
+    if kind == 3:
+        return "REPLACE INTO shop.orders VALUES " + ",".join(f"({_ROW.format(id=key + 1, text=text)})" for key in keys)
+    changed = "DELETE FROM shop.orders" if kind == 4 else f"UPDATE shop.orders SET note = 'changed {text}'"
+    return f"{changed} WHERE id IN ({','.join(map(str, keys))})"
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
     """Return the CPU time that a call takes in this process."""
     before = os.times()
     work()
