@@ -10,6 +10,7 @@ from binspark.errors import BinlogError, SchemaError
 from binspark.mirror.column_changes import SchemaChange
 from binspark.mirror.data_file import DataFile
 from binspark.mirror.definitions import ColumnType, as_mirrored, read_stored
+from binspark.mirror.keys import key_kinds
 from binspark.mirror.leaves import (
     ColumnRewrite,
     LeafLimits,
@@ -53,6 +54,7 @@ class OpenTable:
         self._options = options
         self._accept_foreign = accept_foreign
         self._known: dict[str, DataFile] = {}
+        self._key_kinds: tuple[tuple[str, str], ...] = ()
         self._planned: tuple[TableVersion, tuple[RangeTask, ...], LeafLimits] | None = None
         self.reread()
         self.position = self.state.position
@@ -120,9 +122,8 @@ class OpenTable:
     ) -> None:
         """Commit a change of this version, and continue with the next."""
         added, removed = tuple(added), tuple({file.path: file for file in removed}.values())
-        for file in added:
-            self._known[file.path] = replace(file, footer=b"")
-        self._take(self.target.commit(Commit(self.version, state, added, removed, schema_change)))
+        version = self.target.commit(Commit(self.version, state, added, removed, schema_change))
+        self._take(version, added)
         self.position = state.position
 
     def clean_up(self, seconds: float, needed: Collection[int]) -> None:
@@ -130,19 +131,21 @@ class OpenTable:
         self.target.clean_up(seconds, needed)
         self.reread()
 
-    def _take(self, version: TableVersion) -> None:
-        """Take a version; what is known of its files is kept."""
+    def _take(self, version: TableVersion, added: Iterable[DataFile] = ()) -> None:
+        """Take a version; what is known of its files is kept, unless the key of the table has become another."""
         if version.state is None:
             raise SchemaError(f"{self.target.address} is not a mirrored table")
-        files = tuple(self._with_known_bounds(file) for file in version.files)
-        self.version = replace(version, files=files)
-        self._known = {file.path: file for file in files}
+        self.version = version
         self.source_name, self.definition = read_stored(version.state.definition)
         self.table = self._mirrored(self.definition)
-
-    def _with_known_bounds(self, file: DataFile) -> DataFile:
-        known = self._known.get(file.path)
-        return file if known is None or file.low is not None else known
+        kinds = key_kinds(self.table)
+        new = {file.path: replace(file, footer=b"") for file in added}
+        if kinds == self._key_kinds:
+            files = (_with_bounds(file, new.get(file.path) or self._known.get(file.path)) for file in version.files)
+        else:
+            files = (new.get(file.path) or _without_bounds(file) for file in version.files)
+        self.version = replace(version, files=tuple(files))
+        self._known, self._key_kinds = {file.path: file for file in self.version.files}, kinds
 
     def _mirrored(self, definition: TableDefinition) -> MirroredTable:
         table = as_mirrored(self.source_name, definition, self._column_type, self._options)
@@ -152,3 +155,11 @@ class OpenTable:
     def is_applied(self) -> bool:
         """Whether changes are applied to it: its rows were copied, and the source has it."""
         return self.state.phase in (Phase.CATCH_UP, Phase.CURRENT)
+
+
+def _with_bounds(file: DataFile, known: DataFile | None) -> DataFile:
+    return file if known is None or file.low is not None else known
+
+
+def _without_bounds(file: DataFile) -> DataFile:
+    return replace(file, low=None, high=None, row_groups=())
