@@ -69,7 +69,7 @@ class Mirror:
         self._copier: TableCopier | DumpCopier | None = None
         self._wanted_again = {TableName(*name.split(".", 1)) for name in settings.resnapshot}
         self._cleaned = time.monotonic()
-        self._is_prepared = self._has_dump = False
+        self._is_reached = self._has_dump = False
         self._copies_missing = False
         self.tables = MirroredTables(target, patterns, settings)
         self.statements = StatementApplier(self.tables)
@@ -100,7 +100,7 @@ class Mirror:
             while not self._stop.is_set():
                 try:
                     self._prepare()
-                    attempts, wait, self._is_prepared = 0, _FIRST_WAIT_SECONDS, True
+                    attempts, wait = 0, _FIRST_WAIT_SECONDS
                     self._follow(until)
                     break
                 except SourceError as error:
@@ -122,7 +122,7 @@ class Mirror:
         All that a run knows is read again from the target, so that it does not matter where the step has failed.
         """
         is_lasting = isinstance(error, Server | Authentication | Purged)
-        return self._is_prepared and not is_lasting and attempts <= self._settings.retry_attempts
+        return self._is_reached and not is_lasting and attempts <= self._settings.retry_attempts
 
     # --- Steps --------------------------------------------------------------------------------------------------------
 
@@ -133,6 +133,7 @@ class Mirror:
         rename others to them. They are copied if it does not.
         """
         self.tables.load(self._present(), self._wanted_again)
+        self._is_reached = True
         self.statements.finish()
         if self._settings.from_dump is not None and not self._has_dump:
             self._copy_dump(self._settings.from_dump)
