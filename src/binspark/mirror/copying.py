@@ -23,6 +23,7 @@ from binspark.mirror.state import Phase
 from binspark.mirror.tables import MirroredTables
 from binspark.replication.find import end_of_log
 from binspark.replication.position import BinlogPosition
+from binspark.schema.definition import TableDefinition
 from binspark.schema.server import from_server
 from binspark.schema.table import TableName
 from binspark.server.config import ConnectionConfig
@@ -77,10 +78,8 @@ class TableCopier:
         wanted = sorted(set(names))
         if not wanted:
             return
-        position = end_of_log(connection)
-        definitions = from_server(connection.rows).tables
-        for name in wanted:
-            definition = definitions.get(name)
+        position, definitions = _definitions_at_end(connection, wanted)
+        for name, definition in definitions.items():
             if definition is not None:
                 self._tables.create(name, definition, position, Phase.SNAPSHOT)
                 continue
@@ -132,6 +131,22 @@ class TableCopier:
             position = group[0].position or state.position
             state = replace(state, phase=Phase.CURRENT, chunks_done=(), position=position)
         table.commit(state, [file for copied in group for file in copied.files])
+
+
+def _definitions_at_end(
+    connection: Connection, names: Sequence[TableName]
+) -> tuple[BinlogPosition, dict[TableName, TableDefinition | None]]:
+    """Return the end of the log, and the definitions that tables have there; None for those that are not there.
+
+    A table may be altered between the two queries: rows in the log before that would not fit its new definition.
+    """
+    found: dict[TableName, TableDefinition | None] = {}
+    while True:
+        position, before = end_of_log(connection), found
+        tables = from_server(connection.rows).tables
+        found = {name: tables.get(name) for name in names}
+        if found == before:
+            return position, found
 
 
 def _grouped(
