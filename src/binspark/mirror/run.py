@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from binspark.errors import Authentication, OptionError, Purged, Server, SourceError
+from binspark.errors import Authentication, OptionError, Purged, SchemaError, Server, SourceError
 from binspark.mirror.apply import RangeApplier
 from binspark.mirror.copying import TableCopier
 from binspark.mirror.dump_copying import DumpCopier
@@ -75,7 +75,9 @@ class Mirror:
         self.statements = StatementApplier(self.tables)
         self.progress = MirrorProgress()
         self._history = _history(target, patterns, settings) if settings.history else None
-        self._applier = RangeApplier(source, self.tables, self.statements, self._runner_for, checkpoint, self._history)
+        self._applier = RangeApplier(
+            source, self.tables, self.statements, self._runner_for, checkpoint, self._history, self._copy_noted
+        )
 
     def stop(self) -> None:
         """End in order, from a signal or any thread: after the commit that is being made."""
@@ -176,6 +178,15 @@ class Mirror:
         self._wanted_again -= names
         self.statements.missing -= names
 
+    def _copy_noted(self) -> None:
+        """Copy the tables that statements have made necessary to copy."""
+        names = set(self.statements.missing)
+        if names and self._source.config is None:
+            message = f"{min(names)} has to be copied again: the log does not contain what a statement did to its rows"
+            raise SchemaError(f"{message}; mirror it from a server, or leave it out with --exclude-tables")
+        if names:
+            self._copy(names)
+
     def _copy_dump(self, path: str) -> None:
         copier = self._copier = DumpCopier(self._source, self.tables, self._copied)
         copier.copy(path)
@@ -192,7 +203,7 @@ class Mirror:
             self._history.begin(start, self.tables.target.last_cut())
         goal: BinlogPosition | None = until or self._source.head()
         while not self._stop.is_set():
-            if goal is not None and start.reaches(goal) and not self.statements.missing:
+            if goal is not None and start.reaches(goal):
                 if self._copies_missing:
                     self._copy_missing()
                     goal = self._source.head()
@@ -210,8 +221,6 @@ class Mirror:
                 continue
             self.progress.applied(self._applier.apply(start, end))
             start = end
-            if self.statements.missing:
-                self._copy(set(self.statements.missing))
             self._report()
             self._clean_up()
             self._wait_for_next(began, goal)
