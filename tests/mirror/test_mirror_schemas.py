@@ -10,9 +10,10 @@ import pytest
 from binspark.mirror.settings import DropMode
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.schema.table import TableName
-from binspark.testing.servers import Server
+from binspark.testing.servers import MariaDB, Server
 from tests.mirror.test_mirror_rows import create_orders
 from tests.support.mirror.live_mirrors import assert_equal, each_family, each_format, rows_of, run_mirror
+from tests.support.schema.lower_case_servers import lower_case_server
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -183,3 +184,17 @@ def test_statements_in_one_run_take_effect_one_after_the_other(shared: Server, d
     shared.query(f"ALTER TABLE {orders} ADD third INT NOT NULL DEFAULT 3")
     run_mirror(shared, lake, f"{database}.*")
     assert_equal(shared, lake, orders)
+
+
+@pytest.mark.mariadb
+def test_names_in_any_case_mean_the_tables_that_the_server_stores(lake: Path) -> None:
+    with lower_case_server(MariaDB) as server:
+        orders = create_orders(server, "Shop")
+        run_mirror(server, lake, "shop.*")
+        server.query("ALTER TABLE SHOP.Orders ADD Note VARCHAR(9) DEFAULT 'n'")
+        server.query("CREATE TABLE Shop.Parts (Id INT PRIMARY KEY)")
+        server.query("INSERT INTO SHOP.PARTS VALUES (1), (2)")
+        server.query("RENAME TABLE Shop.PARTS TO Shop.Pieces")
+        server.query(f"DELETE FROM {orders} WHERE id > 9")
+        run_mirror(server, lake, "shop.*")
+        assert_equal(server, lake, "shop.orders", "shop.pieces")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 
 import pytest
 from hypothesis import given, settings
@@ -183,3 +184,24 @@ def test_a_target_is_waited_for_when_only_older_things_have_come() -> None:
     assert log.next_end(position, Limit(), target) == target
     for timer in follower:
         timer.join()
+
+
+def test_what_follows_without_a_pause_is_in_the_same_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backlog_module, "PAUSE_SECONDS", 30.0)
+    found = chunks_of(STARTS[1:])
+    log = Backlog(START)
+    target = found[-1].end_position
+    follower = threading.Thread(target=lambda: deque(map(log.add, found[1:]), maxlen=0))
+    log.add(found[0])
+    follower.start()
+    log.wait(START, 30, target, Limit())
+    follower.join()
+    assert log.next_end(START, Limit(), target) == target
+
+
+def test_a_limit_is_not_waited_beyond() -> None:
+    found = chunks_of(STARTS[1:])
+    log = Backlog(START)
+    log.add(found[0])
+    log.wait(START, 30, found[-1].end_position, Limit(bytes=1))
+    assert log.next_end(START, Limit(bytes=1), found[-1].end_position) == found[0].end_position

@@ -37,9 +37,7 @@ def as_mirrored(
 ) -> MirroredTable:
     """Return how a table is mirrored: with the columns of its definition, but not those that a server hides in it."""
     source = definition.table_schema(*name)
-    count = len(definition.columns)
-    if definition.versioned:
-        raise SchemaError(f"{name} is system-versioned: its history is in the table; exclude it with --exclude-tables")
+    count = len(definition.columns) + 2 * definition.versioned  # row_start and row_end
     return mirrored_table(replace(source, columns=source.columns[:count]), column_type, options)
 
 

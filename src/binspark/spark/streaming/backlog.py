@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -25,6 +26,8 @@ MAX_CARRIED_BYTES = 1 << 20
 _MAX_AHEAD_BYTES = 256 << 20
 _MAX_BUFFERED_BYTES = 16 << 20
 _MAX_ENTRIES = 1 << 12
+PAUSE_SECONDS = 0.1
+"""How long nothing comes until a batch on the way to a target waits for no more."""
 
 
 @dataclass(slots=True, eq=False)
@@ -255,10 +258,19 @@ class Backlog:
             self._is_closed = True
             self._changed.notify_all()
 
-    def wait(self, start: BinlogPosition, seconds: float, target: BinlogPosition | None) -> None:
-        """Wait for something after a position, or until there is nothing more to wait for."""
+    def wait(
+        self, start: BinlogPosition, seconds: float, target: BinlogPosition | None, limit: Limit | None = None
+    ) -> None:
+        """Wait for something after a position, or until there is nothing more to wait for.
+
+        On the way to a target also for what follows without a pause, up to a limit: small batches cost as much as large
+        ones.
+        """
         with self._changed:
             self._changed.wait_for(lambda: self._is_ready(start, target), seconds)
+            while target is not None and limit is not None and not self._is_enough(target, limit):
+                if not self._changed.wait_for(partial(self._has_come_after, self.end), PAUSE_SECONDS):
+                    break
 
     def next_end(self, start: BinlogPosition, limit: Limit, target: BinlogPosition | None) -> BinlogPosition:
         """Return where a batch that starts at a position ends: within the limit, but after at least one transaction.
@@ -301,6 +313,14 @@ class Backlog:
         self._drop_before(start)
         is_there = target is not None and self.end.reaches(target)
         return self._failure is not None or bool(self._entries) or is_there
+
+    def _is_enough(self, target: BinlogPosition, limit: Limit) -> bool:
+        """Return whether a batch need not wait for more."""
+        is_full = not self._has_room or not limit.allows(self._ahead, len(self._entries))
+        return self._failure is not None or is_full or self.end.reaches(target)
+
+    def _has_come_after(self, end: BinlogPosition) -> bool:
+        return self._failure is not None or self.end != end
 
     @property
     def _has_room(self) -> bool:

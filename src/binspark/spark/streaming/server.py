@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import deque
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from binspark.errors import BinlogError, ConnectionLost, OptionError, Purged
@@ -26,7 +26,7 @@ from binspark.replication.start import Earliest, parse_start
 from binspark.schema.history import SchemaHistory, may_define_tables
 from binspark.server.config import ConnectionConfig, connection_config
 from binspark.server.connection import Connection
-from binspark.server.info import ServerLog, bytes_after, purged_gtids, server_info, server_logs
+from binspark.server.info import ServerLog, bytes_after, purged_gtids, server_info, server_logs, server_variables
 from binspark.server.retry import Retry, RetryingConnection
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion
@@ -143,7 +143,7 @@ class ServerSource:
         if target is not None and target.is_before(start):
             raise _reset(target, start)
         backlog = self._follow(start)
-        backlog.wait(start, _POLL_SECONDS if target is None else _TARGET_SECONDS, target)
+        backlog.wait(start, _POLL_SECONDS if target is None else _TARGET_SECONDS, target, limit)
         try:
             end = self._end_at_change(backlog, start, backlog.next_end(start, limit, target))
         except BinlogError:
@@ -239,7 +239,8 @@ class ServerSource:
         settings = FollowSettings(stream=StreamSettings(heartbeat_seconds=_HEARTBEAT_SECONDS))
         one_per_chunk = not names_every_transaction(server.family, server.version)
         self._follower = Follower(self._config, begin, settings, one_per_chunk=one_per_chunk)
-        arguments = (self._follower, self._backlog, self._definitions, self._ends_batch)
+        parse = _DefinitionParser(self._ends_batch, lower_case_names=self._connection.run(_has_lower_case_names))
+        arguments = (self._follower, self._backlog, self._definitions, parse)
         threading.Thread(target=_run, args=arguments, daemon=True, name="binspark-follower").start()
         return self._backlog
 
@@ -289,33 +290,46 @@ def _ask_status(connection: Connection) -> _ServerStatus:
     return _ServerStatus(head, logs, server_time, time.monotonic())
 
 
-def _run(follower: Follower, backlog: Backlog, definitions: deque[Definition], ends_batch: EndsBatch | None) -> None:
+def _run(follower: Follower, backlog: Backlog, definitions: deque[Definition], parser: _DefinitionParser) -> None:
     """Bring what a follower reads. Statements are there before the position after them is."""
     try:
         for chunk in follower:
-            definitions.extend(_definitions(chunk, ends_batch))
+            definitions.extend(parser.definitions(chunk))
             backlog.add(chunk)
     except BinlogError as error:
         backlog.fail(error)
 
 
-def _definitions(chunk: LogChunk, ends_batch: EndsBatch | None) -> list[Definition]:
-    """Return the statements of a chunk that may define tables."""
-    if not chunk.data:
-        return []
-    return [_definition(event, chunk, ends_batch) for event in chunk.statements() if may_define_tables(event.body)]
+@dataclass(frozen=True, slots=True)
+class _DefinitionParser:
+    """Finds statements that may define tables; names are as the server stores them, whatever case they are written in.
+
+    ends_batch   after which of them a batch must end
+    """
+
+    ends_batch: EndsBatch | None
+    lower_case_names: bool
+
+    def definitions(self, chunk: LogChunk) -> list[Definition]:
+        """Return the statements of a chunk that may define tables."""
+        if not chunk.data:
+            return []
+        return [self._definition(event, chunk) for event in chunk.statements() if may_define_tables(event.body)]
+
+    def _definition(self, event: Event, chunk: LogChunk) -> Definition:
+        parsed = SchemaHistory(lower_case_names=self.lower_case_names)
+        parsed.feed(event)
+        position = _position_after(event, chunk)
+        ends = {*chunk.transactions.starts.tolist(), chunk.end}
+        statements = tuple(
+            Statement(entry.change, event.position, position, event.end_offset not in ends) for entry in parsed.entries
+        )
+        is_relevant = self.ends_batch is not None and any(self.ends_batch(found.change) for found in statements)
+        return Definition(position, event, statements, is_relevant)
 
 
-def _definition(event: Event, chunk: LogChunk, ends_batch: EndsBatch | None) -> Definition:
-    parsed = SchemaHistory()
-    parsed.feed(event)
-    position = _position_after(event, chunk)
-    ends = {*chunk.transactions.starts.tolist(), chunk.end}
-    statements = tuple(
-        Statement(entry.change, event.position, position, event.end_offset not in ends) for entry in parsed.entries
-    )
-    is_relevant = ends_batch is not None and any(ends_batch(statement.change) for statement in statements)
-    return Definition(position, event, statements, is_relevant)
+def _has_lower_case_names(connection: Connection) -> bool:
+    return server_variables(connection).get("lower_case_table_names") == "1"
 
 
 def _position_after(event: Event, chunk: LogChunk) -> BinlogPosition:
