@@ -120,6 +120,13 @@ def test_storage_options_are_translated() -> None:
     }
 
 
+@pytest.mark.parametrize(("scheme", "url"), [({}, "https://store:9"), ({"scheme": "http"}, "http://store:9")])
+def test_an_endpoint_may_have_its_scheme_as_an_option(scheme: dict[str, str], url: str) -> None:
+    storage = Storage.of({**KEYS, "endpoint_override": "store:9", **scheme})
+    assert delta_options("s3://bucket/x", storage)["aws_endpoint"] == url
+    assert iceberg_properties("s3://bucket/x", storage)["s3.endpoint"] == url
+
+
 def test_credentials_of_a_uri_are_options() -> None:
     storage = Storage.of({"region": "r"}).with_uri("key:se%2Fcret", "")
     assert delta_options("s3://bucket/x", storage)["aws_secret_access_key"] == "se/cret"

@@ -9,16 +9,20 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from deltalake import DeltaTable
 
 from binspark.errors import OptionError, SourceError
 from binspark.files import Storage
+from binspark.mirror.api import mirror
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import Commit, CommitConflict, Cut, Target
 from binspark.schema.table import TableName
-from tests.support.files.s3_store import Bucket
+from binspark.testing.servers import Server
+from tests.support.files.s3_store import ACCESS_KEY, SECRET_KEY, Bucket
+from tests.support.mirror.tables import reached
 from tests.support.mirror.target_files import ITEMS, SCHEMA, put, state_at, write_file
 
 pytestmark = pytest.mark.timeout(120)
@@ -134,3 +138,28 @@ def test_a_store_that_cannot_be_reached_is_an_error() -> None:
     with pytest.raises(SourceError, match="s3://bucket/mirror") as caught:
         target.tables()
     assert "geheim12345" not in str(caught.value)
+
+
+@pytest.mark.mysql
+def test_a_server_is_mirrored_into_a_store(
+    mysql: Server, database: str, bucket: Bucket, kind: Format, tmp_path: Path
+) -> None:
+    """The options of the store are in the URI, as on the command line."""
+    mysql.query(f"CREATE DATABASE {database}")
+    mysql.query(f"CREATE TABLE {database}.items (id INT PRIMARY KEY, name VARCHAR(20))")
+    mysql.query(f"INSERT INTO {database}.items VALUES (1, 'one'), (2, 'two')")
+    catalog = f"type=sql,uri=sqlite:///{tmp_path}/catalog.db" if kind is Format.ICEBERG else None
+    secret, endpoint = quote(SECRET_KEY, safe=""), bucket.endpoint.removeprefix("http://")
+    options = f"endpoint_override={endpoint}&scheme=http&region=us-east-1"
+    uri = f"s3://{ACCESS_KEY}:{secret}@{bucket.name}/mirror?{options}"
+    for number in (3, 4):
+        mirror(None, reached(mysql), uri, f"{database}.*", format=kind, catalog=catalog)
+        mysql.query(f"INSERT INTO {database}.items VALUES ({number}, 'more')")
+    target = parse_target(uri, kind, catalog)
+    table = target.table(TableName(database, "items"))
+    assert table is not None
+    assert sum(file.rows for file in table.read().files) == 3
+    cut = target.last_cut()
+    assert cut is not None
+    assert cut.versions == ((TableName(database, "items"), table.read().version),)
+    target.close()

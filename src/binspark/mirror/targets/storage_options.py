@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from binspark.files.storage.filesystems import s3_arguments, typed_options
+from binspark.files.storage.filesystems import Options, s3_arguments, typed_options
 from binspark.files.storage.options import Storage
 from binspark.files.storage.uri import parse_uri
 
@@ -84,9 +84,18 @@ def _translated(uri: str, storage: Storage, names: Mapping[str, Mapping[str, str
     family, options = _family(uri), typed_options(storage.all_options())
     parsed = parse_uri(uri)
     if family == "s3" and parsed is not None:
-        options = s3_arguments(parsed.host, storage.user, options)
+        options = _with_scheme(s3_arguments(parsed.host, storage.user, options))
     known = names.get(family, {})
     return {known.get(name, name): _text(value) for name, value in options.items()}
+
+
+def _with_scheme(options: Options) -> Options:
+    """Return the options of S3 with an endpoint that is a URL: pyarrow takes its scheme as an option of its own."""
+    options = dict(options)
+    scheme, endpoint = options.pop("scheme", "https"), options.get("endpoint_override")
+    if endpoint and "://" not in endpoint:
+        options["endpoint_override"] = f"{scheme}://{endpoint}"
+    return options
 
 
 def _family(uri: str) -> str:
