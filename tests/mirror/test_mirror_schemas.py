@@ -220,3 +220,20 @@ def test_names_in_any_case_mean_the_tables_that_the_server_stores(lake: Path) ->
         server.query(f"DELETE FROM {orders} WHERE id > 9")
         run_mirror(server, lake, "shop.*")
         assert_equal(server, lake, "shop.orders", "shop.pieces")
+
+
+@pytest.mark.mysql
+@pytest.mark.parametrize("mode", DropMode)
+def test_a_table_that_would_be_copied_again_may_have_another_name_by_then(
+    mysql: Server, database: str, lake: Path, mode: DropMode
+) -> None:
+    orders = create_orders(mysql, database)
+    run_mirror(mysql, lake, f"{database}.*", on_drop=mode)
+    mysql.query(f"ALTER TABLE {orders} MODIFY amount VARCHAR(20)")
+    mysql.query(f"UPDATE {orders} SET amount = CONCAT(amount, ' EUR') WHERE id < 9")
+    mysql.query(f"RENAME TABLE {orders} TO {database}.sales")
+    mysql.query(f"DELETE FROM {database}.sales WHERE id < 5")
+    report = run_mirror(mysql, lake, f"{database}.*", on_drop=mode)
+    assert_equal(mysql, lake, f"{database}.sales")
+    phases = {table.name.table: table.phase for table in report.tables}
+    assert phases.get("orders") == ("dropped" if mode is DropMode.KEEP else None)

@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from binspark.mirror.check.run import check
+from binspark.mirror.check.settings import CheckSettings
 from binspark.mirror.progress import Report
 from binspark.mirror.run import Mirror
 from binspark.mirror.settings import MirrorSettings
@@ -80,13 +82,16 @@ def expected(server: Server, lake: Path, name: str, kind: Format = Format.DELTA)
 
 
 def assert_equal(server: Server, lake: Path, *names: str, kind: Format = Format.DELTA) -> None:
-    """Check that mirrored tables have the rows of the server's, and its columns."""
+    """Check that mirrored tables have the rows of the server's, and its columns, and that a check agrees."""
     for name in names:
         schema, table = name.split(".")
         sql = "SELECT column_name FROM information_schema.columns WHERE table_schema = %s AND table_name = %s"
         columns = {row[0] for row in server.query(sql, (schema, table))}
         assert set(rows_of(lake, name, kind).column_names) == columns
         assert stored(lake, name, kind) == expected(server, lake, name, kind)
+    chosen = TablePatterns(frozenset(names))
+    report = check(reached(server), parse_target(str(lake), kind), chosen, CheckSettings(wait_seconds=0))
+    assert report.is_equal, "\n".join(report.lines())
 
 
 def _text(value: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from binspark.mirror.check.listing import Listing
 from binspark.mirror.check.row_text import RowText
 from binspark.mirror.check.sums import BucketSums
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.mirrored_table import ROW_END, MirroredTable, has_history
 from binspark.mirror.snapshot.borders import if_unchanged, index_hint
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.select import (
@@ -99,9 +99,10 @@ class SourceRows:
 
 
 def column_names(connection: Connection, table: MirroredTable) -> list[str]:
-    """Return the names of the columns that a table has now."""
+    """Return the names of the columns that a table has now; those of its history are not shown by the server."""
     shown = if_unchanged(lambda: connection.rows(f"SHOW COLUMNS FROM {table_name(table)}"))
-    return [row[0].decode() if isinstance(row[0], bytes) else str(row[0]) for row in shown]
+    period = ["row_start", ROW_END] if has_history(table.source) else []
+    return [*(row[0].decode() if isinstance(row[0], bytes) else str(row[0]) for row in shown), *period]
 
 
 def text_literal(text: bytes) -> str:
