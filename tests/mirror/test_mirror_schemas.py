@@ -237,3 +237,20 @@ def test_a_table_that_would_be_copied_again_may_have_another_name_by_then(
     assert_equal(mysql, lake, f"{database}.sales")
     phases = {table.name.table: table.phase for table in report.tables}
     assert phases.get("orders") == ("dropped" if mode is DropMode.KEEP else None)
+
+
+@pytest.mark.mysql
+@pytest.mark.parametrize("goes", [True, False])
+def test_a_table_like_one_that_is_copied_again_has_the_columns_of_its_time(
+    mysql: Server, database: str, lake: Path, *, goes: bool
+) -> None:
+    orders, alike = create_orders(mysql, database), f"{database}.alike"
+    run_mirror(mysql, lake, f"{database}.*")
+    mysql.query(f"ALTER TABLE {orders} ADD twice INT AS (amount * 2) STORED")
+    mysql.query(f"CREATE TABLE {alike} LIKE {orders}")
+    mysql.query(f"INSERT INTO {alike} (id, amount) VALUES (1, 2)")
+    mysql.query(f"ALTER TABLE {orders} DROP name")
+    if goes:
+        mysql.query(f"DROP TABLE {orders}")
+    run_mirror(mysql, lake, f"{database}.*")
+    assert_equal(mysql, lake, alike, *([] if goes else [orders]))

@@ -108,7 +108,8 @@ class StatementApplier:
         self._note_missing(change)
         self._tables.apply(change, statement.origin)
         for table in self._tables:
-            if self._tables.catalog.tables.get(table.source_name) != table.definition:
+            is_known = table.name not in self.missing
+            if is_known and self._tables.catalog.tables.get(table.source_name) != table.definition:
                 self._tables.define(table.source_name, table.definition)
 
     def _note_missing(self, change: object) -> None:
@@ -141,12 +142,20 @@ class StatementApplier:
             return
         if not self._tables.patterns.wants(change.name) or (exists and change.if_not_exists):
             return
+        if isinstance(change, CopyTable) and self._is_ahead(change.model, statement):
+            self._copy_again(change.name, f"{change.model}, which it is like, was copied later")
+            return
         catalog = self._after(statement)
         definition = catalog.tables.get(change.name)
         if definition is None:
             self._copy_again(change.name, "its CREATE TABLE is not understood")
             return
         self._tables.create(change.name, replace(definition, certain=True), position, Phase.CURRENT)
+
+    def _is_ahead(self, name: TableName, statement: Statement) -> bool:
+        """Return whether the definition of a table is that of a position after a statement."""
+        table = self._tables.find(name)
+        return table is not None and not statement.position.reaches(table.position)
 
     def _drop(self, table: OpenTable, statement: Statement) -> None:
         if self._tables.settings.on_drop is DropMode.DROP:
