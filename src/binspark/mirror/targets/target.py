@@ -110,6 +110,7 @@ class TargetTable(Protocol):
     def clean_up(self, retention_seconds: float, needed: Collection[int] | None = None) -> int:
         """Remove versions, and files that no version needs, older than this. Return how many data files that were.
 
+        The files of a copy that is being made (`TableState.staged`) stay.
         A version counts from when it was replaced. This may make a new version: read it before the next commit.
 
         needed   the versions to which cuts refer, if that is known: where a format pays for each version with every

@@ -27,7 +27,7 @@ from pyiceberg.table.update import (
 from binspark.files.storage.options import Storage
 from binspark.mirror.column_changes import SchemaChange
 from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.targets.commits import check_commit, version_after
+from binspark.mirror.targets.commits import check_commit, kept_seconds, version_after
 from binspark.mirror.targets.iceberg.clean_up import expire, remove_orphans
 from binspark.mirror.targets.iceberg.errors import iceberg_errors
 from binspark.mirror.targets.iceberg.files import check_writable, known_files, new_files, relative_path
@@ -123,8 +123,10 @@ class IcebergTargetTable:
     def clean_up(self, retention_seconds: float, needed: Collection[int] | None = None) -> int:
         """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
         with iceberg_errors(self._address, self._storage):
-            self._table = expire(self._catalog.load_table(self._table.name()), retention_seconds, needed)
-            return remove_orphans(self._table, self._storage, retention_seconds)
+            table = self._catalog.load_table(self._table.name())
+            seconds = kept_seconds(read_state(table.metadata, table.metadata.current_snapshot()), retention_seconds)
+            self._table = expire(table, seconds, needed)
+            return remove_orphans(self._table, self._storage, seconds)
 
     def _changed(self, commit: Commit) -> tuple[TableMetadata, tuple[TableUpdate, ...]]:
         """Return the metadata after a commit's changes of columns and properties, and these as updates."""
