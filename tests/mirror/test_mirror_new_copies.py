@@ -12,6 +12,9 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from binspark.mirror.definitions import as_mirrored, read_stored
+from binspark.mirror.leaves.leaf_reader import LeafReader
+from binspark.mirror.mirrored_table import MIRROR_OPTIONS
 from binspark.mirror.state import Phase
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import TableVersion, TargetError
@@ -90,7 +93,21 @@ def rows_at(lake: Path, name: str, kind: Format, version: int) -> Counter[tuple[
     return Counter(tuple(map(str, row.values())) for row in found.to_pylist())
 
 
-def leftovers(lake: Path, name: str, kind: Format) -> list[Path]:
+def leaves_at(lake: Path, name: str, kind: Format, version: int) -> Counter[tuple[str, ...]]:
+    """Return the rows of a version as the mirror itself reads them."""
+    target = parse_target(str(lake), kind)
+    table = target.table(TableName(*name.split(".")))
+    assert table is not None
+    found = table.read(version)
+    assert found.state is not None
+    mirrored = as_mirrored(*read_stored(found.state.definition), target.column_type, MIRROR_OPTIONS)
+    reader = LeafReader(table.directory_at(version), mirrored)
+    rows = [row for file in found.files for part in reader.batches(file) for row in part.rows.to_pylist()]
+    target.close()
+    return Counter(tuple(map(str, row.values())) for row in rows)
+
+
+def leftovers(lake: Path) -> list[Path]:
     """Return what copies have left of their records."""
     return list(lake.rglob("_binspark_copy-*"))
 
@@ -108,7 +125,7 @@ def test_readers_have_the_rows_of_before_until_a_copy_is_complete(
     assert (seen, steps.names.count("copied")) == ([True], 1)
     assert_equal(mysql, lake, orders, kind=kind)
     assert rows_at(lake, orders, kind, version) == before
-    assert leftovers(lake, orders, kind) == []
+    assert leftovers(lake) == []
     assert version_of(lake, orders, kind).state.phase is Phase.CURRENT  # type: ignore[union-attr]
 
 
@@ -130,7 +147,7 @@ def test_a_copy_that_was_killed_continues_with_the_chunks_that_it_has(
     assert_equal(mysql, lake, orders, kind=kind)
     used = {Path(file.path).name for file in version_of(lake, orders, kind).files}
     assert copied - used, "the rows of before are no longer in the newest version"
-    assert leftovers(lake, orders, kind) == []
+    assert leftovers(lake) == []
 
 
 def test_the_same_command_continues_a_copy(mysql: Server, database: str, lake: Path) -> None:
@@ -168,7 +185,7 @@ def test_a_copy_that_is_killed_at_its_commit_is_committed_once(
     mysql.query(f"DELETE FROM {orders} WHERE id < 30")
     run_mirror(mysql, lake, orders, kind, clean_up_seconds=1e-9)
     assert_equal(mysql, lake, orders, kind=kind)
-    assert leftovers(lake, orders, kind) == []
+    assert leftovers(lake) == []
 
 
 def test_a_statement_that_needs_a_copy_changes_rows_and_columns_in_one_commit(
@@ -185,6 +202,7 @@ def test_a_statement_that_needs_a_copy_changes_rows_and_columns_in_one_commit(
     assert_equal(mysql, lake, orders, kind=kind)
     assert rows_of(lake, orders, kind).schema.names == ["n", "id", "amount"]
     assert rows_at(lake, orders, kind, version) == before
+    assert leaves_at(lake, orders, kind, version) == before
     mysql.query(f"UPDATE {orders} SET amount = 'x' WHERE id % 2 = 0")
     run_mirror(mysql, lake, orders, kind)
     assert_equal(mysql, lake, orders, kind=kind)
@@ -203,7 +221,7 @@ def test_a_copy_of_a_table_that_is_altered_begins_again_and_leaves_nothing(
     assert f"{orders} is copied again from the beginning" in caplog.text
     assert_equal(mysql, lake, orders, kind=kind)
     assert len(list(lake.rglob("leaf-*.parquet"))) < abandoned
-    assert leftovers(lake, orders, kind) == []
+    assert leftovers(lake) == []
 
 
 def test_a_copy_whose_files_were_removed_begins_again(
@@ -246,7 +264,7 @@ def test_a_table_that_is_dropped_while_it_is_copied_again_keeps_its_rows(
     run_mirror(mysql, lake, f"{database}.*", kind)
     assert stored(lake, orders, kind) == before
     assert version_of(lake, orders, kind).state.phase is Phase.DROPPED  # type: ignore[union-attr]
-    assert leftovers(lake, orders, kind) == []
+    assert leftovers(lake) == []
 
 
 def test_a_table_without_a_key_is_copied_again(mysql: Server, database: str, lake: Path, kind: Format) -> None:
@@ -260,6 +278,19 @@ def test_a_table_without_a_key_is_copied_again(mysql: Server, database: str, lak
     mysql.query(f"DELETE FROM {log} WHERE a = 8")
     run_mirror(mysql, lake, log, kind)
     assert_equal(mysql, lake, log, kind=kind)
+
+
+def test_the_only_column_of_a_table_becomes_another(mysql: Server, database: str, lake: Path, kind: Format) -> None:
+    codes = f"{database}.codes"
+    mysql.query(f"CREATE DATABASE {database}")
+    mysql.query(f"CREATE TABLE {codes} (code VARCHAR(5) PRIMARY KEY)")
+    mysql.query(f"INSERT INTO {codes} VALUES ('1'), ('2')")
+    run_mirror(mysql, lake, codes, kind)
+    mysql.query(f"ALTER TABLE {codes} MODIFY code INT")
+    mysql.query(f"INSERT INTO {codes} VALUES (3)")
+    run_mirror(mysql, lake, codes, kind)
+    assert_equal(mysql, lake, codes, kind=kind)
+    assert pa.types.is_integer(rows_of(lake, codes, kind).schema.field("code").type)
 
 
 def test_a_table_that_is_created_again_keeps_its_versions(

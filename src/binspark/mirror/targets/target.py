@@ -95,6 +95,10 @@ class TargetTable(Protocol):
         """Return the newest version, or the one of a cut: an error says if it was cleaned up."""
         ...
 
+    def directory_at(self, version: int) -> TableDirectory:
+        """Return where the data files of a version are: columns may have had other numbers than they have now."""
+        ...
+
     def needs_rewrite(self, change: SchemaChange) -> bool:
         """Return whether all data files have to be written anew, in the same commit, for a schema change."""
         ...

@@ -78,6 +78,10 @@ class DeltaTargetTable:
                 foreign=tuple(foreign_commits(table, directory, self._schema_of)),
             )
 
+    def directory_at(self, version: int) -> TableDirectory:  # noqa: ARG002 (Delta has no numbers of columns)
+        """Return where the data files of a version are."""
+        return self.directory
+
     def needs_rewrite(self, change: SchemaChange) -> bool:
         """Return whether all data files have to be written anew: for all but new columns, which become the last."""
         return not only_adds(change)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.manifest import DataFile as IcebergFile
+from pyiceberg.schema import Schema
 from pyiceberg.table import Table, Transaction
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRefType
@@ -80,16 +82,18 @@ class IcebergTargetTable:
             manifests = read_manifests(snapshot, self._table.io)
             if version is None:
                 self._version, self._manifests = _number(snapshot), manifests
-            schema = metadata.schema()
-            if version is not None and snapshot is not None and snapshot.schema_id is not None:
-                schema = next(each for each in metadata.schemas if each.schema_id == snapshot.schema_id)
             return TableVersion(
                 version=_number(snapshot),
-                schema=arrow_schema(schema),
+                schema=arrow_schema(metadata.schema() if version is None else _schema_at(metadata, snapshot)),
                 state=read_state(metadata, snapshot),
                 files=tuple(known_files(metadata.location, manifests)),
                 foreign=tuple(foreign_commits(metadata, snapshot)),
             )
+
+    def directory_at(self, version: int) -> TableDirectory:
+        """Return where the data files of a version are, with the numbers that columns had then."""
+        metadata = self._table.metadata
+        return replace(self.directory, field_ids=field_ids(_schema_at(metadata, self._snapshot(version))))
 
     def needs_rewrite(self, change: SchemaChange) -> bool:
         """Return whether all data files have to be written anew: if a type changes in another way than widening."""
@@ -174,6 +178,12 @@ class IcebergTargetTable:
         if snapshot is None:
             raise TargetError(f"snapshot {version} is not there any more", Position(file=self._address))
         return snapshot
+
+
+def _schema_at(metadata: TableMetadata, snapshot: Snapshot | None) -> Schema:
+    if snapshot is None or snapshot.schema_id is None:
+        return metadata.schema()
+    return next(each for each in metadata.schemas if each.schema_id == snapshot.schema_id)
 
 
 def _number(snapshot: Snapshot | None) -> int:
