@@ -182,3 +182,18 @@ def test_a_table_that_is_renamed_and_altered_while_it_is_copied_has_one_mirror(
     report = make_mirror(mysql, lake, f"{database}.*", checkpoint=change).run()
     assert [str(table.name) for table in report.tables] == [f"{database}.sales"]
     assert_equal(mysql, lake, f"{database}.sales")
+
+
+@pytest.mark.mysql
+def test_a_key_may_have_3_kilobytes(mysql: Server, database: str, lake: Path) -> None:
+    name = f"{database}.long_keys"
+    mysql.query(f"CREATE DATABASE {database}")
+    mysql.query(f"CREATE TABLE {name} (k VARBINARY(3000) PRIMARY KEY, n INT) ROW_FORMAT = DYNAMIC")
+    rows = (f"(CONCAT(REPEAT('x', 2990), LPAD({number}, 10, '0')), {number})" for number in range(300))
+    mysql.query(f"INSERT INTO {name} VALUES {', '.join(rows)}")
+    run_mirror(mysql, lake, f"{database}.*", rows_per_chunk=50)
+    mysql.query(f"UPDATE {name} SET n = -n WHERE n % 3 = 0")
+    mysql.query(f"UPDATE {name} SET k = CONCAT('y', SUBSTRING(k, 2)) WHERE n % 7 = 0")
+    mysql.query(f"DELETE FROM {name} WHERE n % 11 = 0")
+    run_mirror(mysql, lake, f"{database}.*")
+    assert_equal(mysql, lake, name)
