@@ -197,3 +197,21 @@ def test_a_key_may_have_3_kilobytes(mysql: Server, database: str, lake: Path) ->
     mysql.query(f"DELETE FROM {name} WHERE n % 11 = 0")
     run_mirror(mysql, lake, f"{database}.*")
     assert_equal(mysql, lake, name)
+
+
+@pytest.mark.mysql
+def test_a_server_that_restarts_while_tables_are_copied_is_reached_again(start_server: StartServer, lake: Path) -> None:
+    from tests.support.mirror.live_mirrors import make_mirror
+
+    server = start_server(MySQL, {"binlog-row-metadata": "FULL"})
+    orders = create_orders(server, "shop", 300)
+    restarts = iter([server.kill])
+
+    def restart(step: str) -> None:
+        for kill in restarts if step == "chunk" else ():
+            kill()
+            server.launch()
+
+    make_mirror(server, lake, "shop.*", checkpoint=restart, rows_per_chunk=10, retry_attempts=3).run()
+    assert next(restarts, None) is None
+    assert_equal(server, lake, orders)
