@@ -111,3 +111,20 @@ def test_a_schema_change_is_finished_by_the_next_run(
             run_mirror(mysql, lake, f"{database}.*", kind)
     run_mirror(mysql, lake, f"{database}.*", kind)
     assert_equal(mysql, lake, f"{database}.sales", kind=kind)
+
+
+def test_a_table_that_has_to_be_copied_again_is_copied_by_the_next_run(
+    mysql: Server, database: str, lake: Path
+) -> None:
+    orders = create_orders(mysql, database, 100)
+    run_mirror(mysql, lake, f"{database}.*")
+    mysql.query(f"ALTER TABLE {orders} ADD twice INT AS (amount * 2) STORED")
+
+    def kill(step: str) -> None:
+        if step == "after the cut":
+            raise Killed
+
+    with pytest.raises(Killed):
+        make_mirror(mysql, lake, f"{database}.*", checkpoint=kill).run()
+    run_mirror(mysql, lake, f"{database}.*")
+    assert_equal(mysql, lake, orders)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from binspark.mirror import copying
 from binspark.mirror.targets.parse import Format
+from binspark.replication.find import end_of_log
+from binspark.replication.position import BinlogPosition
+from binspark.server.connection import Connection
 from binspark.testing.servers import Family, MySQL, Server
-from tests.support.mirror.live_mirrors import assert_equal, each_family, run_mirror
+from tests.support.mirror.live_mirrors import assert_equal, each_family, rows_of, run_mirror
 from tests.support.servers import StartServer, every_family
 
 pytestmark = pytest.mark.timeout(120)
@@ -60,6 +65,20 @@ def test_a_table_without_a_key_keeps_equal_rows(shared: Server, database: str, l
     shared.query(f"UPDATE {log} SET b = 'z' WHERE a = 2 LIMIT 1")
     run_mirror(shared, lake, f"{database}.*", kind)
     assert_equal(shared, lake, log, kind=kind)
+
+
+@every_family
+def test_a_row_without_a_key_is_one_row_after_an_update_that_the_mirror_cannot_tell(
+    shared: Server, database: str, lake: Path
+) -> None:
+    shared.query(f"CREATE DATABASE {database}")
+    shared.query(f"CREATE TABLE {database}.log (a INT, day DATE)")
+    shared.query(f"INSERT INTO {database}.log VALUES (1, NULL), (2, '2024-02-29')")
+    run_mirror(shared, lake, f"{database}.*")
+    with shared.connect(init_command="SET sql_mode = ''") as connection:
+        connection.cursor().execute(f"UPDATE {database}.log SET day = '0000-00-00' WHERE a = 1")
+    run_mirror(shared, lake, f"{database}.*")
+    assert rows_of(lake, f"{database}.log").sort_by("a").column("day").to_pylist() == [None, date(2024, 2, 29)]
 
 
 @each_family
@@ -124,3 +143,75 @@ def test_a_mirror_needs_a_table(start_server: StartServer, lake: Path) -> None:
     server = start_server(MySQL)
     with pytest.raises(OptionError, match=r"must match a table of the server, got nothing\.\*"):
         run_mirror(server, lake, "nothing.*")
+
+
+@pytest.mark.mysql
+def test_a_table_may_be_altered_while_its_copy_begins(
+    mysql: Server, database: str, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = create_orders(mysql, database)
+    changes = [f"UPDATE {orders} SET amount = 0 WHERE id < 100", f"ALTER TABLE {orders} DROP amount"]
+
+    def end_and_changes(connection: Connection) -> BinlogPosition:
+        position = end_of_log(connection)
+        while changes:
+            mysql.query(changes.pop(0))
+        return position
+
+    monkeypatch.setattr(copying, "end_of_log", end_and_changes)
+    run_mirror(mysql, lake, f"{database}.*")
+    assert_equal(mysql, lake, orders)
+
+
+@pytest.mark.mysql
+def test_a_table_that_is_renamed_and_altered_while_it_is_copied_has_one_mirror(
+    mysql: Server, database: str, lake: Path
+) -> None:
+    from tests.support.mirror.live_mirrors import make_mirror
+
+    orders = create_orders(mysql, database, 100)
+    changes = [
+        f"UPDATE {orders} SET amount = 0",
+        f"ALTER TABLE {orders} ADD z INT DEFAULT 3, RENAME TO {database}.sales",
+    ]
+
+    def change(step: str) -> None:
+        while step == "chunk" and changes:
+            mysql.query(changes.pop(0))
+
+    report = make_mirror(mysql, lake, f"{database}.*", checkpoint=change).run()
+    assert [str(table.name) for table in report.tables] == [f"{database}.sales"]
+    assert_equal(mysql, lake, f"{database}.sales")
+
+
+@pytest.mark.mysql
+def test_a_key_may_have_3_kilobytes(mysql: Server, database: str, lake: Path) -> None:
+    name = f"{database}.long_keys"
+    mysql.query(f"CREATE DATABASE {database}")
+    mysql.query(f"CREATE TABLE {name} (k VARBINARY(3000) PRIMARY KEY, n INT) ROW_FORMAT = DYNAMIC")
+    rows = (f"(CONCAT(REPEAT('x', 2990), LPAD({number}, 10, '0')), {number})" for number in range(300))
+    mysql.query(f"INSERT INTO {name} VALUES {', '.join(rows)}")
+    run_mirror(mysql, lake, f"{database}.*", rows_per_chunk=50)
+    mysql.query(f"UPDATE {name} SET n = -n WHERE n % 3 = 0")
+    mysql.query(f"UPDATE {name} SET k = CONCAT('y', SUBSTRING(k, 2)) WHERE n % 7 = 0")
+    mysql.query(f"DELETE FROM {name} WHERE n % 11 = 0")
+    run_mirror(mysql, lake, f"{database}.*")
+    assert_equal(mysql, lake, name)
+
+
+@pytest.mark.mysql
+def test_a_server_that_restarts_while_tables_are_copied_is_reached_again(start_server: StartServer, lake: Path) -> None:
+    from tests.support.mirror.live_mirrors import make_mirror
+
+    server = start_server(MySQL, {"binlog-row-metadata": "FULL"})
+    orders = create_orders(server, "shop", 300)
+    restarts = iter([server.kill])
+
+    def restart(step: str) -> None:
+        for kill in restarts if step == "chunk" else ():
+            kill()
+            server.launch()
+
+    make_mirror(server, lake, "shop.*", checkpoint=restart, rows_per_chunk=10, retry_attempts=3).run()
+    assert next(restarts, None) is None
+    assert_equal(server, lake, orders)

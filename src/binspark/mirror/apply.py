@@ -50,6 +50,7 @@ class RangeApplier:
     choose_runner   returns what runs a range
     checkpoint      is called between the steps that a crash may come between; tests crash there
     history         keeps all changes, if that is wanted
+    copy_again      copies tables that statements have changed in ways the log does not contain
     """
 
     def __init__(
@@ -60,8 +61,10 @@ class RangeApplier:
         choose_runner: Callable[[BinlogPosition, BinlogPosition], Runner],
         checkpoint: Callable[[str], None] = lambda _step: None,
         history: ChangeHistory | None = None,
+        copy_again: Callable[[], None] = lambda: None,
     ) -> None:
         self._history = history
+        self._copy_again = copy_again
         self._source = source
         self._tables = tables
         self._statements = statements
@@ -94,6 +97,7 @@ class RangeApplier:
         for table in self._tables:
             if table.is_applied:
                 table.skip_to(end)
+        self._copy_again()
         self._checkpoint("before the cut")
         self.cut(end)
         self._checkpoint("after the cut")

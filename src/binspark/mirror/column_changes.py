@@ -50,3 +50,14 @@ class SchemaChange:
 
     schema: pa.Schema
     steps: tuple[ColumnChange, ...]
+
+
+def replacement(old: pa.Schema, new: pa.Schema) -> SchemaChange | None:
+    """Return how a table gets other columns when all its rows are replaced; None if it has them already."""
+    if old.names == new.names and old.types == new.types:
+        return None
+    types = {field.name: field.type for field in old}
+    added = [AddColumn(field) for field in new if field.name not in types]
+    changed = [ChangeType(field.name, field.type) for field in new if types.get(field.name, field.type) != field.type]
+    dropped = [DropColumn(name) for name in old.names if name not in new.names]
+    return SchemaChange(new, (*added, *changed, *dropped))

@@ -1,8 +1,8 @@
 """The rows that a table has when its mirror begins, copied in chunks while others write to it.
 
 Changes begin at the position before the first row was read. A row may be read before or after a change that follows in
-the log: applied by key, the change makes it right. Chunks that are in the table are stored with it, so that a copy that
-was interrupted continues.
+the log: applied by key, the change makes it right. The files of chunks are recorded beside the table, so that a copy
+that was interrupted continues; the table gets the rows of all chunks in one commit, and has those of before until then.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from itertools import islice
 
 from binspark.mirror.open_table import OpenTable
@@ -19,10 +18,13 @@ from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
 from binspark.mirror.snapshot.positions import consistent_from
 from binspark.mirror.snapshot.statement import TableChanged
+from binspark.mirror.staged_files import ColumnsChanged
+from binspark.mirror.staging import StagedFilesLost
 from binspark.mirror.state import Phase
 from binspark.mirror.tables import MirroredTables
 from binspark.replication.find import end_of_log
 from binspark.replication.position import BinlogPosition
+from binspark.schema.definition import TableDefinition
 from binspark.schema.server import from_server
 from binspark.schema.table import TableName
 from binspark.server.config import ConnectionConfig
@@ -34,7 +36,7 @@ _READERS = 2
 """How many tables are copied at a time, and how many chunks of each."""
 
 _GROUP = 8
-"""How many chunks are committed together."""
+"""How many chunks are recorded together."""
 
 OnCopied = Callable[[TableName, int, int], None]
 """Is called with a table, how many rows of it were copied in this run, and about how many it has."""
@@ -63,30 +65,31 @@ class TableCopier:
     def copy(self, names: Iterable[TableName]) -> None:
         """Copy tables that are not there, and continue with those whose copy was interrupted."""
         with connect(self._config) as connection:
-            self._begin(connection, names)
+            self._begin(connection, (name for name in names if not self._is_begun(name)))
         waiting = [table for table in self._tables if table.state.phase is Phase.SNAPSHOT]
         with ThreadPoolExecutor(_TABLES) as pool:
             for _ in pool.map(self._copy_table, waiting):
                 pass
 
+    def _is_begun(self, name: TableName) -> bool:
+        table = self._tables.find(name)
+        return table is not None and table.state.phase is Phase.SNAPSHOT
+
     def _begin(self, connection: Connection, names: Iterable[TableName]) -> None:
-        """Create tables, with the position from which on their changes are applied; it comes before their definitions.
+        """Begin to copy tables, from the position on that comes before their definitions were read.
 
         A table of which a part was copied begins again.
         """
         wanted = sorted(set(names))
         if not wanted:
             return
-        position = end_of_log(connection)
-        definitions = from_server(connection.rows).tables
-        for name in wanted:
-            definition = definitions.get(name)
+        position, definitions = _definitions_at_end(connection, wanted)
+        for name, definition in definitions.items():
             if definition is not None:
-                self._tables.create(name, definition, position, Phase.SNAPSHOT)
-                continue
-            log.warning("%s is not there any more", name)
-            if name in self._tables:
-                self._tables.drop(name)
+                self._tables.begin_copy(name, definition, position)
+            else:
+                log.warning("%s is not there any more", name)
+                self._tables.abandon_copy(name)
 
     def _copy_table(self, table: OpenTable) -> None:
         """Copy a table; if it is altered meanwhile, from its beginning."""
@@ -95,49 +98,58 @@ class TableCopier:
             while found is not None and found.state.phase is Phase.SNAPSHOT and not self._is_stopped:
                 try:
                     self._copy(connection, found)
-                except TableChanged as error:
+                except (TableChanged, ColumnsChanged, StagedFilesLost) as error:
                     log.warning("%s is copied again from the beginning: %s", table.name, error.message)
                     self._begin(connection, [table.name])
                     found = self._tables.find(table.name)
 
     def _copy(self, connection: Connection, table: OpenTable) -> None:
-        expected = estimated_rows(connection, table.table)
-        rows = sum(file.rows for file in table.version.files)
+        """Copy the chunks of a table that are missing, then let it have their rows instead of its own."""
+        staging = self._tables.staging(table)
+        expected = estimated_rows(connection, staging.table)
+        copied = staging.copied()
+        rows = sum(chunk.rows for chunk in copied)
         self._on_copied(table.name, rows, expected)
-        done = [Chunk.from_json(text) for text in table.state.chunks_done]
-        positions: list[BinlogPosition | None] = [None] * len(done)
-        chunks = plan_chunks(connection, table.table, self._tables.settings.rows_per_chunk, done)
-        copier = ChunkCopier(self._config, table.state.position, self._tables.settings.limits)
-        directory, schema = table.target.directory, table.table
+        done = _joined([chunk.chunk for chunk in copied])
+        chunks = plan_chunks(connection, staging.table, self._tables.settings.rows_per_chunk, done)
+        copier = ChunkCopier(self._config, staging.position, self._tables.settings.limits)
         with ThreadPoolExecutor(_READERS) as pool:
-            for group in _grouped(pool, chunks, lambda chunk: copier.copy(schema, directory, chunk)):
-                rows += sum(copied.rows for copied in group)
-                positions += [copied.position for copied in group]
-                done = _joined([*done, *(copied.chunk for copied in group)])
-                self._commit(table, group, done)
+            for group in _grouped(pool, chunks, lambda chunk: copier.copy(staging.table, staging.directory, chunk)):
+                copied += staging.record(group)
+                rows += sum(chunk.rows for chunk in group)
                 self._on_copied(table.name, rows, max(expected, rows))
                 self._checkpoint("chunk")
                 if self._is_stopped:
                     return
-        if table.table.key:
-            reached = consistent_from(connection, positions)
-            state = replace(table.state, phase=Phase.CATCH_UP, chunks_done=(), consistent_from=reached)
-            table.commit(state.moved(state.position))
+        positions = [chunk.position for chunk in copied]
+        if staging.table.key:
+            state = staging.state(Phase.CATCH_UP, consistent_from=consistent_from(connection, positions))
+        else:  # it is one chunk, as the table was at one position: that is current
+            state = staging.state(Phase.CURRENT, positions[0] if positions else None)
+        self._tables.end_copy(staging, state.moved(state.position), staging.files(copied))
         self._checkpoint("copied")
 
-    def _commit(self, table: OpenTable, group: Sequence[CopiedChunk], done: Sequence[Chunk]) -> None:
-        """Add chunks to a table. Without a key it is one chunk, as the table was at one position: that is current."""
-        state = replace(table.state, chunks_done=tuple(chunk.to_json() for chunk in done))
-        if not table.table.key:
-            position = group[0].position or state.position
-            state = replace(state, phase=Phase.CURRENT, chunks_done=(), position=position)
-        table.commit(state, [file for copied in group for file in copied.files])
+
+def _definitions_at_end(
+    connection: Connection, names: Sequence[TableName]
+) -> tuple[BinlogPosition, dict[TableName, TableDefinition | None]]:
+    """Return the end of the log, and the definitions that tables have there; None for those that are not there.
+
+    A table may be altered between the two queries: rows in the log before that would not fit its new definition.
+    """
+    found: dict[TableName, TableDefinition | None] = {}
+    while True:
+        position, before = end_of_log(connection), found
+        tables = from_server(connection.rows).tables
+        found = {name: tables.get(name) for name in names}
+        if found == before:
+            return position, found
 
 
 def _grouped(
     pool: ThreadPoolExecutor, chunks: Iterator[Chunk], copy: Callable[[Chunk], CopiedChunk]
 ) -> Iterator[list[CopiedChunk]]:
-    """Yield chunks that were copied, some at a time, in their order; while they are committed, others are copied."""
+    """Yield chunks that were copied, some at a time, in their order; while they are recorded, others are copied."""
     waiting: list[Future[CopiedChunk]] = []
 
     def fill() -> None:

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from binspark.errors import OptionError
 from binspark.mirror.leaves import write_leaves
-from binspark.mirror.open_table import OpenTable
 from binspark.mirror.snapshot.dumps.dump import Dump, MissingColumns, open_dump
 from binspark.mirror.source import ChangeSource
+from binspark.mirror.staging import Staging
 from binspark.mirror.state import Phase
 from binspark.mirror.tables import MirroredTables
 from binspark.replication.position import BinlogPosition
@@ -53,8 +53,8 @@ class DumpCopier:
             if self._is_stopped:
                 return
             self._copy_or_leave(missing.pop(name), batches)
-        for table in missing.values():  # those without rows
-            self._copy(table, iter(()))
+        for staging in missing.values():  # those without rows
+            self._copy(staging, iter(()))
 
     def _start(self, dump: Dump) -> BinlogPosition:
         """Return where the log continues, as the source knows it."""
@@ -68,25 +68,25 @@ class DumpCopier:
         table = self._tables.find(name)
         return table is not None and table.state.phase is not Phase.SNAPSHOT
 
-    def _begin(self, dump: Dump, name: TableName, start: BinlogPosition) -> OpenTable:
+    def _begin(self, dump: Dump, name: TableName, start: BinlogPosition) -> Staging:
         definition = dump.catalog.tables[name]
         assert definition is not None
-        return self._tables.create(name, definition, start, Phase.SNAPSHOT)
+        return self._tables.staging(self._tables.begin_copy(name, definition, start))
 
-    def _copy_or_leave(self, table: OpenTable, batches: Iterator[pa.RecordBatch]) -> None:
+    def _copy_or_leave(self, staging: Staging, batches: Iterator[pa.RecordBatch]) -> None:
         """Copy a table; one that the dump does not have all columns of is left to be copied from the server."""
         try:
-            self._copy(table, batches)
+            self._copy(staging, batches)
         except MissingColumns as error:
             if self._source.config is None:
                 raise
-            log.warning("%s: %s; it is copied from the server instead", table.name, error.message)
+            log.warning("%s: %s; it is copied from the server instead", staging.table.name, error.message)
 
-    def _copy(self, table: OpenTable, batches: Iterator[pa.RecordBatch]) -> None:
-        files = write_leaves(
-            self._counted(table.name, batches), table.target.directory, table.table, self._tables.settings.limits
-        )
-        table.commit(replace(table.state, phase=Phase.CURRENT), files)
+    def _copy(self, staging: Staging, batches: Iterator[pa.RecordBatch]) -> None:
+        table = staging.table
+        rows = self._counted(table.name, batches)
+        files = write_leaves(rows, staging.directory, table, self._tables.settings.limits)
+        self._tables.end_copy(staging, staging.state(Phase.CURRENT), files)
 
     def _counted(self, name: TableName, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = 0

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+
+import pyarrow as pa
 
 from binspark.columns.options import ColumnOptions
 from binspark.errors import BinlogError, SchemaError
-from binspark.mirror.column_changes import SchemaChange
-from binspark.mirror.data_file import DataFile
+from binspark.mirror.column_changes import SchemaChange, replacement
+from binspark.mirror.data_file import DataFile, TableDirectory
 from binspark.mirror.definitions import ColumnType, as_mirrored, read_stored
+from binspark.mirror.keys import key_kinds
 from binspark.mirror.leaves import (
     ColumnRewrite,
     LeafLimits,
@@ -21,11 +24,14 @@ from binspark.mirror.leaves import (
 )
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.runners.runner import TableWork
+from binspark.mirror.staged_files import ColumnsChanged, remove_forgotten
 from binspark.mirror.state import Phase, TableState
-from binspark.mirror.targets.target import Commit, TableVersion, TargetTable
+from binspark.mirror.targets.target import Commit, CommitConflict, TableVersion, TargetTable
 from binspark.replication.position import BinlogPosition
 from binspark.schema.definition import TableDefinition
 from binspark.schema.table import TableName
+
+_ATTEMPTS = 5
 
 
 class ForeignChanges(BinlogError):
@@ -39,7 +45,7 @@ class OtherMirror(BinlogError):
 class OpenTable:
     """A table of the target that has a state.
 
-    position   all changes before it are in the table: that of the last commit or, if later, of the last cut
+    position   the log before it does not matter for the table: that of the last commit or, if later, of the last cut
     """
 
     version: TableVersion
@@ -53,9 +59,10 @@ class OpenTable:
         self._options = options
         self._accept_foreign = accept_foreign
         self._known: dict[str, DataFile] = {}
+        self._key_kinds: tuple[tuple[str, str], ...] = ()
         self._planned: tuple[TableVersion, tuple[RangeTask, ...], LeafLimits] | None = None
         self.reread()
-        self.position = self.state.position
+        self.position = self.state.reads_from
 
     @property
     def name(self) -> TableName:
@@ -71,7 +78,7 @@ class OpenTable:
     def reread(self) -> None:
         """Read the newest version, which others may have written."""
         self._take(self.target.read())
-        if self.version.foreign and not self._accept_foreign:
+        if self.version.foreign and not self._accept_foreign and self.state.staged is None:
             message = f"another program has changed rows of {self.target.address}: {'; '.join(self.version.foreign)}"
             advice = f"--resnapshot {self.name} copies it again, --accept-foreign keeps those changes"
             raise ForeignChanges(f"{message}. {advice}")
@@ -120,29 +127,58 @@ class OpenTable:
     ) -> None:
         """Commit a change of this version, and continue with the next."""
         added, removed = tuple(added), tuple({file.path: file for file in removed}.values())
-        for file in added:
-            self._known[file.path] = replace(file, footer=b"")
-        self._take(self.target.commit(Commit(self.version, state, added, removed, schema_change)))
-        self.position = state.position
+        version = self.target.commit(Commit(self.version, state, added, removed, schema_change))
+        self._take(version, added)
+        self.position = state.reads_from
+
+    def directory_for(self, schema: pa.Schema) -> TableDirectory:
+        """Return where files are that replace all rows of the table, with columns that may be others."""
+        change = replacement(self.version.schema, schema)
+        return self.target.directory if change is None else self.target.directory_after(change)
+
+    def replace_rows(
+        self, state: TableState, schema: pa.Schema, files: Sequence[DataFile], directory: TableDirectory | None = None
+    ) -> None:
+        """Let a table have other rows, and other columns if needed, in one commit; its versions of before stay.
+
+        Whatever another program did to the rows meanwhile does not matter, but columns must be as they were when the
+        files were written to their directory.
+        """
+        for attempt in range(1, _ATTEMPTS + 1):
+            before = self.state
+            if directory is not None and self.directory_for(schema) != directory:
+                raise ColumnsChanged(f"another program changed the columns of {self.target.address}")
+            try:
+                self.commit(state, files, self.version.files, replacement(self.version.schema, schema))
+                return
+            except CommitConflict:
+                if attempt == _ATTEMPTS:
+                    raise
+            self.reread()
+            if self.state != before:
+                raise OtherMirror(f"another process of this mirror writes {self.target.address}; stop one of them")
 
     def clean_up(self, seconds: float, needed: Collection[int]) -> None:
         """Remove versions older than this, and files that no version needs; cuts refer to the needed versions."""
         self.target.clean_up(seconds, needed)
         self.reread()
+        remove_forgotten(self.target.directory, self.state.staged)
 
-    def _take(self, version: TableVersion) -> None:
-        """Take a version; what is known of its files is kept."""
+    def _take(self, version: TableVersion, added: Iterable[DataFile] = ()) -> None:
+        """Take a version; what is known of its files is kept, unless the key of the table has become another."""
         if version.state is None:
             raise SchemaError(f"{self.target.address} is not a mirrored table")
-        files = tuple(self._with_known_bounds(file) for file in version.files)
-        self.version = replace(version, files=files)
-        self._known = {file.path: file for file in files}
+        self.version = version
         self.source_name, self.definition = read_stored(version.state.definition)
         self.table = self._mirrored(self.definition)
-
-    def _with_known_bounds(self, file: DataFile) -> DataFile:
-        known = self._known.get(file.path)
-        return file if known is None or file.low is not None else known
+        kinds = key_kinds(self.table)
+        new = {file.path: replace(file, footer=b"") for file in added}
+        if kinds == self._key_kinds:
+            files = (_with_bounds(file, new.get(file.path) or self._known.get(file.path)) for file in version.files)
+        else:
+            files = (new.get(file.path) or _without_bounds(file) for file in version.files)
+        self.version = replace(version, files=tuple(files))
+        self._known, self._key_kinds = {file.path: file for file in self.version.files}, kinds
 
     def _mirrored(self, definition: TableDefinition) -> MirroredTable:
         table = as_mirrored(self.source_name, definition, self._column_type, self._options)
@@ -152,3 +188,11 @@ class OpenTable:
     def is_applied(self) -> bool:
         """Whether changes are applied to it: its rows were copied, and the source has it."""
         return self.state.phase in (Phase.CATCH_UP, Phase.CURRENT)
+
+
+def _with_bounds(file: DataFile, known: DataFile | None) -> DataFile:
+    return file if known is None or file.low is not None else known
+
+
+def _without_bounds(file: DataFile) -> DataFile:
+    return replace(file, low=None, high=None, row_groups=())

@@ -94,6 +94,8 @@ class RecordMaker:
             old_keys = key_bytes(columns.key_parts(found))
         else:
             old_keys = self._old_keys(columns.converted(found, found.before.flatten()), is_update)
+        if not self._table.key:
+            return is_update, old_keys  # also if the mirror has the same of both rows: a copy goes, and another comes
         moved: Mask = is_update & _flags(pc.not_equal(old_keys, keys))
         return moved, old_keys
 

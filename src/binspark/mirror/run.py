@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from binspark.errors import Authentication, OptionError, Purged, Server, SourceError
+from binspark.errors import Authentication, OptionError, Purged, SchemaError, Server, SourceError
 from binspark.mirror.apply import RangeApplier
 from binspark.mirror.copying import TableCopier
 from binspark.mirror.dump_copying import DumpCopier
@@ -69,13 +69,15 @@ class Mirror:
         self._copier: TableCopier | DumpCopier | None = None
         self._wanted_again = {TableName(*name.split(".", 1)) for name in settings.resnapshot}
         self._cleaned = time.monotonic()
-        self._is_prepared = self._has_dump = False
+        self._is_reached = self._has_dump = False
         self._copies_missing = False
         self.tables = MirroredTables(target, patterns, settings)
         self.statements = StatementApplier(self.tables)
         self.progress = MirrorProgress()
         self._history = _history(target, patterns, settings) if settings.history else None
-        self._applier = RangeApplier(source, self.tables, self.statements, self._runner_for, checkpoint, self._history)
+        self._applier = RangeApplier(
+            source, self.tables, self.statements, self._runner_for, checkpoint, self._history, self._copy_noted
+        )
 
     def stop(self) -> None:
         """End in order, from a signal or any thread: after the commit that is being made."""
@@ -100,7 +102,7 @@ class Mirror:
             while not self._stop.is_set():
                 try:
                     self._prepare()
-                    attempts, wait, self._is_prepared = 0, _FIRST_WAIT_SECONDS, True
+                    attempts, wait = 0, _FIRST_WAIT_SECONDS
                     self._follow(until)
                     break
                 except SourceError as error:
@@ -122,7 +124,7 @@ class Mirror:
         All that a run knows is read again from the target, so that it does not matter where the step has failed.
         """
         is_lasting = isinstance(error, Server | Authentication | Purged)
-        return self._is_prepared and not is_lasting and attempts <= self._settings.retry_attempts
+        return self._is_reached and not is_lasting and attempts <= self._settings.retry_attempts
 
     # --- Steps --------------------------------------------------------------------------------------------------------
 
@@ -133,6 +135,7 @@ class Mirror:
         rename others to them. They are copied if it does not.
         """
         self.tables.load(self._present(), self._wanted_again)
+        self._is_reached = True
         self.statements.finish()
         if self._settings.from_dump is not None and not self._has_dump:
             self._copy_dump(self._settings.from_dump)
@@ -175,6 +178,15 @@ class Mirror:
         self._wanted_again -= names
         self.statements.missing -= names
 
+    def _copy_noted(self) -> None:
+        """Copy the tables that statements have made necessary to copy."""
+        names = set(self.statements.missing)
+        if names and self._source.config is None:
+            message = f"{min(names)} has to be copied again: the log does not contain what a statement did to its rows"
+            raise SchemaError(f"{message}; mirror it from a server, or leave it out with --exclude-tables")
+        if names:
+            self._copy(names)
+
     def _copy_dump(self, path: str) -> None:
         copier = self._copier = DumpCopier(self._source, self.tables, self._copied)
         copier.copy(path)
@@ -191,7 +203,7 @@ class Mirror:
             self._history.begin(start, self.tables.target.last_cut())
         goal: BinlogPosition | None = until or self._source.head()
         while not self._stop.is_set():
-            if goal is not None and start.reaches(goal) and not self.statements.missing:
+            if goal is not None and start.reaches(goal):
                 if self._copies_missing:
                     self._copy_missing()
                     goal = self._source.head()
@@ -209,8 +221,6 @@ class Mirror:
                 continue
             self.progress.applied(self._applier.apply(start, end))
             start = end
-            if self.statements.missing:
-                self._copy(set(self.statements.missing))
             self._report()
             self._clean_up()
             self._wait_for_next(began, goal)

@@ -7,6 +7,7 @@ Where the log does not contain what the statement did to values, the table has t
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -24,6 +25,7 @@ from binspark.schema.lineage import Lineage
 from binspark.schema.table import TableName
 from binspark.wire.sql_modes import SqlMode
 
+_MOVING = "__binspark_moving"
 _INTEGERS = (T.TINY, T.SHORT, T.INT24, T.LONG, T.LONGLONG)
 _VARIABLE_TEXTS = (T.VARCHAR, T.VAR_STRING, T.TINY_BLOB, T.BLOB, T.MEDIUM_BLOB, T.LONG_BLOB)
 _TIMES = (T.TIME, T.TIME2)
@@ -206,7 +208,7 @@ def schema_change(old: MirroredTable, new: MirroredTable, pending: Pending) -> S
     """Return the change in the terms of targets, without steps if all columns stay as they are."""
     renamed = dict(pending.names)
     steps: list[ColumnChange] = [DropColumn(name) for name in old.schema.names if name not in renamed]
-    steps += [RenameColumn(old_name, new_name) for old_name, new_name in pending.names if old_name != new_name]
+    steps += _renames(pending.names)
     kept = {new_name: old_name for old_name, new_name in pending.names}
     for field in new.schema:
         if field.name not in kept:
@@ -214,3 +216,16 @@ def schema_change(old: MirroredTable, new: MirroredTable, pending: Pending) -> S
         elif old.schema.field(kept[field.name]).type != field.type:
             steps.append(ChangeType(field.name, field.type))
     return SchemaChange(new.schema, tuple(steps))
+
+
+def _renames(names: Iterable[tuple[str, str]]) -> Iterator[RenameColumn]:
+    """Yield renames one after the other, each to a name that is free: columns may exchange their names."""
+    waiting = {old: new for old, new in names if old != new}
+    while waiting:
+        free = next((old for old, new in waiting.items() if new not in waiting), None)
+        if free is not None:
+            yield RenameColumn(free, waiting.pop(free))
+            continue
+        old = next(iter(waiting))
+        waiting[f"{old}{_MOVING}"] = waiting.pop(old)
+        yield RenameColumn(old, f"{old}{_MOVING}")

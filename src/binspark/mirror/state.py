@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -16,7 +17,7 @@ _FORMAT = 1
 class Phase(StrEnum):
     """How far a table is.
 
-    SNAPSHOT   its rows are being copied, a chunk after the other
+    SNAPSHOT   its rows are being copied, and are not in the table yet: it has those of before, or none
     CATCH_UP   all rows were copied, at different moments: with the changes up to `consistent_from` it is consistent
     CURRENT    it is what the source had at its position
     DROPPED    the source has dropped it; its rows stay
@@ -29,15 +30,50 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class StagedCopy:
+    """A copy of a table's rows that is being made. No version of the table has its files before all of them are there.
+
+    directory    what the copy has so far is recorded there, below the directory of the table
+    position     where the changes begin that are applied to it
+    definition   the definition of the source's table then: JSON of `schema.as_json`
+    began        when, in seconds since 1970: younger files of the table may belong to it
+    """
+
+    directory: str
+    position: BinlogPosition
+    definition: str
+    began: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "directory": self.directory,
+            "position": self.position.to_json(),
+            "definition": self.definition,
+            "began": self.began,
+        }
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> StagedCopy:
+        """Return the copy of a JSON form."""
+        return cls(
+            directory=fields["directory"],
+            position=BinlogPosition.from_json(fields["position"]),
+            definition=fields["definition"],
+            began=fields["began"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class TableState:
     """The state of a mirrored table, as of one version of it.
 
     mirror           the id of the mirror that writes the table; another must not
     phase            how far it is
-    position         all changes before it are in the table, and none after it; during a snapshot, where changes begin
+    position         all changes before it are in the table, and none after it
     definition       the definition of the source's table at the position: JSON of `schema.as_json`
     key              the names of the key's columns; empty for a table without a key
-    chunks_done      the ends of the chunks of the snapshot that are in the table, as JSON texts
+    staged           the copy that will replace the rows of the table, during a snapshot
     consistent_from  the position from which on a table is consistent, after a snapshot
     pending          a schema change that the position is after, but that has yet to be made: the new definition
     """
@@ -47,9 +83,14 @@ class TableState:
     position: BinlogPosition
     definition: str
     key: tuple[str, ...]
-    chunks_done: tuple[str, ...] = ()
+    staged: StagedCopy | None = None
     consistent_from: BinlogPosition | None = None
     pending: str | None = None
+
+    @property
+    def reads_from(self) -> BinlogPosition:
+        """The position from which on the log matters for the table."""
+        return self.position if self.staged is None else self.staged.position
 
     def moved(self, position: BinlogPosition) -> TableState:
         """Return the state after changes up to a position."""
@@ -67,7 +108,7 @@ class TableState:
             "position": self.position.to_json(),
             "definition": self.definition,
             "key": self.key,
-            "chunks_done": self.chunks_done,
+            "staged": self.staged and self.staged.to_json(),
             "consistent_from": self.consistent_from and self.consistent_from.to_json(),
             "pending": self.pending,
         }
@@ -80,14 +121,14 @@ class TableState:
             fields = json.loads(text)
             if fields["format"] != _FORMAT:
                 raise SchemaError(f"the state of the mirror has format {fields['format']!r}, expected {_FORMAT!r}")
-            consistent_from = fields["consistent_from"]
+            consistent_from, staged = fields["consistent_from"], fields["staged"]
             return cls(
                 mirror=fields["mirror"],
                 phase=Phase(fields["phase"]),
                 position=BinlogPosition.from_json(fields["position"]),
                 definition=fields["definition"],
                 key=tuple(fields["key"]),
-                chunks_done=tuple(fields["chunks_done"]),
+                staged=None if staged is None else StagedCopy.from_json(staged),
                 consistent_from=None if consistent_from is None else BinlogPosition.from_json(consistent_from),
                 pending=fields["pending"],
             )

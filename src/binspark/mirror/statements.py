@@ -58,13 +58,21 @@ class StatementApplier:
     def __init__(self, tables: MirroredTables) -> None:
         self._tables = tables
         self.missing: set[TableName] = set()
+        self._left: set[TableName] = set()
 
     def emptied(self, statement: Statement) -> set[TableName]:
-        """Return the tables whose rows before a statement need not be applied: it removes them."""
+        """Return the tables whose rows before a statement need not be applied: they are removed or copied again.
+
+        The latter stay at their positions until they are copied: a run that is killed before that finds the statement
+        again.
+        """
         change = statement.change
+        copied = {table.name for table in map(self._tables.find, self.missing) if table is not None} | self._left
+        if isinstance(change, Unreadable):
+            copied |= {table.name for table in map(self._tables.find, change.names) if table is not None}
         if statement.rows_follow:
-            return set()
-        return {table.name for table in self._emptied_by(change)}
+            return copied
+        return {table.name for table in self._emptied_by(change)} | copied
 
     def before_rows(self, statement: Statement, start: BinlogPosition) -> None:
         """Make what has to be made before the rows of a range are applied: rows follow CREATE TABLE in it."""
@@ -96,10 +104,12 @@ class StatementApplier:
                 for name in names:
                     self._copy_again(name, f"a statement is not understood: {change.reason}")
         self.finish()
+        self._leave()
         self._note_missing(change)
         self._tables.apply(change, statement.origin)
         for table in self._tables:
-            if self._tables.catalog.tables.get(table.source_name) != table.definition:
+            is_known = table.name not in self.missing
+            if is_known and self._tables.catalog.tables.get(table.source_name) != table.definition:
                 self._tables.define(table.source_name, table.definition)
 
     def _note_missing(self, change: object) -> None:
@@ -132,12 +142,20 @@ class StatementApplier:
             return
         if not self._tables.patterns.wants(change.name) or (exists and change.if_not_exists):
             return
+        if isinstance(change, CopyTable) and self._is_ahead(change.model, statement):
+            self._copy_again(change.name, f"{change.model}, which it is like, was copied later")
+            return
         catalog = self._after(statement)
         definition = catalog.tables.get(change.name)
         if definition is None:
             self._copy_again(change.name, "its CREATE TABLE is not understood")
             return
         self._tables.create(change.name, replace(definition, certain=True), position, Phase.CURRENT)
+
+    def _is_ahead(self, name: TableName, statement: Statement) -> bool:
+        """Return whether the definition of a table is that of a position after a statement."""
+        table = self._tables.find(name)
+        return table is not None and not statement.position.reaches(table.position)
 
     def _drop(self, table: OpenTable, statement: Statement) -> None:
         if self._tables.settings.on_drop is DropMode.DROP:
@@ -172,6 +190,18 @@ class StatementApplier:
             log.warning("%s is copied again: %s", name, reason)
             self.missing.add(name)
 
+    def _copy_anew(self, table: OpenTable, new_name: TableName, reason: str) -> None:
+        """Let a table be copied again under the name that a statement gives it; that of before is left by then."""
+        self._copy_again(new_name, reason)
+        if new_name != table.name:
+            self._left.add(table.name)
+
+    def _leave(self) -> None:
+        """Drop the mirrors of tables that are copied again under other names."""
+        for table in filter(None, map(self._tables.find, self._left)):
+            self._tables.drop(table.name)
+        self._left.clear()
+
     # --- ALTER and RENAME ---------------------------------------------------------------------------------------------
 
     def _altered(self, change: AlterTable, statement: Statement) -> Iterator[tuple[TableName, Pending]]:
@@ -185,12 +215,12 @@ class StatementApplier:
         if new_name == change.name:
             new_name = table.name
         if table.state.phase is Phase.CATCH_UP:
-            self._copy_again(new_name, "it was altered while it was copied")
+            self._copy_anew(table, new_name, "it was altered while it was copied")
             return
         before, after = self._tables.catalog, self._after(statement)
         definition = after.tables.get(new_name)
         if definition is None:
-            self._copy_again(new_name, "its ALTER TABLE is not understood")
+            self._copy_anew(table, new_name, "its ALTER TABLE is not understood")
             return
         definition = replace(definition, certain=True)
         altered = AlteredTable(table.definition, definition, before.lineage(table.source_name), after.lineage(new_name))
@@ -200,7 +230,7 @@ class StatementApplier:
             pending = plan_alter(new_name, change, altered, types)
             check_types(table.table, new, pending)
         except Resnapshot as error:
-            self._copy_again(new_name, str(error))
+            self._copy_anew(table, new_name, str(error))
             return
         yield table.name, pending
 

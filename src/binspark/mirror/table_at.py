@@ -177,7 +177,7 @@ def _consistent_rows(spark: SparkSession, target: Target, table: TargetTable, cu
     if version.state is None or version.state.phase is not Phase.CURRENT:
         return None
     mirrored = as_mirrored(*read_stored(version.state.definition), target.column_type, MIRROR_OPTIONS)
-    read = _reader(LeafReader(table.directory, mirrored))
+    read = _reader(LeafReader(table.directory_at(version.version), mirrored))
     files = [(file.path, file.size, file.rows) for file in version.files]
     listed = spark.createDataFrame(files, "path string, size bigint, rows bigint")
     return listed.repartition(max(1, len(files)), "path").mapInArrow(read, from_arrow_schema(mirrored.schema))

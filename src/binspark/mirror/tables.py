@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
+from threading import Lock
 
-from binspark.mirror.definitions import as_mirrored, catalog_of, stored
+from binspark.mirror.data_file import DataFile
+from binspark.mirror.definitions import as_mirrored, catalog_of, read_stored, stored
 from binspark.mirror.mirrored_table import HISTORY, MirroredTable
 from binspark.mirror.open_table import OpenTable
-from binspark.mirror.settings import MirrorSettings
+from binspark.mirror.settings import DropMode, MirrorSettings
 from binspark.mirror.source import TablePatterns
+from binspark.mirror.staged_files import StagedFiles, new_copy
+from binspark.mirror.staging import Staging
 from binspark.mirror.state import Phase, TableState
+from binspark.mirror.targets.commits import check_mirror
 from binspark.mirror.targets.target import Cut, Target, TargetTable
 from binspark.position import Position
 from binspark.replication.position import BinlogPosition
@@ -35,38 +41,42 @@ class MirroredTables:
         self.settings = settings
         self.catalog = Catalog()
         self._tables: dict[TableName, OpenTable] = {}
+        self._defining = Lock()
         self._last_number = -1
         self._reached: BinlogPosition | None = None
 
     def load(self, databases: Catalog, fresh: Collection[TableName] = ()) -> None:
         """Read all tables of the target that are mirrored, but not those that are to be copied again.
 
+        A copy that a run before has begun continues. If all tables are copied, the log before that is not needed.
         `databases` has what is known of the source's databases.
         """
-        known = [name for name in self.target.tables() if name != HISTORY and self.patterns.wants(name)]
-        names = [name for name in known if name not in fresh]
+        names = [name for name in self.target.tables() if name != HISTORY and self.patterns.wants(name)]
         with ThreadPoolExecutor(_THREADS) as pool:
-            opened = [table for table in pool.map(self._open_known, names) if table is not None]
+            found = pool.map(lambda name: self._open_known(name, is_fresh=name in fresh), names)
+            opened = [table for table in found if table is not None]
         self._tables = {table.name: table for table in opened}
         self.catalog = catalog_of(((table.source_name, table.definition) for table in opened), databases)
         cut, self._reached = self.target.last_cut(), None
         self._last_number = -1 if cut is None else cut.number
-        if cut is not None and opened:
+        is_copied = bool(fresh) or any(table.state.phase is Phase.SNAPSHOT for table in opened)
+        if cut is not None and opened and (not is_copied or any(table.is_applied for table in opened)):
             reached = self._reached = BinlogPosition.parse(cut.position)
             in_cut = {name for name, _ in cut.versions}
             for table in opened:
                 if table.name in in_cut and table.is_applied:
                     table.skip_to(reached)
 
-    def _open_known(self, name: TableName) -> OpenTable | None:
+    def _open_known(self, name: TableName, *, is_fresh: bool) -> OpenTable | None:
         found = self.target.table(name)
-        if found is None or found.read().state is None:
+        state = None if found is None else found.read().state
+        if found is None or state is None or (is_fresh and state.staged is None):
             return None
         return self._opened(found)
 
-    def _opened(self, table: TargetTable) -> OpenTable:
-        settings = self.settings
-        opened = OpenTable(table, self.target.column_type, settings.columns, accept_foreign=settings.accept_foreign)
+    def _opened(self, table: TargetTable, *, accept_foreign: bool = False) -> OpenTable:
+        settings, accept = self.settings, accept_foreign or self.settings.accept_foreign
+        opened = OpenTable(table, self.target.column_type, settings.columns, accept_foreign=accept)
         opened.check_mirror(settings.mirror_id)
         return opened
 
@@ -114,19 +124,71 @@ class MirroredTables:
         return as_mirrored(name, definition, self.target.column_type, self.settings.columns)
 
     def create(self, name: TableName, definition: TableDefinition, position: BinlogPosition, phase: Phase) -> OpenTable:
-        """Create a table in the target; one that is there is dropped: it is that of another time, or was dropped."""
+        """Create an empty table in the target; one that is there becomes it, and keeps its versions of before."""
         table = self.mirrored(name, definition)
         state = TableState(self.settings.mirror_id, phase, position, stored(name, definition), table.key)
-        if self.target.table(name) is not None:
-            self.target.drop(name)
-        opened = self._tables[name] = self._opened(self.target.create(name, table.schema, state))
+        existing = self._existing(name)
+        if existing is None:
+            self._tables[name] = self._opened(self.target.create(name, table.schema, state))
+        else:
+            existing.replace_rows(state, table.schema, ())
+            self._tables[name] = self._opened(existing.target)
         self.define(name, definition)
+        return self._tables[name]
+
+    def begin_copy(self, name: TableName, definition: TableDefinition, position: BinlogPosition) -> OpenTable:
+        """Let a copy of a table begin. What the target has of the table stays as it is until the copy is complete."""
+        table, existing = self.mirrored(name, definition), self._existing(name)
+        text = stored(name, definition)
+        staged = new_copy(position, text)
+        if existing is None:
+            state = TableState(self.settings.mirror_id, Phase.SNAPSHOT, position, text, table.key, staged)
+            target = self.target.create(name, table.schema, state)
+        else:
+            target, before = existing.target, existing.state
+            existing.commit(replace(before, phase=Phase.SNAPSHOT, staged=staged, pending=None, consistent_from=None))
+            if before.staged is not None:
+                StagedFiles(target.directory, before.staged).abandon()
+        opened = self._tables[name] = self._opened(target)
         return opened
+
+    def staging(self, table: OpenTable) -> Staging:
+        """Return the copy of a table that was begun."""
+        assert table.state.staged is not None
+        return Staging(table, table.state.staged, self.mirrored(*read_stored(table.state.staged.definition)))
+
+    def end_copy(self, staging: Staging, state: TableState, files: Sequence[DataFile]) -> None:
+        """Let a table have the rows of a complete copy, in one commit."""
+        staging.commit(state, files)
+        self.define(*read_stored(state.definition))
+
+    def abandon_copy(self, name: TableName) -> None:
+        """Let a table that cannot be copied, because the source no longer has it, be dropped; its rows may stay."""
+        table = self._tables.get(name)
+        if table is None:
+            return
+        staged = table.state.staged
+        if not table.version.files or self.settings.on_drop is DropMode.DROP:
+            self.drop(name)
+            return
+        table.commit(replace(table.state, phase=Phase.DROPPED, staged=None))
+        if staged is not None:
+            StagedFiles(table.target.directory, staged).abandon()
+
+    def _existing(self, name: TableName) -> OpenTable | None:
+        """Return a table of the target, whatever others did to its rows. If no mirror wrote it, it is not touched."""
+        found = self.target.table(name)
+        if found is None:
+            return None
+        check_mirror(found.read().state, self.settings.mirror_id, found.address)
+        return self._opened(found, accept_foreign=True)
 
     def define(self, name: TableName, definition: TableDefinition | None) -> None:
         """Let a name mean another definition."""
-        self.catalog = self.catalog.copy()
-        self.catalog.tables[name] = definition
+        with self._defining:  # tables are copied by several threads
+            catalog = self.catalog.copy()
+            catalog.tables[name] = definition
+            self.catalog = catalog
 
     def apply(self, change: Change, origin: Position) -> None:
         """Let a statement change the definitions; those of tables that it is not understood for are forgotten."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -203,6 +204,22 @@ def test_a_mirror_that_lags_is_no_difference(shared: Server, database: str, tmp_
     shared.query(f"UPDATE {database}.filled SET small = 5 WHERE id = 50")
     report = checked(shared, target, name)
     assert (report.differing, report.undecided, report.is_equal) == (0, 1, False)
+
+
+@every_family
+def test_a_mirror_that_does_not_move_is_waited_for_once(
+    shared: Server, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = create_filled(shared, database, 1000)
+    target = parse_target(str(tmp_path))
+    mirror_table(shared, target, name)
+    shared.query(f"UPDATE {database}.filled SET small = 5")
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds))
+    report = checked(shared, target, name, CheckSettings(wait_seconds=60, rows_per_range=100))
+    assert (report.undecided, report.is_equal) == (1000, False)
+    assert 60 <= clock[0] < 120
 
 
 @every_family

@@ -13,6 +13,7 @@ from binspark.frames.format import Family as LogFamily
 from binspark.mirror.snapshot.chunk import COMPLETE, Chunk
 from binspark.mirror.snapshot.positions import begin_consistent_read, consistent_from, exact_position, require_reached
 from binspark.mirror.snapshot.read import chunk_at_position
+from binspark.mirror.snapshot.statement import TableChanged
 from binspark.replication.find import end_of_log
 from binspark.replication.follow import Follower
 from binspark.replication.position import BinlogPosition
@@ -150,3 +151,16 @@ def test_a_server_that_lags_behind_the_start_is_refused(shared: Server) -> None:
             require_reached(connection, elsewhere)
         with pytest.raises(errors.ConnectionLost, match=r"has not reached binlog\.000009:4 yet"):
             require_reached(connection, BinlogPosition("binlog.000009", 4, None, "another server"))
+
+
+@every_family
+def test_a_table_without_a_key_that_was_dropped_meanwhile_has_changed(shared: Server, database: str) -> None:
+    shared.run_sql(f"CREATE DATABASE {database}; CREATE TABLE {database}.gone (a INT)")
+    table = table_of(shared, f"{database}.gone")
+    shared.query(f"DROP TABLE {database}.gone")
+    with (
+        connect(reached(shared)) as connection,
+        pytest.raises(TableChanged, match=r"the table was changed while it was read: .*doesn't exist"),
+        chunk_at_position(connection, table, COMPLETE),
+    ):
+        pass

@@ -14,7 +14,8 @@ from binspark.errors import SourceError
 from binspark.mirror.column_changes import AddColumn, ChangeType, DropColumn, RenameColumn, SchemaChange
 from binspark.mirror.data_file import DataFile
 from binspark.mirror.filesystem import open_directory
-from binspark.mirror.state import Phase, TableState
+from binspark.mirror.leaves.files import is_there
+from binspark.mirror.state import Phase, StagedCopy
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import Commit, CommitConflict, Cut, Target, TargetError, TargetTable
 from binspark.schema.table import TableName
@@ -354,10 +355,20 @@ def test_a_second_process_of_a_mirror_is_noticed(kind: Format, tmp_path: Path, t
     other.close()
 
 
-def test_a_snapshot_has_its_chunks_in_the_state(items: TargetTable) -> None:
-    state = TableState("m1", Phase.SNAPSHOT, state_at(4).position, "{}", ("id",), ("[1]", "[2]"), state_at(9).position)
-    items.commit(Commit(items.read(), state, [write_file(items.directory, SCHEMA, [FIRST])]))
-    assert items.read().state == state
+def test_files_of_a_copy_that_no_version_has_yet_are_not_cleaned_up(items: TargetTable) -> None:
+    staged = StagedCopy("copy", state_at(9).position, "{}", int(time.time()))
+    before = items.commit(Commit(items.read(), state_at(4), [write_file(items.directory, SCHEMA, [FIRST])]))
+    version = items.commit(Commit(before, replace(state_at(4), phase=Phase.SNAPSHOT, staged=staged)))
+    assert items.read().state == version.state
+    written = write_file(items.directory, SCHEMA, [{"id": 2, "name": "copied"}])
+    assert items.clean_up(0) == 0
+    assert rows_of(items) == [FIRST]
+    items.commit(Commit(items.read(), state_at(9), [written], items.read().files))
+    assert rows_of(items) == [{"id": 2, "name": "copied"}]
+    abandoned = write_file(items.directory, SCHEMA, [FIRST])
+    assert items.clean_up(0) == 2
+    assert rows_of(items) == [{"id": 2, "name": "copied"}]
+    assert not is_there(items.directory, abandoned.path)
 
 
 def test_tables_are_committed_in_parallel(target: Target) -> None:

@@ -18,7 +18,10 @@ _POLL_SECONDS = 0.25
 
 
 class CatchUp:
-    """Waits for a table: for the mirror that runs meanwhile, or for `advance`, which applies changes itself."""
+    """Waits for a table: for the mirror that runs meanwhile, or for `advance`, which applies changes itself.
+
+    A mirror that did not move while it was waited for is not waited for again, until it has moved.
+    """
 
     def __init__(
         self, connection: Connection, target: Target, table: TargetTable, seconds: float, advance: Advance | None
@@ -28,6 +31,7 @@ class CatchUp:
         self._table = table
         self._seconds = seconds
         self._advance = advance
+        self._stopped_at: list[BinlogPosition] | None = None
 
     def __call__(self) -> bool:
         """Return whether the mirror has all changes that the source had at the moment of the call."""
@@ -38,8 +42,11 @@ class CatchUp:
         deadline = time.monotonic() + self._seconds
         if not self._has(wanted) and self._advance is not None:
             self._advance(wanted)
+        first = self._positions()
         while not self._has(wanted):
-            if time.monotonic() > deadline:
+            now = self._positions()
+            if time.monotonic() > deadline or now == self._stopped_at:
+                self._stopped_at = now if now == first else None
                 return False
             time.sleep(_POLL_SECONDS)
         return True

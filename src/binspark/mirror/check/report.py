@@ -95,7 +95,7 @@ class TableReport:
             return f"{self.name}: equal, {compared}{repaired}"
         parts = [f"differing: {_counted(self.differing, 'row')}"] if self.differing else []
         if self.undecided:
-            reason = "the mirror did not reach their changes in time, or they kept changing"
+            reason = "they kept changing, or the mirror did not reach their changes in time: is it running?"
             parts.append(f"undecided: {_counted(self.undecided, 'row')} ({reason})")
         return f"{self.name}: {'; '.join(parts)}; compared: {compared}"
 

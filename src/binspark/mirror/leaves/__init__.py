@@ -4,7 +4,7 @@ Changes are routed to ranges of keys, and the leaves of a range are written anew
 """
 
 from binspark.mirror.leaves.columns import ColumnRewrite, rewrite_columns
-from binspark.mirror.leaves.leaf_reader import stored_rows, with_bounds
+from binspark.mirror.leaves.leaf_reader import stored_rows, with_bounds, with_footers
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.moves import has_moves, resolve_moves
 from binspark.mirror.leaves.plan import RangeTask, plan_tasks, route
@@ -26,5 +26,6 @@ __all__ = [
     "route",
     "stored_rows",
     "with_bounds",
+    "with_footers",
     "write_leaves",
 ]

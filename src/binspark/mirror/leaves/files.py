@@ -55,6 +55,15 @@ def remove(directory: TableDirectory, path: str) -> None:
         folder.files.delete_file(inner)
 
 
+def is_there(directory: TableDirectory, path: str) -> bool:
+    """Return whether there is a file."""
+    from pyarrow.fs import FileType
+
+    with file_errors(directory, path):
+        folder, inner = _located(directory, path)
+        return folder.files.get_file_info(inner).type is FileType.File
+
+
 def _located(directory: TableDirectory, path: str) -> tuple[Directory, str]:
     if is_absolute(path):
         file = open_directory(path, directory.storage)

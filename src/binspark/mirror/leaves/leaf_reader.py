@@ -84,12 +84,23 @@ class LeafReader:
         for batch in self._batches(file, sorted(number for number in numbers if number >= 0)):
             yield KeyedRows(row_keys(self._table, batch), batch)
 
+    def with_footer(self, file: DataFile) -> DataFile:
+        """Return a data file that has not been committed yet, with all that is in its footer."""
+        metadata, footer = self._footer(file), pa.BufferOutputStream()
+        metadata.write_metadata_file(footer)
+        return replace(self._with_keys(file, metadata), footer=footer.getvalue().to_pybytes())
+
     def with_bounds(self, file: DataFile) -> DataFile:
         """Return a data file with the keys of its first and last row: from its footer, or from all its keys."""
+        return self._with_keys(file, self._footer(file))
+
+    def _footer(self, file: DataFile) -> pq.FileMetaData:
         with open_file(self._directory, file.path) as source, file_errors(self._directory, file.path):
-            metadata = pq.read_metadata(source)
-            keys = keys_of_footer(metadata.metadata, file_name(file.path), self._table, self._directory)
-            rows = metadata.num_rows
+            return pq.read_metadata(source)
+
+    def _with_keys(self, file: DataFile, metadata: pq.FileMetaData) -> DataFile:
+        rows = metadata.num_rows
+        keys = keys_of_footer(metadata.metadata, file_name(file.path), self._table, self._directory)
         if keys is not None and len(keys.row_groups) == metadata.num_row_groups:
             return replace(file, rows=rows, low=keys.low, high=keys.high, row_groups=keys.row_groups)
         low, high = self._found_bounds(file)
@@ -173,6 +184,13 @@ def with_bounds(files: Sequence[DataFile], directory: TableDirectory, table: Mir
     reader = LeafReader(directory, table)
     with ThreadPoolExecutor(_READERS) as pool:
         return list(pool.map(lambda file: file if file.low is not None else reader.with_bounds(file), files))
+
+
+def with_footers(files: Sequence[DataFile], directory: TableDirectory, table: MirroredTable) -> list[DataFile]:
+    """Return data files that have not been committed yet, as they were when they were written."""
+    reader = LeafReader(directory, table)
+    with ThreadPoolExecutor(_READERS) as pool:
+        return list(pool.map(reader.with_footer, files))
 
 
 def stored_rows(

@@ -25,7 +25,7 @@ class Chunk:
         return self.high is None
 
     def to_json(self) -> str:
-        """Return the chunk as JSON, for `TableState.chunks_done`."""
+        """Return the chunk as JSON."""
         return json.dumps([self.low, self.high], ensure_ascii=False)
 
     @classmethod

@@ -17,6 +17,7 @@ from dataclasses import replace
 from binspark.errors import ConnectionLost, Server
 from binspark.frames.format import Family
 from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.snapshot.borders import if_unchanged
 from binspark.mirror.snapshot.select import SESSION, table_name
 from binspark.replication.find import end_of_log
 from binspark.replication.position import BinlogPosition
@@ -104,7 +105,7 @@ def _has_transactions(connection: Connection, table: MirroredTable) -> bool:
 def _lock(connection: Connection, table: MirroredTable, seconds: int) -> None:
     connection.rows(f"SET SESSION lock_wait_timeout = {seconds}")
     try:
-        connection.rows(f"LOCK TABLES {table_name(table)} READ")
+        if_unchanged(lambda: connection.rows(f"LOCK TABLES {table_name(table)} READ"))
     except Server as error:
         if "(error 1205)" not in error.message:
             raise

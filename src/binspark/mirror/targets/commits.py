@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pyarrow as pa
@@ -9,6 +10,9 @@ import pyarrow as pa
 from binspark.mirror.state import TableState
 from binspark.mirror.targets.target import Commit, TableVersion, TargetError
 from binspark.position import Position
+
+_CLOCKS_SECONDS = 3600
+"""How much the clocks of a store and of this machine may differ."""
 
 
 def check_mirror(stored: TableState | None, mirror: str, address: str) -> None:
@@ -29,6 +33,13 @@ def check_mirror(stored: TableState | None, mirror: str, address: str) -> None:
 def check_commit(commit: Commit, address: str) -> None:
     """Refuse a commit to a table that this mirror does not write."""
     check_mirror(commit.base.state, commit.state.mirror, address)
+
+
+def kept_seconds(state: TableState | None, retention_seconds: float) -> float:
+    """Return how old files must be to be removed: older than a copy that is being made, which no version has yet."""
+    if state is None or state.staged is None:
+        return retention_seconds
+    return max(retention_seconds, time.time() - state.staged.began + _CLOCKS_SECONDS)
 
 
 def version_after(commit: Commit, version: int, schema: pa.Schema) -> TableVersion:

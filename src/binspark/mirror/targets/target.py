@@ -95,6 +95,10 @@ class TargetTable(Protocol):
         """Return the newest version, or the one of a cut: an error says if it was cleaned up."""
         ...
 
+    def directory_at(self, version: int) -> TableDirectory:
+        """Return where the data files of a version are: columns may have had other numbers than they have now."""
+        ...
+
     def needs_rewrite(self, change: SchemaChange) -> bool:
         """Return whether all data files have to be written anew, in the same commit, for a schema change."""
         ...
@@ -110,6 +114,7 @@ class TargetTable(Protocol):
     def clean_up(self, retention_seconds: float, needed: Collection[int] | None = None) -> int:
         """Remove versions, and files that no version needs, older than this. Return how many data files that were.
 
+        The files of a copy that is being made (`TableState.staged`) stay.
         A version counts from when it was replaced. This may make a new version: read it before the next commit.
 
         needed   the versions to which cuts refer, if that is known: where a format pays for each version with every

@@ -15,7 +15,7 @@ from binspark.mirror.column_changes import AddColumn, SchemaChange
 from binspark.mirror.data_file import DataFile, TableDirectory
 from binspark.mirror.filesystem import open_directory
 from binspark.mirror.state import TableState
-from binspark.mirror.targets.commits import check_commit, version_after
+from binspark.mirror.targets.commits import check_commit, kept_seconds, version_after
 from binspark.mirror.targets.delta.errors import delta_errors
 from binspark.mirror.targets.delta.log import (
     commit_properties,
@@ -78,6 +78,10 @@ class DeltaTargetTable:
                 foreign=tuple(foreign_commits(table, directory, self._schema_of)),
             )
 
+    def directory_at(self, version: int) -> TableDirectory:  # noqa: ARG002 (Delta has no numbers of columns)
+        """Return where the data files of a version are."""
+        return self.directory
+
     def needs_rewrite(self, change: SchemaChange) -> bool:
         """Return whether all data files have to be written anew: for all but new columns, which become the last."""
         return not only_adds(change)
@@ -106,6 +110,7 @@ class DeltaTargetTable:
     def clean_up(self, retention_seconds: float, needed: Collection[int] | None = None) -> int:  # noqa: ARG002
         """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
         version = self.read()
+        retention_seconds = kept_seconds(version.state, retention_seconds)
         with delta_errors(self._uri, self._storage):
             table = self._at(version)
             removed = _vacuum(table, math.ceil(retention_seconds / _HOUR))

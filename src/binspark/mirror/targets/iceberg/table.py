@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.manifest import DataFile as IcebergFile
+from pyiceberg.schema import Schema
 from pyiceberg.table import Table, Transaction
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRefType
@@ -27,7 +29,7 @@ from pyiceberg.table.update import (
 from binspark.files.storage.options import Storage
 from binspark.mirror.column_changes import SchemaChange
 from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.targets.commits import check_commit, version_after
+from binspark.mirror.targets.commits import check_commit, kept_seconds, version_after
 from binspark.mirror.targets.iceberg.clean_up import expire, remove_orphans
 from binspark.mirror.targets.iceberg.errors import iceberg_errors
 from binspark.mirror.targets.iceberg.files import check_writable, known_files, new_files, relative_path
@@ -80,16 +82,18 @@ class IcebergTargetTable:
             manifests = read_manifests(snapshot, self._table.io)
             if version is None:
                 self._version, self._manifests = _number(snapshot), manifests
-            schema = metadata.schema()
-            if version is not None and snapshot is not None and snapshot.schema_id is not None:
-                schema = next(each for each in metadata.schemas if each.schema_id == snapshot.schema_id)
             return TableVersion(
                 version=_number(snapshot),
-                schema=arrow_schema(schema),
+                schema=arrow_schema(metadata.schema() if version is None else _schema_at(metadata, snapshot)),
                 state=read_state(metadata, snapshot),
                 files=tuple(known_files(metadata.location, manifests)),
                 foreign=tuple(foreign_commits(metadata, snapshot)),
             )
+
+    def directory_at(self, version: int) -> TableDirectory:
+        """Return where the data files of a version are, with the numbers that columns had then."""
+        metadata = self._table.metadata
+        return replace(self.directory, field_ids=field_ids(_schema_at(metadata, self._snapshot(version))))
 
     def needs_rewrite(self, change: SchemaChange) -> bool:
         """Return whether all data files have to be written anew: if a type changes in another way than widening."""
@@ -123,8 +127,10 @@ class IcebergTargetTable:
     def clean_up(self, retention_seconds: float, needed: Collection[int] | None = None) -> int:
         """Remove versions, and files that no version needs, older than this. Return how many data files that were."""
         with iceberg_errors(self._address, self._storage):
-            self._table = expire(self._catalog.load_table(self._table.name()), retention_seconds, needed)
-            return remove_orphans(self._table, self._storage, retention_seconds)
+            table = self._catalog.load_table(self._table.name())
+            seconds = kept_seconds(read_state(table.metadata, table.metadata.current_snapshot()), retention_seconds)
+            self._table = expire(table, seconds, needed)
+            return remove_orphans(self._table, self._storage, seconds)
 
     def _changed(self, commit: Commit) -> tuple[TableMetadata, tuple[TableUpdate, ...]]:
         """Return the metadata after a commit's changes of columns and properties, and these as updates."""
@@ -172,6 +178,12 @@ class IcebergTargetTable:
         if snapshot is None:
             raise TargetError(f"snapshot {version} is not there any more", Position(file=self._address))
         return snapshot
+
+
+def _schema_at(metadata: TableMetadata, snapshot: Snapshot | None) -> Schema:
+    if snapshot is None or snapshot.schema_id is None:
+        return metadata.schema()
+    return next(each for each in metadata.schemas if each.schema_id == snapshot.schema_id)
 
 
 def _number(snapshot: Snapshot | None) -> int:

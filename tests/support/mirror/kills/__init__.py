@@ -1,0 +1,1 @@
+"""Mirrors that are killed while a random workload changes their source."""

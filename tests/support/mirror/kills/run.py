@@ -1,0 +1,223 @@
+"""Rounds of a mirror that is killed again and again while its source changes, then compared with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+
+from binspark.mirror.targets.parse import Format
+from binspark.testing.servers import Server
+from tests.support.mirror.kills.compare import differences
+from tests.support.mirror.kills.mirror_process import ProcessOptions
+from tests.support.mirror.kills.random_load import LoadCount, RandomLoad, ServerLost
+from tests.support.mirror.tables import reached
+
+_PROCESS = "tests.support.mirror.kills.mirror_process"
+_ENDS_SECONDS = 300.0
+
+
+class MirrorsDiffer(AssertionError):
+    """A mirror that was killed does not equal its source, or cannot go on."""
+
+
+@dataclass
+class KillCount:
+    """What was done: rounds that were compared, processes that were killed, and the workload."""
+
+    rounds: int = 0
+    kills: int = 0
+    kills_between_steps: int = 0
+    server_kills: int = 0
+    worker_kills: int = 0
+    rows_compared: int = 0
+    load: LoadCount = field(default_factory=LoadCount)
+
+    @property
+    def total(self) -> int:
+        """All kills."""
+        return self.kills + self.kills_between_steps + self.server_kills + self.worker_kills
+
+    def describe(self) -> str:
+        """Return the counts in one line."""
+        kinds = f"{self.kills} at any moment, {self.kills_between_steps} between steps"
+        others = f"{self.server_kills} of the server, {self.worker_kills} of Python workers"
+        load = f"{self.load.transactions} transactions, {self.load.rows} rows changed"
+        return (
+            f"rounds {self.rounds}, kills {self.total} ({kinds}, {others}), {load}, {self.rows_compared} rows compared"
+        )
+
+
+class KillRun:
+    """A server, a target, and a mirror from one to the other. The same seed gives the same statements and kills."""
+
+    def __init__(self, server: Server, lake: Path, kind: Format, seed: int, *, spark: bool = False) -> None:
+        self.count = KillCount()
+        self._server = server
+        self._lake = lake
+        self._kind = kind
+        self._rng = Random(seed)
+        self._database = f"kills_{seed}"
+        self._spark = spark
+        self._load = RandomLoad(server, Random(seed), self._database)
+        self.count.load = self._load.count
+        self._options = ProcessOptions(
+            server.port,
+            str(lake),
+            kind.value,
+            f"{self._database}.*",
+            on_drop=self._rng.choice(("keep", "drop")),
+            apply_bytes=self._rng.choice((20_000, 1 << 20)),
+            rows_per_chunk=self._rng.choice((7, 50, 1000)),
+            memory_bytes=self._rng.choice((1 << 16, 1 << 20)),
+        )
+        self._log = lake.parent / f"{lake.name}.log"
+        self._load.begin()
+
+    def round(self, kills: int, *, kill_server: bool = False) -> None:
+        """Kill the mirror this often while the source changes; then let it finish, and compare."""
+        with self._changing():
+            for _ in range(kills):
+                self._killed_mirror()
+        if kill_server:
+            self._kill_server()
+        self._finish()
+        found, rows = differences(reached(self._server), self._lake, self._database, self._kind)
+        if found:
+            raise MirrorsDiffer("; ".join(found))
+        self.count.rounds += 1
+        self.count.rows_compared += rows
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Let the workload run meanwhile."""
+        stopped, failed = threading.Event(), []
+
+        def work() -> None:
+            try:
+                self._load.connect()
+                while not stopped.is_set():
+                    self._load.step()
+                    time.sleep(0.004)
+                self._load.end()
+            except Exception as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            yield
+        finally:
+            stopped.set()
+            thread.join()
+        if failed:
+            raise failed[0]
+
+    def _killed_mirror(self) -> None:
+        """Start a mirror, and kill it at a random moment, or let it kill itself between two random steps."""
+        between_steps = self._rng.random() < 0.4
+        options = replace(self._options, kill_at=self._rng.randint(1, 30) if between_steps else 0, spark=self._spark)
+        seconds = self._rng.choice((self._rng.uniform(0, 0.5), self._rng.uniform(0, 4.0)))
+        with self._started(options) as process:
+            if between_steps:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(12)
+            else:
+                self._wait_until_ready(process)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(seconds + (10 if self._spark else 0))
+            if self._spark and process.poll() is None and self._rng.random() < 0.5:
+                self._kill_worker(process)
+            if process.poll() is None:
+                process.kill()
+            code = process.wait()
+        if code != -signal.SIGKILL:
+            raise MirrorsDiffer(f"the mirror ended with {code}: {self._said()}")
+        if between_steps:
+            self.count.kills_between_steps += 1
+        else:
+            self.count.kills += 1
+
+    def _kill_worker(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill a Python worker of Spark, and give the mirror a moment to notice."""
+        workers = [pid for pid, line in _descendants(process.pid) if "pyspark.daemon" in line]
+        if workers:
+            with suppress(ProcessLookupError):
+                os.kill(workers[-1], signal.SIGKILL)
+            self.count.worker_kills += 1
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(3)
+
+    def _kill_server(self) -> None:
+        """Kill the server while the mirror follows it and the workload runs, start it again, and let both go on."""
+        with self._started(self._options) as process:
+            self._wait_until_ready(process)
+            self._load.connect()
+            killing = threading.Timer(self._rng.uniform(0.2, 3), self._server.kill)
+            killing.start()
+            with suppress(ServerLost):
+                while True:
+                    self._load.step()
+            killing.join()
+            self._server.launch()
+            self.count.server_kills += 1
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(self._rng.uniform(0, 4))
+            if process.poll() is not None and "ConnectionLost" not in self._said():
+                raise MirrorsDiffer(f"the mirror ended with {process.returncode} without its server: {self._said()}")
+            process.kill()
+
+    def _finish(self) -> None:
+        """Let the mirror apply everything that is left."""
+        self._load.connect()
+        self._load.end()
+        with self._started(replace(self._options, once=True, spark=self._spark)) as process:
+            try:
+                code = process.wait(_ENDS_SECONDS)
+            except subprocess.TimeoutExpired:
+                raise MirrorsDiffer(f"the mirror does not end in {_ENDS_SECONDS:.0f} s: {self._said()}") from None
+        if code:
+            raise MirrorsDiffer(f"the mirror ended with {code}: {self._said()}")
+
+    @contextmanager
+    def _started(self, options: ProcessOptions) -> Iterator[subprocess.Popen[bytes]]:
+        with self._log.open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", _PROCESS, options.to_json()], stdout=subprocess.PIPE, stderr=log
+            )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            for pid, _ in _descendants(process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    @staticmethod
+    def _wait_until_ready(process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None
+        process.stdout.readline()
+
+    def _said(self) -> str:
+        return self._log.read_text(errors="replace")[-3000:]
+
+
+def _descendants(pid: int) -> list[tuple[int, str]]:
+    """Return the processes that a process has started, and those that they have started, with their command lines."""
+    found: list[tuple[int, str]] = []
+    for path in Path("/proc").glob(f"{pid}/task/*/children"):
+        with suppress(OSError, ValueError):
+            for child in map(int, path.read_text().split()):
+                line = Path(f"/proc/{child}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                found += [(child, line), *_descendants(child)]
+    return found
