@@ -24,9 +24,10 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import binspark
-from benchmarks.mirror.pipeline import cpu_seconds, fill, statement
+from benchmarks.mirror.pipeline import cpu_seconds, fill, mirror, statement
 from benchmarks.workloads import FAST_SERVER
 from binspark.mirror.progress import Report
+from binspark.options.server import ServerArguments
 from binspark.testing.servers import MySQL, Server, start
 
 ROWS = 200_000
@@ -99,7 +100,7 @@ def write(server: Server, rate: int, seconds: float, name: str, go: Event, resul
 
 def measure(server: Server, target: Path, rate: int, apply_seconds: float, seconds: float) -> None:
     """Let a mirror follow a writer, and print its lag."""
-    source = {"host": "127.0.0.1", "port": server.port, "user": "root"}
+    source: ServerArguments = {"host": "127.0.0.1", "port": server.port, "user": "root"}
     reached, context = Reached(), multiprocessing.get_context("fork")
     followed = binspark.open_mirror(
         None, source, target, "shop.*", on_report=reached.note, once=False, apply_every=apply_seconds
@@ -147,8 +148,8 @@ def main() -> None:
         start(MySQL, {**FAST_SERVER, "binlog-row-metadata": "FULL"}) as server,
     ):
         fill(server, ROWS)
-        target, source = Path(folder) / "lake", {"host": "127.0.0.1", "port": server.port, "user": "root"}
-        binspark.mirror(None, source, target, "shop.*")  # copies the table
+        target = Path(folder) / "lake"
+        mirror(server, target)  # copies the table
         for rate in options.rates:
             for apply_seconds in options.apply_every:
                 measure(server, target, rate, apply_seconds, options.seconds)
