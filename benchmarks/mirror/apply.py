@@ -5,6 +5,9 @@ without Spark. delta-rs is given the last change of each key: it refuses more th
 all threads) are the median of the batches. Bytes written are counted per changed byte: those of new data files, by the
 bytes of the changed rows in the files of the table. At the end both tables are compared, row by row.
 
+`--jar` adds `MERGE` of Delta's own jar in Spark 4.2, with and without deletion vectors, which is given the changes as a
+Parquet file; the CPU seconds are those of its JVM, and the first batch, when Java is slow, is not counted for anyone.
+
 `--memory` applies 10 million rows to an empty table in one batch, in a process of its own, and prints its peak memory.
 """
 
@@ -17,6 +20,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -27,6 +31,7 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable, write_deltalake
 
 from benchmarks.memory import peak_bytes
+from benchmarks.mirror.delta_jar import JarMerge
 from benchmarks.mirror.orders import ORDERS, SCHEMA, WORKLOADS, Workload, changes, records, rows, table_rows
 from binspark.mirror.change_records import OP, RecordOp, row_columns
 from binspark.mirror.data_file import DataFile
@@ -35,6 +40,7 @@ from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import Commit
 from binspark.replication.position import BinlogPosition
+from tools.delta_spark import DeltaSpark, start_delta_spark
 
 SIZES = (100_000, 1_000_000)
 CHANGES = 100_000
@@ -55,8 +61,26 @@ class Mirror(Protocol):
     def apply(self, batch: pa.RecordBatch) -> None:
         """Apply changes, and commit them."""
 
+    def cpu_seconds(self) -> float:
+        """Return the CPU time that it has taken so far."""
 
-class Leaves:
+    def finish(self) -> None:
+        """Make the table readable for everybody."""
+
+
+class InProcess:
+    """What runs in this process."""
+
+    def cpu_seconds(self) -> float:
+        """Return the CPU time of this process."""
+        now = os.times()
+        return now.user + now.system
+
+    def finish(self) -> None:
+        """Everybody can read the table."""
+
+
+class Leaves(InProcess):
     """What the mirror does on the driver and on executors, in one process."""
 
     name = "binspark leaves"
@@ -87,7 +111,7 @@ class Leaves:
         self._limits = LeafLimits().of_table(size)
 
 
-class DeltaMerge:
+class DeltaMerge(InProcess):
     """The `merge` of delta-rs."""
 
     name = "delta-rs merge"
@@ -126,13 +150,18 @@ class Cost:
 
 def measured(mirror: Mirror, batch: pa.RecordBatch) -> Cost:
     """Apply a batch."""
-    known, (table_bytes, table_count) = set(mirror.path.glob("*.parquet")), _size(mirror.path)
-    before, began = os.times(), time.perf_counter()
+    known, (table_bytes, table_count) = _files(mirror.path), _size(mirror.path)
+    before, began = mirror.cpu_seconds(), time.perf_counter()
     mirror.apply(batch)
-    after, ended = os.times(), time.perf_counter()
-    written = sum(path.stat().st_size for path in set(mirror.path.glob("*.parquet")) - known)
+    after, ended = mirror.cpu_seconds(), time.perf_counter()
+    written = sum(path.stat().st_size for path in _files(mirror.path) - known)
     changed = CHANGES * table_bytes / table_count
-    return Cost(after.user + after.system - before.user - before.system, ended - began, written / changed)
+    return Cost(after - before, ended - began, written / changed)
+
+
+def _files(path: Path) -> set[Path]:
+    """Return the data files and the deletion vectors of a table."""
+    return {*path.glob("*.parquet"), *path.glob("*.bin")}
 
 
 def _size(path: Path) -> tuple[int, int]:
@@ -140,10 +169,12 @@ def _size(path: Path) -> tuple[int, int]:
     return pc.sum(actions["size_bytes"]).as_py(), pc.sum(actions["num_records"]).as_py()
 
 
-def run(workload: Workload, count: int, batches: int) -> None:
+def run(workload: Workload, count: int, batches: int, spark: DeltaSpark | None) -> None:
     """Apply batches by all of them, in turn, and print what it cost."""
     with tempfile.TemporaryDirectory() as folder:
         mirrors: list[Mirror] = [Leaves(Path(folder) / "leaves"), DeltaMerge(Path(folder) / "merge")]
+        if spark is not None:
+            mirrors += [JarMerge(spark, Path(folder) / f"jar-{vectors}", vectors) for vectors in (False, True)]
         for mirror in mirrors:
             mirror.fill(count)
         costs: dict[str, list[Cost]] = {mirror.name: [] for mirror in mirrors}
@@ -153,11 +184,13 @@ def run(workload: Workload, count: int, batches: int) -> None:
             for mirror in mirrors:
                 given = batch if isinstance(mirror, Leaves) else reduced
                 costs[mirror.name].append(measured(mirror, given))
-        one, other = (sorted_rows(mirror.path) for mirror in mirrors)
-        if one != other:
-            raise SystemExit(f"{workload.name}: the tables differ")
+        warm = 0 if spark is None else 1
         for mirror in mirrors:
-            _print(workload, count, mirror, costs[mirror.name])
+            _print(workload, count, mirror, costs[mirror.name][warm:])
+            mirror.finish()
+        first, *others = (sorted_rows(mirror.path) for mirror in mirrors)
+        if any(other != first for other in others):
+            raise SystemExit(f"{workload.name}: the tables differ")
 
 
 def sorted_rows(path: Path) -> pa.Table:
@@ -171,7 +204,7 @@ def _print(workload: Workload, count: int, mirror: Mirror, costs: list[Cost]) ->
     )
     size, _ = _size(mirror.path)
     print(
-        f"{count:>10,} rows  {workload.name:<10}  {mirror.name:<15}  {cpu:6.2f} CPU s"
+        f"{count:>10,} rows  {workload.name:<10}  {mirror.name:<24}  {cpu:6.2f} CPU s"
         f"  {CHANGES / cpu:9,.0f} changes/CPU s  {seconds:6.2f} s  {written:6.2f} bytes written per changed byte"
         f"  {size / 1e6:6.1f} MB",
         flush=True,
@@ -210,6 +243,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="*", default=list(SIZES), help="the sizes of the table")
     parser.add_argument("--batches", type=int, default=BATCHES)
+    parser.add_argument("--workloads", nargs="*", default=[workload.name for workload in WORKLOADS])
+    parser.add_argument("--jar", action="store_true", help="measure Delta's own jar, too")
     parser.add_argument("--memory", action="store_true", help="measure memory instead")
     options = parser.parse_args()
     if options.memory:
@@ -218,9 +253,10 @@ def main() -> None:
             process.start()
             process.join()
         return
-    for count in options.rows:
-        for workload in WORKLOADS:
-            run(workload, count, options.batches)
+    with start_delta_spark("2g") if options.jar else nullcontext() as spark:
+        for count in options.rows:
+            for workload in (workload for workload in WORKLOADS if workload.name in options.workloads):
+                run(workload, count, options.batches + (spark is not None), spark)
 
 
 if __name__ == "__main__":
