@@ -254,3 +254,19 @@ def test_a_table_like_one_that_is_copied_again_has_the_columns_of_its_time(
         mysql.query(f"DROP TABLE {orders}")
     run_mirror(mysql, lake, f"{database}.*")
     assert_equal(mysql, lake, alike, *([] if goes else [orders]))
+
+
+@pytest.mark.mysql
+def test_a_table_like_one_that_is_not_mirrored_has_the_columns_of_its_time(
+    mysql: Server, database: str, lake: Path
+) -> None:
+    create_orders(mysql, database)
+    mysql.query(f"CREATE TABLE {database}.model (id INT PRIMARY KEY, name VARCHAR(9))")
+    run_mirror(mysql, lake, f"{database}.[ao]*")
+    mysql.query(f"CREATE TABLE {database}.alike LIKE {database}.model")
+    mysql.query(f"CREATE TABLE {database}.alike_too LIKE {database}.alike")
+    mysql.query(f"INSERT INTO {database}.alike_too VALUES (1, 'one')")
+    mysql.query(f"ALTER TABLE {database}.model ADD COLUMN extra INT FIRST")
+    mysql.query(f"DROP TABLE {database}.alike")
+    run_mirror(mysql, lake, f"{database}.[ao]*")
+    assert_equal(mysql, lake, f"{database}.alike_too")

@@ -72,7 +72,7 @@ class Mirror:
         self._is_reached = self._has_dump = False
         self._copies_missing = False
         self.tables = MirroredTables(target, patterns, settings)
-        self.statements = StatementApplier(self.tables)
+        self.statements = StatementApplier(self.tables, has_server=source.config is not None)
         self.progress = MirrorProgress()
         self._history = _history(target, patterns, settings) if settings.history else None
         self._applier = RangeApplier(

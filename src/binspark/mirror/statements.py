@@ -52,11 +52,13 @@ _MOVING = "__binspark_moving"
 class StatementApplier:
     """Makes the changes of statements in the tables of a mirror.
 
-    missing   tables that the source has and the mirror has not: their rows have to be copied
+    missing      tables that the source has and the mirror has not: their rows have to be copied
+    has_server   whether tables can be copied. If not, all that is known of tables comes from the log
     """
 
-    def __init__(self, tables: MirroredTables) -> None:
+    def __init__(self, tables: MirroredTables, *, has_server: bool) -> None:
         self._tables = tables
+        self._has_server = has_server
         self.missing: set[TableName] = set()
         self._left: set[TableName] = set()
 
@@ -142,8 +144,8 @@ class StatementApplier:
             return
         if not self._tables.patterns.wants(change.name) or (exists and change.if_not_exists):
             return
-        if isinstance(change, CopyTable) and self._is_ahead(change.model, statement):
-            self._copy_again(change.name, f"{change.model}, which it is like, was copied later")
+        if isinstance(change, CopyTable) and self._may_be_ahead(change.model, statement):
+            self._copy_again(change.name, f"{change.model}, which it is like, may have had other columns then")
             return
         catalog = self._after(statement)
         definition = catalog.tables.get(change.name)
@@ -152,10 +154,15 @@ class StatementApplier:
             return
         self._tables.create(change.name, replace(definition, certain=True), position, Phase.CURRENT)
 
-    def _is_ahead(self, name: TableName, statement: Statement) -> bool:
-        """Return whether the definition of a table is that of a position after a statement."""
+    def _may_be_ahead(self, name: TableName, statement: Statement) -> bool:
+        """Return whether the definition of a table may be that of a position after a statement.
+
+        That of a table which is not mirrored is as the server has it now.
+        """
         table = self._tables.find(name)
-        return table is not None and not statement.position.reaches(table.position)
+        if table is None:
+            return self._has_server
+        return not statement.position.reaches(table.position)
 
     def _drop(self, table: OpenTable, statement: Statement) -> None:
         if self._tables.settings.on_drop is DropMode.DROP:
