@@ -270,3 +270,18 @@ def test_a_table_like_one_that_is_not_mirrored_has_the_columns_of_its_time(
     mysql.query(f"DROP TABLE {database}.alike")
     run_mirror(mysql, lake, f"{database}.[ao]*")
     assert_equal(mysql, lake, f"{database}.alike_too")
+
+
+@pytest.mark.mysql
+def test_a_table_like_one_that_is_gone_before_it_is_copied_again_has_the_columns_of_its_time(
+    mysql: Server, database: str, lake: Path
+) -> None:
+    orders = create_orders(mysql, database)
+    run_mirror(mysql, lake, f"{database}.*")
+    mysql.query(f"ALTER TABLE {orders} ADD twice INT AS (amount * 2) STORED")
+    mysql.query(f"CREATE TABLE {database}.other (id INT PRIMARY KEY)")
+    mysql.query(f"CREATE TABLE {database}.alike LIKE {orders}")
+    mysql.query(f"INSERT INTO {database}.alike (id, amount) VALUES (1, 2)")
+    mysql.query(f"DROP TABLE {orders}")
+    run_mirror(mysql, lake, f"{database}.*")
+    assert_equal(mysql, lake, f"{database}.alike", f"{database}.other")

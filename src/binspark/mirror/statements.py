@@ -110,7 +110,7 @@ class StatementApplier:
         self._note_missing(change)
         self._tables.apply(change, statement.origin)
         for table in self._tables:
-            is_known = table.name not in self.missing
+            is_known = table.name not in self.missing and table.state.phase is not Phase.DROPPED
             if is_known and self._tables.catalog.tables.get(table.source_name) != table.definition:
                 self._tables.define(table.source_name, table.definition)
 
@@ -157,10 +157,11 @@ class StatementApplier:
     def _may_be_ahead(self, name: TableName, statement: Statement) -> bool:
         """Return whether the definition of a table may be that of a position after a statement.
 
-        That of a table which is not mirrored is as the server has it now.
+        That of a table which is not mirrored is as the server has it now. That of one which will be dropped is as it
+        was when a copy of it was abandoned.
         """
         table = self._tables.find(name)
-        if table is None:
+        if table is None or table.state.phase is Phase.DROPPED:
             return self._has_server
         return not statement.position.reaches(table.position)
 

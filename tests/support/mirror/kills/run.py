@@ -196,10 +196,13 @@ class KillRun:
         try:
             yield process
         finally:
+            others = _descendants(process.pid)
             if process.poll() is None:
                 process.kill()
             process.wait()
-            for pid, _ in _descendants(process.pid):
+            assert process.stdout is not None
+            process.stdout.close()
+            for pid, _ in others:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 
