@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -53,6 +54,17 @@ def interrupted(server: Server, lake: Path, tables: str, happens: Callable[[], N
     return Mirror(source, parse_target(str(lake)), patterns, settings, spark_runner=lambda: runner)
 
 
+def purge_all_but_the_last(server: Server) -> None:
+    """Purge logs. MariaDB keeps those that a connection which has just ended may still read, and says nothing."""
+    for _ in range(200):
+        logs = server.query("SHOW BINARY LOGS")
+        if len(logs) == 1:
+            return
+        server.query(f"PURGE BINARY LOGS TO '{logs[-1][0]}'")
+        time.sleep(0.05)
+    raise AssertionError(f"the server keeps {logs}")
+
+
 @each_family
 def test_purged_logs_are_named_with_the_way_out(family: Family, start_server: StartServer, lake: Path) -> None:
     server = start_server(family)
@@ -61,7 +73,7 @@ def test_purged_logs_are_named_with_the_way_out(family: Family, start_server: St
     server.query(f"UPDATE {orders} SET amount = 0")
     server.query("FLUSH BINARY LOGS")
     server.query("FLUSH BINARY LOGS")
-    server.query(f"PURGE BINARY LOGS TO '{server.query('SHOW BINARY LOGS')[-1][0]}'")
+    purge_all_but_the_last(server)
     with pytest.raises(Purged, match=r"copy its tables again with --resnapshot shop\.orders"):
         run_mirror(server, lake, "shop.*")
     run_mirror(server, lake, "shop.*", resnapshot=("shop.orders",))
