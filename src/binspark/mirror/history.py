@@ -15,7 +15,7 @@ import pyarrow as pa
 from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
 from binspark.columns.selection import Selection
 from binspark.errors import SchemaError
-from binspark.mirror.change_records import ABSENT, FROM, RecordOp, record_schema
+from binspark.mirror.change_records import RecordOp, complete_records
 from binspark.mirror.keys import row_keys
 from binspark.mirror.leaves import LeafLimits, plan_tasks, rewrite, with_bounds
 from binspark.mirror.mirrored_table import HISTORY, MirroredTable
@@ -104,20 +104,11 @@ class ChangeHistory:
         return version.state
 
     def _records(self, reads: Iterable[ReadTask]) -> Iterator[pa.RecordBatch]:
-        schema = record_schema(self._table.schema)
         for read in reads:
             for batch in self._view.read(read.part, reader_of(read.part, read.history)):
                 rows = batch.cast(self._table.schema)
-                count = rows.num_rows
-                if count:
-                    arrays = [
-                        row_keys(self._table, rows),
-                        rows.column(_SEQ),
-                        pa.repeat(pa.scalar(int(RecordOp.PUT), pa.int8()), count),
-                        *(pa.nulls(count, schema.field(name).type) for name in (ABSENT, FROM)),
-                        *rows.columns,
-                    ]
-                    yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+                if rows.num_rows:
+                    yield complete_records(row_keys(self._table, rows), rows.column(_SEQ), RecordOp.PUT, rows)
 
 
 class _Counted:
