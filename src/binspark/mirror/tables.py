@@ -57,7 +57,7 @@ class MirroredTables:
             opened = [table for table in found if table is not None]
         self._tables = {table.name: table for table in opened}
         self.catalog = catalog_of(((table.source_name, table.definition) for table in opened), databases)
-        cut, self._reached = self.target.last_cut(), None
+        cut, self._reached = self.target.cuts.last(), None
         self._last_number = -1 if cut is None else cut.number
         is_copied = bool(fresh) or any(table.state.phase is Phase.SNAPSHOT for table in opened)
         if cut is not None and opened and (not is_copied or any(table.is_applied for table in opened)):
@@ -116,7 +116,7 @@ class MirroredTables:
 
     def commit_cut(self, cut: Cut) -> None:
         """Store that these versions belong together."""
-        self.target.commit_cut(cut)
+        self.target.cuts.append(cut)
         self._last_number, self._reached = cut.number, BinlogPosition.parse(cut.position)
 
     def mirrored(self, name: TableName, definition: TableDefinition) -> MirroredTable:
