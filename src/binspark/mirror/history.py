@@ -45,11 +45,8 @@ class ChangeHistory:
     version            the version of the table
     """
 
-    def __init__(
-        self, target: Target, mirror: str, tables: frozenset[str], excluded: frozenset[str], limits: LeafLimits
-    ) -> None:
+    def __init__(self, target: Target, tables: frozenset[str], excluded: frozenset[str], limits: LeafLimits) -> None:
         self._target = target
-        self._mirror = mirror
         self._limits = limits
         options = SourceOptions(rows=RowFormat.JSON, selection=Selection(tables=tables, excluded=excluded))
         schema = arrow_schema(changes_schema(options))
@@ -60,14 +57,17 @@ class ChangeHistory:
         self.position: BinlogPosition | None = None
         self.version = -1
 
-    def begin(self, start: BinlogPosition, last_cut: Cut | None) -> None:
-        """Take the table, or create it; `start` is where the log is read from. A cut says that it is without a gap."""
+    def begin(self, start: BinlogPosition, last_cut: Cut | None, mirror: str) -> None:
+        """Take the table, or create it, for a mirror; `start` is where the log is read from.
+
+        A cut says that it is without a gap.
+        """
         if self._target.table(HISTORY) is None:
-            state = TableState(self._mirror, Phase.CURRENT, start, _NO_DEFINITION, self._table.key)
+            state = TableState(mirror, Phase.CURRENT, start, _NO_DEFINITION, self._table.key)
             self._target.create(HISTORY, self._table.schema, state)
         _, version = self._read()
         state = self._state(version)
-        check_mirror(state, self._mirror, str(HISTORY))
+        check_mirror(state, mirror, str(HISTORY))
         is_in_cut = last_cut is not None and any(name == HISTORY for name, _ in last_cut.versions)
         if not state.position.reaches(start) and not is_in_cut:
             log.warning(

@@ -134,7 +134,7 @@ class Mirror:
         A mirror that has a position finds tables that it does not know: the log from there on may create them, or
         rename others to them. They are copied if it does not.
         """
-        self.tables.load(self._present(), self._wanted_again)
+        self.tables.load(self._present(), self._source, self._wanted_again)
         self._is_reached = True
         self.statements.finish()
         if self._settings.from_dump is not None and not self._has_dump:
@@ -200,7 +200,7 @@ class Mirror:
         """Apply the log, range by range."""
         start = self.tables.position or self._source.start(self._settings.start)
         if self._history is not None:
-            self._history.begin(start, self.tables.target.cuts.last())
+            self._history.begin(start, self.tables.target.cuts.last(), self.tables.mirror_id)
         goal: BinlogPosition | None = until or self._source.head()
         while not self._stop.is_set():
             if goal is not None and start.reaches(goal):
@@ -211,7 +211,7 @@ class Mirror:
                 if not self._settings.once:
                     goal = None
                     continue
-                if self.tables.position != start:
+                if self.tables.cut_position != start:
                     self._applier.cut(start)
                 break
             began = time.monotonic()
@@ -281,4 +281,4 @@ class Mirror:
 def _history(target: Target, patterns: TablePatterns, settings: MirrorSettings) -> ChangeHistory:
     from binspark.mirror.history import ChangeHistory  # needs Spark's types
 
-    return ChangeHistory(target, settings.mirror_id, patterns.tables, patterns.excluded, settings.limits)
+    return ChangeHistory(target, patterns.tables, patterns.excluded, settings.limits)

@@ -23,6 +23,10 @@ class TargetError(BinlogError):
     """A table of the target is not as the mirror needs it; the message says what to do."""
 
 
+class OtherMirror(TargetError):
+    """Another mirror writes a table, or another process of the same one."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableVersion:
     """A mirrored table as it was read.
