@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from binspark.dump.dumper import Warn
 from binspark.dump.mariadb.gtid_filter import GtidFilter, GtidOrder
 from binspark.dump.mariadb.heading import Clock
 from binspark.dump.mariadb.load_files import LoadFiles
-from binspark.dump.mariadb.printer import LogPrinter
+from binspark.dump.mariadb.printer import LogPrinter, check_printable
+from binspark.dump.mariadb.reader import LogReader
 from binspark.dump.output import Output
 from binspark.dump.settings import Base64Output, DumpSettings
-from binspark.errors import BinlogError, DecodeError, OptionError, SourceError, Truncated
+from binspark.errors import BinlogError, DecodeError, OptionError
 from binspark.event import Event, EventDecoder, GtidList
 from binspark.files.sources import LogSource
-from binspark.files.storage.store import LogFile
-from binspark.frames import ChecksumState, EventCode, Frame, Framer, HeaderFlag
-from binspark.files.read import bad_checksum
-from binspark.frames.magic import FIRST_EVENT_OFFSET
-from binspark.os_errors import describe_os_error
-from binspark.position import Position
+from binspark.frames import EventCode, Frame, HeaderFlag
+from binspark.gtid import MariadbGtid
 
-_CHUNK = 1 << 20
 _DESCRIPTION, _ROTATE = EventCode.FORMAT_DESCRIPTION, EventCode.ROTATE
 _MANY = 3
 
@@ -34,6 +28,8 @@ class MariadbDumper:
     """Writes logs as the server's own tool does."""
 
     def __init__(self, settings: DumpSettings, output: Output, warn: Warn) -> None:
+        if settings.mariadb.flashback:
+            raise OptionError("is not supported", option="--flashback")
         self._settings = settings
         self._output = output
         self._warn = warn
@@ -42,6 +38,7 @@ class MariadbDumper:
         self._files = LoadFiles(settings.local_load, warn)
         self._clock = Clock(settings.timezone)
         self._shows_positions = _shows_positions(settings)
+        self._shows_base64 = settings.base64_output in (Base64Output.AUTO, Base64Output.UNSPEC)
         self._events_to_skip = settings.offset
         self._start_time = settings.selection.start_time
         self._has_seen_gtid_list = settings.selection.start_position is not None
@@ -98,25 +95,33 @@ class MariadbDumper:
     def _dump_events(self, source: LogSource, printer: LogPrinter) -> None:
         decoder = EventDecoder(source.name)
         is_active = True
-        for frame in self._frames(source):
-            if frame.offset < source.start and not self._precedes_start(frame):
+        reader = LogReader(source, verifies_checksums=self._settings.verify_binlog_checksum)
+        for frame in reader.frames():
+            if frame.offset < source.start and not self._shows_base64:
                 continue
-            try:
-                event: Event | None = decoder.decode(frame)
-            except DecodeError:
-                if not self._settings.force_read:
-                    raise
-                event = None
+            event = self._decoded(decoder, frame)
             if event is not None:
                 is_active = self._takes_gtids(event, is_active)
             if is_active:
                 self._dump_event(source, frame, event, printer)
 
+    def _decoded(self, decoder: EventDecoder, frame: Frame) -> Event | None:
+        """Return an event; None if it cannot be read, and that is not an error."""
+        try:
+            event = decoder.decode(frame)
+            check_printable(event)
+        except DecodeError:
+            if not self._settings.force_read:
+                raise
+            return None
+        return event
+
     def _dump_event(self, source: LogSource, frame: Frame, event: Event | None, printer: LogPrinter) -> None:
         header, code = frame.header, frame.type_code
+        is_skipped = self._events_to_skip > 0 or header.timestamp < self._start_time
+        self._events_to_skip = max(self._events_to_skip - 1, 0)
         if code != _DESCRIPTION:
-            if self._events_to_skip or header.timestamp < self._start_time:
-                self._events_to_skip = max(self._events_to_skip - 1, 0)
+            if is_skipped:
                 return
             self._start_time = 0
             if code != _ROTATE and self._filter.servers.excludes(header.server_id):
@@ -135,11 +140,6 @@ class MariadbDumper:
         if code == _DESCRIPTION and header.flags & HeaderFlag.BINLOG_IN_USE and not self._settings.force_if_open:
             message = "a server is writing this log, or has crashed while it did; use --force-if-open to dump it"
             raise OptionError(f"{source.name}: {message}")
-
-    def _precedes_start(self, frame: Frame) -> bool:
-        """Return whether an event before the start is printed: the format, unless rows are not printed as base64."""
-        shows_base64 = self._settings.base64_output in (Base64Output.AUTO, Base64Output.UNSPEC)
-        return frame.type_code == _DESCRIPTION and shows_base64
 
     def _takes_gtids(self, event: Event, is_active: bool) -> bool:
         """Return whether an event belongs to a transaction that is dumped."""
@@ -162,40 +162,15 @@ class MariadbDumper:
             if not self._settings.mariadb.gtid_strict_mode and self._settings.verbose < _MANY:
                 self._order = None
             else:
-                self._record(event, gtid)
+                _record(self._order, event, gtid)
         return is_active
 
-    def _record(self, event: Event, gtid: object) -> None:
-        try:
-            self._order.record(gtid)
-        except DecodeError as error:
-            raise error.at(event.position) from None
 
-    def _frames(self, source: LogSource) -> Iterator[Frame]:
-        """Yield the events of a log; one that a server was writing may end inside an event."""
-        framer = Framer(report_checksums=True)
-        framer.verifies_checksums = self._settings.verify_binlog_checksum
-        in_use = False
-        try:
-            with source.open() as file:
-                for chunk in _chunks(file):
-                    for frame in framer.feed(chunk):
-                        if frame.checksum is ChecksumState.BAD and self._settings.verify_binlog_checksum:
-                            raise bad_checksum(frame, source.name)
-                        if frame.type_code == _DESCRIPTION:
-                            in_use = bool(frame.header.flags & HeaderFlag.BINLOG_IN_USE)
-                        yield frame
-                framer.finish()
-        except DecodeError as error:
-            if not in_use:
-                raise error.at(Position(file=source.name)) from None
-        except OSError as error:
-            raise SourceError(describe_os_error(error), Position(source.name, framer.offset)) from None
-
-
-def _chunks(file: LogFile) -> Iterator[bytes]:
-    while chunk := file.read(_CHUNK):
-        yield chunk
+def _record(order: GtidOrder, event: Event, gtid: MariadbGtid) -> None:
+    try:
+        order.record(gtid)
+    except DecodeError as error:
+        raise error.at(event.position) from None
 
 
 def _shows_positions(settings: DumpSettings) -> bool:

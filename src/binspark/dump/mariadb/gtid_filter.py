@@ -124,9 +124,7 @@ class GtidFilter:
 
     def excludes(self, gtid: MariadbGtid) -> bool:
         """Return whether a transaction is excluded. Transactions are given in the order of the log."""
-        return (
-            self._windows.excludes(gtid) or self._domains.excludes(gtid.domain) or self.servers.excludes(gtid.server)
-        )
+        return self._windows.excludes(gtid) or self._domains.excludes(gtid.domain) or self.servers.excludes(gtid.server)
 
     def warn_about_stops(self, warn: Warn) -> None:
         """Warn about stops that the logs do not contain."""
@@ -181,9 +179,7 @@ class GtidOrder:
             self._audits[gtid.domain] = _Audit(MariadbGtid(gtid.domain, 0, 0), gtid)
         elif audit.start.sequence <= gtid.sequence <= audit.last.sequence:
             if self._is_strict:
-                raise Malformed(
-                    f"GTID {gtid} after {audit.last} is out of order; use --skip-gtid-strict-mode to dump it all the same"
-                )
+                raise Malformed(f"GTID {gtid} after {audit.last} is out of order; --skip-gtid-strict-mode allows that")
             audit.late.append((gtid, audit.last))
         else:
             audit.last = gtid

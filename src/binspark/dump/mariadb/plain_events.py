@@ -34,7 +34,7 @@ _INCIDENTS = {IncidentKind.NONE: b"NOTHING", IncidentKind.LOST_EVENTS: b"LOST_EV
 
 def _rotate(event: Event) -> tuple[bytes, bytes]:
     body: Rotate = event.body
-    return b"\tRotate to %b  pos: %d\n" % (body.next_log.encode(errors="surrogateescape"), body.position), b""
+    return b"\tRotate to %b  pos: %d\n" % (body.next_file.encode(errors="surrogateescape"), body.position), b""
 
 
 def _checkpoint(event: Event) -> tuple[bytes, bytes]:
@@ -44,7 +44,7 @@ def _checkpoint(event: Event) -> tuple[bytes, bytes]:
 
 def _gtid_list(event: Event) -> tuple[bytes, bytes]:
     body: GtidList = event.body
-    gtids = sorted(body.gtids, key=lambda gtid: (gtid.domain, gtid.server, gtid.sequence))
+    gtids = sorted(body.gtids, key=lambda gtid: (gtid.domain, gtid.sequence))
     return b"\tGtid list [%b]\n" % b",\n# ".join(str(gtid).encode() for gtid in gtids), b""
 
 
@@ -77,11 +77,9 @@ def _user_value(variable: UserVar) -> bytes:
             charset = charset_name(variable.charset or 0)
             if charset is None:
                 return b"???"
-            return b"_%b 0x%b COLLATE `%b`" % (
-                charset.encode(),
-                text.hex().upper().encode(),
-                (collation_name(variable.charset or 0) or "").encode(),
-            )
+            literal = b"X'%b'" % text.hex().upper().encode() if text else b'""'
+            collation = collation_name(variable.charset or 0) or ""
+            return b"_%b %b COLLATE `%b`" % (charset.encode(), literal, collation.encode())
         case float() as number:
             return b"%.14g" % number
         case Decimal() as number:

@@ -8,7 +8,7 @@ from binspark.dump.mariadb.caches import StatementCaches
 from binspark.dump.mariadb.heading import Clock, Headings, base64_lines, identifier
 from binspark.dump.mariadb.load_files import LoadFiles
 from binspark.dump.mariadb.plain_events import PLAIN, encryption_text, ignorable_text
-from binspark.dump.mariadb.rewriting import renamed_database
+from binspark.dump.mariadb.rewriting import renamed_database, uncompressed_rows
 from binspark.dump.mariadb.rows import TableForm
 from binspark.dump.mariadb.session import END, Session, is_transaction_keyword
 from binspark.dump.mariadb.table_metadata import table_metadata
@@ -33,7 +33,6 @@ from binspark.event.status_vars import StatusCode
 from binspark.event.table_map import TableMapFlag
 from binspark.frames import EventCode as E
 from binspark.frames import Frame, HeaderFlag
-from binspark.frames.payload import deflate_block  # noqa: F401
 
 _START_OR_ROLLBACK = MariadbGtidExtraFlag.START_ALTER | MariadbGtidExtraFlag.ROLLBACK_ALTER
 _TWO_PHASE = _START_OR_ROLLBACK | MariadbGtidExtraFlag.COMMIT_ALTER
@@ -87,10 +86,8 @@ class LogPrinter:
             self._print_plain(event.frame, comment, statements)
         elif code == E.START_ENCRYPTION:
             self._caches.write_alone(encryption_text(event))
-        elif event.header.flags & HeaderFlag.IGNORABLE:
-            self._print_plain(event.frame, ignorable_text(event.header.type_code), b"")
         else:
-            raise Unsupported(f"events of type {event.header.type_code} cannot be dumped; use --force-read to skip them")
+            self._print_plain(event.frame, ignorable_text(event.header.type_code), b"")
 
     def print_unknown(self, frame: Frame) -> None:
         """Print an event that cannot be decoded."""
@@ -237,12 +234,15 @@ class LogPrinter:
         if not self._settings.mariadb.skip_annotate_row_events:
             self._annotation = event
 
-    def _print_annotation(self) -> None:
+    def _print_annotation(self, offset: int) -> None:
+        """Print the statement that caused rows. Its bytes are shown with the offset of the table map."""
         event, self._annotation = self._annotation, None
         if event is None:
             return
         body: AnnotateRows = event.body
-        head = b"# Annotate_rows:\n" if self._short else self._headings.text(event.frame) + b"\tAnnotate_rows:\n"
+        head = b"# Annotate_rows:\n"
+        if not self._short:
+            head = self._headings.text(event.frame, offset=offset) + b"\tAnnotate_rows:\n"
         lines = body.query.replace(b"\r", b"\n").split(b"\n")
         self._caches.head.append(head + b"".join(b"#Q> %b\n" % line for line in lines if line))
 
@@ -253,7 +253,7 @@ class LogPrinter:
         if self._skips_database(database) or (self._table is not None and table != self._table):
             self._ignored.add(body.table_id)
             return
-        self._print_annotation()
+        self._print_annotation(event.offset)
         data = event.frame.data
         if database in self._rewrites:
             data = renamed_database(event.frame, database, self._rewrites[database])
@@ -263,7 +263,7 @@ class LogPrinter:
         if not self._short:
             triggers = b" (has triggers)" if body.flags & TableMapFlag.HAS_TRIGGERS else b""
             caches.head.append(
-                self._headings.text(event.frame._replace(data=data))
+                self._headings.text(event.frame, data)
                 + b"\tTable_map: %b.%b mapped to number %d%b\n"
                 % (identifier(database), identifier(table), body.table_id, triggers)
             )
@@ -305,7 +305,7 @@ class LogPrinter:
         if not self._short:
             name = _ROWS_NAMES[body.operation] + (b"_compressed_rows" if kind.compressed else b"_rows")
             ending = b" flags: STMT_END_F" if body.ends_statement else b""
-            heading = self._headings.text(frame._replace(data=data))
+            heading = self._headings.text(frame, data)
             caches.head.append(heading + b"\t%b: table id %d%b\n" % (name, body.table_id, ending))
         if self._short and not self._counts_rows:
             return
@@ -328,17 +328,8 @@ class LogPrinter:
 
     def _check_format_printed(self, event: Event) -> None:
         """Refuse rows where no format was printed, without which a BINLOG statement cannot be executed."""
-        if self._has_printed_format or self._short or self._settings.base64_output is Base64Output.DECODE_ROWS:
-            return
-        if self._settings.base64_output is Base64Output.NEVER:
-            message = "rows can only be dumped as base64, which --base64-output never forbids; use decode-rows"
-            raise Unsupported(message, event.position)
-        raise Malformed("rows before any format description", event.position)
-
-
-def uncompressed_rows(frame: Frame, body: Rows) -> bytes:
-    """Return a compressed rows event as the event that it would be without compression."""
-    return frame.data
+        if self._encodes_rows and not self._has_printed_format:
+            raise Malformed("rows before any format description", event.position)
 
 
 def _gtid_comment(event: Event) -> bytes:
@@ -372,6 +363,7 @@ def _escaped(text: bytes) -> bytes:
     return b"".join(_ESCAPES.get(byte) or bytes((byte,)) for byte in text)
 
 
+_ROWS_CODES = [code for code, kind in ROWS_KINDS.items() if kind.version and not kind.partial]
 _PRINTERS: dict[int, Callable[[LogPrinter, Event], None]] = {
     E.FORMAT_DESCRIPTION: LogPrinter._print_format,
     E.MARIADB_GTID: LogPrinter._print_gtid,
@@ -382,5 +374,15 @@ _PRINTERS: dict[int, Callable[[LogPrinter, Event], None]] = {
     E.EXECUTE_LOAD_QUERY: LogPrinter._print_load_query,
     E.ANNOTATE_ROWS: LogPrinter._keep_annotation,
     E.TABLE_MAP: LogPrinter._print_table_map,
-    **dict.fromkeys((code for code, kind in ROWS_KINDS.items() if kind.version and not kind.partial), LogPrinter._print_rows),
+    **dict.fromkeys(_ROWS_CODES, LogPrinter._print_rows),
 }
+
+
+def check_printable(event: Event) -> None:
+    """Refuse an event of a type that the tool does not know, unless readers may ignore it."""
+    code = event.type_code
+    if code in _PRINTERS or code in PLAIN or code == E.START_ENCRYPTION:
+        return
+    if not event.header.flags & HeaderFlag.IGNORABLE:
+        message = f"events of type {event.header.type_code} cannot be dumped; --force-read skips them"
+        raise Unsupported(message, event.position)

@@ -122,7 +122,8 @@ class TableForm:
             is_null, nulls = nulls & 1, nulls >> 1
             if is_null:
                 continue
-            size = self._form(index).size(data, at)
+            form = self._form(index)
+            size = form.size(data, at) if form.is_counted else 0
             if size <= 0 or at + size > len(data):
                 raise _Unreadable("a row ends inside a value")
             at += size

@@ -120,11 +120,10 @@ class Session:
             return b""
         self._charsets = value
         name = (charset_name(value.client) or "").encode()
-        text = b"SET @@session.character_set_client=%b,@@session.collation_connection=%d,@@session.collation_server=%d%b"
-        if not name:
-            return b"# Ignored (Unknown charset) " + text % (b"%d" % value.client, value.connection, value.server, END)
-        settings = text % (name, value.connection, value.server, END)
-        return b"/*!\\C %b */%b%b" % (name, END, settings)
+        numbers = (value.connection, value.server)
+        collations = b"@@session.collation_connection=%d,@@session.collation_server=%d%b" % (*numbers, END)
+        client = b"SET @@session.character_set_client=%b,%b" % (name or b"%d" % value.client, collations)
+        return b"/*!\\C %b */%b%b" % (name, END, client) if name else b"# Ignored (Unknown charset) " + client
 
     def _zone_and_names(self, status: dict[int, object]) -> bytes:
         parts = []

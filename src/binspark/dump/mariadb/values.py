@@ -28,6 +28,11 @@ _FRACTION_BYTES = (0, 1, 1, 2, 2, 3, 3)
 _FRACTION_DIGITS = (0, 2, 2, 4, 4, 6, 6)
 _DATETIME_BIAS, _TIME_BIAS = 1 << 39, 1 << 23
 _LONG_STRING = 256
+_UNITS = (1_000_000, 100_000, 10_000, 1_000, 100, 10, 1)
+"""Microseconds of the last digit of a fraction, by the number of digits."""
+
+_MAX_DIGITS = 6
+_STRING_BITS = 0x30
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +41,15 @@ class ValueForm:
 
     type_name   the type, as -vv prints it
     metadata    the number that completes the type, as -vv prints it
+    is_counted  whether rows with such values can be counted without -v: the tool stops at the first geometry or
+                compressed value
     """
 
     type_name: bytes
     metadata: int
     size: Size
     text: Text
+    is_counted: bool = True
 
 
 def value_form(type_code: int, metadata: int) -> ValueForm | None:
@@ -114,12 +122,17 @@ def _decimal_groups(integer_digits: int, fraction_digits: int) -> tuple[tuple[in
     return tuple(group for group in groups if group[1])
 
 
+def _number(layout: struct.Struct, data: bytes, at: int) -> float:
+    number: float = layout.unpack_from(data, at)[0]
+    return number
+
+
 def _float(metadata: int) -> ValueForm:
-    return ValueForm(b"FLOAT", metadata, _fixed(4), lambda data, at: b"%-20g" % _FLOAT.unpack_from(data, at))
+    return ValueForm(b"FLOAT", metadata, _fixed(4), lambda data, at: b"%-20g" % _number(_FLOAT, data, at))
 
 
 def _double(metadata: int) -> ValueForm:
-    return ValueForm(b"DOUBLE", metadata, _fixed(8), lambda data, at: b"%.20g" % _DOUBLE.unpack_from(data, at))
+    return ValueForm(b"DOUBLE", metadata, _fixed(8), lambda data, at: b"%.20g" % _number(_DOUBLE, data, at))
 
 
 def _bits(data: bytes, at: int, count: int) -> bytes:
@@ -130,16 +143,12 @@ def _bits(data: bytes, at: int, count: int) -> bytes:
 
 def _bit(metadata: int) -> ValueForm:
     count = (metadata >> 8) * 8 + (metadata & 0xFF)
-    return ValueForm(
-        b"BIT(%d)" % count, metadata, _fixed((count + 7) // 8), lambda data, at: _bits(data, at, count)
-    )
+    return ValueForm(b"BIT(%d)" % count, metadata, _fixed((count + 7) // 8), lambda data, at: _bits(data, at, count))
 
 
 def _set(metadata: int) -> ValueForm:
     length = metadata & 0xFF
-    return ValueForm(
-        b"SET(%d bytes)" % length, metadata, _fixed(length), lambda data, at: _bits(data, at, 8 * length)
-    )
+    return ValueForm(b"SET(%d bytes)" % length, metadata, _fixed(length), lambda data, at: _bits(data, at, 8 * length))
 
 
 def _enum(metadata: int) -> ValueForm | None:
@@ -162,15 +171,15 @@ def _old_timestamp(metadata: int) -> ValueForm:
 def _fraction(data: bytes, at: int, digits: int) -> int:
     """Return the fraction of a second in microseconds."""
     count = _FRACTION_BYTES[digits]
-    return int.from_bytes(data[at : at + count], "big") * 10 ** (6 - _FRACTION_DIGITS[digits])
+    return int.from_bytes(data[at : at + count], "big") * _UNITS[_FRACTION_DIGITS[digits]]
 
 
 def _with_fraction(text: bytes, microseconds: int, digits: int) -> bytes:
-    return text if not digits else b"%b.%0*d" % (text, digits, microseconds // 10 ** (6 - digits))
+    return text if not digits else b"%b.%0*d" % (text, digits, microseconds // _UNITS[digits])
 
 
 def _timestamp(digits: int) -> ValueForm | None:
-    if digits > 6:
+    if digits > _MAX_DIGITS:
         return None
 
     def text(data: bytes, at: int) -> bytes:
@@ -190,7 +199,7 @@ def _old_datetime(metadata: int) -> ValueForm:
 
 
 def _datetime(digits: int) -> ValueForm | None:
-    if digits > 6:
+    if digits > _MAX_DIGITS:
         return None
 
     def text(data: bytes, at: int) -> bytes:
@@ -214,10 +223,10 @@ def _old_time(metadata: int) -> ValueForm:
 
 
 def _time(digits: int) -> ValueForm | None:
-    if digits > 6:
+    if digits > _MAX_DIGITS:
         return None
     fraction_bytes = _FRACTION_BYTES[digits]
-    unit = 10 ** (6 - _FRACTION_DIGITS[digits])
+    unit = _UNITS[_FRACTION_DIGITS[digits]]
 
     def text(data: bytes, at: int) -> bytes:
         length = 3 + fraction_bytes
@@ -257,16 +266,18 @@ _BLOBS = (b"TINYBLOB/TINYTEXT", b"BLOB/TEXT", b"MEDIUMBLOB/MEDIUMTEXT", b"LONGBL
 
 def _blob(suffix: bytes = b"") -> Callable[[int], ValueForm | None]:
     def make(length_bytes: int) -> ValueForm | None:
-        if not 1 <= length_bytes <= 4:
+        if not 1 <= length_bytes <= len(_BLOBS):
             return None
-        return ValueForm(_BLOBS[length_bytes - 1] + suffix, length_bytes, *_prefixed(length_bytes))
+        name = _BLOBS[length_bytes - 1] + suffix
+        return ValueForm(name, length_bytes, *_prefixed(length_bytes), is_counted=not suffix)
 
     return make
 
 
 def _varchar(suffix: bytes = b"") -> Callable[[int], ValueForm]:
     def make(length: int) -> ValueForm:
-        return ValueForm(b"VARSTRING(%d)%b" % (length, suffix), length, *_prefixed(1 if length < _LONG_STRING else 2))
+        name = b"VARSTRING(%d)%b" % (length, suffix)
+        return ValueForm(name, length, *_prefixed(1 if length < _LONG_STRING else 2), is_counted=not suffix)
 
     return make
 
@@ -274,9 +285,9 @@ def _varchar(suffix: bytes = b"") -> Callable[[int], ValueForm]:
 def _string(metadata: int) -> ValueForm | None:
     """Return the form of CHAR. Bits of its length that do not fit into a byte are in the byte of the real type."""
     real_type, length = metadata >> 8, metadata & 0xFF
-    if real_type and real_type & 0x30 != 0x30:
-        length |= (real_type & 0x30 ^ 0x30) << 4
-        real_type |= 0x30
+    if real_type and real_type & _STRING_BITS != _STRING_BITS:
+        length |= (real_type & _STRING_BITS ^ _STRING_BITS) << 4
+        real_type |= _STRING_BITS
         if real_type != T.STRING:
             make = _FORMS.get(real_type)
             return None if make is None or make is _string else make(metadata)
@@ -292,7 +303,7 @@ def _geometry(length_bytes: int) -> ValueForm:
     def text(data: bytes, at: int) -> bytes:
         return quoted(data[at + length_bytes : at + size(data, at)])
 
-    return ValueForm(b"GEOMETRY", length_bytes, size, text)
+    return ValueForm(b"GEOMETRY", length_bytes, size, text, is_counted=False)
 
 
 _COMPRESSED = b" COMPRESSED"
