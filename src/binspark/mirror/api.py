@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Unpack
 
 from binspark.changes.selection_options import SELECTION_OPTIONS
@@ -148,10 +149,16 @@ def open_source(source: Source, patterns: TablePatterns, storage: Storage | None
 
 
 def _spark_runner(spark: SparkSession | Callable[[], SparkSession]) -> Callable[[], Runner]:
+    opening = Lock()  # tables are copied by several threads
+
     @lru_cache(maxsize=1)
-    def runner() -> Runner:
+    def opened() -> Runner:
         from binspark.mirror.runners.spark import SparkRunner
 
         return SparkRunner(spark() if callable(spark) else spark)
+
+    def runner() -> Runner:
+        with opening:
+            return opened()
 
     return runner

@@ -173,7 +173,9 @@ class Mirror:
         interrupted = any(table.state.phase is Phase.SNAPSHOT for table in self.tables)
         if not (names or interrupted) or self._source.config is None:
             return
-        copier = self._copier = TableCopier(self._source.config, self.tables, self._copied, self._checkpoint)
+        copier = self._copier = TableCopier(
+            self._source.config, self.tables, self._copied, self._runner_of, self._checkpoint
+        )
         copier.copy(names)
         self._wanted_again -= names
         self.statements.missing -= names
@@ -264,7 +266,11 @@ class Mirror:
             table.clean_up(settings.keep_seconds, {cut[table.name] for cut in cuts if table.name in cut})
 
     def _runner_for(self, start: BinlogPosition, end: BinlogPosition) -> Runner:
-        is_small = start.file == end.file and end.offset - start.offset <= self._settings.local_bytes
+        return self._runner_of(end.offset - start.offset if start.file == end.file else None)
+
+    def _runner_of(self, size: int | None) -> Runner:
+        """Return what works on so many bytes of the log, or of a table; None for more than one log."""
+        is_small = size is not None and size <= self._settings.local_bytes
         if is_small or self._spark_runner is None:
             return LocalRunner(self._settings.limits.memory_bytes)
         return self._spark_runner()

@@ -60,7 +60,7 @@ MIRROR_OPTIONS = (
     ),
     _option(
         "local_bytes", parse=values.size, metavar="SIZE", default="64m",
-        help="Up to this size of the log, changes are applied without Spark.",
+        help="Up to this size of the log, or of a table that is copied, the mirror works without Spark.",
     ),
     _option(
         "snapshot", parse=_choice(_SNAPSHOTS), choices=_SNAPSHOTS, default="initial",
