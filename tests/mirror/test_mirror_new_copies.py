@@ -290,7 +290,7 @@ def test_a_table_without_a_key_that_is_altered_before_it_is_locked_is_copied_fro
     mysql.query(f"CREATE DATABASE {database}")
     mysql.query(f"CREATE TABLE {log} (a INT, b VARCHAR(9), c INT)")
     mysql.query(f"INSERT INTO {log} VALUES (1, 'x', 10), (2, 'y', 20)")
-    statements = iter((f"MODIFY c INT AFTER {column}" if column else "ADD d INT" for column in ("a", "")))
+    statements = iter(("MODIFY c INT AFTER a", "ADD d INT"))
 
     class Altering(ChunkCopier):
         def copy(self, table: MirroredTable, directory: TableDirectory, chunk: Chunk) -> CopiedChunk:

@@ -80,7 +80,7 @@ def real_text(value: float) -> str:
     point = len(digits) + exponent
     if digits == "0":
         return f"{minus}0"
-    if _MIN_POINT <= point and (point <= _MAX_POINT or len(digits) > point):
+    if point >= _MIN_POINT and (point <= _MAX_POINT or len(digits) > point):
         if point <= 0:
             return f"{minus}0.{'0' * -point}{digits}"
         padded = digits.ljust(point, "0")
