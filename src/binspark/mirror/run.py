@@ -134,7 +134,7 @@ class Mirror:
         A mirror that has a position finds tables that it does not know: the log from there on may create them, or
         rename others to them. They are copied if it does not.
         """
-        self.tables.load(self._present(), self._wanted_again)
+        self.tables.load(self._present(), self._source, self._wanted_again)
         self._is_reached = True
         self.statements.finish()
         if self._settings.from_dump is not None and not self._has_dump:
@@ -200,7 +200,7 @@ class Mirror:
         """Apply the log, range by range."""
         start = self.tables.position or self._source.start(self._settings.start)
         if self._history is not None:
-            self._history.begin(start, self.tables.target.last_cut())
+            self._history.begin(start, self.tables.target.cuts.last(), self.tables.mirror_id)
         goal: BinlogPosition | None = until or self._source.head()
         while not self._stop.is_set():
             if goal is not None and start.reaches(goal):
@@ -211,7 +211,7 @@ class Mirror:
                 if not self._settings.once:
                     goal = None
                     continue
-                if self.tables.position != start:
+                if self.tables.cut_position != start:
                     self._applier.cut(start)
                 break
             began = time.monotonic()
@@ -237,8 +237,8 @@ class Mirror:
             raise self._purged(error) from None
 
     def _purged(self, error: Purged) -> Purged:
-        behind = [str(table.name) for table in self.tables if table.is_applied]
-        again = " ".join(f"--resnapshot {name}" for name in behind[:3]) + (" …" if len(behind) > 3 else "")  # noqa: PLR2004
+        lagging = [str(table.name) for table in self.tables if table.is_applied]
+        again = " ".join(f"--resnapshot {name}" for name in lagging[:3]) + (" …" if len(lagging) > 3 else "")  # noqa: PLR2004
         message = f"{error.message}. The mirror needs what is gone: copy its tables again with {again}"
         return Purged(f"{message}, or give it the logs from an archive", error.position)
 
@@ -259,7 +259,7 @@ class Mirror:
         if not settings.clean_up_seconds or time.monotonic() - self._cleaned < settings.clean_up_seconds:
             return
         self._cleaned = time.monotonic()
-        cuts = [dict(cut.versions) for cut in self.tables.target.clean_up_cuts(settings.keep_seconds)]
+        cuts = [dict(cut.versions) for cut in self.tables.target.cuts.clean_up(settings.keep_seconds)]
         for table in self.tables:
             table.clean_up(settings.keep_seconds, {cut[table.name] for cut in cuts if table.name in cut})
 
@@ -281,4 +281,4 @@ class Mirror:
 def _history(target: Target, patterns: TablePatterns, settings: MirrorSettings) -> ChangeHistory:
     from binspark.mirror.history import ChangeHistory  # needs Spark's types
 
-    return ChangeHistory(target, settings.mirror_id, patterns.tables, patterns.excluded, settings.limits)
+    return ChangeHistory(target, patterns.tables, patterns.excluded, settings.limits)

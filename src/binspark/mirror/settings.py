@@ -32,7 +32,7 @@ class DropMode(StrEnum):
 class MirrorSettings:
     """How a mirror works.
 
-    mirror_id          its name, which its tables contain: another mirror does not write them
+    mirror_id          its name, which its tables contain: another mirror does not write them; None for the default
     snapshot           whether rows are copied first
     from_dump          a dump that the mirror begins with
     resnapshot         tables that are copied again, whatever they contain
@@ -52,7 +52,7 @@ class MirrorSettings:
     retry_attempts     how often a failed step is tried again, with longer and longer waits
     """
 
-    mirror_id: str = "mirror"
+    mirror_id: str | None = None
     snapshot: SnapshotMode = SnapshotMode.INITIAL
     from_dump: str | None = None
     resnapshot: tuple[str, ...] = ()

@@ -81,8 +81,9 @@ MIRROR_OPTIONS = (
         help="How many rows of a table are copied at a time.",
     ),
     _option(
-        "mirror_id", parse=values.text, metavar="NAME", default="mirror",
-        help="The name of the mirror, which its tables contain: a mirror of another name does not write them.",
+        "mirror_id", parse=values.text, metavar="NAME", default="that of the source",
+        help="The name of the mirror, which its tables contain: a mirror of another name does not write them. By "
+        "default the UUID of the server, or the directory of the logs, that the mirror began with.",
     ),
     _option(
         "on_drop", parse=_choice(_DROPS), choices=_DROPS, default="keep",
