@@ -162,7 +162,7 @@ def end_of_last_transaction(events: EventBytes, start: int) -> int:
 
     That is the rotation at the end of a file, and what MariaDB notes in between.
     """
-    view, at, end = memoryview(events.array), start - events.offset, start
+    view, at, end = events.array.data, start - events.offset, start
     while at < len(view):
         code, size = _TYPE_AND_SIZE.unpack_from(view, at)
         at += size
