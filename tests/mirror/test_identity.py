@@ -28,7 +28,7 @@ def fill(server: Server, database: str) -> str:
 def written_by(lake: Path, kind: Format = Format.DELTA) -> str:
     """Return the mirror that the tables of a target and its cuts name: one, and the same."""
     target = parse_target(str(lake), kind)
-    cut = target.last_cut()
+    cut = target.cuts.last()
     assert cut is not None
     names = {cut.mirror}
     for name in target.tables():

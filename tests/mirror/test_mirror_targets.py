@@ -48,7 +48,7 @@ def test_a_mirror_goes_on_while_old_versions_are_removed(
     run_mirror(mysql, lake, f"{database}.*", kind)
     assert_equal(mysql, lake, name, kind=kind)
     target = parse_target(str(lake), kind)
-    cut = target.last_cut()
+    cut = target.cuts.last()
     assert cut is not None
     for table, version in cut.versions:
         found = target.table(table)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from binspark.replication.position import BinlogPosition
     from binspark.server.config import ConnectionConfig
 
-_MIRROR = {option.name: option for option in MIRROR_OPTIONS}
 _ROWS = {option.name: option for option in SELECTION_OPTIONS}
 _OF_ROWS = ("exclude_tables", "zero_dates", "undecodable", "time")
 _OF_CHECKS = (*_OF_ROWS, "format", "catalog", *(option.name for option in CHECK_OPTIONS))

@@ -75,9 +75,11 @@ class RangeApplier:
     def apply(self, start: BinlogPosition, end: BinlogPosition) -> AppliedRange:
         """Apply a range, make the change of the statement that it ends with, and store the cut."""
         found = self._source.statements(start, end)
-        statements = [statement for statement in found if self._tables.patterns.concerns(statement.change)]
+        statements: list[Statement] = []
         for statement in found:
-            if statement not in statements:
+            if self._tables.patterns.concerns(statement.change):
+                statements.append(statement)
+            else:
                 self._tables.apply(statement.change, statement.origin)
         for statement in statements:
             self._statements.before_rows(statement, start)

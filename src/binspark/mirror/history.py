@@ -8,7 +8,8 @@ commit: each change is there exactly once.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import pyarrow as pa
 
@@ -16,6 +17,7 @@ from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
 from binspark.columns.selection import Selection
 from binspark.errors import SchemaError
 from binspark.mirror.change_records import RecordOp, complete_records
+from binspark.mirror.data_file import DataFile
 from binspark.mirror.keys import row_keys
 from binspark.mirror.leaves import LeafLimits, plan_tasks, rewrite, with_bounds
 from binspark.mirror.mirrored_table import HISTORY, MirroredTable
@@ -51,6 +53,7 @@ class ChangeHistory:
         self._view = ChangesView(options, schema)
         fields = [pa.field(field.name, target.column_type(field.type)) for field in schema]
         self._table = MirroredTable(TableSchema(*HISTORY, (), ()), pa.schema(fields), (_SEQ,))
+        self._files: dict[str, DataFile] = {}
         self.position: BinlogPosition | None = None
         self.version = -1
 
@@ -80,17 +83,26 @@ class ChangeHistory:
         """Append the changes of a range, unless they are there already; return how many there are."""
         if self.position is None or self.position.reaches(end):
             return 0
-        table, version = self._read()
-        files = with_bounds(version.files, table.directory, self._table)
-        # New changes come after all that are there: into the last leaf, which is filled up.
-        last = plan_tasks(files, self._limits)[-1]
         counted = _Counted(self._records(reads))
-        written = rewrite(last, table.directory, self._table, counted, self._limits)
-        if counted.rows:
+        batches = iter(counted)
+        first = next(batches, None)
+        if first is not None:
+            table, version = self._read()
+            # New changes come after all that are there: into the last leaf, which is filled up.
+            last = plan_tasks(self._with_bounds(table, version.files), self._limits)[-1]
+            written = rewrite(last, table.directory, self._table, chain([first], batches), self._limits)
             state = self._state(version).moved(end)
-            self.version = table.commit(Commit(version, state, written.added, written.removed)).version
+            committed = table.commit(Commit(version, state, written.added, written.removed))
+            self.version = committed.version
         self.position = end
         return counted.rows
+
+    def _with_bounds(self, table: TargetTable, files: Sequence[DataFile]) -> list[DataFile]:
+        """Return the files with the bounds of their keys: only those of new files are read."""
+        known = [self._files.get(file.path, file) for file in files]
+        found = with_bounds(known, table.directory, self._table)
+        self._files = {file.path: file for file in found}
+        return found
 
     def _read(self) -> tuple[TargetTable, TableVersion]:
         table = self._target.table(HISTORY)

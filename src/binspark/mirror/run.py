@@ -202,7 +202,7 @@ class Mirror:
         """Apply the log, range by range."""
         start = self.tables.position or self._source.start(self._settings.start)
         if self._history is not None:
-            self._history.begin(start, self.tables.target.last_cut(), self.tables.mirror_id)
+            self._history.begin(start, self.tables.target.cuts.last(), self.tables.mirror_id)
         goal: BinlogPosition | None = until or self._source.head()
         while not self._stop.is_set():
             if goal is not None and start.reaches(goal):
@@ -239,8 +239,8 @@ class Mirror:
             raise self._purged(error) from None
 
     def _purged(self, error: Purged) -> Purged:
-        behind = [str(table.name) for table in self.tables if table.is_applied]
-        again = " ".join(f"--resnapshot {name}" for name in behind[:3]) + (" …" if len(behind) > 3 else "")  # noqa: PLR2004
+        lagging = [str(table.name) for table in self.tables if table.is_applied]
+        again = " ".join(f"--resnapshot {name}" for name in lagging[:3]) + (" …" if len(lagging) > 3 else "")  # noqa: PLR2004
         message = f"{error.message}. The mirror needs what is gone: copy its tables again with {again}"
         return Purged(f"{message}, or give it the logs from an archive", error.position)
 
@@ -261,7 +261,7 @@ class Mirror:
         if not settings.clean_up_seconds or time.monotonic() - self._cleaned < settings.clean_up_seconds:
             return
         self._cleaned = time.monotonic()
-        cuts = [dict(cut.versions) for cut in self.tables.target.clean_up_cuts(settings.keep_seconds)]
+        cuts = [dict(cut.versions) for cut in self.tables.target.cuts.clean_up(settings.keep_seconds)]
         for table in self.tables:
             table.clean_up(settings.keep_seconds, {cut[table.name] for cut in cuts if table.name in cut})
 

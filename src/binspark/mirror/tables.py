@@ -59,7 +59,7 @@ class MirroredTables:
         with ThreadPoolExecutor(_THREADS) as pool:
             found = pool.map(lambda name: self._open_known(name, is_fresh=name in fresh), names)
             opened = [table for table in found if table is not None]
-        cut, self._reached = self.target.last_cut(), None
+        cut, self._reached = self.target.cuts.last(), None
         self._identify(source, opened, cut)
         self._tables = {table.name: table for table in opened}
         self.catalog = catalog_of(((table.source_name, table.definition) for table in opened), databases)
@@ -136,7 +136,7 @@ class MirroredTables:
 
     def commit_cut(self, cut: Cut) -> None:
         """Store that these versions belong together."""
-        self.target.commit_cut(cut)
+        self.target.cuts.append(cut)
         self._last_number, self._reached = cut.number, BinlogPosition.parse(cut.position)
 
     def mirrored(self, name: TableName, definition: TableDefinition) -> MirroredTable:

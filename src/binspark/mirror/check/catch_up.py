@@ -58,7 +58,7 @@ class CatchUp:
 
     def _positions(self) -> list[BinlogPosition]:
         """Return the positions of the table and of the last cut: the later one counts."""
-        state, cut = self._table.read().state, self._target.last_cut()
+        state, cut = self._table.read().state, self._target.cuts.last()
         known = [] if state is None else [state.position]
         return known if cut is None else [*known, BinlogPosition.parse(cut.position)]
 

@@ -61,7 +61,7 @@ def plan_chunks(
 def _next_border(
     connection: Connection, table: MirroredTable, hint: str, low: Literals | None, rows: int
 ) -> Literals | None:
-    """Return the key that is so many rows after another; None if there are not as many, or no more."""
+    """Return the key that comes `rows` rows after another; None if there are fewer, or no more."""
     columns = key_columns(table)
     # The border is the last row of a chunk, and one more row follows it: a last chunk without rows would be no use.
     sql = (
