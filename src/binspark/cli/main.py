@@ -66,6 +66,7 @@ COMMANDS = {
     "explain": ("binspark.cli.explain", "explain_command"),
     "verify": ("binspark.cli.verify", "verify_command"),
     "gtid": ("binspark.cli.gtid", "gtid_command"),
+    "diff": ("binspark.cli.diff", "diff_command"),
     "stat": ("binspark.cli.stat", "stat_command"),
     "export": ("binspark.cli.export", "export_command"),
     "archive": ("binspark.cli.archive", "archive_command"),
