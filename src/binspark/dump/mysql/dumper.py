@@ -12,6 +12,7 @@ from binspark.dump.mysql.load_files import LoadFiles
 from binspark.dump.mysql.page import DELIMITER, Page
 from binspark.dump.mysql.rewrite import DatabaseRewriter
 from binspark.dump.mysql.row_format import RowFormatCheck
+from binspark.dump.mysql.transactions import SelectedTransactions
 from binspark.dump.output import Output
 from binspark.dump.selected import SelectedTables
 from binspark.dump.settings import Base64Output, DumpSettings
@@ -78,6 +79,7 @@ class MysqlDumper:
         self._page = Page(settings, output, warn, Clock(settings.timezone))
         self._files = LoadFiles(settings.local_load)
         self._tables = SelectedTables(settings.selection)
+        self._transactions = SelectedTransactions(settings.selection)
         self._rewriter = DatabaseRewriter(settings.rewrite_db)
         self._warn = warn
         self._row_format = RowFormatCheck() if settings.require_row_format else None
@@ -131,8 +133,11 @@ class MysqlDumper:
             for frame, position in log_frames(source, verify=self._settings.verify_binlog_checksum):
                 if frame.type_code == E.FORMAT_DESCRIPTION:
                     is_active = bool(frame.header.flags & HeaderFlag.BINLOG_IN_USE)
-                if not self._process(decoder.decode(self._rewriter.rewrite(frame)), position, source.stop):
-                    return False
+                event = decoder.decode(self._rewriter.rewrite(frame))
+                for selected in self._transactions.feed(event):
+                    at = position if selected is event else selected.offset
+                    if not self._process(selected, at, source.stop):
+                        return False
         except Truncated as error:
             if not is_active or (error.position.event is None and not self._is_first_description):
                 raise
