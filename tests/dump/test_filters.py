@@ -15,12 +15,12 @@ from tests.support.dump import our_dump
 ROWS = re.compile(rb"^### (INSERT INTO|UPDATE|DELETE FROM) `(\w+)`\.`(\w+)`$", re.MULTILINE)
 
 
-def rows_of(log: Path, *options: str) -> set[tuple[bytes, bytes]]:
+def rows_of(log: Path, *options: str) -> set[tuple[str, str]]:
     """Return which operations on which tables are dumped."""
     text = our_dump([log], "-v", *options)
-    assert text.count(b"BEGIN\n") == text.count(b"\nCOMMIT")
+    assert text.count(b"\nBEGIN\n/*!*/;") == text.count(b"\nCOMMIT/*!*/;") + text.count(b"\nCOMMIT\n/*!*/;")
     assert text.count(b"BINLOG '") == text.count(b"\n'/*!*/;")
-    return {(match[1], match[3]) for match in ROWS.finditer(text)}
+    return {(match[1].decode(), f"{match[2].decode()}.{match[3].decode()}") for match in ROWS.finditer(text)}
 
 
 @pytest.mark.parametrize("case", ["mysql/multi-table", "mysql/format-row", "mysql/compressed"])
@@ -29,13 +29,13 @@ def test_tables_leave_out_the_rows_of_other_tables(case: str) -> None:
     every_table = {table for _, table in rows_of(log)}
     assert len(every_table) > 1
     one = min(every_table)
-    assert {table for _, table in rows_of(log, "--tables", f"shop.{one.decode()}")} == {one}
-    assert {table for _, table in rows_of(log, "--exclude-tables", f"shop.{one.decode()}")} == every_table - {one}
+    assert {table for _, table in rows_of(log, "--tables", one)} == {one}
+    assert {table for _, table in rows_of(log, "--exclude-tables", one)} == every_table - {one}
 
 
 def test_operations_leave_out_other_rows_events() -> None:
     log = case_logs("mysql/format-row")[0]
-    assert {operation for operation, _ in rows_of(log, "--operations", "delete")} == {b"DELETE FROM"}
+    assert {operation for operation, _ in rows_of(log, "--operations", "delete")} == {"DELETE FROM"}
 
 
 @pytest.mark.parametrize("case", ["mysql/format-row", "mysql/compressed"])
