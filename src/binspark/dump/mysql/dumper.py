@@ -64,7 +64,6 @@ _PRINTERS: dict[int, Callable[[Event, Page], None]] = {
     E.DELETE_FILE: control.print_delete_file,
     E.TRANSACTION_CONTEXT: control.print_transaction_context,
     E.VIEW_CHANGE: control.print_view_change,
-    E.IGNORABLE: control.print_ignorable,
     E.TABLE_MAP: rows.print_table_map,
     E.ROWS_QUERY: rows.print_rows_query,
     **dict.fromkeys(_ROWS, rows.print_rows),
@@ -198,7 +197,7 @@ class MysqlDumper:
             self._print_load(event)
         else:
             self._note(event)
-            _PRINTERS.get(code, control.print_unknown)(event, page)
+            self._printer(event)(event, page)
             self._check_closed(event)
             self._keep_block(event)
         page.flush_head()
@@ -224,6 +223,16 @@ class MysqlDumper:
                 "--database may omit parts of transactions, but their GTIDs are written; "
                 "--include-gtids and --exclude-gtids select complete transactions"
             )
+
+    def _printer(self, event: Event) -> Callable[[Event, Page], None]:
+        if event.type_code in _PRINTERS:
+            return _PRINTERS[event.type_code]
+        if event.header.flags & HeaderFlag.IGNORABLE:
+            return control.print_ignorable
+        if not self._settings.force_read:
+            message = f"{event.type} event, which mysqlbinlog does not print; use --force-read to continue after it"
+            raise Unsupported(message, event.position)
+        return control.print_unknown
 
     def _check_closed(self, event: Event) -> None:
         is_active = event.type_code == E.FORMAT_DESCRIPTION and bool(event.header.flags & HeaderFlag.BINLOG_IN_USE)
@@ -276,7 +285,6 @@ class MysqlDumper:
     def _print_payload(self, event: Event) -> None:
         page = self._page
         control.print_payload_start(event, page)
-        page.flush_head()
         decoder = EventDecoder(event.file)
         position = event.header.next_position
         for frame in inner_frames(event):

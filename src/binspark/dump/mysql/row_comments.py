@@ -136,6 +136,8 @@ def _value(column: ColumnPrinter, data: bytes, offset: int, diff_column: int) ->
         raise _EndOfRow(_LEFT % (b"field data is truncated;", left))
     start = offset + column.length_bytes
     size = int.from_bytes(data[offset:start], "little") if column.length_bytes else column.size
+    if column.length_bytes + size > left and not column.length_bytes:
+        raise _EndOfRow(_LEFT % (b"field data is truncated;", left))
     if column.length_bytes + size > left:
         raise _EndOfRow(_LEFT % (b"field size is set to %d, but" % (column.length_bytes + size), left))
     value = data[start : start + size]

@@ -23,8 +23,14 @@ _FIXED = {
     T.ENUM: "ENUM", T.SET: "SET", T.JSON: "JSON", T.VECTOR: "VECTOR",
 }  # fmt: skip
 _ESCAPES = (
-    (b"\\", rb"\\"), (b"\n", rb"\n"), (b"\r", rb"\r"), (b"\b", rb"\b"), (b"\t", rb"\t"), (b"'", rb"\'"), (b"\0", rb"\0"),
-)  # fmt: skip
+    (b"\\", rb"\\"),
+    (b"\n", rb"\n"),
+    (b"\r", rb"\r"),
+    (b"\b", rb"\b"),
+    (b"\t", rb"\t"),
+    (b"'", rb"\'"),
+    (b"\0", rb"\0"),
+)
 _TEMPORAL = {T.TIMESTAMP2: "TIMESTAMP", T.DATETIME2: "DATETIME", T.TIME2: "TIME"}
 _BLOBS = {
     1: ("TINYBLOB", "TINYTEXT"),
