@@ -20,6 +20,7 @@ from binspark.cli.main import COMMANDS, main
 from binspark.files.damage import SKIP_DAMAGED
 from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
 from binspark.options.option import Option, Surface
+from binspark.options.serve import SERVE_OPTIONS
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS
 from binspark.spark.options import SPARK_OPTIONS
 
@@ -120,6 +121,9 @@ def _live() -> Iterator[str]:
     yield "## Archiving a server\n"
     yield "Command `archive`; `binspark.open_archiver`.\n"
     yield from _table([_row(option) for option in ARCHIVE_OPTIONS])
+    yield "## Serving an archive\n"
+    yield _paragraph("Command `serve`; `binspark.open_server`, which takes `password`, too. See [serve.md](serve.md).")
+    yield from _table([_row(option) for option in SERVE_OPTIONS])
     yield "## Mirroring tables\n"
     yield _paragraph(
         "Command `mirror`; `binspark.mirror`. The options of the connection are those above, and `tables`, "
@@ -188,7 +192,7 @@ def click_options() -> dict[str, list[click.Option]]:
 
 
 def _commands() -> Iterator[str]:
-    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
+    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
     tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *live)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"

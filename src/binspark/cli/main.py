@@ -70,6 +70,7 @@ COMMANDS = {
     "archive": ("binspark.cli.archive", "archive_command"),
     "tail": ("binspark.cli.tail", "tail_command"),
     "mirror": ("binspark.cli.mirror", "mirror_command"),
+    "serve": ("binspark.cli.serve", "serve_command"),
     "doctor": ("binspark.cli.doctor", "doctor_command"),
     "demo": ("binspark.cli.demo", "demo_command"),
 }

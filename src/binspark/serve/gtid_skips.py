@@ -1,0 +1,69 @@
+"""Which transactions of the logs a reader has already: they are not sent."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition, MariadbState
+
+AnyGtid = Gtid | MariadbGtid | None
+
+
+class GtidSkips(Protocol):
+    """Decides for each transaction whether it is skipped. Once it is false, nothing can be skipped any more."""
+
+    def __bool__(self) -> bool: ...
+
+    def skips(self, gtid: AnyGtid) -> bool:
+        """Return whether the next transaction is skipped."""
+        ...
+
+
+class MysqlSkips:
+    """Skips the transactions of a GTID set."""
+
+    def __init__(self, gtids: GtidSet) -> None:
+        self._gtids = gtids
+
+    def __bool__(self) -> bool:
+        return bool(self._gtids)
+
+    def skips(self, gtid: AnyGtid) -> bool:
+        """Return whether the reader has a transaction."""
+        return isinstance(gtid, Gtid) and gtid in self._gtids
+
+
+class MariadbSkips:
+    """Skips each domain up to the GTID that the reader has, in the order of the log, whoever wrote it.
+
+    state  the last GTIDs of each domain and server before the next transaction that is not skipped
+    """
+
+    def __init__(self, position: MariadbPosition, before: MariadbState) -> None:
+        self._waiting = {gtid.domain: gtid for gtid in position}
+        self.state = before
+        self._sent: MariadbGtid | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def skips(self, gtid: AnyGtid) -> bool:
+        """Return whether the reader has a transaction: it comes before its GTID of the domain, or is that."""
+        if not isinstance(gtid, MariadbGtid):
+            return False
+        if self._sent is not None:
+            self.state, self._sent = self.state.add(self._sent), None
+        if self._has(gtid):
+            self.state = self.state.add(gtid)
+            return True
+        self._sent = gtid
+        return False
+
+    def _has(self, gtid: MariadbGtid) -> bool:
+        last = self._waiting.get(gtid.domain)
+        if last is None:
+            return False
+        if gtid.server != last.server or gtid.sequence < last.sequence:
+            return True
+        del self._waiting[gtid.domain]
+        return gtid.sequence == last.sequence
