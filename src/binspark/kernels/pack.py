@@ -48,8 +48,9 @@ class Packed(IntEnum):
     MORE = 1  # the next event is not complete
     FULL = 2  # there is no room for the next packet
     TRANSACTION = 3  # Python decides whether the transaction that begins next is sent
-    DAMAGED = 4  # what comes next is not an event of this log
-    MISMATCH = 5  # the checksum of the next event does not match
+    SKIPPED = 4  # after skipped events comes one that is sent
+    DAMAGED = 5  # what comes next is not an event of this log
+    MISMATCH = 6  # the checksum of the next event does not match
 
 
 @kernel
@@ -71,6 +72,8 @@ def pack(numbers: Numbers) -> int:
         if code in IDENTIFYING_CODES and numbers[Pack.FILTERS] and not numbers[Pack.IS_DECIDED]:
             return Packed.TRANSACTION
         skips = numbers[Pack.SKIPS] and code not in OUTSIDE_CODES
+        if numbers[Pack.SKIPS] and not skips:
+            return Packed.SKIPPED
         if not skips and numbers[Pack.OUT_END] - numbers[Pack.OUT_AT] < PACKET_PREFIX + size:
             return Packed.FULL
         if numbers[Pack.CHECKSUM] and not has_valid_crc32(numbers[Pack.CRC_FUNCTION], at, size):

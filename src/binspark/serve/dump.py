@@ -15,7 +15,6 @@ from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.kernels.pack import Packed
 from binspark.replication.channel import MAX_PAYLOAD, Memory
 from binspark.replication.commands import DumpFlag
-from binspark.replication.packets import EndPacket, encode_end
 from binspark.serve import errors
 from binspark.serve.channel import ClientChannel
 from binspark.serve.events import ArtificialEvents, sent_description
@@ -23,6 +22,7 @@ from binspark.serve.find import DumpStart
 from binspark.serve.gtid_skips import MariadbSkips, MysqlSkips
 from binspark.serve.logs import ArchiveLogs, ServedLog
 from binspark.serve.packer import BLOCK, OpenLog, Packer
+from binspark.serve.protocol import encode_eof
 
 _EVENT_MARK = b"\0"
 
@@ -130,6 +130,11 @@ class Dump:
             if outcome is Packed.TRANSACTION:
                 self._decide()
                 continue
+            if outcome is Packed.SKIPPED:
+                if self._has_skipped:
+                    self._report_skipped()
+                self._packer.end_skipping()
+                continue
             self._flush()
             if outcome is Packed.MORE and not self._more():
                 return not self._request.flags & DumpFlag.NON_BLOCK or self._end()
@@ -154,7 +159,7 @@ class Dump:
         skips = self._skips.skips(self._open.gtid())
         if self._has_skipped and not skips:
             self._report_skipped()
-        self._has_skipped = skips
+        self._has_skipped = skips and self._skips.reports
         self._packer.decide(skips=skips)
 
     def _report_skipped(self) -> None:
@@ -202,7 +207,7 @@ class Dump:
         """Send the end to a client that does not wait for more."""
         if self._has_skipped:
             self._report_skipped()
-        self._channel.send(encode_end(EndPacket()))
+        self._channel.send(encode_eof())
         return False
 
     # --- Nothing to send ----------------------------------------------------------------------------------------------

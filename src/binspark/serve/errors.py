@@ -121,6 +121,14 @@ def mariadb_not_found(gtid: MariadbGtid, *, has_later: bool) -> ClientError:
     return fatal(message)
 
 
+def mariadb_hole(gtid: MariadbGtid) -> ClientError:
+    """Return the error about a GTID that is not in the log, although those before and after it are."""
+    return fatal(
+        "The binlog on the master is missing the GTID requested by the slave (even though both a prior and a "
+        f"subsequent sequence number does exist), and GTID strict mode is enabled: {gtid}"
+    )
+
+
 def access_denied(user: str, host: str, *, with_password: bool) -> ClientError:
     """Return the error about a wrong user or password."""
     given = "YES" if with_password else "NO"

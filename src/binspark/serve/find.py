@@ -39,7 +39,7 @@ class StartFinder:
             return DumpStart(start.log, start.offset, MysqlSkips(gtids))
         return self._by_gtid_set(gtids)
 
-    def by_position(self, position: MariadbPosition) -> DumpStart:
+    def by_position(self, position: MariadbPosition, *, strict: bool) -> DumpStart:
         """Return where a dump begins that was requested by MariaDB's GTIDs."""
         self._check_known(position)
         for log in reversed(self._logs.all()):
@@ -47,7 +47,7 @@ class StartFinder:
             if isinstance(before, MariadbState) and _may_begin(before, position):
                 last = before.position
                 waiting = MariadbPosition.of(gtid for gtid in position if last.get(gtid.domain) != gtid)
-                return DumpStart(log, FIRST_EVENT_OFFSET, MariadbSkips(waiting, before))
+                return DumpStart(log, FIRST_EVENT_OFFSET, MariadbSkips(waiting, before, strict=strict))
         raise errors.mariadb_purged()
 
     def _by_file(self, file: str, offset: int) -> DumpStart:

@@ -138,6 +138,10 @@ class Packer:
         """Take notice that another log begins: no transaction continues."""
         self._numbers[Pack.SKIPS], self._numbers[Pack.LAST_TYPE] = 0, -1
 
+    def end_skipping(self) -> None:
+        """Send what comes next, which belongs to no transaction."""
+        self._numbers[Pack.SKIPS] = 0
+
     def decide(self, *, skips: bool) -> None:
         """Decide whether the transaction that begins next is skipped."""
         self._numbers[Pack.SKIPS], self._numbers[Pack.IS_DECIDED] = skips, 1

@@ -193,9 +193,14 @@ def encode_ok() -> bytes:
     return writer.take()
 
 
+def encode_eof() -> bytes:
+    """Encode EOF: the end of definitions, rows or events."""
+    return encode_end(EndPacket(status=_AUTOCOMMIT))
+
+
 def encode_result(result: Result) -> list[bytes]:
     """Encode a result as packets: the number of columns, their definitions, EOF, the rows, EOF."""
-    end = encode_end(EndPacket(status=_AUTOCOMMIT))
+    end = encode_eof()
     kinds = [_column_type(result.rows, index) for index in range(len(result.columns))]
     definitions = [_definition(name, kind) for name, kind in zip(result.columns, kinds, strict=True)]
     count = Writer()

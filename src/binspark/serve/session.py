@@ -225,7 +225,8 @@ class Session:
         if state is None:
             return self._service.starts.by_command(command)
         try:
-            return self._service.starts.by_position(MariadbPosition(str(state)))
+            strict = str(variables.get("slave_gtid_strict_mode")) == "1"
+            return self._service.starts.by_position(MariadbPosition(str(state)), strict=strict)
         except (DecodeError, OptionError) as error:
             raise errors.fatal(f"Failed to load slave replication state from @slave_connect_state: {error}") from None
 
