@@ -116,7 +116,7 @@ def test_a_dump_by_gtids_of_mysql_with_a_gap(family: Family, copied: Copied) -> 
 @only_mariadb
 def test_a_dump_by_gtids_of_mariadb(family: Family, copied: Copied) -> None:
     for number in (0, 1, 4, 6, 9):
-        wanted = {"slave_connect_state": copied.gtids[number], "slave_gtid_strict_mode": 0}
+        wanted: Variables = {"slave_connect_state": copied.gtids[number], "slave_gtid_strict_mode": 0}
         check_same(copied, BinlogDump(4, END, READER, ""), {**PLAIN, **wanted})
 
 

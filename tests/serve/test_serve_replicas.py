@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from tests.support.servers import StartServer, database, every_family, shared
 
 __all__ = ["database", "shared"]
 
-PASSWORD = "säcret"  # noqa: S105
+PASSWORD = "säcret"
 WORKLOAD = """
     CREATE TABLE {0}.orders (id INT AUTO_INCREMENT PRIMARY KEY, note VARCHAR(40), price DECIMAL(9,2), body LONGTEXT);
     INSERT INTO {0}.orders (note, price) VALUES ('one', 1.5), ('zwölf', 12), (NULL, -3);
@@ -92,11 +91,9 @@ class Replicated:
 
 
 @pytest.fixture
-def replicated(
-    family: Family, shared: Server, start_server: StartServer, database: str, tmp_path: Path
-) -> Iterator[Replicated]:
+def replicated(family: Family, shared: Server, start_server: StartServer, database: str, tmp_path: Path) -> Replicated:
     replica = start_server(family, {"server-id": 7, "binlog-row-metadata": "FULL"})
-    yield Replicated(shared, replica, database, tmp_path / "archive")
+    return Replicated(shared, replica, database, tmp_path / "archive")
 
 
 @every_family

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from binspark.files.log_head import LogHead
+from binspark.files.storage.store import LogFile
+from binspark.frames.header import HEADER, HEADER_LENGTH, Header
 from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.frames.resync import begins_event
 from binspark.gtid import GtidSet, MariadbGtid, MariadbPosition, MariadbState
 from binspark.replication.commands import BinlogDump, BinlogDumpGtid
 from binspark.serve import errors
 from binspark.serve.end import ArchiveEnd, EndFinder
 from binspark.serve.gtid_skips import GtidSkips, MariadbSkips, MysqlSkips
 from binspark.serve.logs import ArchiveLogs, ServedLog
+
+_U32 = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,7 @@ class StartFinder:
         with log.open() as (opened, head):
             if not opened.is_compressed and offset > opened.size:
                 raise errors.impossible_position(head.format.family, file, offset)
-            if FIRST_EVENT_OFFSET < offset < head.frame.end_offset:
+            if offset > FIRST_EVENT_OFFSET and not _may_be_event(opened, head, offset):
                 raise errors.damaged((log.name, offset), log.name, offset)
         return DumpStart(log, offset)
 
@@ -86,6 +92,17 @@ class StartFinder:
         for gtid in position:
             if gtid not in end.gtids and gtid.domain in end.gtids.domains:
                 raise errors.mariadb_not_found(gtid, has_later=_has_later(end.gtids, gtid))
+
+
+def _may_be_event(file: LogFile, head: LogHead, offset: int) -> bool:
+    """Return whether an event begins at an offset, as far as that is written."""
+    header = file.read_at(offset, HEADER_LENGTH)
+    if offset < head.frame.end_offset or len(header) < HEADER_LENGTH:
+        return offset >= head.frame.end_offset
+    fields = Header._make(HEADER.struct.unpack(header))
+    if fields.next_position == (offset + fields.event_size) & _U32:
+        return True
+    return begins_event(file.read_at, offset, file.size, head.format)
 
 
 def _of_source(gtids: GtidSet, logs: ArchiveLogs) -> GtidSet:

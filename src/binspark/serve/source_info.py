@@ -60,6 +60,7 @@ class SourceInfo:
             "hostname": socket.gethostname,
             "max_allowed_packet": lambda: 1 << 30,
             "character_set_server": lambda: "utf8mb4",
+            "lower_case_table_names": lambda: 0,
             "time_zone": lambda: "SYSTEM",
             "system_time_zone": lambda: "UTC",
             **{name: lambda: 0 for name in _SEMI_SYNC},

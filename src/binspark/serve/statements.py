@@ -32,6 +32,7 @@ _SHOW_VARIABLES = re.compile(
 _SHOW_EVENTS = re.compile(
     rf"show\s+binlog\s+events(?:\s+in\s+(?P<file>{_STRING}))?\s+limit\s+(?P<count>\d+)", re.IGNORECASE
 )
+_CATALOG = re.compile(r"(?P<columns>.*?)\s+from\s+`?information_schema`?\s*\.(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "Z": "\x1a"}
 _ACCEPTED = re.compile(r"(use\s+\S+|begin|start\s+transaction|commit|rollback|do\s+1|kill\s+.*)", re.IGNORECASE)
 
@@ -84,12 +85,14 @@ class Statements:
     # --- SELECT -------------------------------------------------------------------------------------------------------
 
     def _select(self, text: str) -> Result:
+        if catalog := _CATALOG.fullmatch(text):
+            return Result(tuple(map(_column_name, _parts(catalog["columns"]))))  # there are no tables here
         text = re.sub(r"\s+limit\s+\d+$", "", text, flags=re.IGNORECASE)
         columns, row = [], []
         for part in _parts(text):
             alias = _ALIAS.fullmatch(part)
             expression = alias[1] if alias else part
-            columns.append(alias[2].strip("`") if alias else part)
+            columns.append(_column_name(part) if alias else part)
             row.append(self._value(expression, f"SELECT {text}"))
         return Result(tuple(columns), (tuple(row),))
 
@@ -165,6 +168,12 @@ class Statements:
 
     def _replicas(self) -> Result:
         return Result(("Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"), tuple(self._source.replicas()))
+
+
+def _column_name(expression: str) -> str:
+    """Return the name of a column of a result: an alias, or the expression without the table."""
+    alias = _ALIAS.fullmatch(expression)
+    return (alias[2] if alias else expression.rpartition(".")[2]).strip("`")
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -16,10 +16,10 @@ from binspark.server.config import ConnectionConfig, connection_config
 from binspark.server.connection import connect
 
 SECONDS = 30
-PLAIN = {"master_binlog_checksum": "CRC32", "source_binlog_checksum": "CRC32", "mariadb_slave_capability": 4}
-"""What a client sets that wants events as they are in the log."""
-
 Variables = Mapping[str, str | int]
+
+PLAIN: Variables = {"master_binlog_checksum": "CRC32", "source_binlog_checksum": "CRC32", "mariadb_slave_capability": 4}
+"""What a client sets that wants events as they are in the log."""
 
 
 @contextmanager
