@@ -18,6 +18,15 @@ from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, T
 from binspark.cli.command import RenamedOption
 from binspark.cli.main import COMMANDS, main
 from binspark.files.damage import SKIP_DAMAGED
+from binspark.options.dump import (
+    DUMP_OPTIONS,
+    FORCE_IF_OPEN,
+    GTID_STRICT_MODE,
+    MARIADB_OPTIONS,
+    PRINT_ROW_COUNT,
+    PRINT_ROW_EVENT_POSITIONS,
+    VERBOSE,
+)
 from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
 from binspark.options.option import Option, Surface
 from binspark.options.serve import SERVE_OPTIONS
@@ -25,6 +34,8 @@ from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTI
 from binspark.spark.options import SPARK_OPTIONS
 
 CLI, PYTHON, SPARK = Surface.COMMAND_LINE, Surface.PYTHON, Surface.SPARK
+_MARIADB_DUMP = (*MARIADB_OPTIONS, PRINT_ROW_COUNT, PRINT_ROW_EVENT_POSITIONS, GTID_STRICT_MODE)
+_DUMP = (VERBOSE, *DUMP_OPTIONS, FORCE_IF_OPEN, *_MARIADB_DUMP)
 
 INTRODUCTION = """\
 # Options
@@ -67,7 +78,7 @@ class Row:
 
 def page() -> str:
     """Return the page."""
-    sections = (_selection(), _events(), _server(), _live(), _spark(), _commands(), _old_names())
+    sections = (_selection(), _events(), _server(), _live(), _dump(), _spark(), _commands(), _old_names())
     return "\n".join(chain([INTRODUCTION], *sections))
 
 
@@ -139,6 +150,15 @@ def _live() -> Iterator[str]:
     yield from _table([_row(option) for option in CHECK_OPTIONS])
 
 
+def _dump() -> Iterator[str]:
+    yield "## Dumping logs\n"
+    yield _paragraph(
+        "Command `dump`; the names and meanings are those of `mysqlbinlog` and `mariadb-binlog`. `--timezone` is "
+        "`local` if it is not given."
+    )
+    yield from _table([_row(option) for option in _DUMP])
+
+
 def _events() -> Iterator[str]:
     yield "## Reading events\n"
     yield _paragraph("Command `events`; `binspark.events`, as fields of `ReadOptions`; Spark, in the view `events`.")
@@ -193,7 +213,7 @@ def click_options() -> dict[str, list[click.Option]]:
 
 def _commands() -> Iterator[str]:
     live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
-    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *live)
+    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *live, *_DUMP)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

@@ -12,13 +12,18 @@ from deltalake import DeltaTable
 
 from binspark.errors import Purged, SourceError
 from binspark.mirror import run as run_module
-from binspark.mirror.open_table import ForeignChanges, OpenTable, OtherMirror
+from binspark.mirror.data_file import TableDirectory
+from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.open_table import ForeignChanges, OpenTable
 from binspark.mirror.run import Mirror
 from binspark.mirror.runners.local import LocalRunner
 from binspark.mirror.runners.runner import TableWork, TaskResult
 from binspark.mirror.settings import MirrorSettings, SnapshotMode
+from binspark.mirror.snapshot.chunk import Chunk
+from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
 from binspark.mirror.source import ArchiveChanges, ReadTask, ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
+from binspark.mirror.targets.target import OtherMirror
 from binspark.testing.servers import Family, MySQL, Server
 from tests.mirror.test_mirror_rows import create_orders
 from tests.support.mirror.live_mirrors import assert_equal, each_family, each_format, make_mirror, rows_of, run_mirror
@@ -43,6 +48,13 @@ class _Interrupted:
             happens, self._happens = self._happens, None
             happens()
         return results
+
+    @property
+    def readers(self) -> int:
+        return LocalRunner().readers
+
+    def copy(self, copier: ChunkCopier, table: MirroredTable, directory: TableDirectory, chunk: Chunk) -> CopiedChunk:
+        return LocalRunner().copy(copier, table, directory, chunk)
 
 
 def interrupted(server: Server, lake: Path, tables: str, happens: Callable[[], None]) -> Mirror:
@@ -149,7 +161,7 @@ def test_a_second_process_of_a_mirror_is_noticed(mysql: Server, database: str, l
     with pytest.raises(OtherMirror, match=r"another process of this mirror writes .*orders.*stop one of them"):
         other.run()
     assert_equal(mysql, lake, orders)
-    with pytest.raises(OtherMirror, match="is written by the mirror 'mirror', this one is 'second'"):
+    with pytest.raises(OtherMirror, match=r"written by the mirror 'server:.*', and this is the mirror 'second'"):
         run_mirror(mysql, lake, f"{database}.*", mirror_id="second")
 
 

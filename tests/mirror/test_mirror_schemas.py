@@ -91,6 +91,31 @@ def test_a_table_is_copied_again_if_the_log_lacks_its_values(
 
 
 @each_family
+@pytest.mark.parametrize("is_strict", [True, False])
+@pytest.mark.parametrize(("charset", "loses"), [("latin1", True), ("utf8mb3", True), ("utf16", False)])
+def test_text_that_its_new_character_set_cannot_hold_becomes_what_the_server_has(
+    shared: Server, database: str, lake: Path, charset: str, loses: bool, is_strict: bool
+) -> None:
+    words = f"{database}.words"
+    shared.query(f"CREATE DATABASE {database}")
+    shared.query(f"CREATE TABLE {words} (id INT PRIMARY KEY, word VARCHAR(20)) CHARACTER SET utf8mb4")
+    shared.query(f"INSERT INTO {words} VALUES (1, 'ö'), (2, '日本 😀')")
+    run_mirror(shared, lake, words)
+    with shared.connect() as connection, connection.cursor() as cursor:
+        cursor.execute(f"SET SESSION sql_mode = '{'STRICT_TRANS_TABLES' if is_strict else ''}'")
+        if is_strict and loses:
+            with pytest.raises(Exception, match="Incorrect string value"):
+                cursor.execute(f"ALTER TABLE {words} CONVERT TO CHARACTER SET {charset}")
+        else:
+            cursor.execute(f"ALTER TABLE {words} CONVERT TO CHARACTER SET {charset}")
+        cursor.execute(f"INSERT INTO {words} VALUES (3, 'ä')")
+        connection.commit()
+    run_mirror(shared, lake, words)
+    assert_equal(shared, lake, words)
+    assert (sum("?" in row["word"] for row in rows_of(lake, words).to_pylist()) == 1) == (loses and not is_strict)
+
+
+@each_family
 @each_format
 def test_rows_without_a_key_are_found_after_a_column_was_added(
     shared: Server, database: str, lake: Path, kind: Format

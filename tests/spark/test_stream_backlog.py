@@ -95,6 +95,22 @@ def test_a_target_is_not_passed(offsets: list[int], target: int, limit: Limit) -
     assert position.offset == target
 
 
+@pytest.mark.parametrize("by_gtids", [True, False])
+@pytest.mark.parametrize("several", [True, False])
+def test_a_target_before_events_that_belong_to_no_transaction_is_reached(several: bool, by_gtids: bool) -> None:
+    log = filled(STARTS[1:] if several else [])
+    end = COMPLETE.transactions_end
+    assert STARTS[-1] < end < COMPLETE.end
+    target = BinlogPosition(LOG.name, end, INDEX.gtids_after(GtidSet(), len(INDEX)) if by_gtids else None, SERVER)
+    assert log.next_end(START, Limit(), target).offset == end
+    assert log.next_end(START, Limit(transactions=3), target).offset == STARTS[3]
+    last = log.next_end(BinlogPosition(LOG.name, STARTS[-1], None, SERVER), Limit(bytes=1), target)
+    assert (last.offset, log.next_end(last, Limit(), None).offset) == (end, COMPLETE.end)
+    inside = BinlogPosition(LOG.name, end - 5, None, SERVER)
+    assert log.next_end(last, Limit(), target).offset == end
+    assert filled([]).next_end(START, Limit(), inside).offset == STARTS[-1]
+
+
 def test_a_batch_may_begin_between_two_boundaries() -> None:
     log = filled([])
     inside = next(event.end_offset for event in read_events(LOG) if event.offset > len(MAGIC))

@@ -23,11 +23,11 @@ from binspark.schema.changes import AlterTable, ReplaceRows, SystemVersioning, T
 from binspark.schema.definition import DefinedColumn, TableDefinition
 from binspark.schema.lineage import Lineage
 from binspark.schema.table import TableName
+from binspark.values.charsets import charset_of
 from binspark.wire.sql_modes import SqlMode
 
 _MOVING = "__binspark_moving"
 _INTEGERS = (T.TINY, T.SHORT, T.INT24, T.LONG, T.LONGLONG)
-_VARIABLE_TEXTS = (T.VARCHAR, T.VAR_STRING, T.TINY_BLOB, T.BLOB, T.MEDIUM_BLOB, T.LONG_BLOB)
 _TIMES = (T.TIME, T.TIME2)
 _SCALED = (T.NEWDECIMAL, T.DATETIME2, T.TIMESTAMP2, T.TIME2)
 
@@ -175,6 +175,8 @@ def _keeps_text(old: DefinedColumn, new: DefinedColumn, *, is_strict: bool) -> b
     before, after = old.column, new.column
     if (before.collation == _BINARY) != (after.collation == _BINARY) or before.notation != after.notation:
         return False
+    if not is_strict and not _has_characters_of(after.collation, before.collation):
+        return False  # characters became question marks
     if old.text is TextKind.BLOB and new.text is TextKind.BLOB:
         return is_strict or after.length >= before.length
     if old.text is TextKind.CHAR and new.text is TextKind.CHAR and before.collation == _BINARY:
@@ -186,7 +188,19 @@ def _keeps_text(old: DefinedColumn, new: DefinedColumn, *, is_strict: bool) -> b
     )
 
 
+def _has_characters_of(collation: int | None, other: int | None) -> bool:
+    """Return whether the character set of a collation has all characters of that of another."""
+    if collation is None or other is None:
+        return collation == other
+    charset, before = charset_of(collation), charset_of(other)
+    if charset in _BASIC_PLANE:
+        return before not in _UNICODE
+    return charset == before or charset in _UNICODE or before == "ascii"
+
+
 _BINARY = 63
+_UNICODE = frozenset({"utf8mb4", "utf16", "utf16le", "utf32", "gb18030"})
+_BASIC_PLANE = frozenset({"utf8mb3", "ucs2"})
 
 
 def check_types(old: MirroredTable, new: MirroredTable, pending: Pending) -> None:

@@ -35,7 +35,8 @@ class BacklogEntry:
     """A chunk, as far as batches must know it.
 
     begin         the offset of its first byte
-    boundaries    the offsets where a batch may end: after each of its transactions
+    boundaries    the offsets where a batch may end: after each of its transactions, and what follows it outside of them
+    last_end      the offset after the last of its transactions, without what follows it
     times         when each of its transactions began, in seconds since 1970
     end           the position after all of them
     positions     gives the position after each of them
@@ -46,6 +47,7 @@ class BacklogEntry:
 
     begin: int
     boundaries: Offsets
+    last_end: int
     times: Times
     end: BinlogPosition
     positions: ChunkPositions | None
@@ -59,12 +61,14 @@ class BacklogEntry:
         end = chunk.end_position
         if not chunk.data or not (chunk.event is None or (by_file and end.by_file)):
             times = np.array([chunk.timestamp], dtype=np.uint32)
-            return cls(chunk.end, np.array([chunk.end], dtype=np.int64), times, end, None, False, False, None)
+            boundary = np.array([chunk.end], dtype=np.int64)
+            return cls(chunk.end, boundary, chunk.end, times, end, None, False, False, None)
         index = chunk.transactions
         kept = chunk if len(chunk.data) <= MAX_CARRIED_BYTES else None
         boundaries = np.append(index.starts[1:], chunk.end)
         times = _times_at(chunk, index.starts)
-        return cls(chunk.offset, boundaries, times, end, chunk.positions, len(index) > 0, True, kept)
+        last_end = chunk.transactions_end
+        return cls(chunk.offset, boundaries, last_end, times, end, chunk.positions, len(index) > 0, True, kept)
 
     @property
     def way(self) -> tuple[str, bool]:
@@ -193,6 +197,23 @@ class BatchBoundaries:
         if file != target_file:
             return len(self) if file < target_file else 0
         return _leading(self.entry.boundaries[self.first :] <= target.offset)
+
+    def target_after(self, count: int, target: BinlogPosition | None) -> BinlogPosition | None:
+        """Return a target as a position here, if it is after one transaction more than the first `count`.
+
+        It is before their boundary then: between them are events that belong to no transaction, which the server wrote
+        after it had reported the target as its position.
+        """
+        entry, number = self.entry, self.first + count + 1
+        if target is None or not entry.transactions or number > len(entry.boundaries):
+            return None
+        before = entry.boundaries[number - 2] if number > 1 else entry.begin
+        if not (entry.is_in_file(target) and max(before, self.begin) < target.offset < entry.boundaries[number - 1]):
+            return None
+        after = entry.position_after(number)
+        is_in_rest = number == len(entry.boundaries) and target.offset >= entry.last_end
+        is_same = after.gtids is not None and after.gtids == target.gtids
+        return replace(after, offset=target.offset) if is_in_rest or is_same else None
 
 
 def _times_at(chunk: LogChunk, starts: Offsets) -> Times:
@@ -358,8 +379,12 @@ class Backlog:
             if is_other_way and found is not None:
                 break
             boundaries = entry.boundaries_after(start)
-            wanted = boundaries.up_to(target)
-            taken = min(wanted, boundaries.allowed(limit, size, count))
+            wanted, allowed = boundaries.up_to(target), boundaries.allowed(limit, size, count)
+            taken = min(wanted, allowed)
+            if taken == wanted and (allowed > taken or (found is None and not taken)):
+                at_target = boundaries.target_after(taken, target)
+                if at_target is not None:
+                    return at_target
             if found is None and wanted and not taken:
                 taken = 1
             if taken:
