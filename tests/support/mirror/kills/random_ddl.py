@@ -184,7 +184,7 @@ class RandomDdl:
                 table.columns[name] = _enum(count)
 
     def _convert(self) -> None:
-        table, charset = self._table(), self._rng.choice(("utf8mb4", "utf8mb3", "latin1"))
+        table, charset = self._table(), self._rng.choice(("utf8mb4", "utf8mb3", "latin1", "utf16"))
         self._alter("CONVERT TO CHARACTER SET", table, f"CONVERT TO CHARACTER SET {charset}")
 
     def _change_key(self) -> None:
