@@ -63,6 +63,7 @@ class Mirror:
         self._settings = settings
         self._spark_runner = spark_runner
         self._on_report = on_report or (lambda _report: None)
+        self._at_end: Callable[[], None] = lambda: None
         self._checkpoint = checkpoint
         self._stop = threading.Event()
         self._reporting = threading.Lock()
@@ -78,6 +79,10 @@ class Mirror:
         self._applier = RangeApplier(
             source, self.tables, self.statements, self._runner_for, checkpoint, self._history, self._copy_noted
         )
+
+    def at_end(self, call: Callable[[], None]) -> None:
+        """Let something be called when a run has ended, also with an error."""
+        self._at_end = call
 
     def stop(self) -> None:
         """End in order, from a signal or any thread: after the commit that is being made."""
@@ -97,6 +102,12 @@ class Mirror:
 
         With `until`, nothing after that position is applied.
         """
+        try:
+            return self._run(until)
+        finally:
+            self._at_end()
+
+    def _run(self, until: BinlogPosition | None) -> Report:
         attempts, wait = 0, _FIRST_WAIT_SECONDS
         try:
             while not self._stop.is_set():

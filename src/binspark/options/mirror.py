@@ -102,6 +102,10 @@ MIRROR_OPTIONS = (
         "clean_up_every", parse=values.time_span, metavar="TIME", default="1h",
         help="How often old versions of tables are removed, with their files; 0 for never.",
     ),
+    MirrorOption(
+        name="query_progress", parse=values.flag, metavar="", default="false", surfaces=frozenset({Surface.PYTHON}),
+        help="Show the progress of the mirror as that of a streaming query of Spark, too.",
+    ),
     _option(
         "keep_versions", parse=values.time_span, metavar="TIME", default="7d",
         help="How old a version must be to be removed.",
@@ -145,6 +149,7 @@ class MirrorArguments(TypedDict, total=False):
     accept_foreign: bool
     clean_up_every: float | str | None
     keep_versions: float | str | None
+    query_progress: bool
     exclude_tables: str | Iterable[str] | None
     zero_dates: str | None
     undecodable: str | None
