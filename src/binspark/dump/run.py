@@ -8,6 +8,7 @@ from binspark.dump.dumper import Dumper, Warn
 from binspark.dump.mariadb.dumper import MariadbDumper
 from binspark.dump.mysql.dumper import MysqlDumper
 from binspark.dump.output import Output
+from binspark.dump.selected import check_selection
 from binspark.dump.settings import DumpSettings
 from binspark.errors import DecodeError, OptionError
 from binspark.files.log_head import read_head
@@ -20,6 +21,7 @@ def dump_logs(sources: Sequence[LogSource], settings: DumpSettings, output: Outp
 
     A `DecodeError` is raised after everything that precedes the damage was written, with what ends a dump.
     """
+    check_selection(settings.selection)
     dumper = _dumper(sources, settings, output, warn)
     dumper.begin()
     try:

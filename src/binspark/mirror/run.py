@@ -63,6 +63,7 @@ class Mirror:
         self._settings = settings
         self._spark_runner = spark_runner
         self._on_report = on_report or (lambda _report: None)
+        self._at_end: Callable[[], None] = lambda: None
         self._checkpoint = checkpoint
         self._stop = threading.Event()
         self._reporting = threading.Lock()
@@ -78,6 +79,10 @@ class Mirror:
         self._applier = RangeApplier(
             source, self.tables, self.statements, self._runner_for, checkpoint, self._history, self._copy_noted
         )
+
+    def at_end(self, call: Callable[[], None]) -> None:
+        """Let something be called when a run has ended, also with an error."""
+        self._at_end = call
 
     def stop(self) -> None:
         """End in order, from a signal or any thread: after the commit that is being made."""
@@ -97,6 +102,12 @@ class Mirror:
 
         With `until`, nothing after that position is applied.
         """
+        try:
+            return self._run(until)
+        finally:
+            self._at_end()
+
+    def _run(self, until: BinlogPosition | None) -> Report:
         attempts, wait = 0, _FIRST_WAIT_SECONDS
         try:
             while not self._stop.is_set():
@@ -173,7 +184,9 @@ class Mirror:
         interrupted = any(table.state.phase is Phase.SNAPSHOT for table in self.tables)
         if not (names or interrupted) or self._source.config is None:
             return
-        copier = self._copier = TableCopier(self._source.config, self.tables, self._copied, self._checkpoint)
+        copier = self._copier = TableCopier(
+            self._source.config, self.tables, self._copied, self._runner_of, self._checkpoint
+        )
         copier.copy(names)
         self._wanted_again -= names
         self.statements.missing -= names
@@ -264,7 +277,11 @@ class Mirror:
             table.clean_up(settings.keep_seconds, {cut[table.name] for cut in cuts if table.name in cut})
 
     def _runner_for(self, start: BinlogPosition, end: BinlogPosition) -> Runner:
-        is_small = start.file == end.file and end.offset - start.offset <= self._settings.local_bytes
+        return self._runner_of(end.offset - start.offset if start.file == end.file else None)
+
+    def _runner_of(self, size: int | None) -> Runner:
+        """Return what works on so many bytes of the log, or of a table; None for more than one log."""
+        is_small = size is not None and size <= self._settings.local_bytes
         if is_small or self._spark_runner is None:
             return LocalRunner(self._settings.limits.memory_bytes)
         return self._spark_runner()

@@ -40,7 +40,7 @@ class MirrorSettings:
     once               end when everything is applied that the source had when the run began
     apply_seconds      how often changes are committed
     apply_bytes        about how much of the log is applied at a time; a larger transaction is not divided
-    local_bytes        ranges up to this size are applied without Spark
+    local_bytes        ranges up to this size are applied, and tables copied, without Spark
     rows_per_chunk     how many rows of a table are copied at a time
     on_drop            what becomes of dropped tables
     history            keep all changes in a table of their own, too

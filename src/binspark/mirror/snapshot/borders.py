@@ -79,6 +79,13 @@ def estimated_rows(connection: Connection, table: MirroredTable) -> int:
     return int(found[0][0] or 0) if found else 0
 
 
+def estimated_bytes(connection: Connection, table: MirroredTable) -> int:
+    """Return about how many bytes the rows of a table have, as the server estimates it."""
+    sql = "SELECT data_length FROM information_schema.tables WHERE table_schema = %s AND table_name = %s"
+    found = connection.rows(sql, (table.source.schema, table.source.table))
+    return int(found[0][0] or 0) if found else 0
+
+
 def index_hint(connection: Connection, table: MirroredTable) -> str:
     """Return the hint that lets a server use the index of the key; empty if there is none that has all of it."""
     listed = if_unchanged(lambda: connection.records(f"SHOW INDEX FROM {table_name(table)}"))
