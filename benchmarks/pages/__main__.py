@@ -4,7 +4,7 @@
 --rounds N    how often each is reported on (default 3); the least CPU time counts
 
 The report reads a log three times: for its events and transactions, for the keys of its rows, and to verify it.
-Commands are run in turns with `binspark stat`, which reads it once, so that what else the machine does disturbs both alike.
+Commands are run in turns with `binspark stat`, which reads it once, so that other load disturbs both alike.
 """
 
 from __future__ import annotations
