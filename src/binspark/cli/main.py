@@ -68,6 +68,7 @@ COMMANDS = {
     "gtid": ("binspark.cli.gtid", "gtid_command"),
     "diff": ("binspark.cli.diff", "diff_command"),
     "stat": ("binspark.cli.stat", "stat_command"),
+    "report": ("binspark.cli.report", "report_command"),
     "export": ("binspark.cli.export", "export_command"),
     "archive": ("binspark.cli.archive", "archive_command"),
     "tail": ("binspark.cli.tail", "tail_command"),
