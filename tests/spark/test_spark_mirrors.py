@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -47,16 +47,14 @@ def run_on_spark(
     tables: str,
     kind: Format = Format.DELTA,
     config: ConnectionConfig | None = None,
-    checkpoint: Callable[[str], None] = lambda _step: None,
-    *,
-    scd2: bool = False,
+    **settings: Any,
 ) -> None:
     """Bring a mirror up to date, with all ranges and chunks run by Spark and small leaves."""
     patterns = TablePatterns(frozenset({tables}))
     settings = MirrorSettings(once=True, local_bytes=0, limits=SMALL, retry_attempts=0, rows_per_chunk=100, scd2=scd2)
     source = ServerChanges(config or reached(server), patterns)
     target = parse_target(str(lake), kind)
-    Mirror(source, target, patterns, settings, spark_runner=lambda: runner, checkpoint=checkpoint).run()
+    Mirror(source, target, patterns, chosen, spark_runner=lambda: runner, checkpoint=checkpoint).run()
 
 
 @pytest.mark.parametrize("kind", [Format.DELTA, pytest.param(Format.ICEBERG, marks=pytest.mark.slow)])
