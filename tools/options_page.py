@@ -18,6 +18,7 @@ from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, T
 from binspark.cli.command import RenamedOption
 from binspark.cli.main import COMMANDS, main
 from binspark.files.damage import SKIP_DAMAGED
+from binspark.options.keyring import KEYRING_OPTIONS
 from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
 from binspark.options.option import Option, Surface
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS
@@ -66,7 +67,7 @@ class Row:
 
 def page() -> str:
     """Return the page."""
-    sections = (_selection(), _events(), _server(), _live(), _spark(), _commands(), _old_names())
+    sections = (_selection(), _events(), _encrypted(), _server(), _live(), _spark(), _commands(), _old_names())
     return "\n".join(chain([INTRODUCTION], *sections))
 
 
@@ -98,6 +99,15 @@ def _selection() -> Iterator[str]:
 
 def _for_batches(option: Option, where: str) -> str:
     return where if isinstance(option, SelectionOption) and option.for_batches else ""
+
+
+def _encrypted() -> Iterator[str]:
+    yield "## Reading encrypted logs\n"
+    yield _paragraph(
+        "All commands that read files; `binspark.events`, `binspark.rows` and `binspark.batches`; Spark, in batch and "
+        "in streams of directories. See [encryption.md](encryption.md)."
+    )
+    yield from _table([_row(option) for option in KEYRING_OPTIONS])
 
 
 def _server() -> Iterator[str]:
@@ -165,7 +175,7 @@ def _table(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def _spark() -> Iterator[str]:
-    listed = {option.name for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, *STREAM_OPTIONS)}
+    listed = {option.name for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, *KEYRING_OPTIONS, *STREAM_OPTIONS)}
     yield "## The Spark data source\n"
     yield "| Spark | meaning | default |\n| --- | --- | --- |"
     for option in SPARK_OPTIONS:
@@ -189,7 +199,7 @@ def click_options() -> dict[str, list[click.Option]]:
 
 def _commands() -> Iterator[str]:
     live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
-    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *live)
+    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *KEYRING_OPTIONS, *live)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol
 
 from binspark.columns.selection import Selection
-from binspark.files.storage.options import Storage
+from binspark.files.storage.options import Storage, with_default_keyring
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog, affected_tables
 from binspark.schema.changes import Change, DropDatabase, TruncateTable
@@ -134,8 +134,10 @@ class ArchiveChanges:
         from binspark.spark.streaming.archive import ArchiveSource
 
         self.config = config
-        options = {name: str(value) for name, value in storage.options} if storage is not None else {}
-        self._logs = ArchiveSource(SourceOptions(paths=paths, storage=options), patterns.concerns)
+        storage = with_default_keyring(storage)
+        options = {name: str(value) for name, value in storage.options}
+        logs = SourceOptions(paths=paths, storage=options, keyring=storage.keyring)
+        self._logs = ArchiveSource(logs, patterns.concerns)
         self.start = self._logs.start
         self.head = self._logs.head
         self.latest = self._logs.latest
