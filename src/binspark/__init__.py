@@ -5,7 +5,7 @@
 ...     print(event.offset, event.type, event.body)
 
 logs       events, rows, batches; load_keyring for encrypted ones
-servers    connect, follow, open_archiver
+servers    connect, follow, open_archiver; open_server: an archive as a replication source
 mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server; check_mirror: the proof
 Spark      register, tables, latest, scd2, table_at, chunk_tables, expand, lag, LagListener, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, Damage, …
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from binspark.files.read import ReadOptions
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
-    from binspark.live import connect, follow, open_archiver
+    from binspark.live import connect, follow, open_archiver, open_server
     from binspark.mirror.api import mirror, open_mirror
     from binspark.mirror.check.api import check_mirror
     from binspark.mirror.table_at import table_at
@@ -109,7 +109,9 @@ __all__ = [
     "mirror",
     "open_archiver",
     "open_mirror",
+    "open_server",
     "register",
+    "report",
     "rows",
     "scd2",
     "table_at",
@@ -148,7 +150,9 @@ _MODULES = {
     "mirror": ("binspark.mirror.api", "mirror"),
     "open_archiver": ("binspark.live", "open_archiver"),
     "open_mirror": ("binspark.mirror.api", "open_mirror"),
+    "open_server": ("binspark.live", "open_server"),
     "register": ("binspark.spark.workers", "register"),
+    "report": ("binspark.reports.collect", "report"),
     "rows": ("binspark.files.changes", "read_changes"),
     "scd2": ("binspark.spark.scd2", "scd2"),
     "table_at": ("binspark.mirror.table_at", "table_at"),

@@ -203,18 +203,19 @@ logs_argument = click.argument("files", nargs=-1, required=True, metavar="FILEâ€
 
 _FORMATS = {
     "text": "text for people",
+    "html": "html (one page)",
     "json": "json (one document)",
     "jsonl": "jsonl (one JSON object per line)",
 }
 
 
 def format_option(*formats: str) -> Decorator:
-    """Return the decorator for `--format`; every command uses these names with these meanings."""
+    """Return the decorator for `--format`: the first is the default. Names have the same meaning for all commands."""
     return click.option(
         "--format",
         "output_format",
         type=click.Choice(formats),
-        default="text",
+        default=formats[0],
         show_default=True,
         help=f"The format of the output: {listed(_FORMATS[name] for name in formats)}.",
     )

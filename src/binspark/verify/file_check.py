@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from binspark.errors import Encrypted, SourceError
+from binspark.errors import DecodeError, Encrypted, SourceError
 from binspark.files.frame_scan import Hole, open_seekable
 from binspark.files.sources import LogSource
 from binspark.files.storage.store import LogFile
@@ -99,7 +99,7 @@ class FileCheck:
         except Encrypted as error:
             self.findings.error(Code.ENCRYPTED, error.message)
             self.tail_lost = True
-        except SourceError as error:
+        except (SourceError, DecodeError) as error:  # of a decompressor: what it gives cannot be decoded further
             self._unreadable(error.message)
         except OSError as error:
             self._unreadable(describe_os_error(error))
