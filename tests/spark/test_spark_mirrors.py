@@ -51,7 +51,8 @@ def run_on_spark(
 ) -> None:
     """Bring a mirror up to date, with all ranges and chunks run by Spark and small leaves."""
     patterns = TablePatterns(frozenset({tables}))
-    settings = MirrorSettings(once=True, local_bytes=0, limits=SMALL, retry_attempts=0, rows_per_chunk=100, scd2=scd2)
+    checkpoint = settings.pop("checkpoint", lambda _step: None)
+    chosen = MirrorSettings(once=True, local_bytes=0, limits=SMALL, retry_attempts=0, rows_per_chunk=100, **settings)
     source = ServerChanges(config or reached(server), patterns)
     target = parse_target(str(lake), kind)
     Mirror(source, target, patterns, chosen, spark_runner=lambda: runner, checkpoint=checkpoint).run()
