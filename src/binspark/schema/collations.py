@@ -69,6 +69,22 @@ def collation_number(name: str, *, mariadb: bool = False) -> int | None:
 
 
 @cache
+def _names() -> dict[int, str]:
+    """Return the names of collations by number."""
+    named = {number: f"{charset}_{suffix}" for charset in CHARSET_ROWS for suffix, number in _numbers(charset).items()}
+    return {**named, BINARY_COLLATION: "binary"}
+
+
+def collation_name(number: int | None) -> str | None:
+    """Return the name of a collation, None if it is not known.
+
+    >>> collation_name(255), collation_name(63)
+    ('utf8mb4_0900_ai_ci', 'binary')
+    """
+    return None if number is None else _names().get(number)
+
+
+@cache
 def _numbers(charset: str) -> dict[str, int]:
     pairs = (entry.split(":") for entry in CHARSET_ROWS[charset].collations.split())
     return {suffix: int(number) for suffix, number in pairs}

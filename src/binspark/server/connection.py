@@ -24,6 +24,9 @@ from binspark.server.errors import ANY_ACCOUNT, MISSING_PRIVILEGE, TABLE_ACCESS_
 Row = tuple[Any, ...]
 
 _QUERY_SECONDS = 60.0
+_MULTI_STATEMENTS = 1 << 16
+"""The flag of a client that sends several statements at once."""
+
 _CONNECTION_ENDED = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
@@ -82,6 +85,22 @@ class Connection:
             names = [column[0] for column in cursor.description]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
+    def run_script(self, statements: Sequence[bytes]) -> tuple[int, SourceError | None]:
+        """Run statements with one request; the connection must be one for scripts.
+
+        Return how many were run, and the error of the one after them: None if all were. No statement but the last may
+        end in a comment, which would hide the next.
+        """
+        done = 0
+        try:
+            with _explained_errors(self.address, self._account):
+                self._session.query(b";".join(statements))
+                for done in range(1, len(statements)):  # noqa: B007 (used if an error is raised)
+                    self._session.next_result()  # after BINLOG, MySQL does not say that there are more
+        except SourceError as error:
+            return done, error
+        return len(statements), None
+
     def _account(self) -> str:
         """Return the account for an error message."""
         try:
@@ -101,15 +120,16 @@ class Connection:
         self.close()
 
 
-def connect(config: ConnectionConfig) -> Connection:
+def connect(config: ConnectionConfig, *, scripts: bool = False) -> Connection:
     """Connect to the first of the servers that answers.
 
-    `ConnectionLost` when none does, `Authentication` when one refuses the user or cannot prove who it is.
+    A connection for scripts runs several statements at once, and waits for them as long as they take. It is a
+    `ConnectionLost` when none answers, `Authentication` when one refuses the user or cannot prove who it is.
     """
     failures: list[ConnectionLost] = []
     for address in config.addresses:
         try:
-            return _connect(config, address)
+            return _connect(config, address, scripts=scripts)
         except ConnectionLost as error:
             failures.append(error)
     raise failures[0] if len(failures) == 1 else ConnectionLost("; ".join(map(str, failures)))
@@ -133,7 +153,7 @@ class SecureCleartext:
         return self._session._read_packet()
 
 
-def _connect(config: ConnectionConfig, address: Address) -> Connection:
+def _connect(config: ConnectionConfig, address: Address, *, scripts: bool) -> Connection:
     session_class = _session_class()
     with _explained_errors(address):
         session = session_class(
@@ -148,10 +168,11 @@ def _connect(config: ConnectionConfig, address: Address) -> Connection:
             connect_timeout=config.connect_timeout,
             read_timeout=config.connect_timeout,
             program_name="binspark",
+            client_flag=_MULTI_STATEMENTS if scripts else 0,
             auth_plugin_map={"mysql_clear_password": SecureCleartext},
             **_tls_arguments(config.tls),
         )
-    session._read_timeout = max(config.connect_timeout, _QUERY_SECONDS)
+    session._read_timeout = None if scripts else max(config.connect_timeout, _QUERY_SECONDS)
     return Connection(session, config.only(address))
 
 
