@@ -17,8 +17,8 @@ from binspark.frames.format import Family
 from binspark.os_errors import source_errors
 from binspark.position import Position, log_name
 from binspark.restore.plan import Decision, FilePlan, Plan
-from binspark.restore.script import Command, ScriptWriter, format_statement
-from binspark.restore.target import CREATE_PROGRESS, Target, store_progress
+from binspark.restore.script import LOADED_FILE, Command, ScriptWriter, format_statement
+from binspark.restore.target import CREATE_PROGRESS, Target, note_begin, store_progress
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import Connection, connect
 
@@ -100,6 +100,7 @@ class Applier:
     def apply(self, plan: Plan) -> Applied:
         """Apply a plan; raise an error that names the transaction which failed, and how to continue."""
         self._stored = not self._target.keeps_gtids or plan.anonymous > 0
+        note_begin(self._target, self._archive)
         with connect(self._config, scripts=True) as connection:
             self._begin(connection)
             writer = ScriptWriter(plan.family, self._selection, with_gtids=self._target.keeps_gtids)
@@ -190,7 +191,7 @@ class Applier:
         request, self._request = self._request, _Request()
         if not request.commands:
             return
-        done, error = connection.run_script([command.sql for command, _ in request.commands])
+        done, error = _run(connection, request)
         for command, transaction in request.commands[:done]:
             self._count(command, transaction)
         if error is not None:
@@ -216,6 +217,17 @@ class Applier:
             f"or leave the transaction out with {transaction.how_to_skip}"
         )
         return type(error)(message, error.position)
+
+
+def _run(connection: Connection, request: _Request) -> tuple[int, SourceError | None]:
+    """Send a request; a file that it loads is read from here."""
+    first, _ = request.commands[0]
+    if first.file is None:
+        return connection.run_script([command.sql for command, _ in request.commands])
+    with first.file as file:
+        file.seek(0)
+        error = connection.run_load(first.sql, LOADED_FILE, iter(lambda: file.read(_READ), b""))
+    return (1, None) if error is None else (0, error)
 
 
 def _reason(connection: Connection, error: SourceError) -> str:

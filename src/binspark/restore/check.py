@@ -35,6 +35,8 @@ def obstacles(plan: Plan, target: Target, selection: Selection) -> Iterator[str]
 
 def warnings(plan: Plan, target: Target | None, selection: Selection) -> Iterator[str]:
     """Yield what people should know."""
+    if plan.damage is not None:
+        yield f"the last log is cut off; what comes before that is applied: {plan.damage}"
     if plan.anonymous:
         yield (
             f"{plan.anonymous:,} transactions have no GTID: that each is applied once is ensured by the table "
@@ -74,7 +76,7 @@ def selection_has(selection: Selection, gtid: MariadbGtid) -> bool:
 
 def _own_gtids(plan: Plan, target: Target) -> str:
     """Return the GTID that hides transactions of the logs if it is not one of them; empty if there is none."""
-    if not isinstance(target.gtids, MariadbGtids) or not target.keeps_gtids:
+    if not isinstance(target.gtids, MariadbGtids) or not target.keeps_gtids or target.is_begun:
         return ""
     for gtid in target.gtids.state:
         if gtid.server == target.server_id and (gtid.domain, gtid.server) in plan.hidden:

@@ -22,7 +22,7 @@ from binspark.columns.transaction_batch import (
     transaction_numbers,
 )
 from binspark.columns.transaction_list import TransactionReader
-from binspark.errors import OptionError
+from binspark.errors import OptionError, Truncated
 from binspark.event import GtidList, PreviousGtids
 from binspark.files.read import source_events
 from binspark.files.sources import LogSource
@@ -76,6 +76,7 @@ class Plan:
     rows, bytes  of those that are applied
     first, last  the GTIDs (or positions) of the first and the last one that is applied, and their times
     earlier      the GTIDs before the archive, which the target must have; None if the archive does not say
+    damage       where the last log is cut off, as that of a server that crashed
     hidden       MariaDB: domain and server of transactions that are not applied because the target has them
     """
 
@@ -95,6 +96,7 @@ class Plan:
     last_time: int = 0
     earlier: GtidSet | MariadbState | None = None
     hidden: set[tuple[int, int]] = field(default_factory=set)
+    damage: str | None = None
     found: FoundStatement | None = None
     stopped_by: str | None = None
 
@@ -115,9 +117,14 @@ def make_plan(logs: list[LogSource], selection: Selection, stop: StopAt, on_targ
     reader = TransactionReader(planner)
     for log in logs:
         planner.begin(log)
-        with source_errors(log.name), log.open() as file:
-            for _ in reader.read(file.readinto, log.name):
-                pass
+        try:
+            with source_errors(log.name), log.open() as file:
+                for _ in reader.read(file.readinto, log.name):
+                    pass
+        except Truncated as error:  # a server that crashed leaves its last log so
+            if log is not logs[-1]:
+                raise
+            planner.plan.damage = str(error)
     for _ in reader.finish():
         pass
     planner.end_file()

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 import zlib
 from binascii import b2a_base64
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import IO, Any
 
 from binspark.columns.selection import Selection
-from binspark.errors import Unsupported
+from binspark.errors import Malformed, Unsupported
 from binspark.event import (
     AppendBlock,
     BeginLoadQuery,
     CreateFile,
+    DeleteFile,
     Event,
     ExecuteLoadQuery,
     GtidEvent,
@@ -34,6 +36,7 @@ from binspark.event import (
     encode_body,
 )
 from binspark.event.mariadb import MariadbGtidFlag
+from binspark.event.query import DuplicateHandling
 from binspark.event.rows import ROWS_KINDS, RowsFlag
 from binspark.frames import EventCode as E
 from binspark.frames.format import CHECKSUM_LENGTH, SERVER_VERSION_LENGTH, Family, carries_checksum
@@ -55,11 +58,16 @@ _PLAIN_CODES = {
     E.DELETE_ROWS_COMPRESSED: E.DELETE_ROWS,
 }
 _DROPS_SCHEMA = b"DROP"
+_MAX_FILE_IN_MEMORY = 16 << 20
+LOADED_FILE = b"binspark"
+"""The name of the file that LOAD DATA LOCAL loads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """A statement for the server.
+
+    file       the file that LOAD DATA LOCAL loads; the server asks for it by the name LOADED_FILE
 
     alone      whether it is sent by itself, because it may end in a comment, or commit
     is_commit  whether a transaction ends with it
@@ -71,6 +79,7 @@ class Command:
     is_commit: bool = False
     commits_itself: bool = False
     error: int = 0
+    file: IO[bytes] | None = None
 
 
 def format_statement(description: Frame) -> bytes:
@@ -101,10 +110,12 @@ class ScriptWriter:
         self._size = 0
         self._in_transaction = False
         self._gtid = b""
+        self._files: dict[int, IO[bytes]] = {}
 
     def begin_transaction(self) -> None:
         """Begin with the events of another transaction."""
         self._maps.clear()
+        self._files.clear()
         self._in_transaction = False
 
     def commands(self, event: Event) -> Iterator[Command]:
@@ -205,10 +216,40 @@ class ScriptWriter:
         how = f"XA COMMIT {prepare.name} ONE PHASE" if prepare.one_phase else f"XA PREPARE {prepare.name}"
         yield Command(how.encode(), is_commit=True)
 
+    def add_block(self, event: Event) -> Iterator[Command]:
+        """Keep a block of a file that LOAD DATA will load."""
+        block: AppendBlock = event.body
+        if isinstance(block, BeginLoadQuery):
+            self._files[block.file_id] = tempfile.SpooledTemporaryFile(_MAX_FILE_IN_MEMORY)  # noqa: SIM115
+        file = self._files.get(block.file_id)
+        if file is None:
+            raise Malformed(f"block of an unknown file {block.file_id}", event.position)
+        file.write(block.block)
+        return iter(())
+
+    def delete_file(self, event: Event) -> Iterator[Command]:
+        """Forget a file that is not loaded."""
+        self._files.pop(event.body.file_id, None)
+        return iter(())
+
+    def load(self, event: Event) -> Iterator[Command]:
+        """Load a file whose blocks came before, from here."""
+        query: ExecuteLoadQuery = event.body
+        file = self._files.pop(query.file_id, None)
+        if file is None:
+            raise Malformed(f"LOAD DATA of an unknown file {query.file_id}", event.position)
+        for sql in self._session.before(event):
+            yield Command(sql)
+        replaces = b" REPLACE" if query.duplicate_handling == DuplicateHandling.REPLACE else b""
+        local = b" LOCAL INFILE '%b'%b INTO" % (LOADED_FILE, replaces)
+        sql = query.query[: query.file_name_start] + local + query.query[query.file_name_end :]
+        is_commit = not self._in_transaction
+        yield Command(sql, alone=True, is_commit=is_commit, commits_itself=is_commit, error=query.error_code, file=file)
+
     def refuse(self, event: Event) -> Iterator[Command]:
         """Refuse what cannot be applied by statements."""
-        what = "LOAD DATA with its file" if not isinstance(event.body, Incident) else "an incident: events are missing"
-        message = f"{what} cannot be applied by restore; apply this transaction by hand, and leave it out here"
+        what = "the source lost events here" if isinstance(event.body, Incident) else f"{event.type} cannot be applied"
+        message = f"{what}; look what belongs here, apply it by hand, and leave this transaction out"
         raise Unsupported(message, event.position)
 
     def _add_rows(self, event: Event) -> Iterator[Command]:
@@ -244,8 +285,11 @@ _WRITERS: dict[type, Any] = {
     UserVar: ScriptWriter.variable,
     Xid: ScriptWriter.xid,
     XaPrepare: ScriptWriter.xa_prepare,
-    **dict.fromkeys((BeginLoadQuery, AppendBlock, ExecuteLoadQuery, Load, CreateFile, Incident), ScriptWriter.refuse),
-    PartialRowData: ScriptWriter.refuse,
+    BeginLoadQuery: ScriptWriter.add_block,
+    AppendBlock: ScriptWriter.add_block,
+    DeleteFile: ScriptWriter.delete_file,
+    ExecuteLoadQuery: ScriptWriter.load,
+    **dict.fromkeys((Load, CreateFile, Incident, PartialRowData), ScriptWriter.refuse),
 }
 
 

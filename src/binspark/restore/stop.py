@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import translate
 
-from binspark.errors import OptionError
+from binspark.errors import BinlogError, OptionError, Truncated
 from binspark.event import AnnotateRows, Event, EventDecoder, Query, RowsQuery
 from binspark.files.read import read_frames
 from binspark.files.sources import LogSource
 from binspark.frames import EventCode as E
+from binspark.frames import Frame
 from binspark.gtid import Gtid, MariadbGtid
 
 AnyGtid = Gtid | MariadbGtid
@@ -47,9 +49,9 @@ def parse_gtid(text: str, option: str) -> str:
     """Return a GTID in its normal form."""
     try:
         return str(Gtid.parse(text) if ":" in text else MariadbGtid.parse(text))
-    except Exception as error:
+    except BinlogError:
         message = f"must be one GTID, such as 3e11fa47-…:42 or 0-1-42, got {text!r}"
-        raise OptionError(message, option=option) from error
+        raise OptionError(message, option=option) from None
 
 
 def find_statement(sources: Iterable[LogSource], pattern: str) -> FoundStatement | None:
@@ -57,7 +59,7 @@ def find_statement(sources: Iterable[LogSource], pattern: str) -> FoundStatement
     wanted = re.compile(translate(f"*{_SPACE.sub(' ', pattern.strip().lower())}*"))
     for source in sources:
         decoder = EventDecoder(source.name)
-        for frame in read_frames(source):
+        for frame in _complete_frames(source):
             if frame.offset < source.start:
                 continue
             if frame.type_code in _STATEMENTS:
@@ -70,6 +72,12 @@ def find_statement(sources: Iterable[LogSource], pattern: str) -> FoundStatement
                     if found is not None:
                         return found
     return None
+
+
+def _complete_frames(source: LogSource) -> Iterator[Frame]:
+    """Yield the frames of a log up to where it is cut off."""
+    with suppress(Truncated):
+        yield from read_frames(source)
 
 
 def _matched(event: Event, wanted: re.Pattern[str]) -> FoundStatement | None:

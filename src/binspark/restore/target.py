@@ -8,14 +8,18 @@ that the statement is running, and afterwards that it is done.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from binspark.diff.gtids import HeldGtids, MariadbGtids, MysqlGtids
 from binspark.diff.held import gtids_of_server
 from binspark.errors import OptionError, Server
 from binspark.files.sources import log_order
+from binspark.folders import state_folder
 from binspark.frames.format import Family
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbState
+from binspark.os_errors import source_errors
 from binspark.position import log_name
 from binspark.server.connection import Connection
 from binspark.server.info import server_info, server_variables
@@ -49,6 +53,8 @@ class Target:
     gtids        those that it has
     keeps_gtids  whether a transaction can be applied under its GTID, so that the server remembers it
     progress     how far the archive was applied, if positions are stored
+    uuid         its identity, empty if it has none
+    is_begun     whether this archive was applied to it before, from this machine
     """
 
     family: Family
@@ -59,6 +65,8 @@ class Target:
     keeps_gtids: bool
     max_packet: int
     progress: StoredProgress | None
+    uuid: str = ""
+    is_begun: bool = False
 
     def has(self, gtid: str | None, file: str, start: int) -> bool:
         """Return whether the server has a transaction."""
@@ -101,7 +109,25 @@ def read_target(connection: Connection, archive: str) -> Target:
         keeps_gtids,
         int(variables.get("max_allowed_packet", 1 << 22)),
         _stored_progress(connection, archive),
+        uuid := "" if info.uuid == str(connection.address) else info.uuid,
+        bool(uuid) and _mark(uuid, archive).exists(),
     )
+
+
+def note_begin(target: Target, archive: str) -> None:
+    """Remember on this machine that an archive is applied to a server, whose new GTIDs are then those of the archive.
+
+    MariaDB's GTIDs have no other mark of whose they are than the server id, and that of a backup may be the target's.
+    """
+    if target.uuid and isinstance(target.gtids, MariadbGtids):
+        mark = _mark(target.uuid, archive)
+        with source_errors(str(mark)):
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+
+
+def _mark(uuid: str, archive: str) -> Path:
+    return state_folder() / "restore" / re.sub(r"[^\w.@-]", "_", f"{uuid}-{archive}")
 
 
 def _stored_progress(connection: Connection, archive: str) -> StoredProgress | None:

@@ -2,15 +2,15 @@
 
 This is the only module that uses what PyMySQL does not offer publicly: the limit for reading (`_read_timeout`), at
 login whether others can read the connection (`_secure`) and the server's answer (`_read_packet`), what TLS it prefers
-(`_create_ssl_ctx`), and the socket (`_sock`), which a replication stream takes over once PyMySQL has nothing more to
-read from it.
+(`_create_ssl_ctx`), how it loads a file (`_execute_command`, `_local_infile`), and the socket (`_sock`), which a
+replication stream takes over once PyMySQL has nothing more to read from it.
 """
 
 from __future__ import annotations
 
 import socket
 import ssl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
 from importlib import import_module
@@ -24,6 +24,7 @@ from binspark.server.errors import ANY_ACCOUNT, MISSING_PRIVILEGE, TABLE_ACCESS_
 Row = tuple[Any, ...]
 
 _QUERY_SECONDS = 60.0
+_COM_QUERY = 3
 _MULTI_STATEMENTS = 1 << 16
 """The flag of a client that sends several statements at once."""
 
@@ -101,6 +102,28 @@ class Connection:
             return done, error
         return len(statements), None
 
+    def run_load(self, statement: bytes, name: bytes, blocks: Iterable[bytes]) -> SourceError | None:
+        """Run LOAD DATA LOCAL with these blocks as the file of a name; return the error, None if there is none.
+
+        The connection must be one for scripts. A server that asks for another file gets none.
+        """
+        session = self._session
+        try:
+            with _explained_errors(self.address, self._account):
+                session._execute_command(_COM_QUERY, statement)
+                answer = session._read_packet()
+                if answer.is_load_local_packet():
+                    is_right = bytes(answer.get_all_data()[1:]) == name
+                    for block in blocks if is_right else ():
+                        session.write_packet(block)
+                    session.write_packet(b"")
+                    session._read_packet()
+                    if not is_right:
+                        raise RuntimeError("LOAD_LOCAL")
+        except SourceError as error:
+            return error
+        return None
+
     def _account(self) -> str:
         """Return the account for an error message."""
         try:
@@ -164,7 +187,7 @@ def _connect(config: ConnectionConfig, address: Address, *, scripts: bool) -> Co
             password=config.password.encode(),
             charset="utf8mb4",
             autocommit=True,
-            local_infile=False,
+            local_infile=scripts,
             connect_timeout=config.connect_timeout,
             read_timeout=config.connect_timeout,
             program_name="binspark",
@@ -172,6 +195,7 @@ def _connect(config: ConnectionConfig, address: Address, *, scripts: bool) -> Co
             auth_plugin_map={"mysql_clear_password": SecureCleartext},
             **_tls_arguments(config.tls),
         )
+    session._local_infile = False  # PyMySQL would send any file that the server asks for; `run_load` does not
     session._read_timeout = None if scripts else max(config.connect_timeout, _QUERY_SECONDS)
     return Connection(session, config.only(address))
 
