@@ -69,10 +69,12 @@ COMMANDS = {
     "diff": ("binspark.cli.diff", "diff_command"),
     "restore": ("binspark.cli.restore", "restore_command"),
     "stat": ("binspark.cli.stat", "stat_command"),
+    "report": ("binspark.cli.report", "report_command"),
     "export": ("binspark.cli.export", "export_command"),
     "archive": ("binspark.cli.archive", "archive_command"),
     "tail": ("binspark.cli.tail", "tail_command"),
     "mirror": ("binspark.cli.mirror", "mirror_command"),
+    "serve": ("binspark.cli.serve", "serve_command"),
     "doctor": ("binspark.cli.doctor", "doctor_command"),
     "demo": ("binspark.cli.demo", "demo_command"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, tzinfo
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -48,9 +49,12 @@ def filter_options(command: _Command) -> _Command:
 
 
 def local_filter_options(command: _Command) -> _Command:
-    """Give a command `filter_options` and `--where`; times are local if no time zone is given."""
+    """Give a command `filter_options` and `--where`; times are local if no time zone is given.
+
+    It has no old names: `--table` is an option of its own.
+    """
     command = click_option(TIMEZONE, default="local", show_default=True)(command)
-    return _decorated(command, [*_FILTERS, *_CONDITIONS])
+    return _decorated(command, [replace(option, old_names={}) for option in (*_FILTERS, *_CONDITIONS)])
 
 
 def row_options(command: _Command) -> _Command:

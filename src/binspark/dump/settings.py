@@ -7,6 +7,7 @@ from datetime import tzinfo
 from enum import StrEnum
 
 from binspark.columns.selection import Selection
+from binspark.gtid import MariadbGtid
 from binspark.options import values
 
 
@@ -17,6 +18,29 @@ class Base64Output(StrEnum):
     NEVER = "never"
     DECODE_ROWS = "decode-rows"
     UNSPEC = "unspec"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MariadbSettings:
+    """What only the dump of MariaDB's logs has; the fields have the names of the options.
+
+    start_gtids, stop_gtids      where to start and stop in each domain, given instead of positions in files
+    print_row_count              whether the number of rows of each statement is written; None for unless short_form
+    print_row_event_positions    whether the position of each event is written; None for unless short_form or flashback
+    """
+
+    start_gtids: tuple[MariadbGtid, ...] = ()
+    stop_gtids: tuple[MariadbGtid, ...] = ()
+    gtid_strict_mode: bool = True
+    do_domain_ids: frozenset[int] | None = None
+    ignore_domain_ids: frozenset[int] | None = None
+    do_server_ids: frozenset[int] | None = None
+    ignore_server_ids: frozenset[int] | None = None
+    table: str | None = None
+    flashback: bool = False
+    skip_annotate_row_events: bool = False
+    print_row_count: bool | None = None
+    print_row_event_positions: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,3 +70,4 @@ class DumpSettings:
     force_if_open: bool = True
     local_load: str | None = None
     verify_binlog_checksum: bool = False
+    mariadb: MariadbSettings = field(default_factory=MariadbSettings)

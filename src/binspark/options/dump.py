@@ -9,6 +9,7 @@ from binspark.options.option import Option, Surface
 
 _BASE64_OUTPUT = ("auto", "never", "decode-rows", "unspec")
 _ARROW = "->"
+_MAX_ID = (1 << 32) - 1
 
 
 def _rewrites(value: str | Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -25,6 +26,10 @@ def _rewrite(value: str) -> tuple[str, str]:
 
 def _option(name: str, **fields: object) -> Option:
     return Option(name=name, surfaces=frozenset({Surface.COMMAND_LINE}), **fields)  # type: ignore[arg-type]
+
+
+def _ids(value: str | Iterable[str]) -> frozenset[int]:
+    return frozenset(map(values.integer_in(0, _MAX_ID), values.names(value)))
 
 
 VERBOSE = _option(
@@ -101,5 +106,49 @@ DUMP_OPTIONS = (
     _option(
         "result_file", parse=values.text, metavar="FILE", short="-r", default="standard output",
         help="Write to this file.",
+    ),
+)  # fmt: skip
+
+PRINT_ROW_COUNT = _option(
+    "print_row_count", parse=values.flag, metavar="", default="true, with --short-form false",
+    help="MariaDB: write the number of rows of each statement.",
+)  # fmt: skip
+PRINT_ROW_EVENT_POSITIONS = _option(
+    "print_row_event_positions", parse=values.flag, metavar="", default="true, with --short-form or --flashback false",
+    help="MariaDB: write the position of each event.",
+)  # fmt: skip
+GTID_STRICT_MODE = _option(
+    "gtid_strict_mode", parse=values.flag, metavar="", default="true",
+    help="MariaDB: fail at a GTID that is out of order in its domain.",
+)  # fmt: skip
+
+MARIADB_OPTIONS = (
+    _option(
+        "table", parse=values.text, metavar="NAME", short="-T", default="all",
+        help="MariaDB: write only rows of tables of this name; statements are not affected.",
+    ),
+    _option(
+        "do_domain_ids", parse=_ids, metavar="NUMBER,…", is_list=True, default="all",
+        help="MariaDB: write only transactions of these domains.",
+    ),
+    _option(
+        "ignore_domain_ids", parse=_ids, metavar="NUMBER,…", is_list=True, default="none",
+        help="MariaDB: write no transactions of these domains.",
+    ),
+    _option(
+        "do_server_ids", parse=_ids, metavar="NUMBER,…", is_list=True, default="all",
+        help="MariaDB: write only events of these servers.",
+    ),
+    _option(
+        "ignore_server_ids", parse=_ids, metavar="NUMBER,…", is_list=True, default="none",
+        help="MariaDB: write no events of these servers.",
+    ),
+    _option(
+        "skip_annotate_row_events", parse=values.flag, metavar="", default="false",
+        help="MariaDB: do not write the statements that caused rows events.",
+    ),
+    _option(
+        "flashback", parse=values.flag, metavar="", short="-B", default="false",
+        help="MariaDB: write what undoes the rows, the last one first.",
     ),
 )  # fmt: skip

@@ -69,22 +69,6 @@ def collation_number(name: str, *, mariadb: bool = False) -> int | None:
 
 
 @cache
-def _names() -> dict[int, str]:
-    """Return the names of collations by number."""
-    named = {number: f"{charset}_{suffix}" for charset in CHARSET_ROWS for suffix, number in _numbers(charset).items()}
-    return {**named, BINARY_COLLATION: "binary"}
-
-
-def collation_name(number: int | None) -> str | None:
-    """Return the name of a collation, None if it is not known.
-
-    >>> collation_name(255), collation_name(63)
-    ('utf8mb4_0900_ai_ci', 'binary')
-    """
-    return None if number is None else _names().get(number)
-
-
-@cache
 def _numbers(charset: str) -> dict[str, int]:
     pairs = (entry.split(":") for entry in CHARSET_ROWS[charset].collations.split())
     return {suffix: int(number) for suffix, number in pairs}
@@ -110,3 +94,21 @@ def _uca1400_number(charset: str, suffix: str) -> int | None:
         + number
         + (bool(match["nopad"]) << 2 | (match["accents"] == "as") << 1 | (match["case"] == "cs"))
     )
+
+
+def collation_name(number: int) -> str:
+    """Return the name of a collation of MySQL, empty if it is not known.
+
+    >>> collation_name(255), collation_name(63)
+    ('utf8mb4_0900_ai_ci', 'binary')
+    """
+    return _collation_names().get(number, "")
+
+
+@cache
+def _collation_names() -> dict[int, str]:
+    return {
+        number: charset if suffix == "=" else f"{charset}_{suffix}"
+        for charset in CHARSET_ROWS
+        for suffix, number in _numbers(charset).items()
+    }

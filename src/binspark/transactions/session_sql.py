@@ -112,8 +112,8 @@ def _value(variable: UserVar) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, bytes):
-        collation = collation_name(variable.charset)
-        if collation is None:
+        collation = "" if variable.charset is None else collation_name(variable.charset)
+        if not collation:
             return f"X'{value.hex()}'"
         charset = collation.partition("_")[0]
         return f"_{charset} X'{value.hex()}' COLLATE {quoted_identifier(collation)}"
