@@ -27,8 +27,10 @@ from binspark.options.dump import (
     PRINT_ROW_EVENT_POSITIONS,
     VERBOSE,
 )
+from binspark.options.keyring import KEYRING_OPTIONS
 from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
 from binspark.options.option import Option, Surface
+from binspark.options.serve import SERVE_OPTIONS
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS
 from binspark.spark.options import SPARK_OPTIONS
 
@@ -77,7 +79,8 @@ class Row:
 
 def page() -> str:
     """Return the page."""
-    sections = (_selection(), _events(), _server(), _live(), _dump(), _spark(), _commands(), _old_names())
+    reading = (_selection(), _events(), _encrypted())
+    sections = (*reading, _server(), _live(), _dump(), _spark(), _commands(), _old_names())
     return "\n".join(chain([INTRODUCTION], *sections))
 
 
@@ -111,6 +114,15 @@ def _for_batches(option: Option, where: str) -> str:
     return where if isinstance(option, SelectionOption) and option.for_batches else ""
 
 
+def _encrypted() -> Iterator[str]:
+    yield "## Reading encrypted logs\n"
+    yield _paragraph(
+        "All commands that read files; `binspark.events`, `binspark.rows` and `binspark.batches`; Spark, in batch and "
+        "in streams of directories. See [encryption.md](encryption.md)."
+    )
+    yield from _table([_row(option) for option in KEYRING_OPTIONS])
+
+
 def _server() -> Iterator[str]:
     yield "## Connecting to a server\n"
     yield _paragraph(
@@ -131,6 +143,9 @@ def _live() -> Iterator[str]:
     yield "## Archiving a server\n"
     yield "Command `archive`; `binspark.open_archiver`.\n"
     yield from _table([_row(option) for option in ARCHIVE_OPTIONS])
+    yield "## Serving an archive\n"
+    yield _paragraph("Command `serve`; `binspark.open_server`, which takes `password`, too. See [serve.md](serve.md).")
+    yield from _table([_row(option) for option in SERVE_OPTIONS])
     yield "## Mirroring tables\n"
     yield _paragraph(
         "Command `mirror`; `binspark.mirror`. The options of the connection are those above, and `tables`, "
@@ -185,7 +200,7 @@ def _table(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def _spark() -> Iterator[str]:
-    listed = {option.name for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, *STREAM_OPTIONS)}
+    listed = {option.name for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, *KEYRING_OPTIONS, *STREAM_OPTIONS)}
     yield "## The Spark data source\n"
     yield "| Spark | meaning | default |\n| --- | --- | --- |"
     for option in SPARK_OPTIONS:
@@ -208,8 +223,8 @@ def click_options() -> dict[str, list[click.Option]]:
 
 
 def _commands() -> Iterator[str]:
-    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
-    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *live, *_DUMP)
+    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
+    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *KEYRING_OPTIONS, *live, *_DUMP)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

@@ -13,7 +13,8 @@ from binspark.testing.servers import Server
 
 TYPES = (
     "TINYINT", "SMALLINT UNSIGNED", "MEDIUMINT", "INT UNSIGNED", "BIGINT", "BIGINT UNSIGNED", "DECIMAL(20,6)",
-    "DECIMAL(5,0) UNSIGNED", "FLOAT", "DOUBLE", "BIT(11)", "DATE", "TIME(3)", "DATETIME(6)", "DATETIME", "TIMESTAMP(2) NULL",
+    "DECIMAL(5,0) UNSIGNED", "FLOAT", "DOUBLE", "BIT(11)", "DATE", "TIME(3)", "DATETIME(6)", "DATETIME",
+    "TIMESTAMP(2) NULL",
     "YEAR", "CHAR(20)", "CHAR(255) CHARACTER SET utf8mb4", "BINARY(7)", "VARCHAR(40) CHARACTER SET latin1",
     "VARCHAR(300)", "VARBINARY(20)", "TINYTEXT", "TEXT CHARACTER SET utf8mb3", "MEDIUMBLOB", "LONGTEXT",
     r"ENUM('a','it''s','ü','back\\slash','tab\tnew\n')", "SET('x','y','z')", "JSON", "VECTOR(4)",
@@ -57,14 +58,16 @@ SETTINGS = (
     "sql_mode = 'ANSI_QUOTES'", "sql_mode = 'NO_BACKSLASH_ESCAPES'", "sql_mode = ''", "sql_mode = DEFAULT",
     "time_zone = '+05:30'", "time_zone = DEFAULT", "lc_time_names = 'de_DE'", "lc_time_names = DEFAULT",
     "foreign_key_checks = 0", "foreign_key_checks = 1", "unique_checks = 0", "unique_checks = 1",
-    "auto_increment_increment = 3, auto_increment_offset = 2", "auto_increment_increment = 1, auto_increment_offset = 1",
+    "auto_increment_increment = 3, auto_increment_offset = 2",
+    "auto_increment_increment = 1, auto_increment_offset = 1",
     "character_set_client = latin1", "NAMES utf8mb4", "collation_connection = utf8mb4_bin",
     "binlog_row_image = 'MINIMAL'", "binlog_row_image = 'NOBLOB'", "binlog_row_image = 'FULL'",
     "binlog_row_value_options = 'PARTIAL_JSON'", "binlog_row_value_options = ''",
     "binlog_transaction_compression = ON", "binlog_transaction_compression = OFF",
     "binlog_rows_query_log_events = ON", "binlog_rows_query_log_events = OFF",
     "binlog_format = 'STATEMENT'", "binlog_format = 'MIXED'", "binlog_format = 'ROW'", "binlog_format = 'ROW'",
-    "sql_require_primary_key = OFF", "sql_generate_invisible_primary_key = ON", "sql_generate_invisible_primary_key = OFF",
+    "sql_require_primary_key = OFF", "sql_generate_invisible_primary_key = ON",
+    "sql_generate_invisible_primary_key = OFF",
     "timestamp = 1700000000.25", "timestamp = DEFAULT", "insert_id = 1000", "explicit_defaults_for_timestamp = 0",
     "explicit_defaults_for_timestamp = 1", "default_collation_for_utf8mb4 = utf8mb4_general_ci",
     "default_collation_for_utf8mb4 = utf8mb4_0900_ai_ci", "gtid_next = 'AUTOMATIC:tagged'", "gtid_next = 'AUTOMATIC'",
@@ -105,32 +108,28 @@ class Workload:
 
     def _turn(self) -> Iterator[str]:
         random = self._random
-        match random.randrange(16):
-            case 0 | 1 | 2:
-                yield f"SET {random.choice(SETTINGS)}"
-            case 3 | 4 | 5 | 6:
-                yield self._insert()
-            case 7 | 8:
-                yield self._update()
-            case 9:
-                yield f"DELETE FROM {self._table()} WHERE id % 3 = {random.randrange(3)}"
-            case 10:
-                yield "BEGIN"
-                for _ in range(random.randrange(1, 5)):
-                    yield random.choice((self._insert, self._update))()
-                    yield "SAVEPOINT `s 1`"
-                yield random.choice(("COMMIT", "ROLLBACK", "ROLLBACK TO `s 1`"))
-                yield "COMMIT"
-            case 11:
-                yield from self._xa()
-            case 12:
-                yield from self._variables()
-            case 13:
-                yield random.choice((self._create_table, self._ddl))()
-            case 14:
-                yield f"USE {random.choice((self._database, 'mysql'))}"
-            case 15:
-                yield from self._rare()
+        turns = (self._setting,) * 3 + (self._change,) * 7 + (self._transaction, self._xa, self._variables, self._rare)
+        yield from random.choice((*turns, self._definition))()
+
+    def _setting(self) -> Iterator[str]:
+        yield f"SET {self._random.choice(SETTINGS)}"
+        yield f"USE {self._random.choice((self._database, self._database, 'mysql'))}"
+
+    def _change(self) -> Iterator[str]:
+        delete = f"DELETE FROM {self._table()} WHERE id % 3 = {self._random.randrange(3)}"
+        yield self._random.choice((self._insert(), self._insert(), self._update(), delete))
+
+    def _transaction(self) -> Iterator[str]:
+        random = self._random
+        yield "BEGIN"
+        for _ in range(random.randrange(1, 5)):
+            yield random.choice((self._insert, self._update))()
+            yield "SAVEPOINT `s 1`"
+        yield random.choice(("COMMIT", "ROLLBACK", "ROLLBACK TO `s 1`"))
+        yield "COMMIT"
+
+    def _definition(self) -> Iterator[str]:
+        yield self._random.choice((self._create_table, self._ddl))()
 
     def _xa(self) -> Iterator[str]:
         name = f"'tx{self._random.randrange(10**6)}', 'branch', {self._random.randrange(9)}"
@@ -157,7 +156,8 @@ class Workload:
         match random.randrange(5):
             case 0:
                 yield f"DELETE FROM {self._database}.loaded"
-                yield f"LOAD DATA LOCAL INFILE '{self._file}' INTO TABLE {self._database}.loaded FIELDS TERMINATED BY ','"
+                loaded = f"{self._database}.loaded"
+                yield f"LOAD DATA LOCAL INFILE '{self._file}' INTO TABLE {loaded} FIELDS TERMINATED BY ','"
             case 1:
                 yield f"CREATE TEMPORARY TABLE {self._database}.scratch (id INT PRIMARY KEY) SELECT 1 AS id"
                 yield f"INSERT INTO {self._table()} (id) SELECT id + 7777 FROM {self._database}.scratch"

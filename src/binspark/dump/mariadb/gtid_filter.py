@@ -104,8 +104,6 @@ class GtidFilter:
         own = settings.mariadb
         starts = [gtid for gtid in own.start_gtids if gtid.sequence]
         stops = list(own.stop_gtids)
-        _refuse_repeated(starts, _START)
-        _refuse_repeated(stops, _STOP)
         if own.gtid_strict_mode:
             _refuse_reversed(starts, stops)
         self.starts, self.stops = starts, stops
@@ -147,6 +145,8 @@ class GtidOrder:
     def __init__(self, filters: GtidFilter, *, is_strict: bool) -> None:
         self._filters = filters
         self._is_strict = is_strict
+        self.is_checked = True
+        """Whether the order is still of interest."""
         self._audits: dict[int, _Audit] = {}
         self._start_at(filters.starts)
 
@@ -184,6 +184,17 @@ class GtidOrder:
         else:
             audit.last = gtid
 
+    def sequences(self, domain: int) -> tuple[int, int]:
+        """Return the sequence numbers between which a GTID of a domain would be out of order."""
+        audit = self._audits.get(domain)
+        return (0, -1) if audit is None else (audit.start.sequence, audit.last.sequence)
+
+    def record_checked(self, gtid: MariadbGtid) -> None:
+        """Take the last GTID of transactions whose order was checked already."""
+        audit = self._audits.get(gtid.domain)
+        if audit is not None:
+            audit.last = gtid
+
     def finish(self, warn: Warn) -> None:
         """Report what is wrong at the end; where order is required, raise."""
         problems = [
@@ -211,14 +222,6 @@ class GtidOrder:
                     f"({gtid}) is not in the logs: those of domain {gtid.domain} begin after {audit.start}",
                     option=_STOP,
                 )
-
-
-def _refuse_repeated(gtids: Sequence[MariadbGtid], option: str) -> None:
-    known: dict[int, MariadbGtid] = {}
-    for gtid in gtids:
-        if gtid.domain in known:
-            raise OptionError(f"names domain {gtid.domain} twice: {known[gtid.domain]} and {gtid}", option=option)
-        known[gtid.domain] = gtid
 
 
 def _refuse_reversed(starts: Sequence[MariadbGtid], stops: Sequence[MariadbGtid]) -> None:

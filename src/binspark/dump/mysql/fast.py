@@ -16,8 +16,8 @@ from binspark.event.column_types import ColumnType
 from binspark.event.status_vars import StatusCode
 from binspark.files.storage.store import LogFile
 from binspark.frames import Frame, Framer, HeaderFlag
-from binspark.kernels.dump.events import print_events
-from binspark.kernels.dump.layout import (
+from binspark.kernels.mysqlbinlog.events import print_events
+from binspark.kernels.mysqlbinlog.layout import (
     CLOCK_FIELDS,
     CLOCK_SLOTS,
     KEY_FIELDS,
@@ -26,7 +26,7 @@ from binspark.kernels.dump.layout import (
     State,
     Status,
 )
-from binspark.kernels.dump.texts import TEXTS, Text
+from binspark.kernels.mysqlbinlog.texts import TEXTS, Text
 from binspark.kernels.text_writers import text_writer_address
 
 _INPUT_BYTES = 1 << 22

@@ -8,7 +8,7 @@ from binspark.dump.mysql.row_comments import row_headings, table_printers
 from binspark.dump.mysql.row_values import ColumnPrinter
 from binspark.event import Event, TableMap
 from binspark.event.column_types import ColumnType as T
-from binspark.kernels.dump.layout import COLUMN_FIELDS, TABLE_FIELDS, ColumnField, Op, TableField
+from binspark.kernels.mysqlbinlog.layout import COLUMN_FIELDS, TABLE_FIELDS, ColumnField, Op, TableField
 
 _MAX_TABLES = 4096
 _FIRST_ROOM = 16

@@ -1,408 +1,391 @@
-"""Events as mysqlbinlog prints them, one after the other, until one comes that Python must print.
-
-Heads are written to the output at once. BINLOG statements (the body) and rows as comments (the footer) are collected
-until their statement ends, and then copied after the heads of its events.
-"""
+"""Prints events of a MariaDB log until one comes that Python must print, the counterpart of `dump.mariadb.printer`."""
 
 from __future__ import annotations
 
-from binspark.kernels.compiler import inlined, kernel
+from binspark.frames.codes import EventCode as E
+from binspark.kernels.compiler import kernel
 from binspark.kernels.dump.base64 import write_base64
-from binspark.kernels.dump.layout import (
-    CLOCK_FIELDS,
-    CLOCK_SLOTS,
-    KEY_FIELDS,
-    LONG_TIME,
-    MAPPED_TABLES,
-    SHORT_TIME,
-    TABLE_FIELDS,
-    State,
-    Status,
-    TableField,
-)
-from binspark.kernels.dump.rows import write_rows
-from binspark.kernels.dump.texts import Text
-from binspark.kernels.layout import NO_ROOM, REFUSED
-from binspark.kernels.memory import byte_table, copy_bytes, get, load8, load16, load32, load64, load_packed, put, store8
-from binspark.kernels.printing.digits import write_padded, write_unsigned
-from binspark.kernels.text import copy_short
+from binspark.kernels.dump.layout import Dump, Status, Table, Word
+from binspark.kernels.dump.values import write_rows
+from binspark.kernels.memory import get, load8, load16, load32, load64, put, store8
+from binspark.kernels.printing.digits import write_pair, write_unsigned
+from binspark.kernels.row_counts import NO_PARTIAL_DOCUMENTS, count_rows
+from binspark.kernels.rows_head import packed_count, rows_start
+from binspark.kernels.text import copy_short, equal_bytes
 from binspark.kernels.words import ZERO
 
-_HEADER = 19
-_QUERY, _XID, _TABLE_MAP, _WRITE_ROWS, _DELETE_ROWS, _GTID = 2, 16, 19, 30, 32, 33
+_MORE, _PYTHON, _NO_ROOM, _END = (int(status) for status in Status)
+_DONE = 0
+_GTID, _ANNOTATE, _MAP, _XID = int(E.MARIADB_GTID), int(E.ANNOTATE_ROWS), int(E.TABLE_MAP), int(E.XID)
+_ROWS_V1, _ROWS_V2 = int(E.WRITE_ROWS_V1), int(E.WRITE_ROWS)
+_HEADER, _GTID_BODY, _XID_BODY, _MAP_ID = 19, 13, 8, 6
 _ROOM = 4096
-_MIN_GTID = 42 + 7 + 1 + 4
-_LOGICAL_CLOCK = 2
-_LOW_55, _BIT_55 = (1 << 55) - 1, 1 << 55
-_BIT_31 = 1 << 31
-_MICROSECONDS = 1_000_000
-_SINCE_INVISIBLE_KEYS = 80030
-_KNOWN_ROWS_FLAGS = 0x1F
-_hex = byte_table(b"0123456789abcdef")
-_DASH, _COLON, _POINT, _OPEN, _CLOSE, _NEWLINE, _SPACE, _DIGIT_0 = (ord(character) for character in "-:.()\n 0")
-_SIX = ZERO + 6
-
-
-@inlined
-def write_text(at: int, texts: int, text: int) -> int:
-    """Write one of the texts."""
-    length = get(texts, 2 * text + 1)
-    copy_short(at, get(texts, 2 * text), length)
-    return at + length
+_TABLE = 8 * int(Table.WIDTH)
+_HASH, _SPACE, _COLON, _NEWLINE, _MINUS, _RETURN = (ord(character) for character in "# :\n-\r")
+_DIGIT, _LETTER = ord("0"), ord("a") - 10
+_WITH_COMMIT_ID, _TRANSACTIONAL, _ALLOWS_PARALLEL, _WAITED, _DDL, _XA = 0x02, 0x04, 0x08, 0x10, 0x20, 0xC0
+_STANDALONE, _ALTER = 0x01, 0x0E
+_STATEMENT_END = 1
+_DAY = 86_400
 
 
 @kernel
-def write_hex(at: int, source: int, count: int) -> int:
-    """Write bytes as hexadecimal digits."""
-    for index in range(count):
-        byte = load8(source + index)
-        store8(at, _hex(byte >> 4))
-        store8(at + 1, _hex(byte & 15))
-        at += 2
-    return at
-
-
-@inlined
-def clock_slot(clock: int, second: int) -> int:
-    """Return the slot that has the texts of a second, if any has."""
-    return clock + 8 * CLOCK_FIELDS * (second & (CLOCK_SLOTS - 1))
-
-
-@kernel
-def write_head(at: int, texts: int, clock: int, event: int, position: int, with_checksum: bool) -> int:
-    """Write what every event begins with, without the space at its end."""
-    at = write_text(at, texts, Text.AT)
-    at = write_unsigned(at, position)
-    at = write_text(at, texts, Text.NEWLINE_HASH)
-    copy_short(at, get(clock_slot(clock, load32(event)), ZERO + 1), ZERO + SHORT_TIME)
-    at = write_text(at + SHORT_TIME, texts, Text.SERVER)
-    at = write_unsigned(at, load32(event + 5))
-    at = write_text(at, texts, Text.END_POSITION)
-    at = write_unsigned(at, load32(event + 13))
-    if not with_checksum:
-        return at
-    at = write_text(at, texts, Text.CHECKSUM)
-    last = event + load32(event + 9) - 1
-    for index in range(4):
-        at = write_hex(at, last - index, ZERO + 1)
-    return at
-
-
-@kernel
-def write_moment(at: int, texts: int, clock: int, text: int, microseconds: int) -> int:
-    """Write a commit time as a number and as text."""
-    at = write_text(at, texts, text)
-    at = write_unsigned(at, microseconds)
-    store8(at, _SPACE)
-    store8(at + 1, _OPEN)
-    second = microseconds // _MICROSECONDS
-    copy_short(at + 2, get(clock_slot(clock, second), ZERO + 2), ZERO + LONG_TIME)
-    at += 2 + LONG_TIME
-    store8(at, _POINT)
-    at = write_padded(at + 1, microseconds - second * _MICROSECONDS, _SIX)
-    at = write_text(at, texts, Text.ZONE)
-    store8(at, _CLOSE)
-    return at + 1
-
-
-@kernel
-def write_gtid(at: int, texts: int, clock: int, event: int, end: int, state: int) -> int:
-    """Write a GTID after its head; return REFUSED for one of an older server, NO_ROOM if a time is missing."""
-    body = event + _HEADER
-    if end - body < _MIN_GTID or load8(body + 25) != _LOGICAL_CLOCK:
-        return REFUSED
-    immediate = load64(body + 42) & (_BIT_55 | _LOW_55)
-    original, rest = immediate, body + 49
-    if immediate & _BIT_55:
-        immediate &= _LOW_55
-        original = load64(rest) & _LOW_55
-        rest += 7
-    length, rest = load_packed(rest, end)
-    if length < 0 or end - rest < 4:
-        return REFUSED
-    version = load32(rest)
-    original_version = version
-    if version & _BIT_31:
-        if end - rest < 8:
-            return REFUSED
-        version &= _BIT_31 - 1
-        original_version = load32(rest + 4)
-    for moment in (original, immediate):
-        second = moment // _MICROSECONDS
-        if get(clock_slot(clock, second), ZERO) != second:
-            put(state, State.SECOND, second)
-            return NO_ROOM
-    may_have_statements = load8(body) & 1
-    at = write_text(at, texts, Text.GTID)
-    at = write_unsigned(at, load64(body + 26))
-    at = write_text(at, texts, Text.SEQUENCE)
-    at = write_unsigned(at, load64(body + 34))
-    at = write_text(at, texts, Text.RBR_NO if may_have_statements else Text.RBR_YES)
-    at = write_unsigned(at, original)
-    at = write_text(at, texts, Text.IMMEDIATE)
-    at = write_unsigned(at, immediate)
-    at = write_text(at, texts, Text.LENGTH)
-    at = write_unsigned(at, length)
-    if not may_have_statements:
-        at = write_text(at, texts, Text.ISOLATION)
-    at = write_moment(at, texts, clock, ZERO + Text.ORIGINAL_COMMENT, original)
-    at = write_moment(at, texts, clock, ZERO + Text.IMMEDIATE_COMMENT, immediate)
-    at = write_text(at, texts, Text.SET_ORIGINAL)
-    at = write_unsigned(at, original)
-    at = write_text(at, texts, Text.SET_ORIGINAL_VERSION)
-    at = write_unsigned(at, original_version)
-    at = write_text(at, texts, Text.SET_VERSION)
-    at = write_unsigned(at, version)
-    at = write_text(at, texts, Text.SET_GTID)
-    source = body + 1
-    for index in range(16):
-        if index == 4 or index == 6 or index == 8 or index == 10:
-            store8(at, _DASH)
-            at += 1
-        at = write_hex(at, source + index, ZERO + 1)
-    store8(at, _COLON)
-    at = write_unsigned(at + 1, load64(body + 17))
-    put(state, State.SERVER_VERSION, version)
-    put(state, State.SEEN_GTID, ZERO + 1)
-    return write_text(at, texts, Text.END_GTID)
-
-
-@kernel
-def same_bytes(one: int, other: int, length: int) -> bool:
-    """Return whether bytes are the same."""
-    at = 0
-    while at + 8 <= length:
-        if load64(one + at) != load64(other + at):
-            return False
-        at += 8
-    while at < length:
-        if load8(one + at) != load8(other + at):
-            return False
-        at += 1
-    return True
-
-
-@kernel
-def write_query(at: int, texts: int, event: int, end: int, keys: int, state: int) -> int:
-    """Write a BEGIN that changes nothing in the session; return REFUSED for any other statement."""
-    body = event + _HEADER
-    source, length = body + 8, end - body - 8
-    flags = load16(event + 17)
-    for index in range(get(state, State.KEY_COUNT)):
-        key = keys + 8 * KEY_FIELDS * index
-        if get(key, ZERO + 1) != length or get(key, ZERO + 2) != flags:
-            continue
-        known, fraction = get(key, ZERO), get(key, ZERO + 3)
-        same = False
-        if fraction < 0:
-            same = same_bytes(source, known, length)
-        elif same_bytes(source, known, fraction):
-            rest = fraction + 3
-            same = same_bytes(source + rest, known + rest, length - rest)
-        if not same:
-            continue
-        at = write_text(at, texts, Text.QUERY)
-        at = write_unsigned(at, load32(body))
-        at = write_text(at, texts, Text.EXECUTION_TIME)
-        at = write_unsigned(at, load32(body + 4))
-        at = write_text(at, texts, Text.ERROR_CODE)
-        at = write_text(at, texts, Text.SET_TIMESTAMP)
-        at = write_unsigned(at, load32(event))
-        if fraction >= 0:
-            microseconds = load16(source + fraction) | load8(source + fraction + 2) << 16
-            if microseconds > 999_999:
-                return REFUSED
-            if microseconds:
-                store8(at, _POINT)
-                at = write_padded(at + 1, microseconds, _SIX)
-        put(state, State.IN_TRANSACTION, ZERO + 1)
-        return write_text(at, texts, Text.BEGIN)
-    return REFUSED
-
-
-@kernel
-def write_table_map(at: int, texts: int, event: int, end: int, tables: int, mapped: int, state: int) -> int:
-    """Write the table of a table id, and remember it; return REFUSED for a table that is not known."""
-    body = event + _HEADER
-    table_id = load32(body) | load16(body + 4) << 32
-    if get(state, State.VERBOSE):
-        length, index, found = end - body - 6, ZERO, False
-        while index < get(state, State.TABLE_COUNT) and not found:
-            table = tables + 8 * TABLE_FIELDS * index
-            found = get(table, TableField.MAP_LENGTH) == length and same_bytes(
-                body + 6, get(table, TableField.MAP), length
-            )
-            index += 1
-        count = get(state, State.MAPPED)
-        if not found or count >= MAPPED_TABLES:
-            return REFUSED
-        put(mapped, 2 * count, table_id)
-        put(mapped, 2 * count + 1, index - 1)
-        put(state, State.MAPPED, count + 1)
-    schema_length = load8(body + 8)
-    name = body + 10 + schema_length
-    if name >= end or name + 1 + load8(name) > end:
-        return REFUSED
-    at = write_text(at, texts, Text.TABLE_MAP)
-    copy_short(at, body + 9, schema_length)
-    at = write_text(at + schema_length, texts, Text.TABLE_NAME)
-    copy_short(at, name + 1, load8(name))
-    at = write_text(at + load8(name), texts, Text.MAPPED_TO)
-    at = write_unsigned(at, table_id)
-    if get(state, State.SERVER_VERSION) >= _SINCE_INVISIBLE_KEYS:
-        at = write_text(at, texts, Text.HAS_KEY)
-        store8(at, _DIGIT_0 + (load16(body + 6) >> 2 & 1))
-        at += 1
-    store8(at, _NEWLINE)
-    return at + 1
-
-
-@kernel
-def write_rows_head(at: int, texts: int, event: int) -> int:
-    """Write the table id and the flags of a rows event; return REFUSED for flags that are not known."""
-    body = event + _HEADER
-    flags = load16(body + 6)
-    if flags & ~_KNOWN_ROWS_FLAGS:
-        return REFUSED
-    at = write_text(at, texts, Text.WRITE_ROWS + load8(event + 4) - _WRITE_ROWS)
-    at = write_unsigned(at, load32(body) | load16(body + 4) << 32)
-    if flags:
-        at = write_text(at, texts, Text.FLAGS)
-    for bit in range(5):
-        if flags >> bit & 1:
-            at = write_text(at, texts, Text.STMT_END + bit)
-    store8(at, _NEWLINE)
-    return at + 1
-
-
-@kernel
-def add_to_body(body: int, texts: int, event: int, state: int) -> None:
-    """Append an event to the BINLOG statement."""
-    if not get(state, State.WITH_BASE64):
-        return
-    at = body + get(state, State.BODY)
-    if not get(state, State.HAS_BODY):
-        at = write_text(at, texts, Text.BINLOG)
-        put(state, State.HAS_BODY, ZERO + 1)
-    at = write_base64(at, event, load32(event + 9))
-    put(state, State.BODY, at - body)
-
-
-@kernel
-def table_of(event: int, tables: int, mapped: int, state: int) -> int:
-    """Return the table of a rows event, 0 if it is not known."""
-    body = event + _HEADER
-    table_id = load32(body) | load16(body + 4) << 32
-    index = get(state, State.MAPPED) - 1
-    while index >= 0:
-        if get(mapped, 2 * index) == table_id:
-            return tables + 8 * TABLE_FIELDS * get(mapped, 2 * index + 1)
-        index -= 1
-    return ZERO
-
-
-@kernel
-def print_events(
-    data: int,
-    length: int,
-    output: int,
-    output_room: int,
-    body: int,
-    body_room: int,
-    footer: int,
-    footer_room: int,
-    texts: int,
-    clock: int,
-    keys: int,
-    tables: int,
-    mapped: int,
-    state: int,
-) -> int:
-    """Print events until there is a reason to return."""
-    with_checksum = get(state, State.CHECKSUM) > 0
+def print_events(dump: int) -> int:
+    """Print events from AT on; return a status. AT and OFFSET are then those of the next event."""
     while True:
-        consumed = get(state, State.CONSUMED)
-        event, left = data + consumed, length - consumed
-        if left < _HEADER:
-            return Status.INPUT
-        size, second, kind = load32(event + 9), load32(event), load8(event + 4)
-        position = get(state, State.POSITION) + consumed
-        if size < _HEADER + 4 + 8:
-            return Status.EVENT
-        if size > left:
-            put(state, State.NEEDED, size)
-            return Status.INPUT
-        if position >= get(state, State.STOP) or second >= get(state, State.STOP_TIME):
-            return Status.EVENT
-        if get(clock_slot(clock, second), ZERO) != second:
-            put(state, State.SECOND, second)
-            return Status.TIME
-        at, limit = output + get(state, State.OUTPUT), output + output_room
-        if at + _ROOM + get(state, State.BODY) + get(state, State.FOOTER) > limit:
-            return Status.OUTPUT
-        end = event + size - get(state, State.CHECKSUM)
-        if _WRITE_ROWS <= kind <= _DELETE_ROWS or kind == _TABLE_MAP:
-            needed = get(state, State.BODY) + size + size // 3 + size // 57 + 256
-            if needed > body_room:
-                put(state, State.NEEDED, size + size // 3 + size // 57 + 512)
-                return Status.BODY
-            written = ZERO + REFUSED
-            text = write_head(at, texts, clock, event, position, with_checksum)
-            if kind == _TABLE_MAP:
-                written = write_table_map(text, texts, event, end, tables, mapped, state)
-            else:
-                written = write_rows_head(text, texts, event)
-            if written < 0:
-                return Status.EVENT
-            if kind != _TABLE_MAP and get(state, State.VERBOSE):
-                table = table_of(event, tables, mapped, state)
-                if table == 0:
-                    return Status.EVENT
-                start = footer + get(state, State.FOOTER)
-                after = write_rows(
-                    start, footer + footer_room, event + _HEADER, end, kind, table, get(state, State.JSON_WRITER)
-                )
-                if after == NO_ROOM:
-                    return Status.FOOTER
-                if after < 0:
-                    return Status.EVENT
-                put(state, State.FOOTER, after - footer)
-            add_to_body(body, texts, event, state)
-            put(state, State.OUTPUT, written - output)
-            put(state, State.CONSUMED, consumed + size)
-            ends = kind != _TABLE_MAP and load16(event + _HEADER + 6) & 1
-            put(state, State.UNFINISHED, ZERO if ends else ZERO + 1)
-            if ends:
-                if get(state, State.HAS_BODY):
-                    closed = write_text(body + get(state, State.BODY), texts, Text.END_BINLOG)
-                    put(state, State.BODY, closed - body)
-                put(state, State.HAS_BODY, ZERO)
-                put(state, State.MAPPED, ZERO)
-                body_length, footer_length = get(state, State.BODY), get(state, State.FOOTER)
-                if get(state, State.IS_CARRIED) or written + body_length + footer_length + _ROOM > limit:
-                    return Status.FLUSH
-                copy_bytes(written, body, body_length)
-                copy_bytes(written + body_length, footer, footer_length)
-                put(state, State.OUTPUT, written + body_length + footer_length - output)
-                put(state, State.BODY, ZERO)
-                put(state, State.FOOTER, ZERO)
-            continue
-        if kind != _GTID and kind != _QUERY and kind != _XID:
-            return Status.EVENT
-        at = write_head(at, texts, clock, event, position, with_checksum)
-        if kind == _GTID:
-            at = write_gtid(at, texts, clock, event, end, state)
-            if at == NO_ROOM:
-                return Status.TIME
-        elif kind == _QUERY:
-            at = write_query(at, texts, event, end, keys, state)
-        else:
-            at = write_text(at, texts, Text.XID)
-            at = write_unsigned(at, load64(event + _HEADER))
-            at = write_text(at, texts, Text.COMMIT)
-            put(state, State.IN_TRANSACTION, ZERO)
-            put(state, State.SEEN_GTID, ZERO)
-        if at < 0:
-            return Status.EVENT
-        put(state, State.OUTPUT, at - output)
-        put(state, State.CONSUMED, consumed + size)
+        at, end = get(dump, Dump.AT), get(dump, Dump.END)
+        if end - at < _HEADER:
+            return _MORE
+        size, time = load32(at + 9), load32(at)
+        if size < _HEADER + get(dump, Dump.CHECKSUM):
+            return _PYTHON
+        if size > end - at:
+            return _MORE
+        is_other_zone = time < get(dump, Dump.ZONE_FROM) or time >= get(dump, Dump.ZONE_UNTIL)
+        if is_other_zone or load16(at + 17) >> 15 != get(dump, Dump.SKIPS):
+            return _PYTHON
+        if get(dump, Dump.OUT_AT) + _ROOM > get(dump, Dump.OUT_LIMIT):
+            return _NO_ROOM
+        status = print_event(dump, at, size)
+        if status != _DONE and status != _END:
+            return status
+        put(dump, Dump.AT, at + size)
+        put(dump, Dump.OFFSET, get(dump, Dump.OFFSET) + size)
+        if status == _END:
+            return status
+
+
+@kernel
+def print_event(dump: int, at: int, size: int) -> int:
+    """Print one event; return a status, where nothing was printed unless it is 0."""
+    kind = load8(at + 4)
+    if kind == _GTID:
+        return print_gtid(dump, at, size)
+    if kind == _XID:
+        return print_xid(dump, at, size)
+    if kind == _MAP:
+        return print_map(dump, at, size)
+    if _ROWS_V1 <= kind < _ROWS_V1 + 3 or _ROWS_V2 <= kind < _ROWS_V2 + 3:
+        return print_rows(dump, at, size, kind)
+    if kind == _ANNOTATE:
+        return keep_annotation(dump, at)
+    return _PYTHON
+
+
+@kernel
+def write_word(dump: int, at: int, index: int) -> int:
+    """Write one of the constant texts."""
+    words = get(dump, Dump.WORDS) + 16 * index
+    copy_short(at, get(words, 0), get(words, 1))
+    return at + get(words, 1)
+
+
+@kernel
+def write_position(dump: int, at: int) -> int:
+    """Write the line with the position of the next event, unless positions are not wanted."""
+    if not get(dump, Dump.POSITIONS):
+        return at
+    at = write_unsigned(write_word(dump, at, ZERO + Word.POSITION), get(dump, Dump.OFFSET))
+    store8(at, _NEWLINE)
+    return at + 1
+
+
+@kernel
+def write_heading(dump: int, at: int, event: int) -> int:
+    """Write the heading of an event: time, server, next position, checksum."""
+    store8(at, _HASH)
+    at = write_time(at + 1, load32(event) + get(dump, Dump.ZONE))
+    at = write_unsigned(write_word(dump, at, ZERO + Word.SERVER), load32(event + 5))
+    at = write_unsigned(write_word(dump, at, ZERO + Word.END_POSITION), load32(event + 13))
+    store8(at, _SPACE)
+    at += 1
+    if get(dump, Dump.CHECKSUM):
+        at = write_word(dump, at, ZERO + Word.CHECKSUM)
+        checksum = load32(event + load32(event + 9) - 4)
+        for index in range(8):
+            digit = checksum >> (28 - 4 * index) & 15
+            store8(at + index, digit + (_DIGIT if digit < 10 else _LETTER))
+        store8(at + 8, _SPACE)
+        at += 9
+    return at
+
+
+@kernel
+def write_time(at: int, seconds: int) -> int:
+    """Write a time as YYMMDD hh:mm:ss, with a space for a zero of the hour. Years are counted from March."""
+    day, clock = seconds // _DAY + 719_468, seconds % _DAY
+    era = day // 146_097
+    of_era = day - era * 146_097
+    year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
+    of_year = of_era - (365 * year + year // 4 - year // 100)
+    from_march = (5 * of_year + 2) // 153
+    month = from_march + 3 if from_march < 10 else from_march - 9
+    at = write_pair(at, (year + (month <= 2)) % 100)
+    at = write_pair(write_pair(at, month), of_year - (153 * from_march + 2) // 5 + 1)
+    store8(at, _SPACE)
+    hour = clock // 3600
+    write_pair(at + 1, hour)
+    if hour < 10:
+        store8(at + 1, _SPACE)
+    store8(at + 3, _COLON)
+    write_pair(at + 4, clock // 60 % 60)
+    store8(at + 6, _COLON)
+    return write_pair(at + 7, clock % 60)
+
+
+@kernel
+def print_gtid(dump: int, event: int, size: int) -> int:
+    """Print a GTID whose domain, server and flags are those that were printed last."""
+    body, end = event + _HEADER, event + size - get(dump, Dump.CHECKSUM)
+    if end - body < _GTID_BODY:
+        return _PYTHON
+    sequence, domain, flags, server = load64(body), load32(body + 8), load8(body + 12), load32(event + 5)
+    extra = body + _GTID_BODY + (8 if flags & _WITH_COMMIT_ID else 0)
+    if flags & _XA or sequence < 0 or extra > end or (extra < end and load8(extra) & _ALTER):
+        return _PYTHON
+    is_parallel = 0 if flags & _ALLOWS_PARALLEL else 1
+    if is_parallel != get(dump, Dump.PARALLEL) or domain != get(dump, Dump.DOMAIN) or server != get(dump, Dump.SERVER):
+        return _PYTHON
+    if get(dump, Dump.SPILLED):
+        return _PYTHON
+    if get(dump, Dump.CHECKS_ORDER):
+        if sequence >= get(dump, Dump.START_SEQUENCE) and sequence <= get(dump, Dump.LAST_SEQUENCE):
+            return _PYTHON
+        put(dump, Dump.LAST_SEQUENCE, sequence)
+    put(dump, Dump.SEEN_GTID, 1)
+    at = write_heading(dump, write_position(dump, get(dump, Dump.OUT_AT)), event)
+    at = write_unsigned(write_word(dump, at, ZERO + Word.GTID), domain)
+    store8(at, _MINUS)
+    at = write_unsigned(at + 1, server)
+    store8(at, _MINUS)
+    at = write_gtid_flags(dump, write_unsigned(at + 1, sequence), flags, body + _GTID_BODY)
+    at = write_unsigned(write_word(dump, at, ZERO + Word.SEQUENCE), sequence)
+    at = write_word(dump, at, ZERO + Word.SEQUENCE_END)
+    if not flags & _STANDALONE:
+        at = write_word(dump, at, ZERO + Word.START)
+    end_alone(dump, at)
+    return _DONE
+
+
+@kernel
+def write_gtid_flags(dump: int, at: int, flags: int, commit_id: int) -> int:
+    """Write the flags of a GTID to the end of its line."""
+    if flags & _WITH_COMMIT_ID:
+        at = write_unsigned(write_word(dump, at, ZERO + Word.COMMIT_ID), load64(commit_id))
+    if flags & _DDL:
+        at = write_word(dump, at, ZERO + Word.DDL)
+    if flags & _TRANSACTIONAL:
+        at = write_word(dump, at, ZERO + Word.TRANSACTIONAL)
+    if flags & _WAITED:
+        at = write_word(dump, at, ZERO + Word.WAITED)
+    store8(at, _NEWLINE)
+    return at + 1
+
+
+@kernel
+def end_alone(dump: int, at: int) -> None:
+    """End an event that is no part of a statement's rows: headings that wait are dropped."""
+    put(dump, Dump.OUT_AT, at)
+    put(dump, Dump.HEAD_AT, get(dump, Dump.HEAD))
+
+
+@kernel
+def print_xid(dump: int, event: int, size: int) -> int:
+    """Print the commit of a transaction."""
+    if size - _HEADER - get(dump, Dump.CHECKSUM) != _XID_BODY or get(dump, Dump.SPILLED):
+        return _PYTHON
+    at = write_heading(dump, write_position(dump, get(dump, Dump.OUT_AT)), event)
+    at = write_unsigned(write_word(dump, at, ZERO + Word.XID), load64(event + _HEADER))
+    end_alone(dump, write_word(dump, at, ZERO + Word.COMMIT))
+    return _DONE
+
+
+@kernel
+def keep_annotation(dump: int, event: int) -> int:
+    """Remember an annotation: it is printed with the next table map."""
+    put(dump, Dump.OUT_AT, write_position(dump, get(dump, Dump.OUT_AT)))
+    if not get(dump, Dump.SKIPS_ANNOTATIONS):
+        put(dump, Dump.ANNOTATION, event)
+        put(dump, Dump.ANNOTATION_OFFSET, get(dump, Dump.OFFSET))
+        put(dump, Dump.PENDING, 0)
+    return _DONE
+
+
+@kernel
+def find_table(dump: int, table_id: int) -> int:
+    """Return the table of an id, 0 if it is not known. The last one that was found is tried first."""
+    tables, last = get(dump, Dump.TABLES), get(dump, Dump.LAST_TABLE)
+    if last < get(dump, Dump.TABLE_COUNT) and get(tables + _TABLE * last, Table.ID) == table_id:
+        return tables + _TABLE * last
+    for index in range(get(dump, Dump.TABLE_COUNT)):
+        if get(tables + _TABLE * index, Table.ID) == table_id:
+            put(dump, Dump.LAST_TABLE, index)
+            return tables + _TABLE * index
+    return 0
+
+
+@kernel
+def table_id_of(event: int) -> int:
+    """Return the table id of a table map or a rows event."""
+    return load32(event + _HEADER) | load16(event + _HEADER + 4) << 32
+
+
+@kernel
+def print_map(dump: int, event: int, size: int) -> int:
+    """Print a table map that was printed before, with the annotation before it."""
+    length = size - _HEADER - get(dump, Dump.CHECKSUM)
+    if length < _MAP_ID or get(dump, Dump.PENDING):
+        return _PYTHON
+    table = find_table(dump, table_id_of(event))
+    if table == 0 or get(table, Table.MAP_LENGTH) != length:
+        return _PYTHON
+    if not equal_bytes(event + _HEADER, get(table, Table.MAP), length):
+        return _PYTHON
+    annotation, waiting = get(dump, Dump.ANNOTATION), get(dump, Dump.HEAD_AT) - get(dump, Dump.HEAD)
+    room = _ROOM + waiting + get(table, Table.TEXT_LENGTH)
+    if annotation:
+        room += 5 * load32(annotation + 9)
+    if get(dump, Dump.OUT_AT) + room > get(dump, Dump.OUT_LIMIT):
+        return _NO_ROOM
+    if get(dump, Dump.BODY_AT) + 2 * size + _ROOM > get(dump, Dump.BODY_LIMIT):
+        return _NO_ROOM
+    if get(dump, Dump.SPILLED):
+        return _PYTHON
+    at = write_position(dump, get(dump, Dump.OUT_AT))
+    copy_short(at, get(dump, Dump.HEAD), waiting)
+    put(dump, Dump.HEAD_AT, get(dump, Dump.HEAD))
+    at += waiting
+    if annotation:
+        at = write_annotation(dump, at, annotation)
+        put(dump, Dump.ANNOTATION, 0)
+    at = write_heading(dump, at, event)
+    copy_short(at, get(table, Table.TEXT), get(table, Table.TEXT_LENGTH))
+    put(dump, Dump.OUT_AT, at + get(table, Table.TEXT_LENGTH))
+    if get(dump, Dump.ENCODES):
+        put(dump, Dump.BODY_AT, write_base64(get(dump, Dump.BODY_AT), event, size))
+    return _DONE
+
+
+@kernel
+def write_annotation(dump: int, at: int, event: int) -> int:
+    """Write the statement that caused rows, line by line; empty lines are left out."""
+    at = write_word(dump, write_heading(dump, at, event), ZERO + Word.ANNOTATION)
+    start, end = event + _HEADER, event + load32(event + 9) - get(dump, Dump.CHECKSUM)
+    while start < end:
+        stop = start
+        while stop < end and load8(stop) != _NEWLINE and load8(stop) != _RETURN:
+            stop += 1
+        if stop > start:
+            at = write_word(dump, at, ZERO + Word.LINE)
+            copy_short(at, start, stop - start)
+            at += stop - start
+            store8(at, _NEWLINE)
+            at += 1
+        start = stop + 1
+    return at
+
+
+@kernel
+def print_rows(dump: int, event: int, size: int, kind: int) -> int:
+    """Print a rows event; with the last one of a statement, all of the statement."""
+    end = event + size - get(dump, Dump.CHECKSUM)
+    rows = rows_start(kind, event, end)
+    if rows < 0 or rows == end or get(dump, Dump.PENDING):
+        return _PYTHON
+    table = find_table(dump, table_id_of(event))
+    if table == 0:
+        return _PYTHON
+    operation = kind - (_ROWS_V2 if kind >= _ROWS_V2 else _ROWS_V1)
+    bitmap = (get(table, Table.COUNT) + 7) >> 3
+    masks = rows - bitmap * (2 if operation == 1 else 1)
+    if not has_count(event, kind, end, get(table, Table.COUNT)):
+        return _PYTHON
+    if get(dump, Dump.BODY_AT) + 2 * size + _ROOM > get(dump, Dump.BODY_LIMIT):
+        return _NO_ROOM
+    if get(dump, Dump.HEAD_AT) + _ROOM > get(dump, Dump.HEAD_LIMIT):
+        return _NO_ROOM
+    is_last = load16(event + _HEADER + 6) & _STATEMENT_END
+    if is_last and get(dump, Dump.SPILLED) == 0 and waiting_bytes(dump, size) > get(dump, Dump.OUT_LIMIT):
+        return _NO_ROOM
+    counted = count_or_write(dump, table, operation, masks, rows, end)
+    if counted < 0:
+        return -counted
+    count = counted + (get(dump, Dump.ROW_COUNT) if get(dump, Dump.IN_ROWS) else 0)
+    put(dump, Dump.ROW_COUNT, count)
+    put(dump, Dump.IN_ROWS, 0 if is_last else 1)
+    put(dump, Dump.OUT_AT, write_position(dump, get(dump, Dump.OUT_AT)))
+    at = write_heading(dump, get(dump, Dump.HEAD_AT), event)
+    at = write_unsigned(write_word(dump, at, Word.WRITE_ROWS + operation), get(table, Table.ID))
+    if is_last:
+        at = write_word(dump, at, ZERO + Word.STATEMENT_END)
+    store8(at, _NEWLINE)
+    put(dump, Dump.HEAD_AT, at + 1)
+    if get(dump, Dump.ENCODES):
+        put(dump, Dump.BODY_AT, write_base64(get(dump, Dump.BODY_AT), event, size))
+    if not is_last:
+        return _DONE
+    put(dump, Dump.ANNOTATION, 0)
+    if get(dump, Dump.SPILLED):
+        return _END
+    end_statement(dump)
+    return _DONE
+
+
+@kernel
+def has_count(event: int, kind: int, end: int, count: int) -> bool:
+    """Return whether a rows event has this many columns."""
+    start = event + _HEADER + 8
+    if kind >= _ROWS_V2:
+        start += load16(start)
+    found, _ = packed_count(start, end)
+    return found == count
+
+
+@kernel
+def waiting_bytes(dump: int, size: int) -> int:
+    """Return up to where the output would be written if the statement ended with an event of this size."""
+    text = get(dump, Dump.HEAD_AT) - get(dump, Dump.HEAD) + get(dump, Dump.BODY_AT) - get(dump, Dump.BODY)
+    return get(dump, Dump.OUT_AT) + text + get(dump, Dump.TAIL_LIMIT) - get(dump, Dump.TAIL) + 2 * size + _ROOM
+
+
+@kernel
+def count_or_write(dump: int, table: int, operation: int, masks: int, rows: int, end: int) -> int:
+    """Count the rows of an event, or write them; return how many, or a negative status."""
+    if get(dump, Dump.VERBOSE):
+        if get(table, Table.COLUMNS) == 0:
+            return -_PYTHON
+        return write_rows(dump, table, operation, masks, rows, end)
+    if not get(dump, Dump.COUNTS):
+        return 0
+    if get(table, Table.SIZES) == 0:
+        return -_PYTHON
+    count = get(table, Table.COUNT)
+    second = masks + ((count + 7) >> 3) if operation == 1 else masks
+    found = count_rows(get(table, Table.SIZES), count, masks, second, rows, end, ZERO + NO_PARTIAL_DOCUMENTS)
+    return found if found >= 0 else -_PYTHON
+
+
+@kernel
+def end_statement(dump: int) -> None:
+    """Write the headings, the events as base64, the rows, and how many there were."""
+    at = take(dump, get(dump, Dump.OUT_AT), ZERO + Dump.HEAD)
+    if get(dump, Dump.ENCODES):
+        at = write_word(dump, at, ZERO + Word.BINLOG)
+        at = write_word(dump, take(dump, at, ZERO + Dump.BODY), ZERO + Word.BINLOG_END)
+    at = take(dump, at, ZERO + Dump.TAIL)
+    if get(dump, Dump.COUNTS):
+        at = write_unsigned(write_word(dump, at, ZERO + Word.ROW_COUNT), get(dump, Dump.ROW_COUNT))
+        store8(at, _NEWLINE)
+        at += 1
+    put(dump, Dump.ROW_COUNT, 0)
+    put(dump, Dump.OUT_AT, at)
+
+
+@kernel
+def take(dump: int, at: int, region: int) -> int:
+    """Move the text of a region to the output."""
+    start = get(dump, region)
+    length = get(dump, region + 1) - start
+    copy_short(at, start, length)
+    put(dump, region + 1, start)
+    return at + length

@@ -1,20 +1,16 @@
-"""Values of rows as mysqlbinlog prints them. Writers return the address after what they wrote.
-
-Lengths were checked before: a value is complete, and there is room for four bytes for each of its own, and 400 more.
-"""
+"""The values of rows as MariaDB's tool prints them, the counterpart of `binspark.dump.mariadb.values`."""
 
 from __future__ import annotations
 
-from binspark.kernels.compiler import inlined, kernel
-from binspark.kernels.dump.exact import write_exact
-from binspark.kernels.dump.layout import Op
-from binspark.kernels.layout import REFUSED
+from typing import Any
+
+from binspark.kernels.compiler import intrinsic, ir, kernel, types
+from binspark.kernels.decimals import store_decimal
+from binspark.kernels.dump.layout import Column, Dump, Kind, Status, Table, Word
 from binspark.kernels.memory import (
-    byte_table,
+    get,
     load8,
-    load8s,
     load16,
-    load16s,
     load32,
     load32s,
     load64,
@@ -23,296 +19,318 @@ from binspark.kernels.memory import (
     store16,
     store64,
 )
-from binspark.kernels.printing.digits import write_padded, write_pair, write_unsigned
-from binspark.kernels.words import ZERO, bits_of, difference
+from binspark.kernels.printing.digits import write_padded, write_pair, write_signed, write_unsigned
+from binspark.kernels.printing.numbers import write_decimal_digits
+from binspark.kernels.rows import count_present
+from binspark.kernels.text import copy_short
+from binspark.kernels.words import difference, stack_words
 
-_QUOTE, _MINUS, _COLON, _POINT, _SPACE, _OPEN, _CLOSE, _BACKSLASH = (ord(character) for character in "'-:. ()\\")
-_ZERO_DIGIT, _B, _X = ord("0"), ord("b"), ord("x")
-_HIGH_BITS = -0x7F7F_7F7F_7F7F_7F80
-_ONES = 0x0101_0101_0101_0101
-_SPACES, _QUOTES, _BACKSLASHES = 0x20 * _ONES, _QUOTE * _ONES, _BACKSLASH * _ONES
-_ESCAPES = bytearray(256)
-for _byte, _letter in zip(b"\b\f\n\r\t\\'", b"bfnrt\\'", strict=True):
-    _ESCAPES[_byte] = _letter
-for _byte in range(32):
-    _ESCAPES[_byte] = _ESCAPES[_byte] or _X
-_escape = byte_table(bytes(_ESCAPES))
-_hex = byte_table(b"0123456789abcdef")
-_PARTIAL_BYTES = byte_table(bytes((0, 1, 1, 2, 2, 3, 3, 4, 4, 4)))
-_DECIMAL_SIGN = 0x80
-_GROUP_DIGITS, _GROUP_BYTES, _GROUP = 9, 4, 10**9
-_DATETIME_BIAS = 0x80_0000_0000
-_FLOAT_WIDTH = 20
-_EXPONENT_SHIFT = 1023 - 127
-_SMALLEST_FLOAT = 2.0**-149
-_TWO, _NINE = ZERO + 2, ZERO + 9
+_NO_ROOM, _PYTHON = -int(Status.NO_ROOM), -int(Status.PYTHON)
+_SIGNED, _UNSIGNED, _DECIMAL, _FLOAT, _DOUBLE, _BITS = (int(kind) for kind in list(Kind)[:6])
+_TIMESTAMP, _DATETIME, _TIME, _DATE, _TEXT = (int(kind) for kind in list(Kind)[6:])
+_ROOM = 512
+_QUOTE, _BACKSLASH, _X, _MINUS, _COLON, _POINT, _SPACE, _ZERO, _ONE, _B = (ord(c) for c in "'\\x-:. 01b")
+_OPEN, _CLOSE = int.from_bytes(b" (", "little"), ord(")")
+_CONTROLS = 0x2020_2020_2020_2020
+_TOPS = -0x7F7F_7F7F_7F7F_7F80
+_COLUMN = 8 * int(Column.WIDTH)
+_DATETIME_BIAS, _TIME_BIAS = 1 << 39, 1 << 23
+_PRINTED = 400
+
+
+@intrinsic
+def print_double(_typing: Any, _function: Any, _target: Any, _capacity: Any, _format: Any, _bits: Any) -> Any:
+    """Call C's snprintf by its address with one double; return the length of the text."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(64)
+        kind = ir.FunctionType(ir.IntType(32), [byte, word, byte], var_arg=True)
+        function = builder.inttoptr(arguments[0], kind.as_pointer())
+        target, layout = builder.inttoptr(arguments[1], byte), builder.inttoptr(arguments[3], byte)
+        number = builder.bitcast(arguments[4], ir.DoubleType())
+        return builder.zext(builder.call(function, [target, arguments[2], layout, number]), word)
+
+    return types.int64(types.int64, types.int64, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def widened_bits(_typing: Any, _bits: Any) -> Any:
+    """Return the bits of a float of four bytes as those of a double."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        single = builder.bitcast(builder.trunc(arguments[0], ir.IntType(32)), ir.FloatType())
+        return builder.bitcast(builder.fpext(single, ir.DoubleType()), ir.IntType(64))
+
+    return types.int64(types.int64), generate
 
 
 @kernel
-def write_quoted(at: int, source: int, length: int) -> int:
-    """Write bytes in quotes, with control characters, quotes and backslashes escaped."""
-    store8(at, _QUOTE)
-    at += 1
-    end = source + length
-    while source + 8 <= end:
-        word = load64(source)
-        quotes, backslashes = word ^ _QUOTES, word ^ _BACKSLASHES
-        special = (difference(word, _SPACES) & ~word) | (difference(quotes, _ONES) & ~quotes)
-        special |= difference(backslashes, _ONES) & ~backslashes
-        if special & _HIGH_BITS == 0:
-            store64(at, word)
-            at += 8
-            source += 8
+def write_rows(dump: int, table: int, operation: int, masks: int, rows: int, end: int) -> int:
+    """Write the rows of an event at the end of the tail; return how many, or a negative status.
+
+    `masks` is the address of the bitmaps of columns. The tail is as it was unless all rows were written.
+    """
+    columns, count = get(table, Table.COLUMNS), get(table, Table.COUNT)
+    verb, verb_length = get(table, Table.VERBS + 2 * operation), get(table, Table.VERBS + 2 * operation + 1)
+    at, limit = get(dump, Dump.TAIL_AT), get(dump, Dump.TAIL_LIMIT)
+    second = masks + ((count + 7) >> 3)
+    written = 0
+    while rows < end:
+        if at + verb_length + _ROOM > limit:
+            return _NO_ROOM
+        copy_short(at, verb, verb_length)
+        start = rows
+        rows, at = write_image(dump, columns, count, masks, at + verb_length, rows, end)
+        if rows >= 0 and operation == 1:
+            at = write_set(dump, at)
+            rows, at = write_image(dump, columns, count, second, at, rows, end)
+        if rows < 0:
+            return rows
+        if rows == start:
+            return _PYTHON
+        written += 1
+    from_kernel_put_tail(dump, at)
+    return written
+
+
+@kernel
+def write_set(dump: int, at: int) -> int:
+    """Write what comes before the new image of an update."""
+    words = get(dump, Dump.WORDS) + 16 * Word.SET
+    copy_short(at, get(words, 0), get(words, 1))
+    return at + get(words, 1)
+
+
+@kernel
+def from_kernel_put_tail(dump: int, at: int) -> None:
+    """Set the end of the tail."""
+    store64(dump + 8 * Dump.TAIL_AT, at)
+
+
+@kernel
+def write_image(dump: int, columns: int, count: int, present: int, at: int, row: int, end: int) -> tuple[int, int]:
+    """Write the values of a row image; return the address after it, or a negative status, and where to write next."""
+    limit = get(dump, Dump.TAIL_LIMIT)
+    nulls, in_image = row, count_present(present, count)
+    row += (in_image + 7) >> 3
+    if row > end:
+        return _PYTHON, at
+    position = 0
+    for index in range(count):
+        if in_image != count and not load8(present + (index >> 3)) >> (index & 7) & 1:
             continue
-        for index in range(8):
-            at = write_escaped(at, load8(source + index))
-        source += 8
-    while source < end:
-        at = write_escaped(at, load8(source))
-        source += 1
-    store8(at, _QUOTE)
-    return at + 1
+        column = columns + _COLUMN * index
+        if at + _ROOM > limit:
+            return _NO_ROOM, at
+        is_null = load8(nulls + (position >> 3)) >> (position & 7) & 1
+        position += 1
+        if is_null:
+            copy_short(at, get(column, Column.NULL_TEXT), get(column, Column.NULL_LENGTH))
+            at += get(column, Column.NULL_LENGTH)
+            continue
+        copy_short(at, get(column, Column.TEXT), get(column, Column.TEXT_LENGTH))
+        row, at = write_value(dump, column, at + get(column, Column.TEXT_LENGTH), row, end, limit)
+        if row < 0:
+            return row, at
+        copy_short(at, get(column, Column.END), get(column, Column.END_LENGTH))
+        at += get(column, Column.END_LENGTH)
+    return row, at
 
 
-@inlined
-def write_escaped(at: int, byte: int) -> int:
-    """Write one byte of a text."""
-    letter = _escape(byte)
-    if letter == 0:
-        store8(at, byte)
-        return at + 1
-    store8(at, _BACKSLASH)
-    store8(at + 1, letter)
-    if letter != _X:
-        return at + 2
-    store8(at + 2, _hex(byte >> 4))
-    store8(at + 3, _hex(byte & 15))
-    return at + 4
+@kernel
+def write_value(dump: int, column: int, at: int, row: int, end: int, limit: int) -> tuple[int, int]:
+    """Write a value; return the address after it in the row, or a negative status, and where to write next."""
+    kind, first = get(column, Column.KIND), get(column, Column.FIRST)
+    if kind == _TEXT:
+        return write_text(at, row, end, limit, first)
+    if kind == _SIGNED:
+        return row + first if row + first <= end else _PYTHON, write_integer(at, row, first)
+    if kind == _UNSIGNED:
+        number = load8(row) if first == 1 else load16(row)
+        return row + first if row + first <= end else _PYTHON, write_unsigned(at, number + get(column, Column.SECOND))
+    if kind == _DECIMAL:
+        return write_decimal(at, row, end, first, get(column, Column.SECOND))
+    if kind >= _TIMESTAMP:
+        return write_temporal(at, row, end, kind, first)
+    if kind == _BITS:
+        return write_bits(at, row, end, first)
+    return write_number(dump, at, row, end, kind)
 
 
-@inlined
-def write_both(at: int, signed: int, unsigned: int) -> int:
-    """Write an integer; a negative one also as if it had no sign."""
-    if signed >= 0:
-        return write_unsigned(at, signed)
-    store8(at, _MINUS)
-    at = write_unsigned(at + 1, difference(0, signed))
-    store8(at, _SPACE)
-    store8(at + 1, _OPEN)
+@kernel
+def write_integer(at: int, row: int, length: int) -> int:
+    """Write a signed integer, and what it is as an unsigned one if it is negative."""
+    if length == 4:
+        number = load32s(row)
+    elif length == 8:
+        number = load64(row)
+    elif length == 1:
+        number = (load8(row) ^ 0x80) - 0x80
+    elif length == 2:
+        number = (load16(row) ^ 0x8000) - 0x8000
+    else:
+        number = ((load16(row) | load8(row + 2) << 16) ^ 0x80_0000) - 0x80_0000
+    at = write_signed(at, number)
+    if number >= 0:
+        return at
+    store16(at, _OPEN)
+    unsigned = number if length == 8 else number + (1 << 8 * length)
     at = write_unsigned(at + 2, unsigned)
     store8(at, _CLOSE)
     return at + 1
 
 
 @kernel
-def write_value(at: int, op: int, parameter: int, source: int, length: int) -> int:
-    """Write a value; return REFUSED for one that the reference must print."""
-    if op == Op.LONG:
-        return write_both(at, load32s(source), load32(source))
-    if op == Op.TEXT:
-        return write_quoted(at, source, length)
-    if op == Op.LONGLONG:
-        return write_both(at, load64(source), load64(source))
-    if op == Op.TINY:
-        return write_both(at, load8s(source), load8(source))
-    if op == Op.SHORT:
-        return write_both(at, load16s(source), load16(source))
-    if op == Op.INT24:
-        unsigned = load16(source) | load8(source + 2) << 16
-        return write_both(at, unsigned - ((unsigned & 0x80_0000) << 1), unsigned)
-    if op == Op.DECIMAL:
-        return write_decimal(at, source, parameter >> 8, parameter & 0xFF)
-    return write_other(at, op, parameter, source, length)
+def write_number(dump: int, at: int, row: int, end: int, kind: int) -> tuple[int, int]:
+    """Write FLOAT or DOUBLE as C prints it."""
+    length = 4 if kind == _FLOAT else 8
+    if row + length > end:
+        return _PYTHON, at
+    words = get(dump, Dump.WORDS) + 16 * (Word.FLOAT if kind == _FLOAT else Word.DOUBLE)
+    bits = widened_bits(load32(row)) if kind == _FLOAT else load64(row)
+    return row + length, at + print_double(get(dump, Dump.PRINTF), at, _PRINTED, get(words, 0), bits)
 
 
 @kernel
-def write_other(at: int, op: int, parameter: int, source: int, length: int) -> int:
-    """Write a value of a type that is less frequent."""
-    if op == Op.DATETIME2:
-        return write_datetime(at, source, parameter)
-    if op == Op.TIMESTAMP2:
-        return write_fraction(write_unsigned(at, load_big_endian(source, ZERO + 4)), source + 4, parameter)
-    if op == Op.TIME2:
-        return write_time(at, source, length, parameter)
-    if op == Op.DATE:
-        return write_date(at, source)
-    if op == Op.DOUBLE:
-        return write_exact(at, load64(source), ZERO + 20)
-    if op == Op.FLOAT:
-        return write_float(at, source)
-    if op == Op.YEAR:
-        return write_unsigned(at, load8(source) + 1900)
-    if op == Op.NUMBER_1:
-        return write_unsigned(at, load8(source))
-    if op == Op.NUMBER_2:
-        return write_unsigned(at, load16(source))
-    if op == Op.TIMESTAMP:
-        return write_unsigned(at, load32(source))
-    if op == Op.BITS:
-        return write_bits(at, source, parameter)
-    return REFUSED
+def write_decimal(at: int, row: int, end: int, whole: int, fraction: int) -> tuple[int, int]:
+    """Write DECIMAL of at most 38 digits."""
+    length = (whole // 9 + fraction // 9) * 4 + (whole % 9 + 1) // 2 + (fraction % 9 + 1) // 2
+    if row + length > end:
+        return _PYTHON, at
+    words = stack_words(2)
+    if not store_decimal(words, row, whole, fraction):
+        return _PYTHON, at
+    low, high = get(words, 0), get(words, 1)
+    if not load8(row) & 0x80 and low == 0 and high == 0:
+        return _PYTHON, at
+    return row + length, write_decimal_digits(at, low, high, fraction)
 
 
 @kernel
-def write_decimal(at: int, source: int, precision: int, scale: int) -> int:
-    """Write a packed DECIMAL with all digits of its fraction."""
-    flip = 0 if load8(source) & _DECIMAL_SIGN else -1
-    if flip:
-        store8(at, _MINUS)
+def write_bits(at: int, row: int, end: int, count: int) -> tuple[int, int]:
+    """Write BIT or SET as b'...'."""
+    length = (count + 7) >> 3
+    if row + length > end:
+        return _PYTHON, at
+    store8(at, _B)
+    store8(at + 1, _QUOTE)
+    at += 2
+    for bit in range(8 * length - count, 8 * length):
+        store8(at, _ONE if load8(row + (bit >> 3)) >> (7 - (bit & 7)) & 1 else _ZERO)
         at += 1
-    sign = _DECIMAL_SIGN
-    start = at
-    digits = precision - scale
-    first = digits % _GROUP_DIGITS
-    if first:
-        size = _PARTIAL_BYTES(first)
-        value = load_big_endian(source, size) ^ (flip & ((1 << 8 * size) - 1)) ^ sign << 8 * (size - 1)
-        sign = 0
-        source += size
-        if value:
-            at = write_unsigned(at, value)
-    for _ in range(digits // _GROUP_DIGITS):
-        value = load_big_endian(source, ZERO + _GROUP_BYTES) ^ (flip & 0xFFFF_FFFF) ^ sign << 24
-        sign = 0
-        source += _GROUP_BYTES
-        if value >= _GROUP:
-            return REFUSED
-        if at > start:
-            at = write_padded(at, value, _NINE)
-        elif value:
-            at = write_unsigned(at, value)
-    if at == start:
-        store8(at, _ZERO_DIGIT)
-        at += 1
-    if scale == 0:
-        return at
-    store8(at, _POINT)
+    store8(at, _QUOTE)
+    return row + length, at + 1
+
+
+@kernel
+def write_temporal(at: int, row: int, end: int, kind: int, digits: int) -> tuple[int, int]:
+    """Write DATE, TIME, DATETIME or TIMESTAMP."""
+    fraction_bytes = (digits + 1) >> 1
+    head = 4 if kind == _TIMESTAMP else (5 if kind == _DATETIME else 3)
+    length = head + fraction_bytes
+    if row + length > end:
+        return _PYTHON, at
+    fraction = load_big_endian(row + head, fraction_bytes) if fraction_bytes else 0
+    if kind == _TIMESTAMP:
+        at = write_unsigned(at, load_big_endian(row, 4))
+        return row + length, write_fraction(at, fraction, digits)
+    store8(at, _QUOTE)
     at += 1
-    for _ in range(scale // _GROUP_DIGITS):
-        value = load_big_endian(source, ZERO + _GROUP_BYTES) ^ (flip & 0xFFFF_FFFF) ^ sign << 24
-        sign = 0
-        source += _GROUP_BYTES
-        if value >= _GROUP:
-            return REFUSED
-        at = write_padded(at, value, _NINE)
-    last = scale % _GROUP_DIGITS
-    if last:
-        size = _PARTIAL_BYTES(last)
-        value = load_big_endian(source, size) ^ (flip & ((1 << 8 * size) - 1)) ^ sign << 8 * (size - 1)
-        at = write_padded(at, value, last)
-    return at
+    if kind == _DATE:
+        packed = load16(row) | load8(row + 2) << 16
+        at = write_day(at, packed >> 9, packed >> 5 & 15, packed & 31, _COLON)
+    elif kind == _DATETIME:
+        packed = abs(load_big_endian(row, 5) - _DATETIME_BIAS)
+        month = packed >> 22
+        at = write_day(at, month // 13, month % 13, packed >> 17 & 31, _MINUS)
+        store8(at, _SPACE)
+        at = write_fraction(write_clock(at + 1, packed >> 12 & 31, packed), fraction, digits)
+    else:
+        bits = 8 * fraction_bytes
+        number = load_big_endian(row, length) - (_TIME_BIAS << bits)
+        if number < 0:
+            store8(at, _MINUS)
+            at += 1
+            number = -number
+        packed = number >> bits
+        at = write_fraction(write_clock(at, packed >> 12 & 1023, packed), number & ((1 << bits) - 1), digits)
+    store8(at, _QUOTE)
+    return row + length, at + 1
 
 
 @kernel
-def write_fraction(at: int, source: int, digits: int) -> int:
-    """Write the digits after the second."""
-    if digits == 0:
-        return at
-    value = load_big_endian(source, (digits + 1) // 2)
-    if digits & 1:
-        value //= 10
-    store8(at, _POINT)
-    return write_padded(at + 1, value, digits)
+def write_day(at: int, year: int, month: int, day: int, separator: int) -> int:
+    """Write a date."""
+    at = write_unsigned(at, year) if year > 9999 else write_pair(write_pair(at, year // 100), year % 100)
+    store8(at, separator)
+    at = write_pair(at + 1, month)
+    store8(at, separator)
+    return write_pair(at + 1, day)
 
 
 @kernel
-def write_clock(at: int, seconds: int) -> int:
-    """Write packed hours, minutes and seconds."""
-    hour = seconds >> 12 & 0x3FF
+def write_clock(at: int, hour: int, packed: int) -> int:
+    """Write hours, minutes and seconds."""
     at = write_pair(at, hour) if hour < 100 else write_unsigned(at, hour)
     store8(at, _COLON)
-    at = write_pair(at + 1, seconds >> 6 & 63)
+    at = write_pair(at + 1, packed >> 6 & 63)
     store8(at, _COLON)
-    return write_pair(at + 1, seconds & 63)
+    return write_pair(at + 1, packed & 63)
 
 
 @kernel
-def write_datetime(at: int, source: int, digits: int) -> int:
-    """Write DATETIME."""
-    packed = load_big_endian(source, ZERO + 5) - _DATETIME_BIAS
-    if packed < 0:
-        return REFUSED
-    year_month = packed >> 22
-    if year_month // 13 > 9999:
-        return REFUSED
-    store8(at, _QUOTE)
-    at = write_padded(at + 1, year_month // 13, ZERO + 4)
-    store8(at, _MINUS)
-    at = write_pair(at + 1, year_month % 13)
-    store8(at, _MINUS)
-    at = write_pair(at + 1, packed >> 17 & 31)
-    store8(at, _SPACE)
-    at = write_clock(at + 1, packed & 0x1FFFF)
-    at = write_fraction(at, source + 5, digits)
-    store8(at, _QUOTE)
-    return at + 1
+def write_fraction(at: int, fraction: int, digits: int) -> int:
+    """Write the digits of the fraction of a second; for an odd number of them, the log has one more."""
+    if digits == 0:
+        return at
+    if digits & 1:
+        fraction //= 10
+    store8(at, _POINT)
+    return write_padded(at + 1, fraction, digits)
 
 
 @kernel
-def write_time(at: int, source: int, length: int, digits: int) -> int:
-    """Write TIME, which may be negative."""
-    bits = 8 * (length - 3)
-    packed = load_big_endian(source, length) - (0x80_0000 << bits)
+def write_text(at: int, row: int, end: int, limit: int, length_bytes: int) -> tuple[int, int]:
+    """Write text in quotes, control characters as hexadecimal digits."""
+    if row + length_bytes > end:
+        return _PYTHON, at
+    length = load8(row)
+    for index in range(1, length_bytes):
+        length |= load8(row + index) << 8 * index
+    row += length_bytes
+    if length > end - row:
+        return _PYTHON, at
+    if at + 4 * length + _ROOM > limit:
+        return _NO_ROOM, at
     store8(at, _QUOTE)
     at += 1
-    if packed < 0:
-        store8(at, _MINUS)
-        at += 1
-        packed = -packed
-    at = write_clock(at, packed >> bits)
-    if digits:
-        fraction = packed & ((1 << bits) - 1)
-        if digits & 1:
-            fraction //= 10
-        store8(at, _POINT)
-        at = write_padded(at + 1, fraction, digits)
+    stop = row + length
+    while stop - row >= 8:
+        word = load64(row)
+        if difference(word, _CONTROLS) & ~word & _TOPS:
+            for _ in range(8):
+                at = write_character(at, load8(row))
+                row += 1
+            continue
+        store64(at, word)
+        at += 8
+        row += 8
+    while row < stop:
+        at = write_character(at, load8(row))
+        row += 1
     store8(at, _QUOTE)
-    return at + 1
+    return stop, at + 1
 
 
 @kernel
-def write_date(at: int, source: int) -> int:
-    """Write DATE, with colons."""
-    packed = load16(source) | load8(source + 2) << 16
-    if packed >> 9 > 9999:
-        return REFUSED
-    store8(at, _QUOTE)
-    at = write_padded(at + 1, packed >> 9, ZERO + 4)
-    store8(at, _COLON)
-    at = write_pair(at + 1, packed >> 5 & 15)
-    store8(at, _COLON)
-    at = write_pair(at + 1, packed & 31)
-    store8(at, _QUOTE)
-    return at + 1
-
-
-@kernel
-def write_float(at: int, source: int) -> int:
-    """Write FLOAT with six digits, padded with spaces."""
-    bits = load32(source)
-    exponent, fraction = bits >> 23 & 0xFF, bits & 0x7F_FFFF
-    if exponent == 0xFF:
-        return REFUSED
-    word = (exponent + _EXPONENT_SHIFT) << 52 | fraction << 29
-    if exponent == 0:
-        word = bits_of(float(fraction) * _SMALLEST_FLOAT)
-    if bits >> 31:
-        word |= -(1 << 63)
-    end = write_exact(at, word, ZERO + 6)
-    while end < at + _FLOAT_WIDTH:
-        store8(end, _SPACE)
-        end += 1
-    return end
-
-
-@kernel
-def write_bits(at: int, source: int, count: int) -> int:
-    """Write bits as `b'0101'`, the highest first."""
-    store16(at, _B | _QUOTE << 8)
-    at += 2
-    skipped = -count & 7
-    for bit in range(skipped, count + skipped):
-        store8(at, _ZERO_DIGIT + (load8(source + (bit >> 3)) >> (7 - (bit & 7)) & 1))
-        at += 1
-    store8(at, _QUOTE)
-    return at + 1
+def write_character(at: int, character: int) -> int:
+    """Write a character of a text."""
+    if character > 0x1F:
+        store8(at, character)
+        return at + 1
+    store8(at, _BACKSLASH)
+    store8(at + 1, _X)
+    store8(at + 2, _ZERO + (character >> 4))
+    low = character & 15
+    store8(at + 3, _ZERO + low if low < 10 else ord("a") - 10 + low)
+    return at + 4

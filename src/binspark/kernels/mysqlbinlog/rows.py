@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from binspark.kernels.compiler import kernel
-from binspark.kernels.dump.layout import COLUMN_FIELDS, ColumnField, Op, TableField
-from binspark.kernels.dump.values import write_quoted, write_value
 from binspark.kernels.layout import NO_ROOM, REFUSED
 from binspark.kernels.memory import call_writer, get, load8, load16, load32, load_packed, store32, store64
+from binspark.kernels.mysqlbinlog.layout import COLUMN_FIELDS, ColumnField, Op, TableField
+from binspark.kernels.mysqlbinlog.values import write_quoted, write_value
 from binspark.kernels.text import copy_short
 from binspark.kernels.words import ZERO
 
