@@ -261,7 +261,7 @@ class Mirror:
             raise self._purged(error) from None
 
     def _purged(self, error: Purged) -> Purged:
-        lagging = [str(table.name) for table in self.tables if table.is_applied]
+        lagging = [str(table.name) for table in self.tables if table.is_applied and not table.has_versions]
         again = " ".join(f"--resnapshot {name}" for name in lagging[:3]) + (" …" if len(lagging) > 3 else "")  # noqa: PLR2004
         message = f"{error.message}. The mirror needs what is gone: copy its tables again with {again}"
         return Purged(f"{message}, or give it the logs from an archive", error.position)
