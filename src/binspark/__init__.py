@@ -4,7 +4,7 @@
 >>> for event in binspark.events("binlog.000024"):
 ...     print(event.offset, event.type, event.body)
 
-logs       events, rows, batches
+logs       events, rows, batches; sql: the changes as statements, or their inverse
 servers    connect, follow, open_archiver
 mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server; check_mirror: the proof
 Spark      register, tables, latest, scd2, table_at, chunk_tables, expand, lag, LagListener, binlog_error
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from binspark.errors import (
         Authentication,
         BinlogError,
+        CannotUndo,
         Checksum,
         ConnectionLost,
         DecodeError,
@@ -60,11 +61,13 @@ if TYPE_CHECKING:
     from binspark.spark.scd2 import scd2
     from binspark.spark.tables import tables
     from binspark.spark.workers import register
+    from binspark.sql.api import sql
 
 __all__ = [
     "Authentication",
     "BinlogError",
     "BinlogPosition",
+    "CannotUndo",
     "Change",
     "Checksum",
     "ConnectionLost",
@@ -108,6 +111,7 @@ __all__ = [
     "register",
     "rows",
     "scd2",
+    "sql",
     "table_at",
     "tables",
 ]
@@ -146,6 +150,7 @@ _MODULES = {
     "register": ("binspark.spark.workers", "register"),
     "rows": ("binspark.files.changes", "read_changes"),
     "scd2": ("binspark.spark.scd2", "scd2"),
+    "sql": ("binspark.sql.api", "sql"),
     "table_at": ("binspark.mirror.table_at", "table_at"),
     "tables": ("binspark.spark.tables", "tables"),
 }
