@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from binspark.changes.selection_options import SelectionOptions, make_selection
+from binspark.changes.selection_options import SqlOptions, make_selection
 from binspark.files.damage import SkipDamaged, damage_handler
 from binspark.files.inputs import FileInput
 from binspark.files.keyring_file import keyring_storage
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from binspark.encryption.keyring import Keyring
 
 
-class _SqlOptions(SelectionOptions, total=False):
-    """The options of `sql`: those that select rows, and those of `binspark.sql.options.SCRIPT_OPTIONS`."""
-
-    undo: bool
-    skip_statements: bool
-    disable_log_bin: bool
-    keep_gtids: bool
-    no_comments: bool
-
-
 def sql(
     paths: Paths,
     *,
@@ -39,7 +29,7 @@ def sql(
     skip_damaged: SkipDamaged = False,
     keyring: str | Path | Keyring | None = None,
     keyring_password_file: str | Path | None = None,
-    **options: Unpack[_SqlOptions],
+    **options: Unpack[SqlOptions],
 ) -> Iterator[bytes]:
     """Yield the changes of one or more logs as SQL that a server executes: parts of one script, to be joined.
 
@@ -49,7 +39,7 @@ def sql(
     `schema_file` is a dump (`mysqldump --no-data`) with the names, types and keys that the log lacks. With `undo` the
     script has the inverse of each change, the last one first; nothing is yielded before the logs are read, and what
     cannot be undone is the error `CannotUndo`. `keyring` has the keys of encrypted logs. The other options are those of
-    `SelectionOptions` and `SCRIPT_OPTIONS`.
+    `SqlOptions`.
     """
     given: dict[str, Any] = dict(options)
     chosen = {
