@@ -18,13 +18,26 @@ from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, T
 from binspark.cli.command import RenamedOption
 from binspark.cli.main import COMMANDS, main
 from binspark.files.damage import SKIP_DAMAGED
+from binspark.options.dump import (
+    DUMP_OPTIONS,
+    FORCE_IF_OPEN,
+    GTID_STRICT_MODE,
+    MARIADB_OPTIONS,
+    PRINT_ROW_COUNT,
+    PRINT_ROW_EVENT_POSITIONS,
+    VERBOSE,
+)
+from binspark.options.keyring import KEYRING_OPTIONS
 from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
 from binspark.options.option import Option, Surface
+from binspark.options.serve import SERVE_OPTIONS
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS
 from binspark.spark.options import SPARK_OPTIONS
 from binspark.sql.options import SCRIPT_OPTIONS
 
 CLI, PYTHON, SPARK = Surface.COMMAND_LINE, Surface.PYTHON, Surface.SPARK
+_MARIADB_DUMP = (*MARIADB_OPTIONS, PRINT_ROW_COUNT, PRINT_ROW_EVENT_POSITIONS, GTID_STRICT_MODE)
+_DUMP = (VERBOSE, *DUMP_OPTIONS, FORCE_IF_OPEN, *_MARIADB_DUMP)
 
 INTRODUCTION = """\
 # Options
@@ -67,7 +80,8 @@ class Row:
 
 def page() -> str:
     """Return the page."""
-    sections = (_selection(), _events(), _scripts(), _server(), _live(), _spark(), _commands(), _old_names())
+    reading = (_selection(), _events(), _encrypted(), _scripts())
+    sections = (*reading, _server(), _live(), _dump(), _spark(), _commands(), _old_names())
     return "\n".join(chain([INTRODUCTION], *sections))
 
 
@@ -107,6 +121,15 @@ def _scripts() -> Iterator[str]:
     yield from _table([_row(option) for option in SCRIPT_OPTIONS])
 
 
+def _encrypted() -> Iterator[str]:
+    yield "## Reading encrypted logs\n"
+    yield _paragraph(
+        "All commands that read files; `binspark.events`, `binspark.rows` and `binspark.batches`; Spark, in batch and "
+        "in streams of directories. See [encryption.md](encryption.md)."
+    )
+    yield from _table([_row(option) for option in KEYRING_OPTIONS])
+
+
 def _server() -> Iterator[str]:
     yield "## Connecting to a server\n"
     yield _paragraph(
@@ -127,6 +150,9 @@ def _live() -> Iterator[str]:
     yield "## Archiving a server\n"
     yield "Command `archive`; `binspark.open_archiver`.\n"
     yield from _table([_row(option) for option in ARCHIVE_OPTIONS])
+    yield "## Serving an archive\n"
+    yield _paragraph("Command `serve`; `binspark.open_server`, which takes `password`, too. See [serve.md](serve.md).")
+    yield from _table([_row(option) for option in SERVE_OPTIONS])
     yield "## Mirroring tables\n"
     yield _paragraph(
         "Command `mirror`; `binspark.mirror`. The options of the connection are those above, and `tables`, "
@@ -140,6 +166,15 @@ def _live() -> Iterator[str]:
         "rows above, too. See [check.md](check.md)."
     )
     yield from _table([_row(option) for option in CHECK_OPTIONS])
+
+
+def _dump() -> Iterator[str]:
+    yield "## Dumping logs\n"
+    yield _paragraph(
+        "Command `dump`; the names and meanings are those of `mysqlbinlog` and `mariadb-binlog`. `--timezone` is "
+        "`local` if it is not given."
+    )
+    yield from _table([_row(option) for option in _DUMP])
 
 
 def _events() -> Iterator[str]:
@@ -172,7 +207,7 @@ def _table(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def _spark() -> Iterator[str]:
-    listed = {option.name for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, *STREAM_OPTIONS)}
+    listed = {option.name for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, *KEYRING_OPTIONS, *STREAM_OPTIONS)}
     yield "## The Spark data source\n"
     yield "| Spark | meaning | default |\n| --- | --- | --- |"
     for option in SPARK_OPTIONS:
@@ -195,8 +230,8 @@ def click_options() -> dict[str, list[click.Option]]:
 
 
 def _commands() -> Iterator[str]:
-    live = (*SCRIPT_OPTIONS, *SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
-    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *live)
+    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
+    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *KEYRING_OPTIONS, *live, *SCRIPT_OPTIONS, *_DUMP)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

@@ -4,8 +4,8 @@
 >>> for event in binspark.events("binlog.000024"):
 ...     print(event.offset, event.type, event.body)
 
-logs       events, rows, batches; sql: the changes as statements, or their inverse
-servers    connect, follow, open_archiver
+logs       events, rows, batches; load_keyring for encrypted ones; sql: the changes as statements, or their inverse
+servers    connect, follow, open_archiver; open_server: an archive as a replication source
 mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server; check_mirror: the proof
 Spark      register, tables, latest, scd2, table_at, chunk_tables, expand, lag, LagListener, binlog_error
 values     GtidSet, MariadbPosition, BinlogPosition, LogChunk, Event, Change, Damage, …
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         ConnectionLost,
         DecodeError,
         EncodeError,
+        Encrypted,
         Malformed,
         OptionError,
         Purged,
@@ -43,10 +44,11 @@ if TYPE_CHECKING:
     from binspark.files.batches import read_batches as batches
     from binspark.files.changes import read_changes as rows
     from binspark.files.damage import Damage, DamageWarning
+    from binspark.files.keyring_file import load_keyring
     from binspark.files.read import ReadOptions
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
-    from binspark.live import connect, follow, open_archiver
+    from binspark.live import connect, follow, open_archiver, open_server
     from binspark.mirror.api import mirror, open_mirror
     from binspark.mirror.check.api import check_mirror
     from binspark.mirror.table_at import table_at
@@ -75,6 +77,7 @@ __all__ = [
     "DamageWarning",
     "DecodeError",
     "EncodeError",
+    "Encrypted",
     "Event",
     "Gtid",
     "GtidSet",
@@ -105,10 +108,13 @@ __all__ = [
     "follow",
     "lag",
     "latest",
+    "load_keyring",
     "mirror",
     "open_archiver",
     "open_mirror",
+    "open_server",
     "register",
+    "report",
     "rows",
     "scd2",
     "sql",
@@ -144,10 +150,13 @@ _MODULES = {
     "follow": ("binspark.live", "follow"),
     "lag": ("binspark.spark.lag", "lag"),
     "latest": ("binspark.spark.latest", "latest"),
+    "load_keyring": ("binspark.files.keyring_file", "load_keyring"),
     "mirror": ("binspark.mirror.api", "mirror"),
     "open_archiver": ("binspark.live", "open_archiver"),
     "open_mirror": ("binspark.mirror.api", "open_mirror"),
+    "open_server": ("binspark.live", "open_server"),
     "register": ("binspark.spark.workers", "register"),
+    "report": ("binspark.reports.collect", "report"),
     "rows": ("binspark.files.changes", "read_changes"),
     "scd2": ("binspark.spark.scd2", "scd2"),
     "sql": ("binspark.sql.api", "sql"),

@@ -1,6 +1,6 @@
-"""Servers: connect to one, follow its transactions, archive its logs. Each is one call with keyword arguments.
+"""Servers: connect to one, follow its transactions, archive its logs, serve an archive. Each is one call.
 
-The arguments of the connection are those of `binspark.options.server.ServerArguments`: `host`, `port`, `user`,
+The keyword arguments of the connection are those of `binspark.options.server.ServerArguments`: `host`, `port`, `user`,
 `password`, `socket`, `defaults_file`, `ssl_mode`, `ssl_ca`, `ssl_cert`, `ssl_key`, `connect_timeout`. A connection that
 is configured already may be given instead.
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from binspark.errors import OptionError
 from binspark.kernels import cache
 from binspark.options.option import Option, OptionTable, Surface, warn_renamed
+from binspark.options.serve import SERVE_OPTIONS
 from binspark.options.server import (
     ARCHIVE_OPTIONS,
     SERVER_OPTIONS,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from binspark.replication.follow import Follower
     from binspark.replication.position import BinlogPosition
     from binspark.replication.settings import StreamSettings
+    from binspark.serve.server import ArchiveServer
     from binspark.server.config import ConnectionConfig
     from binspark.server.connection import Connection
 
@@ -142,6 +144,54 @@ def open_archiver(
 
 _SETTINGS = ("start", "sync_seconds", "upload_seconds", "progress_seconds")
 """The options that `ArchiveSettings` has under the same names."""
+
+
+class ServeArguments(TypedDict, total=False):
+    """The options of serving as keyword arguments; `SERVE_OPTIONS` has their meanings."""
+
+    bind: str | None
+    port: int | None
+    user: str | None
+    password_file: str | os.PathLike[str] | None
+    server_id: int | None
+    heartbeat_seconds: float | None
+    ssl_cert: str | os.PathLike[str] | None
+    ssl_key: str | os.PathLike[str] | None
+
+
+def open_server(
+    archive: str | os.PathLike[str],
+    /,
+    *,
+    password: str | None = None,
+    storage: Storage | None = None,
+    **options: Unpack[ServeArguments],
+) -> ArchiveServer:
+    """Return a server of an archive, a replication source, which listens already: `run` serves until `stop` is called.
+
+    archive   a directory of logs of one server, or the URI of one in an object store
+    password  the password of the user, instead of `password_file`
+    storage   how to reach the object store, if the URI and the environment do not say it
+
+    The other options are those of `ServeArguments`. In a `with` block, it serves in the background.
+
+    >>> with binspark.open_server("archive/", port=3307) as server:  # doctest: +SKIP
+    ...     print(server.address)
+    """
+    from binspark.serve.server import open_server
+    from binspark.serve.settings import ServeSettings, read_password
+
+    cache.enable()
+    found = {name: _value(*each) for name, each in _SERVE_OPTIONS.find_all(options).items()}
+    given = {name: value for name, value in found.items() if value is not None}
+    file = given.pop("password_file", None)
+    if file is not None and password is not None:
+        raise OptionError("and password cannot be combined", option="password_file")
+    password = read_password(file) if file is not None else password
+    return open_server(os.fspath(archive), ServeSettings(password=password or "", **given), storage=storage)
+
+
+_SERVE_OPTIONS: OptionTable[Option] = OptionTable(SERVE_OPTIONS, Surface.PYTHON, warn_renamed)
 
 
 def _until_end(until: str | None) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+import binspark
 from binspark.cli.gtid import gtid_command
 
 A = "b8ae2fd2-3005-11f0-8be8-0242ac150002"
@@ -69,6 +70,11 @@ def test_a_question_is_answered_by_text_and_exit_code(arguments: tuple[str, ...]
     ("arguments", "said"),
     [
         ((), "Missing argument"),
+        (("missing", f"{A}:1"), "missing needs --from SIDE and --to SIDE"),
+        (("missing", "--from", f"{A}:1"), "missing needs --from SIDE and --to SIDE"),
+        (("missing", "--from", f"{A}:1", "--to", "0-1-1"), "cannot compare GTIDs of MySQL and MariaDB"),
+        (("missing", "--from", f"{A}:1-x", "--to", f"{A}:1"), "--from"),
+        (("union", f"{A}:1", "--to", f"{A}:1"), "--from and --to are for missing"),
         (("union",), "Missing argument"),
         (("unite", f"{A}:1"), "unite"),
         (("subtract", f"{A}:1"), "at least 2 sets"),
@@ -87,6 +93,33 @@ def test_wrong_use_ends_with_two_and_says_why(arguments: tuple[str, ...], said: 
     assert result.exit_code == 2
     assert said in result.output
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "printed"),
+    [
+        (f"{A}:1-9", f"{A}:1-9", "nothing is missing: both sides have the same GTIDs"),
+        (f"{A}:1-9", f"{A}:1-5:7,{B}:1", f"missing  3 transactions: {A}:6:8-9\nerrant   1 transaction: {B}:1"),
+        ("", f"{A}:1", f"errant   1 transaction: {A}:1"),
+        ("0-1-100", "0-1-90", "missing  up to 10 transactions: 0-1-91..0-1-100"),
+        ("0-1-100", "0-2-100", "nothing is missing: both sides have the same GTIDs"),  # positions of one domain
+        ("0-1-100,0-2-95", "0-1-100,0-2-94", "missing  up to 1 transaction: 0-2-95"),
+        ("0-1-100", "1-1-7,0-1-100", "errant   up to 7 transactions: 1-1-1..1-1-7"),
+        ("", "0-1-1", "errant   up to 1 transaction: 0-1-1"),
+    ],
+)
+def test_missing_prints_what_one_side_lacks(source: str, target: str, printed: str) -> None:
+    result = run("missing", "--from", source, "--to", target)
+    assert (result.exit_code, result.output) == (0 if "nothing" in printed else 1, printed + "\n")
+
+
+def test_missing_reads_the_gtids_of_logs() -> None:
+    logs = Path(binspark.__file__).parent / "data" / "shop" / "mysql"
+    first = run("missing", "--from", str(logs), "--to", str(logs / "binlog.000001"), "--format", "jsonl")
+    record = json.loads(first.stdout)
+    assert (first.exit_code, record["errant"], record["missing_count"] > 0) == (1, "", True)
+    last = run("missing", "--from", str(logs), "--to", str(logs / "binlog.000003"))
+    assert last.exit_code == 0  # what came before its first log is in PREVIOUS_GTIDS
 
 
 def test_a_set_comes_from_standard_input_or_a_file(tmp_path: Path) -> None:

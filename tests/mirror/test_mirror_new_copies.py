@@ -12,9 +12,12 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from binspark.mirror.data_file import TableDirectory
 from binspark.mirror.definitions import as_mirrored, read_stored
 from binspark.mirror.leaves.leaf_reader import LeafReader
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS
+from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable
+from binspark.mirror.snapshot.chunk import Chunk
+from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
 from binspark.mirror.state import Phase
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import TableVersion, TargetError
@@ -278,6 +281,50 @@ def test_a_table_without_a_key_is_copied_again(mysql: Server, database: str, lak
     mysql.query(f"DELETE FROM {log} WHERE a = 8")
     run_mirror(mysql, lake, log, kind)
     assert_equal(mysql, lake, log, kind=kind)
+
+
+def test_a_table_without_a_key_that_is_altered_before_it_is_locked_is_copied_from_the_beginning(
+    mysql: Server, database: str, lake: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = f"{database}.log"
+    mysql.query(f"CREATE DATABASE {database}")
+    mysql.query(f"CREATE TABLE {log} (a INT, b VARCHAR(9), c INT)")
+    mysql.query(f"INSERT INTO {log} VALUES (1, 'x', 10), (2, 'y', 20)")
+    statements = iter(("MODIFY c INT AFTER a", "ADD d INT"))
+
+    class Altering(ChunkCopier):
+        def copy(self, table: MirroredTable, directory: TableDirectory, chunk: Chunk) -> CopiedChunk:
+            for steps in statements:
+                mysql.query(f"ALTER TABLE {log} {steps}")
+                break
+            return super().copy(table, directory, chunk)
+
+    monkeypatch.setattr("binspark.mirror.copying.ChunkCopier", Altering)
+    run_mirror(mysql, lake, log)
+    assert caplog.text.count(f"{log} was altered while it was read") == 2
+    mysql.query(f"UPDATE {log} SET c = 11 WHERE a = 1")
+    mysql.query(f"DELETE FROM {log} WHERE a = 2")
+    run_mirror(mysql, lake, log)
+    assert_equal(mysql, lake, log)
+
+
+def test_a_position_right_before_the_end_of_a_log_is_reached(mysql: Server, database: str, lake: Path) -> None:
+    orders = create_orders(mysql, database)
+    mysql.query(f"CREATE TABLE {database}.log (a INT)")
+    mysql.query(f"INSERT INTO {database}.log VALUES (1), (1), (2)")
+    run_mirror(mysql, lake, f"{database}.*")
+    mysql.query(f"DELETE FROM {orders} WHERE id < 5")
+    mysql.query(f"DELETE FROM {database}.log WHERE a = 2")
+
+    def kill_after_copy(step: str) -> None:
+        if step == "copied":
+            raise Killed
+
+    with pytest.raises(Killed):
+        make_mirror(mysql, lake, f"{database}.*", checkpoint=kill_after_copy, resnapshot=(f"{database}.log",)).run()
+    mysql.query("FLUSH BINARY LOGS")  # what it writes comes after the position of the table that was copied
+    run_mirror(mysql, lake, f"{database}.*")
+    assert_equal(mysql, lake, orders, f"{database}.log")
 
 
 def test_the_only_column_of_a_table_becomes_another(mysql: Server, database: str, lake: Path, kind: Format) -> None:

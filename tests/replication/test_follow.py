@@ -33,7 +33,7 @@ from tests.support.replication.following import (
     transactions_of,
     until_heartbeat,
 )
-from tests.support.replication.streams import bytes_as_they_come, chunk_files
+from tests.support.replication.streams import bytes_as_they_come, chunk_files, end_of
 from tests.support.servers import StartServer, config_of, every_family
 from tests.support.tcp_proxy import proxied
 
@@ -293,11 +293,12 @@ def test_another_thread_can_stop_the_wait_for_the_next_attempt() -> None:
 
 @pytest.mark.mysql
 def test_a_connection_that_is_given_is_used_for_the_first_stream(mysql: Server, database: str) -> None:
+    start = end_of(mysql)
     make_table(mysql, database)
     insert(mysql, database, 1, 2, 3)
     with proxied(mysql.port) as proxy:
         connection = connect(config_of(proxy.port))
-        with follow(connection, "earliest", quick(), until="end") as follower:
+        with follow(connection, start, quick(), until="end") as follower:
             chunks = [chunk for chunk in follower if chunk.data]
         assert proxy.accepted == 1
     position = position_after_id(chunks, database, 2)

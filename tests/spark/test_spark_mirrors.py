@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,10 @@ from binspark.mirror.leaves import LeafLimits
 from binspark.mirror.run import Mirror
 from binspark.mirror.runners.spark import SparkRunner
 from binspark.mirror.settings import MirrorSettings
+from binspark.mirror.snapshot.copy import ChunkCopier
 from binspark.mirror.source import ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
+from binspark.server.config import ConnectionConfig
 from binspark.testing.servers import MySQL, Server
 from tests.mirror.test_mirror_rows import create_orders
 from tests.support.mirror.live_mirrors import assert_equal, run_mirror
@@ -36,12 +40,83 @@ def lake(tmp_path: Path) -> Path:
     return tmp_path / "lake"
 
 
-def run_on_spark(runner: SparkRunner, server: Server, lake: Path, tables: str, kind: Format = Format.DELTA) -> None:
-    """Bring a mirror up to date, with all ranges run by Spark and small leaves."""
+def run_on_spark(
+    runner: SparkRunner,
+    server: Server,
+    lake: Path,
+    tables: str,
+    kind: Format = Format.DELTA,
+    config: ConnectionConfig | None = None,
+    checkpoint: Callable[[str], None] = lambda _step: None,
+) -> None:
+    """Bring a mirror up to date, with all ranges and chunks run by Spark and small leaves."""
     patterns = TablePatterns(frozenset({tables}))
-    settings = MirrorSettings(once=True, local_bytes=0, limits=SMALL, retry_attempts=0)
-    source = ServerChanges(reached(server), patterns)
-    Mirror(source, parse_target(str(lake), kind), patterns, settings, spark_runner=lambda: runner).run()
+    settings = MirrorSettings(once=True, local_bytes=0, limits=SMALL, retry_attempts=0, rows_per_chunk=100)
+    source = ServerChanges(config or reached(server), patterns)
+    target = parse_target(str(lake), kind)
+    Mirror(source, target, patterns, settings, spark_runner=lambda: runner, checkpoint=checkpoint).run()
+
+
+@pytest.mark.parametrize("kind", [Format.DELTA, pytest.param(Format.ICEBERG, marks=pytest.mark.slow)])
+def test_chunks_of_a_table_are_copied_by_executors(
+    runner: SparkRunner, mysql: Server, database: str, lake: Path, kind: Format, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = create_orders(mysql, database, 1000)
+    monkeypatch.delattr(ChunkCopier, "copy")  # in this process: the workers of Spark have their own
+    steps: list[str] = []
+
+    class Crash(Exception):
+        """A crash that this test wants."""
+
+    def crash(step: str) -> None:
+        steps.append(step)
+        if steps.count("chunk") == 2:
+            raise Crash
+
+    with pytest.raises(Crash):
+        run_on_spark(runner, mysql, lake, f"{database}.*", kind, checkpoint=crash)
+    before = steps.copy()
+    run_on_spark(runner, mysql, lake, f"{database}.*", kind, checkpoint=steps.append)
+    assert "copied" not in before
+    assert "copied" in steps
+    assert_equal(mysql, lake, orders, kind=kind)
+
+
+def test_a_table_that_is_altered_while_executors_copy_it_is_copied_again(
+    runner: SparkRunner, mysql: Server, database: str, lake: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    orders = create_orders(mysql, database, 1000)
+    altered: list[str] = []
+
+    def alter(step: str) -> None:
+        if step == "chunk" and not altered:
+            altered.append(step)
+            mysql.query(f"ALTER TABLE {orders} DROP COLUMN name")
+
+    run_on_spark(runner, mysql, lake, f"{database}.*", checkpoint=alter)
+    assert altered
+    assert "is copied again from the beginning" in caplog.text
+    assert_equal(mysql, lake, orders)
+
+
+def test_no_plan_of_spark_has_the_password(
+    runner: SparkRunner, spark: SparkSession, mysql: Server, database: str, lake: Path
+) -> None:
+    orders = create_orders(mysql, database, 200)
+    mysql.query(f"CREATE USER {database}@'%' IDENTIFIED BY 'secret-word'")
+    mysql.query(f"GRANT ALL ON *.* TO {database}@'%'")
+    try:
+        config = replace(reached(mysql), user=database, password="secret-word")
+        run_on_spark(runner, mysql, lake, f"{database}.*", config=config)
+        mysql.query(f"UPDATE {orders} SET amount = 1")
+        run_on_spark(runner, mysql, lake, f"{database}.*", config=config)
+    finally:
+        mysql.query(f"DROP USER {database}@'%'")
+    listed = spark._jsparkSession.sharedState().statusStore().executionsList()
+    executions = [listed.apply(number) for number in range(listed.size())]
+    shown = "".join(f"{one.description()}{one.physicalPlanDescription()}{one.details()}" for one in executions)
+    assert f"copy a chunk of {orders}" in shown
+    assert "secret-word" not in shown
 
 
 @pytest.mark.parametrize("kind", Format)

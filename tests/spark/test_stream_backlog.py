@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -93,6 +94,31 @@ def test_a_target_is_not_passed(offsets: list[int], target: int, limit: Limit) -
     while (end := log.next_end(position, limit, goal)) != position:
         position = end
     assert position.offset == target
+
+
+@pytest.mark.parametrize("by_gtids", [True, False])
+@pytest.mark.parametrize("several", [True, False])
+def test_a_target_before_events_that_belong_to_no_transaction_is_reached(several: bool, by_gtids: bool) -> None:
+    log = filled(STARTS[1:] if several else [])
+    end = COMPLETE.transactions_end
+    assert STARTS[-1] < end < COMPLETE.end
+    target = BinlogPosition(LOG.name, end, INDEX.gtids_after(GtidSet(), len(INDEX)) if by_gtids else None, SERVER)
+    assert log.next_end(START, Limit(), target).offset == end
+    assert log.next_end(START, Limit(transactions=3), target).offset == STARTS[3]
+    last = log.next_end(BinlogPosition(LOG.name, STARTS[-1], None, SERVER), Limit(bytes=1), target)
+    assert (last.offset, log.next_end(last, Limit(), None).offset) == (end, COMPLETE.end)
+    inside = BinlogPosition(LOG.name, end - 5, None, SERVER)
+    assert log.next_end(last, Limit(), target).offset == end
+    assert filled([]).next_end(START, Limit(), inside).offset == STARTS[-1]
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_target_before_the_first_transaction_of_a_file_is_reached(begun: bool) -> None:
+    target = BinlogPosition(LOG.name, STARTS[0] - 1, None, SERVER)  # after any of the events before it
+    log = filled([STARTS[0]] if begun else [])
+    assert log.next_end(START, Limit(bytes=1), target).offset == target.offset
+    assert log.next_end(target, Limit(), replace(target, offset=STARTS[0])).offset == STARTS[0]
+    assert log.next_end(target, Limit(transactions=2), None).offset == STARTS[2]
 
 
 def test_a_batch_may_begin_between_two_boundaries() -> None:

@@ -69,7 +69,7 @@ def world(mysql: Server, tmp_path_factory: pytest.TempPathFactory) -> World:
 
 def add_cut(target: Target, table: TargetTable) -> None:
     position = position_of(table)
-    target.commit_cut(Cut(1, str(position), str(position.gtids), 0, ((STOCK, table.read().version),), "test"))
+    target.cuts.append(Cut(1, str(position), str(position.gtids), 0, ((STOCK, table.read().version),), "test"))
 
 
 def moment(server: Server) -> Moment:
@@ -110,7 +110,7 @@ def test_a_mirror_is_enough_for_a_table_that_the_log_does_not_mention(
 def test_any_snapshot_with_its_position_is_a_start(spark: SparkSession, world: World) -> None:
     first = binspark.table_at(spark, world.logs, str(STOCK), gtid=world.before.gtid)
     copied = spark.createDataFrame(first.collect(), first.schema)
-    position = world.target.cuts()[0].position
+    position = world.target.cuts.all()[0].position
     start = binspark.BinlogPosition.parse(position).describe()
     found = binspark.table_at(spark, world.logs, str(STOCK), gtid=world.after.gtid, snapshot=(copied, start))
     assert found.columns == list(NAMES)

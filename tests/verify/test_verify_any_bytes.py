@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from binspark.testing.builder import MARIADB_10_11, MYSQL_3_23, MYSQL_4_1, MYSQL_9_7, ServerKind
@@ -27,6 +27,8 @@ def verify_content(content: bytes) -> Report:
 
 
 @given(st.binary(max_size=200))
+@example(b"\x28\xb5\x2f\xfd").via("the magic of zstd, and nothing after it")
+@example(b"\x1f\x8b").via("the magic of gzip, and nothing after it")
 def test_bytes_that_are_not_a_log_are_not_intact(content: bytes) -> None:
     assert not verify_content(content).ok
 

@@ -13,6 +13,7 @@ import click
 
 from binspark.cli.command import Command, format_option
 from binspark.cli.output import echo, json_line, shortened
+from binspark.cli.server_options import Account, account_options
 from binspark.errors import BinlogError, Malformed, OptionError
 from binspark.gtid import GtidSet, MariadbPosition, MariadbState
 
@@ -73,11 +74,24 @@ _OPERATIONS: dict[str, tuple[int, Operation]] = {
 """The operations, each with the minimum number of sets."""
 
 
+_MISSING = "missing"
+
+
 @click.command("gtid", cls=Command)
-@click.argument("operation", metavar="OP", type=click.Choice(list(_OPERATIONS)))
-@click.argument("sets", metavar="SET…", nargs=-1, required=True)
+@click.argument("operation", metavar="OP", type=click.Choice([*_OPERATIONS, _MISSING]))
+@click.argument("sets", metavar="[SET…]", nargs=-1)
+@click.option("--from", "source", metavar="SIDE", help="missing: the side that has the transactions.")
+@click.option("--to", "target", metavar="SIDE", help="missing: the side that should have them, too.")
 @format_option("text", "jsonl")
-def gtid_command(operation: str, sets: tuple[str, ...], output_format: str) -> int:
+@account_options
+def gtid_command(
+    operation: str,
+    sets: tuple[str, ...],
+    source: str | None,
+    target: str | None,
+    output_format: str,
+    account: Account,
+) -> int:
     r"""Calculate with GTID sets.
 
     SET is a MySQL GTID set, with or without tags, or a MariaDB GTID position or binlog state; - reads it from standard
@@ -93,7 +107,20 @@ def gtid_command(operation: str, sets: tuple[str, ...], output_format: str) -> i
     count      the number of GTIDs, one line for each SET
     normalize  the normal form, one line for each SET
     next       the next free GTID of each UUID and tag (MariaDB: of each domain)
+    missing    which GTIDs of --from the side --to lacks, and which it has that --from does not (errant ones)
+
+    For missing, a SIDE is a server (mysql://USER@HOST:PORT, or mariadb://…), logs (a file, a glob, a directory, a URI),
+    or a set as above. Exit code 1: some are missing or errant. What MariaDB's sides lack are numbers of a domain and a
+    server, such as 0-1-91..0-1-100, as --include-gtids of other commands takes them.
     """
+    if operation == _MISSING:
+        if sets or source is None or target is None:
+            raise click.UsageError("missing needs --from SIDE and --to SIDE, and no SET")
+        return _print_missing(source, target, output_format, account)
+    if source is not None or target is not None:
+        raise click.UsageError(f"--from and --to are for missing, not for {operation}")
+    if not sets:
+        raise click.UsageError("Missing argument 'SET…'")
     minimum, operate = _OPERATIONS[operation]
     if len(sets) < minimum:
         raise click.UsageError(f"{operation} needs at least {minimum} sets, got {len(sets)}")
@@ -104,6 +131,17 @@ def gtid_command(operation: str, sets: tuple[str, ...], output_format: str) -> i
     for record in records:
         echo(json_line(record) if output_format == "jsonl" else _as_text(record))
     return 1 if any(answer is False for record in records for answer in record.values()) else 0
+
+
+def _print_missing(source: str, target: str, output_format: str, account: Account) -> int:
+    from binspark.cli.gtid_missing import compare_sides, missing_text
+
+    texts = {side: _read(side).strip() if side == "-" or side.startswith("@") else side for side in (source, target)}
+    if source == target == "-":
+        raise click.UsageError("- (standard input) can be given only once")
+    found = compare_sides(texts[source], texts[target], account)
+    echo(json_line(found.record) if output_format == "jsonl" else missing_text(found))
+    return 1 if found.missing or found.errant else 0
 
 
 def _as_text(record: Record) -> str:

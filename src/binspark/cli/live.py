@@ -31,7 +31,21 @@ def stop_on_signal(stop: Callable[[], None]) -> Iterator[None]:
 @contextmanager
 def warnings_to(show: Callable[[str], None]) -> Iterator[None]:
     """Pass logged warnings, such as lost connections, to `show`."""
-    logger, handler = logging.getLogger("binspark"), _Handler(show)
+    with _logged_to("binspark", logging.WARNING, show):
+        yield
+
+
+@contextmanager
+def messages_to(name: str, show: Callable[[str], None]) -> Iterator[None]:
+    """Pass what a logger logs, such as who has connected, to `show`."""
+    logging.getLogger(name).setLevel(logging.INFO)
+    with _logged_to(name, logging.INFO, show):
+        yield
+
+
+@contextmanager
+def _logged_to(name: str, level: int, show: Callable[[str], None]) -> Iterator[None]:
+    logger, handler = logging.getLogger(name), _Handler(level, show)
     logger.addHandler(handler)
     try:
         yield
@@ -40,8 +54,8 @@ def warnings_to(show: Callable[[str], None]) -> Iterator[None]:
 
 
 class _Handler(logging.Handler):
-    def __init__(self, show: Callable[[str], None]) -> None:
-        super().__init__(logging.WARNING)
+    def __init__(self, level: int, show: Callable[[str], None]) -> None:
+        super().__init__(level)
         self._show = show
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -14,6 +14,7 @@ from binspark.cli.output import echo, json_line, print_message
 from binspark.cli.server_options import drop_connection, live_option, take_connection, with_server_options
 from binspark.errors import BinlogError, OptionError
 from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
+from binspark.options.option import Surface
 
 if TYPE_CHECKING:
     from binspark.mirror.progress import Report
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from binspark.replication.position import BinlogPosition
     from binspark.server.config import ConnectionConfig
 
-_MIRROR = {option.name: option for option in MIRROR_OPTIONS}
 _ROWS = {option.name: option for option in SELECTION_OPTIONS}
 _OF_ROWS = ("exclude_tables", "zero_dates", "undecodable", "time")
 _OF_CHECKS = (*_OF_ROWS, "format", "catalog", *(option.name for option in CHECK_OPTIONS))
@@ -34,7 +34,7 @@ def _mirror_options(command: Callable[..., Any]) -> Callable[..., Any]:
         settings = {"default": None, "help": _ROWS[name].help + "  [default: string]"} if name == "time" else {}
         command = click_option(_ROWS[name], parse=False, **settings)(command)
     for option in reversed((*MIRROR_OPTIONS, *CHECK_OPTIONS)):
-        if option.name != "once":
+        if option.name != "once" and Surface.COMMAND_LINE in option.surfaces:
             command = click_option(option, parse=False)(command)
     return command
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, tzinfo
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ _ON_THE_COMMAND_LINE = [option for option in SELECTION_OPTIONS if Surface.COMMAN
 _OF_ROWS = [option for option in _ON_THE_COMMAND_LINE if not option.for_batches]
 _FILTERS = [option for option in _OF_ROWS if not option.is_policy and not option.for_values]
 _OF_VALUES = [option for option in _OF_ROWS if option.is_policy or option.for_values]
+_CONDITIONS = [option for option in _OF_VALUES if not option.is_policy]
 _BATCH_OPTIONS = [option for option in _ON_THE_COMMAND_LINE if option.for_batches]
 _TIMES = frozenset(option.name for option in _FILTERS if option.is_time)
 
@@ -44,6 +46,15 @@ def filter_options(command: _Command) -> _Command:
     """Give a command the options that select events, transactions or rows, as keyword arguments, and `--timezone`."""
     command = click_option(TIMEZONE, default="UTC", show_default=True)(command)
     return _decorated(command, _FILTERS)
+
+
+def local_filter_options(command: _Command) -> _Command:
+    """Give a command `filter_options` and `--where`; times are local if no time zone is given.
+
+    It has no old names: `--table` is an option of its own.
+    """
+    command = click_option(TIMEZONE, default="local", show_default=True)(command)
+    return _decorated(command, [replace(option, old_names={}) for option in (*_FILTERS, *_CONDITIONS)])
 
 
 def row_options(command: _Command) -> _Command:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _Command = Callable[..., Any]
 
 _OPTIONS = tuple(option for option in SERVER_OPTIONS if Surface.COMMAND_LINE in option.surfaces)
+_ACCOUNT_OPTIONS = tuple(option for option in _OPTIONS if option.name not in ("host", "port", "socket"))
 _LIVE_OPTIONS = {option.name: option for option in (*STREAM_OPTIONS, *ARCHIVE_OPTIONS)}
 
 
@@ -68,6 +69,40 @@ def drop_connection(arguments: dict[str, Any]) -> None:
     """Take the options of a connection out of a command's arguments: no server is read."""
     for option in _OPTIONS:
         arguments.pop(option.name)
+
+
+class Account:
+    """The options of a connection without its address, for commands whose servers are named by URLs."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self._given = given
+
+    def connection(self, url: str) -> ConnectionConfig:
+        """Return how to reach the server of a URL. What the URL names wins over the options."""
+        from binspark.server.url import url_arguments
+
+        named: dict[str, Any] = dict(url_arguments(url))
+        host = named.pop("host", None)
+        given = {**dict.fromkeys(("port", "socket")), **self._given, **named, "host": (host,) if host else ()}
+        asks = given["password"] == ASK
+        if given["password"] and not asks:
+            print_message("every user of this machine can see a password on the command line; use -p without a value")
+        connection = _connection({**given, "password": None if asks else given["password"]})
+        return _with_password(connection) if asks else connection
+
+
+def account_options(command: _Command) -> _Command:
+    """Give a command the options of a connection without its address. It receives one argument for them, `account`."""
+
+    @wraps(command)
+    def with_account(*positional: Any, **arguments: Any) -> Any:
+        given = {option.name: arguments.pop(option.name) for option in _ACCOUNT_OPTIONS}
+        return command(*positional, account=Account(given), **arguments)
+
+    decorated: _Command = with_account
+    for option in reversed(_ACCOUNT_OPTIONS):
+        decorated = click_option(option, parse=False)(decorated)
+    return decorated
 
 
 def _connection(given: dict[str, Any]) -> ConnectionConfig:

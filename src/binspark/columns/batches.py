@@ -28,7 +28,7 @@ from binspark.columns.tables import Slot, Tables
 from binspark.columns.transaction_table import TransactionTable
 from binspark.kernels.layout import Header, Operation, State
 from binspark.kernels.layout import Table as T
-from binspark.position import log_name
+from binspark.position import Position, log_name
 from binspark.schema.table import TableSchema
 from binspark.values.value import JsonDiffs
 
@@ -66,6 +66,13 @@ class TableBatch:
     def origin(self, name: Metadata) -> pa.Array:
         """Return a metadata column."""
         return self.batch.column(self.metadata.index(name))
+
+    def position(self, row: int = 0) -> Position:
+        """Return where a row is in the log, for messages; of no row, an empty position."""
+        if not self.batch.num_rows:
+            return Position()
+        file, offset = (self.origin(name)[row].as_py() for name in (Metadata.LOG_FILE, Metadata.LOG_POS))
+        return Position(file=file, offset=offset)
 
     @property
     def values(self) -> list[pa.Array]:

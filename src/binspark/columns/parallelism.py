@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,7 +9,7 @@ from binspark.columns.log_scan import Numbers
 from binspark.kernels.list_layout import NULL
 from binspark.kernels.list_layout import TransactionNumber as N
 from binspark.kernels.parallelism import Clock, Maximum, Moments, Steps, measure_clocks
-from binspark.transactions.parallelism import HISTORY, Parallelism, is_optimistic
+from binspark.transactions.parallelism import HISTORY, DomainChain, Parallelism, is_optimistic
 
 _FIRST_MOMENTS = 1 << 16
 
@@ -111,15 +109,8 @@ class _LogicalClock:
         self._numbers[Clock.MOMENTS] = count
 
 
-@dataclass(slots=True)
-class _Domain:
-    """The chain of groups of one domain: the last group's id and members, the steps and bytes so far."""
-
-    commit_id: int | None = None
-    members: int = 0
-    largest_bytes: int = 0
-    steps: int = 0
-    bytes: int = 0
+class _Domain(DomainChain):
+    """A chain that takes many transactions at once."""
 
     def add(self, rows: Numbers) -> int:
         """Take transactions; return how many the largest group has. A group may continue the last one."""

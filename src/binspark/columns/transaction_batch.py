@@ -73,6 +73,12 @@ class ClosedTransactions:
         return pa.Array.from_buffers(pa.string(), len(named), buffers)
 
     @property
+    def complete(self) -> Flags:
+        """Which of them are complete."""
+        complete: Flags = _IS_COMPLETE[self.rows[N.ENDING]]
+        return complete
+
+    @property
     def commit_times(self) -> Numbers:
         """When each was committed, in microseconds since 1970; where that is not logged, when it began."""
         immediate = self.rows[N.IMMEDIATE_COMMIT_TIMESTAMP]
@@ -123,6 +129,13 @@ def selected(selection: Selection, closed: ClosedTransactions) -> Flags:
         owners = closed.changes[C.TRANSACTION][selected_changes(selection, closed)]
         wanted &= np.bincount(owners, minlength=closed.count) > 0
     return wanted
+
+
+def transaction_numbers(closed: ClosedTransactions) -> dict[str, Numbers]:
+    """Return where transactions are, when and on which server they began: `file`, `start`, `end`, `time`, `server`."""
+    rows = closed.rows
+    names = {"file": N.FILE, "start": N.START, "end": N.END, "time": N.TIMESTAMP, "server": N.SERVER}
+    return {name: rows[number] for name, number in names.items()}
 
 
 def selects_changes(selection: Selection) -> bool:

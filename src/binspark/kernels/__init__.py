@@ -14,8 +14,10 @@ parallelism    how many transactions a replica could apply at the same time
 row_counts     how many rows an event has
 sessions       names of schemas that a kernel knows
 packets        packets of a replication stream into the bytes of a log, `packet_layout` the numbers for that
+pack           the bytes of a log into packets of a replication stream
 result_rows    rows of a result set into row images as the log has them
 crc32          checksums
+digests        digests of texts, to compare rows
 objects        rows of Arrow arrays as JSON text, and lines made of them
 variant        rows and documents as VARIANT
 """

@@ -8,7 +8,7 @@ from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.layout import MIN_MARIADB_BODY, MIN_MYSQL_BODY, Header, State
 from binspark.kernels.list_layout import TransactionNumber
-from binspark.kernels.memory import load8, load16, load32, load64, store32
+from binspark.kernels.memory import load8, load16, load32, load64, load_packed, store32
 from binspark.kernels.transactions import write_mariadb_gtid, write_mysql_gtid
 from binspark.transactions.byte_tables import ENDING_NUMBERS
 from binspark.transactions.grammar import Ending
@@ -63,23 +63,10 @@ def read_commit(rows: np.ndarray, row: int, at: int, end: int) -> int:
         original = load_time(at)
         at += 7
     if at < end:
-        first = load8(at)
-        tail = 0
-        if first >= 251:
-            tail = 2 if first == 252 else 3 if first == 253 else 8 if first == 254 else -1
-        if tail < 0 or end - at < 1 + tail:
-            return FOR_PYTHON
-        length = first
-        if tail == 2:
-            length = load16(at + 1)
-        elif tail == 3:
-            length = load16(at + 1) | load8(at + 3) << 16
-        elif tail == 8:
-            length = load64(at + 1)
+        length, at = load_packed(at, end)
         if length < 0:
             return FOR_PYTHON
         rows[TransactionNumber.DECLARED_LENGTH, row] = length
-        at += 1 + tail
         if end - at >= 4 and load32(at) & _HAS_ORIGINAL_VERSION and end - at < 8:
             return FOR_PYTHON
     rows[TransactionNumber.IMMEDIATE_COMMIT_TIMESTAMP, row] = immediate

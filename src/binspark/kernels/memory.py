@@ -170,6 +170,23 @@ def put(_typing: Any, _numbers: Any, _field: Any, _value: Any) -> Any:
 
 
 @kernel
+def load_packed(at: int, end: int) -> tuple[int, int]:
+    """Read a packed integer; return it, and the address after it: -1 if it is cut off, invalid, or above 2**63 - 1."""
+    if at >= end:
+        return -1, at
+    first = load8(at)
+    if first < 251:
+        return first, at + 1
+    if first == 252 and end - at >= 3:
+        return load16(at + 1), at + 3
+    if first == 253 and end - at >= 4:
+        return load16(at + 1) | load8(at + 3) << 16, at + 4
+    if first == 254 and end - at >= 9 and load64(at + 1) >= 0:
+        return load64(at + 1), at + 9
+    return -1, at
+
+
+@kernel
 def store_unsigned(at: int, value: int, width: int) -> None:
     """Store a number in one to four bytes."""
     if width == 1:

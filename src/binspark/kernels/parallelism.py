@@ -71,12 +71,12 @@ def measure_clocks(
         last, sequence, size = last_committed[index], sequence_numbers[index], sizes[index]
         if last == NULL or sequence <= 0:
             wait_for_all(clock, steps)
-            place(clock, steps, moments, 0, 1, size)
+            add_transaction(clock, steps, moments, 0, 1, size)
             wait_for_all(clock, steps)
             continue
         if sequence <= clock[Clock.LAST_SEQUENCE]:
             wait_for_all(clock, steps)
-        place(clock, steps, moments, max(0, min(last, sequence - 1)), sequence, size)
+        add_transaction(clock, steps, moments, max(0, min(last, sequence - 1)), sequence, size)
     return len(sizes)
 
 
@@ -90,7 +90,7 @@ def wait_for_all(clock: np.ndarray, steps: np.ndarray) -> None:
 
 
 @kernel
-def place(
+def add_transaction(
     clock: np.ndarray, steps: np.ndarray, moments: np.ndarray, last_committed: int, sequence: int, size: int
 ) -> None:
     """Add a transaction after those that it waits for."""

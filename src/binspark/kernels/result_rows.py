@@ -11,7 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from binspark.kernels.compiler import kernel
-from binspark.kernels.memory import load8, load16, load32, load64, store8, store16, store32, store64
+from binspark.kernels.memory import (
+    load8,
+    load16,
+    load32,
+    load64,
+    load_packed,
+    store8,
+    store16,
+    store32,
+    store64,
+    store_unsigned,
+)
 from binspark.kernels.temporal import days_since_1970
 from binspark.kernels.text import copy_short
 
@@ -138,11 +149,11 @@ def pack_row(numbers: Numbers, columns: Numbers, source: int, length: int) -> in
             source += 2
             target += 1
             continue
-        source, value = value_length(source, end)
+        value, source = load_packed(source, end)
         if value < 0 or value > end - source:
             return Packed.REFUSED
         if kind == Kind.BYTES:
-            store_length(target, value, size)
+            store_unsigned(target, value, size)
             copy_short(target + size, source, value)
             target += size + value
         else:
@@ -172,37 +183,6 @@ def pack_integer(target: int, source: int, width: int, size: int) -> None:
     else:
         for at in range(size):
             store8(target + at, load8(source + at))
-
-
-@kernel
-def value_length(source: int, end: int) -> tuple[int, int]:
-    """Read the length before a value; return the address after it, and the length, -1 if it is invalid."""
-    if source >= end:
-        return source, -1
-    first = load8(source)
-    if first < 0xFB:
-        return source + 1, first
-    if first == 0xFC and end - source >= 3:
-        return source + 3, load16(source + 1)
-    if first == 0xFD and end - source >= 4:
-        return source + 4, load16(source + 1) | load8(source + 3) << 16
-    if first == 0xFE and end - source >= 9:
-        return source + 9, load64(source + 1)
-    return source, -1
-
-
-@kernel
-def store_length(target: int, length: int, size: int) -> None:
-    """Store the length of a value in one to four bytes."""
-    if size == 1:
-        store8(target, length)
-    elif size == 2:
-        store16(target, length)
-    elif size == 3:
-        store16(target, length)
-        store8(target + 2, length >> 16)
-    else:
-        store32(target, length)
 
 
 @kernel

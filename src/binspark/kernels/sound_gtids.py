@@ -5,7 +5,7 @@ from __future__ import annotations
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.layout import MIN_MARIADB_BODY, MIN_MYSQL_BODY, Header
-from binspark.kernels.memory import get, load8, load16, load32, load64, put
+from binspark.kernels.memory import get, load8, load32, load64, load_packed, put
 from binspark.kernels.sound_layout import Sound
 
 _GTID = int(E.GTID)
@@ -15,7 +15,6 @@ _TOP_BIT = 0x80
 _MAX_NUMBER = (1 << 63) - 1
 _COMMIT_ID, _XA = 0x02, 0x40 | 0x80
 _MORE_ENGINES, _ENDS_ALTER, _THREAD = 0x01, 0x04 | 0x08, 0x10
-_PACKED_2, _PACKED_3, _PACKED_8 = 252, 253, 254
 
 
 @kernel
@@ -64,21 +63,10 @@ def read_commit(state: int, at: int, end: int) -> bool:
     at += 2 * _TIME_LENGTH if load8(at + _TIME_LENGTH - 1) & _TOP_BIT else _TIME_LENGTH
     if at >= end:
         return at == end
-    first = load8(at)
-    tail = 2 if first == _PACKED_2 else 3 if first == _PACKED_3 else 8 if first == _PACKED_8 else 0
-    if (first > 250 and tail == 0) or end - at < 1 + tail:
-        return False
-    length = first
-    if tail == 2:
-        length = load16(at + 1)
-    elif tail == 3:
-        length = load16(at + 1) | load8(at + 3) << 16
-    elif tail:
-        length = load64(at + 1)
+    length, at = load_packed(at, end)
     if length < 0:
         return False
     put(state, Sound.DECLARED, length)
-    at += 1 + tail
     if end - at >= _VERSION_LENGTH:
         at += 2 * _VERSION_LENGTH if load8(at + _VERSION_LENGTH - 1) & _TOP_BIT else _VERSION_LENGTH
     if end - at >= _TICKET_LENGTH:

@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Unpack
 
 from binspark.changes.selection_options import SELECTION_OPTIONS
 from binspark.columns.options import ColumnOptions
 from binspark.errors import OptionError
 from binspark.files.storage.options import Storage
+from binspark.files.storage.uri import hide_credentials
 from binspark.kernels import cache
 from binspark.mirror.mirrored_table import MIRROR_OPTIONS as MIRROR_COLUMNS
 from binspark.mirror.progress import Report
@@ -27,6 +29,7 @@ from binspark.server.config import ConnectionConfig, connection_config
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from binspark.mirror.query_progress import QueryProgress
     from binspark.mirror.runners.runner import Runner
 
 Source = ConnectionConfig | ServerArguments | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -104,14 +107,20 @@ def open_mirror(
     patterns = TablePatterns(given.pop("tables"), given.pop("exclude_tables", frozenset()))
     kind, catalog = Format(given.pop("format", Format.DELTA)), given.pop("catalog", None)
     settings = make_settings(given)
-    return Mirror(
-        open_source(source, patterns),
-        parse_target(os.fspath(target), kind, catalog, storage),
-        patterns,
-        settings,
-        spark_runner=None if spark is None else _spark_runner(spark),
-        on_report=on_report,
-    )
+    followed, goal = open_source(source, patterns), parse_target(os.fspath(target), kind, catalog, storage)
+    runner = None if spark is None else _spark_runner(spark)
+    if not given.get("query_progress"):
+        return Mirror(followed, goal, patterns, settings, spark_runner=runner, on_report=on_report)
+    shown = _query_progress(spark, f"binspark mirror to {hide_credentials(os.fspath(target))[0]}")
+
+    def report(progress: Report) -> None:
+        shown.show(progress)
+        if on_report is not None:
+            on_report(progress)
+
+    mirror = Mirror(followed, goal, patterns, settings, spark_runner=runner, on_report=report)
+    mirror.at_end(shown.close)
+    return mirror
 
 
 def read_options(given: Mapping[str, Any], surface: Surface = Surface.PYTHON) -> dict[str, Any]:
@@ -147,11 +156,25 @@ def open_source(source: Source, patterns: TablePatterns, storage: Storage | None
     return ArchiveChanges(tuple(os.fspath(path) for path in paths), patterns, storage)
 
 
+def _query_progress(spark: SparkSession | Callable[[], SparkSession] | None, name: str) -> QueryProgress:
+    if spark is None:
+        raise OptionError("needs a session of Spark, got None", option="query_progress")
+    from binspark.mirror.query_progress import QueryProgress
+
+    return QueryProgress(spark() if callable(spark) else spark, name)
+
+
 def _spark_runner(spark: SparkSession | Callable[[], SparkSession]) -> Callable[[], Runner]:
+    opening = Lock()  # tables are copied by several threads
+
     @lru_cache(maxsize=1)
-    def runner() -> Runner:
+    def opened() -> Runner:
         from binspark.mirror.runners.spark import SparkRunner
 
         return SparkRunner(spark() if callable(spark) else spark)
+
+    def runner() -> Runner:
+        with opening:
+            return opened()
 
     return runner

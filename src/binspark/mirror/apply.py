@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from binspark.errors import SchemaError
 from binspark.mirror.incomplete import completed
 from binspark.mirror.mirrored_table import HISTORY
-from binspark.mirror.open_table import OpenTable, OtherMirror
+from binspark.mirror.open_table import OpenTable
 from binspark.mirror.runners.runner import Runner, TaskResult
 from binspark.mirror.schema_changes import Pending
 from binspark.mirror.source import ChangeSource
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.statements import StatementApplier
 from binspark.mirror.tables import MirroredTables
-from binspark.mirror.targets.target import CommitConflict, Cut
+from binspark.mirror.targets.target import CommitConflict, Cut, OtherMirror
 from binspark.replication.position import BinlogPosition
 from binspark.schema.table import TableName
 from binspark.spark.streaming.statements import Statement
@@ -75,9 +75,11 @@ class RangeApplier:
     def apply(self, start: BinlogPosition, end: BinlogPosition) -> AppliedRange:
         """Apply a range, make the change of the statement that it ends with, and store the cut."""
         found = self._source.statements(start, end)
-        statements = [statement for statement in found if self._tables.patterns.concerns(statement.change)]
+        statements: list[Statement] = []
         for statement in found:
-            if statement not in statements:
+            if self._tables.patterns.concerns(statement.change):
+                statements.append(statement)
+            else:
                 self._tables.apply(statement.change, statement.origin)
         for statement in statements:
             self._statements.before_rows(statement, start)
@@ -110,7 +112,7 @@ class RangeApplier:
             versions = (*versions, (HISTORY, self._history.version))
         gtids = "" if position.gtids is None else str(position.gtids)
         now = time.time_ns() // 1000
-        number, mirror = self._tables.next_cut_number, self._tables.settings.mirror_id
+        number, mirror = self._tables.next_cut_number, self._tables.mirror_id
         self._tables.commit_cut(Cut(number, str(position), gtids, now, versions, mirror))
 
     def _make_changes(self, statements: Sequence[Statement]) -> None:

@@ -56,6 +56,17 @@ def record_schema(table: pa.Schema) -> pa.Schema:
     return pa.schema([*RECORD_FIELDS, *table])
 
 
+def complete_records(keys: pa.Array, seq: pa.Array | str, operation: RecordOp, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Return records that have all columns, one for each of the rows; `seq` is that of each, or of all."""
+    count = len(keys)
+    order = pa.repeat(pa.scalar(seq), count) if isinstance(seq, str) else seq
+    operations = pa.repeat(pa.scalar(int(operation), pa.int8()), count)
+    nothing = (pa.nulls(count, field.type) for field in RECORD_FIELDS if field.name in (ABSENT, FROM))
+    return pa.RecordBatch.from_arrays(
+        [keys, order, operations, *nothing, *rows.columns], schema=record_schema(rows.schema)
+    )
+
+
 def row_columns(records: pa.RecordBatch) -> pa.RecordBatch:
     """Return the columns of the table alone."""
     return records.select(records.schema.names[len(RECORD_FIELDS) :])

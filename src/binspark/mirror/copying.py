@@ -13,7 +13,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
 from binspark.mirror.open_table import OpenTable
-from binspark.mirror.snapshot.borders import estimated_rows, plan_chunks
+from binspark.mirror.runners.runner import Runner
+from binspark.mirror.snapshot.borders import estimated_bytes, estimated_rows, plan_chunks
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
 from binspark.mirror.snapshot.positions import consistent_from
@@ -32,8 +33,7 @@ from binspark.server.connection import Connection, connect
 
 log = logging.getLogger("binspark.mirror")
 _TABLES = 4
-_READERS = 2
-"""How many tables are copied at a time, and how many chunks of each."""
+"""How many tables are copied at a time."""
 
 _GROUP = 8
 """How many chunks are recorded together."""
@@ -43,18 +43,23 @@ OnCopied = Callable[[TableName, int, int], None]
 
 
 class TableCopier:
-    """Copies tables of a server."""
+    """Copies tables of a server.
+
+    choose_runner   returns what copies the chunks of a table that has about so many bytes
+    """
 
     def __init__(
         self,
         config: ConnectionConfig,
         tables: MirroredTables,
         on_copied: OnCopied,
+        choose_runner: Callable[[int], Runner],
         checkpoint: Callable[[str], None] = lambda _step: None,
     ) -> None:
         self._config = config
         self._tables = tables
         self._on_copied = on_copied
+        self._choose_runner = choose_runner
         self._checkpoint = checkpoint
         self._is_stopped = False
 
@@ -113,8 +118,13 @@ class TableCopier:
         done = _joined([chunk.chunk for chunk in copied])
         chunks = plan_chunks(connection, staging.table, self._tables.settings.rows_per_chunk, done)
         copier = ChunkCopier(self._config, staging.position, self._tables.settings.limits)
-        with ThreadPoolExecutor(_READERS) as pool:
-            for group in _grouped(pool, chunks, lambda chunk: copier.copy(staging.table, staging.directory, chunk)):
+        runner = self._choose_runner(estimated_bytes(connection, staging.table))
+
+        def copy(chunk: Chunk) -> CopiedChunk:
+            return runner.copy(copier, staging.table, staging.directory, chunk)
+
+        with ThreadPoolExecutor(runner.readers) as pool:
+            for group in _grouped(pool, chunks, copy, 2 * runner.readers):
                 copied += staging.record(group)
                 rows += sum(chunk.rows for chunk in group)
                 self._on_copied(table.name, rows, max(expected, rows))
@@ -147,13 +157,16 @@ def _definitions_at_end(
 
 
 def _grouped(
-    pool: ThreadPoolExecutor, chunks: Iterator[Chunk], copy: Callable[[Chunk], CopiedChunk]
+    pool: ThreadPoolExecutor, chunks: Iterator[Chunk], copy: Callable[[Chunk], CopiedChunk], count: int
 ) -> Iterator[list[CopiedChunk]]:
-    """Yield chunks that were copied, some at a time, in their order; while they are recorded, others are copied."""
+    """Yield chunks that were copied, some at a time, in their order; while they are recorded, others are copied.
+
+    `count` is how many are waiting for the pool or in it.
+    """
     waiting: list[Future[CopiedChunk]] = []
 
     def fill() -> None:
-        waiting.extend(pool.submit(copy, chunk) for chunk in islice(chunks, _READERS * 2 - len(waiting)))
+        waiting.extend(pool.submit(copy, chunk) for chunk in islice(chunks, count - len(waiting)))
 
     fill()
     while waiting:

@@ -17,7 +17,7 @@ _DATES = frozenset({T.DATE, T.NEWDATE, T.DATETIME, T.DATETIME2})
 
 
 class NotConstant(ValueError):
-    """The values of a new column cannot be told from the statement that adds it."""
+    """The values of a new column cannot be known from the statement that adds it."""
 
 
 def constant(default: str | None, column: Column, kind: pa.DataType) -> pa.Scalar:

@@ -8,14 +8,16 @@ commit: each change is there exactly once.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import pyarrow as pa
 
 from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
 from binspark.columns.selection import Selection
 from binspark.errors import SchemaError
-from binspark.mirror.change_records import ABSENT, FROM, RecordOp, record_schema
+from binspark.mirror.change_records import RecordOp, complete_records
+from binspark.mirror.data_file import DataFile
 from binspark.mirror.keys import row_keys
 from binspark.mirror.leaves import LeafLimits, plan_tasks, rewrite, with_bounds
 from binspark.mirror.mirrored_table import HISTORY, MirroredTable
@@ -43,28 +45,29 @@ class ChangeHistory:
     version            the version of the table
     """
 
-    def __init__(
-        self, target: Target, mirror: str, tables: frozenset[str], excluded: frozenset[str], limits: LeafLimits
-    ) -> None:
+    def __init__(self, target: Target, tables: frozenset[str], excluded: frozenset[str], limits: LeafLimits) -> None:
         self._target = target
-        self._mirror = mirror
         self._limits = limits
         options = SourceOptions(rows=RowFormat.JSON, selection=Selection(tables=tables, excluded=excluded))
         schema = arrow_schema(changes_schema(options))
         self._view = ChangesView(options, schema)
         fields = [pa.field(field.name, target.column_type(field.type)) for field in schema]
         self._table = MirroredTable(TableSchema(*HISTORY, (), ()), pa.schema(fields), (_SEQ,))
+        self._files: dict[str, DataFile] = {}
         self.position: BinlogPosition | None = None
         self.version = -1
 
-    def begin(self, start: BinlogPosition, last_cut: Cut | None) -> None:
-        """Take the table, or create it; `start` is where the log is read from. A cut says that it is without a gap."""
+    def begin(self, start: BinlogPosition, last_cut: Cut | None, mirror: str) -> None:
+        """Take the table, or create it, for a mirror; `start` is where the log is read from.
+
+        A cut says that it is without a gap.
+        """
         if self._target.table(HISTORY) is None:
-            state = TableState(self._mirror, Phase.CURRENT, start, _NO_DEFINITION, self._table.key)
+            state = TableState(mirror, Phase.CURRENT, start, _NO_DEFINITION, self._table.key)
             self._target.create(HISTORY, self._table.schema, state)
         _, version = self._read()
         state = self._state(version)
-        check_mirror(state, self._mirror, str(HISTORY))
+        check_mirror(state, mirror, str(HISTORY))
         is_in_cut = last_cut is not None and any(name == HISTORY for name, _ in last_cut.versions)
         if not state.position.reaches(start) and not is_in_cut:
             log.warning(
@@ -80,17 +83,26 @@ class ChangeHistory:
         """Append the changes of a range, unless they are there already; return how many there are."""
         if self.position is None or self.position.reaches(end):
             return 0
-        table, version = self._read()
-        files = with_bounds(version.files, table.directory, self._table)
-        # New changes come after all that are there: into the last leaf, which is filled up.
-        last = plan_tasks(files, self._limits)[-1]
         counted = _Counted(self._records(reads))
-        written = rewrite(last, table.directory, self._table, counted, self._limits)
-        if counted.rows:
+        batches = iter(counted)
+        first = next(batches, None)
+        if first is not None:
+            table, version = self._read()
+            # New changes come after all that are there: into the last leaf, which is filled up.
+            last = plan_tasks(self._with_bounds(table, version.files), self._limits)[-1]
+            written = rewrite(last, table.directory, self._table, chain([first], batches), self._limits)
             state = self._state(version).moved(end)
-            self.version = table.commit(Commit(version, state, written.added, written.removed)).version
+            committed = table.commit(Commit(version, state, written.added, written.removed))
+            self.version = committed.version
         self.position = end
         return counted.rows
+
+    def _with_bounds(self, table: TargetTable, files: Sequence[DataFile]) -> list[DataFile]:
+        """Return the files with the bounds of their keys: only those of new files are read."""
+        known = [self._files.get(file.path, file) for file in files]
+        found = with_bounds(known, table.directory, self._table)
+        self._files = {file.path: file for file in found}
+        return found
 
     def _read(self) -> tuple[TargetTable, TableVersion]:
         table = self._target.table(HISTORY)
@@ -104,20 +116,11 @@ class ChangeHistory:
         return version.state
 
     def _records(self, reads: Iterable[ReadTask]) -> Iterator[pa.RecordBatch]:
-        schema = record_schema(self._table.schema)
         for read in reads:
             for batch in self._view.read(read.part, reader_of(read.part, read.history)):
                 rows = batch.cast(self._table.schema)
-                count = rows.num_rows
-                if count:
-                    arrays = [
-                        row_keys(self._table, rows),
-                        rows.column(_SEQ),
-                        pa.repeat(pa.scalar(int(RecordOp.PUT), pa.int8()), count),
-                        *(pa.nulls(count, schema.field(name).type) for name in (ABSENT, FROM)),
-                        *rows.columns,
-                    ]
-                    yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+                if rows.num_rows:
+                    yield complete_records(row_keys(self._table, rows), rows.column(_SEQ), RecordOp.PUT, rows)
 
 
 class _Counted:

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pyarrow as pa
-
-from binspark.mirror.change_records import ABSENT, FROM, KEY, OP, SEQ, RecordOp, record_schema
+from binspark.mirror.change_records import RecordOp, complete_records
 from binspark.mirror.keys import row_keys
 from binspark.mirror.leaves import LeafLimits, RangeTask, rewrite
 from binspark.mirror.leaves.files import remove
-from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.open_table import OpenTable
 from binspark.mirror.runners.runner import TaskResult
 from binspark.mirror.snapshot.read import read_keys
@@ -36,21 +33,12 @@ def _completed(config: ConnectionConfig, table: OpenTable, result: TaskResult, l
     rows = read_keys(config, table.table, written.incomplete_rows)
     directory = table.target.directory
     task = RangeTask(0, None, None, written.added)
-    records = [put_records(table.table, batch) for batch in rows.to_batches() if batch.num_rows]
+    records = [
+        complete_records(row_keys(table.table, batch), "", RecordOp.PUT, batch)
+        for batch in rows.to_batches()
+        if batch.num_rows
+    ]
     again = rewrite(task, directory, table.table, records, limits)
     for file in written.added:
         remove(directory, file.path)
     return result._replace(rewritten=replace(written, added=again.added, incomplete=(), incomplete_rows=None))
-
-
-def put_records(table: MirroredTable, rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows as records that put them."""
-    schema, count = record_schema(table.schema), rows.num_rows
-    columns = {
-        KEY: row_keys(table, rows),
-        SEQ: pa.repeat(pa.scalar(""), count),
-        OP: pa.repeat(pa.scalar(int(RecordOp.PUT), pa.int8()), count),
-        ABSENT: pa.nulls(count, schema.field(ABSENT).type),
-        FROM: pa.nulls(count, schema.field(FROM).type),
-    }
-    return pa.RecordBatch.from_arrays([*columns.values(), *rows.columns], schema=schema)

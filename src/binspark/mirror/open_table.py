@@ -26,7 +26,7 @@ from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.runners.runner import TableWork
 from binspark.mirror.staged_files import ColumnsChanged, remove_forgotten
 from binspark.mirror.state import Phase, TableState
-from binspark.mirror.targets.target import Commit, CommitConflict, TableVersion, TargetTable
+from binspark.mirror.targets.target import Commit, CommitConflict, OtherMirror, TableVersion, TargetTable
 from binspark.replication.position import BinlogPosition
 from binspark.schema.definition import TableDefinition
 from binspark.schema.table import TableName
@@ -36,10 +36,6 @@ _ATTEMPTS = 5
 
 class ForeignChanges(BinlogError):
     """Another program has changed rows of a mirrored table: it no longer equals its source."""
-
-
-class OtherMirror(BinlogError):
-    """Another mirror writes a table."""
 
 
 class OpenTable:
@@ -82,12 +78,6 @@ class OpenTable:
             message = f"another program has changed rows of {self.target.address}: {'; '.join(self.version.foreign)}"
             advice = f"--resnapshot {self.name} copies it again, --accept-foreign keeps those changes"
             raise ForeignChanges(f"{message}. {advice}")
-
-    def check_mirror(self, mirror: str) -> None:
-        """Refuse a table that another mirror writes."""
-        if self.state.mirror != mirror:
-            message = f"{self.target.address} is written by the mirror {self.state.mirror!r}, this one is {mirror!r}"
-            raise OtherMirror(f"{message}; give each mirror a target of its own, or the same --mirror-id")
 
     def skip_to(self, position: BinlogPosition) -> None:
         """Take notice that no change of the table comes before a position."""

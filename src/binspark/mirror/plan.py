@@ -51,11 +51,11 @@ def make_plan(source: ChangeSource, tables: MirroredTables) -> list[PlannedTable
     """Return what will be done with each table. Nothing is changed."""
     again = {TableName(*name.split(".", 1)) for name in tables.settings.resnapshot}
     if source.config is None:
-        tables.load(tables.catalog, again)
+        tables.load(tables.catalog, source, again)
         return [_known(tables, table.name, None) for table in tables]
     with connect(source.config) as connection:
         present = from_server(connection.rows)
-        tables.load(present, again)
+        tables.load(present, source, again)
         wanted = {
             name: definition
             for name, definition in present.tables.items()

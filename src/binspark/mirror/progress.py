@@ -52,7 +52,7 @@ class Report:
     position, gtids   all changes before it are in all tables
     lag_bytes         how much of the log comes after it; None if the source does not answer
     lag_seconds       how old the first change of that is
-    error             the last error that the mirror goes on after
+    error             the last error after which the mirror continued
     """
 
     tables: tuple[TableReport, ...]
@@ -104,7 +104,7 @@ class MirrorProgress:
     """Counts what a mirror does.
 
     lag     what the source reported last
-    error   the last error that the mirror goes on after
+    error   the last error after which the mirror continued
     """
 
     def __init__(self) -> None:

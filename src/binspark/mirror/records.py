@@ -18,7 +18,6 @@ from binspark.event import RowOperation
 from binspark.mirror.change_records import RECORD_FIELDS, RecordOp, record_schema
 from binspark.mirror.keys import key_bytes, row_keys
 from binspark.mirror.mirrored_table import MirroredTable
-from binspark.position import Position
 from binspark.schema.table import TableSchema
 
 _METADATA = frozenset({Metadata.OP, Metadata.SEQ, Metadata.KEY, Metadata.LOG_FILE, Metadata.LOG_POS})
@@ -82,7 +81,7 @@ class RecordMaker:
         try:
             return row_keys(self._table, pa.RecordBatch.from_arrays(rows, schema=self._table.schema))
         except SchemaError as error:
-            raise error.at(_position(found, 0)) from None
+            raise error.at(found.position()) from None
 
     def _moves(
         self, found: TableBatch, columns: _Columns, keys: pa.Array, is_update: Mask
@@ -182,7 +181,7 @@ class _Columns:
             name = found.table.name
             message = f"{name}.{field.name} is {have} in the log, and {field.type} in the mirror"
             advice = f"the table has changed in a way that the mirror does not know; use --resnapshot {name}"
-            raise SchemaError(f"{message}: {advice}", _position(found, 0))
+            raise SchemaError(f"{message}: {advice}", found.position())
         return step
 
     def converted(self, found: TableBatch, values: list[pa.Array]) -> list[pa.Array]:
@@ -192,10 +191,10 @@ class _Columns:
             try:
                 arrays.append(step(values[index]))
             except BinlogError as error:
-                raise error.at(_position(found, 0)) from None
+                raise error.at(found.position()) from None
             except pa.ArrowInvalid as error:
                 message = f"a value of {found.table.name}.{field.name} does not fit {field.type}: {error}"
-                raise SchemaError(message, _position(found, 0)) from None
+                raise SchemaError(message, found.position()) from None
         return arrays
 
     def key_parts(self, found: TableBatch) -> list[pa.Array]:
@@ -218,7 +217,7 @@ class _Columns:
         if not self._table.key and not images.before[np.unique(images.numbers)].all():
             message = f"{self._table.name} has no key, so its rows are found by all their columns"
             advice = "but the log has only some of them; set binlog_row_image=FULL on the server, or add a key"
-            raise SchemaError(f"{message}, {advice}", _position(found, 0))
+            raise SchemaError(f"{message}, {advice}", found.position())
         result = pc.if_else(pa.array(is_delete), pa.scalar(None, _ABSENT), by_row)
         return None if result.null_count == len(result) else result
 
@@ -241,17 +240,10 @@ def _sources(table: MirroredTable, found: TableBatch) -> list[int]:
     missing = [field.name for field in table.schema if field.name.lower() not in names]
     if missing:
         message = f"rows of {logged.name} have no column {missing[0]!r}, which it should have at this position"
-        raise SchemaError(f"{message}; use --resnapshot {logged.name}", _position(found, 0))
+        raise SchemaError(f"{message}; use --resnapshot {logged.name}", found.position())
     return [names[field.name.lower()] for field in table.schema]
 
 
 def _flags(array: pa.Array) -> Mask:
     flags: Mask = array.fill_null(False).to_numpy(zero_copy_only=False)
     return flags
-
-
-def _position(found: TableBatch, row: int) -> Position:
-    if not found.batch.num_rows:
-        return Position()
-    file, offset = (found.origin(name)[row].as_py() for name in (Metadata.LOG_FILE, Metadata.LOG_POS))
-    return Position(file=file, offset=offset)

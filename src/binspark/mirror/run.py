@@ -63,6 +63,7 @@ class Mirror:
         self._settings = settings
         self._spark_runner = spark_runner
         self._on_report = on_report or (lambda _report: None)
+        self._at_end: Callable[[], None] = lambda: None
         self._checkpoint = checkpoint
         self._stop = threading.Event()
         self._reporting = threading.Lock()
@@ -78,6 +79,10 @@ class Mirror:
         self._applier = RangeApplier(
             source, self.tables, self.statements, self._runner_for, checkpoint, self._history, self._copy_noted
         )
+
+    def at_end(self, call: Callable[[], None]) -> None:
+        """Let something be called when a run has ended, also with an error."""
+        self._at_end = call
 
     def stop(self) -> None:
         """End in order, from a signal or any thread: after the commit that is being made."""
@@ -97,6 +102,12 @@ class Mirror:
 
         With `until`, nothing after that position is applied.
         """
+        try:
+            return self._run(until)
+        finally:
+            self._at_end()
+
+    def _run(self, until: BinlogPosition | None) -> Report:
         attempts, wait = 0, _FIRST_WAIT_SECONDS
         try:
             while not self._stop.is_set():
@@ -134,7 +145,7 @@ class Mirror:
         A mirror that has a position finds tables that it does not know: the log from there on may create them, or
         rename others to them. They are copied if it does not.
         """
-        self.tables.load(self._present(), self._wanted_again)
+        self.tables.load(self._present(), self._source, self._wanted_again)
         self._is_reached = True
         self.statements.finish()
         if self._settings.from_dump is not None and not self._has_dump:
@@ -173,7 +184,9 @@ class Mirror:
         interrupted = any(table.state.phase is Phase.SNAPSHOT for table in self.tables)
         if not (names or interrupted) or self._source.config is None:
             return
-        copier = self._copier = TableCopier(self._source.config, self.tables, self._copied, self._checkpoint)
+        copier = self._copier = TableCopier(
+            self._source.config, self.tables, self._copied, self._runner_of, self._checkpoint
+        )
         copier.copy(names)
         self._wanted_again -= names
         self.statements.missing -= names
@@ -200,7 +213,7 @@ class Mirror:
         """Apply the log, range by range."""
         start = self.tables.position or self._source.start(self._settings.start)
         if self._history is not None:
-            self._history.begin(start, self.tables.target.last_cut())
+            self._history.begin(start, self.tables.target.cuts.last(), self.tables.mirror_id)
         goal: BinlogPosition | None = until or self._source.head()
         while not self._stop.is_set():
             if goal is not None and start.reaches(goal):
@@ -211,7 +224,7 @@ class Mirror:
                 if not self._settings.once:
                     goal = None
                     continue
-                if self.tables.position != start:
+                if self.tables.cut_position != start:
                     self._applier.cut(start)
                 break
             began = time.monotonic()
@@ -237,8 +250,8 @@ class Mirror:
             raise self._purged(error) from None
 
     def _purged(self, error: Purged) -> Purged:
-        behind = [str(table.name) for table in self.tables if table.is_applied]
-        again = " ".join(f"--resnapshot {name}" for name in behind[:3]) + (" …" if len(behind) > 3 else "")  # noqa: PLR2004
+        lagging = [str(table.name) for table in self.tables if table.is_applied]
+        again = " ".join(f"--resnapshot {name}" for name in lagging[:3]) + (" …" if len(lagging) > 3 else "")  # noqa: PLR2004
         message = f"{error.message}. The mirror needs what is gone: copy its tables again with {again}"
         return Purged(f"{message}, or give it the logs from an archive", error.position)
 
@@ -259,12 +272,16 @@ class Mirror:
         if not settings.clean_up_seconds or time.monotonic() - self._cleaned < settings.clean_up_seconds:
             return
         self._cleaned = time.monotonic()
-        cuts = [dict(cut.versions) for cut in self.tables.target.clean_up_cuts(settings.keep_seconds)]
+        cuts = [dict(cut.versions) for cut in self.tables.target.cuts.clean_up(settings.keep_seconds)]
         for table in self.tables:
             table.clean_up(settings.keep_seconds, {cut[table.name] for cut in cuts if table.name in cut})
 
     def _runner_for(self, start: BinlogPosition, end: BinlogPosition) -> Runner:
-        is_small = start.file == end.file and end.offset - start.offset <= self._settings.local_bytes
+        return self._runner_of(end.offset - start.offset if start.file == end.file else None)
+
+    def _runner_of(self, size: int | None) -> Runner:
+        """Return what works on so many bytes of the log, or of a table; None for more than one log."""
+        is_small = size is not None and size <= self._settings.local_bytes
         if is_small or self._spark_runner is None:
             return LocalRunner(self._settings.limits.memory_bytes)
         return self._spark_runner()
@@ -281,4 +298,4 @@ class Mirror:
 def _history(target: Target, patterns: TablePatterns, settings: MirrorSettings) -> ChangeHistory:
     from binspark.mirror.history import ChangeHistory  # needs Spark's types
 
-    return ChangeHistory(target, settings.mirror_id, patterns.tables, patterns.excluded, settings.limits)
+    return ChangeHistory(target, patterns.tables, patterns.excluded, settings.limits)

@@ -19,15 +19,17 @@ from binspark.mirror.defaults import NotConstant, constant
 from binspark.mirror.definitions import read_stored, stored
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.schema.changes import AddColumn as AddedColumn
-from binspark.schema.changes import AlterTable, ReplaceRows, SystemVersioning, TextKind
+from binspark.schema.changes import AlterTable, ConvertCharset, ReplaceRows, SystemVersioning, TextKind
 from binspark.schema.definition import DefinedColumn, TableDefinition
 from binspark.schema.lineage import Lineage
 from binspark.schema.table import TableName
+from binspark.schema.text import WIDE_CHARSETS
+from binspark.values.charsets import charset_of
+from binspark.values.column import Column
 from binspark.wire.sql_modes import SqlMode
 
 _MOVING = "__binspark_moving"
 _INTEGERS = (T.TINY, T.SHORT, T.INT24, T.LONG, T.LONGLONG)
-_VARIABLE_TEXTS = (T.VARCHAR, T.VAR_STRING, T.TINY_BLOB, T.BLOB, T.MEDIUM_BLOB, T.LONG_BLOB)
 _TIMES = (T.TIME, T.TIME2)
 _SCALED = (T.NEWDECIMAL, T.DATETIME2, T.TIMESTAMP2, T.TIME2)
 
@@ -105,9 +107,12 @@ def plan_alter(name: TableName, change: AlterTable, altered: AlteredTable, types
     is_strict = change.session.has_mode(SqlMode.STRICT_TRANS_TABLES) or change.session.has_mode(
         SqlMode.STRICT_ALL_TABLES
     )
+    is_converted = any(isinstance(step, ConvertCharset) for step in change.steps)
     for old_name, new_name in names:
         if not keeps_values(old[old_name], new[new_name], is_strict=is_strict):
             raise Resnapshot(f"the values of {new_name} may have changed with its type")
+        if is_converted and not _keeps_members(old[old_name].column, new[new_name].column):
+            raise Resnapshot(f"the members of {new_name} may be others in its new character set")
     return Pending(name, altered.after, names, _defaults(change, altered, types))
 
 
@@ -157,6 +162,20 @@ def keeps_values(old: DefinedColumn, new: DefinedColumn, *, is_strict: bool) -> 
     return (before.type, after.type) in _WIDER
 
 
+def _keeps_members(before: Column, after: Column) -> bool:
+    """Return whether CONVERT TO CHARACTER SET keeps the members of a column, and the values of its rows.
+
+    Servers may leave the bytes of members as they are, which then mean something else, and lose values by that.
+    """
+    if after.members is None or before.collation is None or after.collation is None:
+        return True
+    charsets = {charset_of(before.collation), charset_of(after.collation)}
+    if len(charsets) == 1 or charsets == _SAME_BYTES:
+        return True
+    return "".join(after.members).isascii() and not charsets & WIDE_CHARSETS.keys()
+
+
+_SAME_BYTES = {"utf8mb3", "utf8mb4"}
 _MAX_DIGITS = 38
 _WIDER = {(T.FLOAT, T.DOUBLE)}
 """Pairs of types of which the second has all values of the first, and the same text."""
@@ -175,6 +194,8 @@ def _keeps_text(old: DefinedColumn, new: DefinedColumn, *, is_strict: bool) -> b
     before, after = old.column, new.column
     if (before.collation == _BINARY) != (after.collation == _BINARY) or before.notation != after.notation:
         return False
+    if not is_strict and not _has_characters_of(after.collation, before.collation):
+        return False  # characters became question marks
     if old.text is TextKind.BLOB and new.text is TextKind.BLOB:
         return is_strict or after.length >= before.length
     if old.text is TextKind.CHAR and new.text is TextKind.CHAR and before.collation == _BINARY:
@@ -186,7 +207,19 @@ def _keeps_text(old: DefinedColumn, new: DefinedColumn, *, is_strict: bool) -> b
     )
 
 
+def _has_characters_of(collation: int | None, other: int | None) -> bool:
+    """Return whether the character set of a collation has all characters of that of another."""
+    if collation is None or other is None:
+        return collation == other
+    charset, before = charset_of(collation), charset_of(other)
+    if charset in _BASIC_PLANE:
+        return before not in _UNICODE
+    return charset == before or charset in _UNICODE or before == "ascii"
+
+
 _BINARY = 63
+_UNICODE = frozenset({"utf8mb4", "utf16", "utf16le", "utf32", "gb18030"})
+_BASIC_PLANE = frozenset({"utf8mb3", "ucs2"})
 
 
 def check_types(old: MirroredTable, new: MirroredTable, pending: Pending) -> None:

@@ -32,7 +32,7 @@ class DropMode(StrEnum):
 class MirrorSettings:
     """How a mirror works.
 
-    mirror_id          its name, which its tables contain: another mirror does not write them
+    mirror_id          its name, which its tables contain: another mirror does not write them; None for the default
     snapshot           whether rows are copied first
     from_dump          a dump that the mirror begins with
     resnapshot         tables that are copied again, whatever they contain
@@ -40,7 +40,7 @@ class MirrorSettings:
     once               end when everything is applied that the source had when the run began
     apply_seconds      how often changes are committed
     apply_bytes        about how much of the log is applied at a time; a larger transaction is not divided
-    local_bytes        ranges up to this size are applied without Spark
+    local_bytes        ranges up to this size are applied, and tables copied, without Spark
     rows_per_chunk     how many rows of a table are copied at a time
     on_drop            what becomes of dropped tables
     history            keep all changes in a table of their own, too
@@ -52,7 +52,7 @@ class MirrorSettings:
     retry_attempts     how often a failed step is tried again, with longer and longer waits
     """
 
-    mirror_id: str = "mirror"
+    mirror_id: str | None = None
     snapshot: SnapshotMode = SnapshotMode.INITIAL
     from_dump: str | None = None
     resnapshot: tuple[str, ...] = ()

@@ -8,7 +8,15 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol
 
 from binspark.columns.selection import Selection
-from binspark.files.storage.options import Storage
+from binspark.files.sources import find_logs
+from binspark.files.storage.options import Storage, with_default_keyring
+from binspark.mirror.identity import (
+    Identified,
+    logs_continue,
+    logs_identity,
+    server_continues,
+    server_identity,
+)
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog, affected_tables
 from binspark.schema.changes import Change, DropDatabase, TruncateTable
@@ -60,7 +68,7 @@ class ReadTask:
     history: bytes = field(repr=False)
 
 
-class ChangeSource(Protocol):
+class ChangeSource(Identified, Protocol):
     """A sequence of transactions. The same range gives the same changes, whenever it is read."""
 
     @property
@@ -114,6 +122,16 @@ class ServerChanges:
         self.stop = self._followed.stop
         self._packed: tuple[Catalog, bytes] | None = None
 
+    def identity(self) -> str:
+        """Return the name that a mirror of this server has by default."""
+        assert self.config is not None
+        return server_identity(self.config)
+
+    def continues(self, position: BinlogPosition) -> bool:
+        """Return whether the server has all transactions before a position."""
+        assert self.config is not None
+        return server_continues(self.config, position)
+
     def tasks(self, start: BinlogPosition, end: BinlogPosition, catalog: Catalog) -> list[ReadTask]:
         """Return a range as one part: transactions come over a connection one after the other."""
         if self._packed is None or self._packed[0] is not catalog:
@@ -134,8 +152,10 @@ class ArchiveChanges:
         from binspark.spark.streaming.archive import ArchiveSource
 
         self.config = config
-        options = {name: str(value) for name, value in storage.options} if storage is not None else {}
-        self._logs = ArchiveSource(SourceOptions(paths=paths, storage=options), patterns.concerns)
+        storage = with_default_keyring(storage)
+        options = {name: str(value) for name, value in storage.options}
+        self._options = SourceOptions(paths=paths, storage=options, keyring=storage.keyring)
+        self._logs = ArchiveSource(self._options, patterns.concerns)
         self.start = self._logs.start
         self.head = self._logs.head
         self.latest = self._logs.latest
@@ -147,3 +167,11 @@ class ArchiveChanges:
         """Return the splits of a range."""
         parts = self._logs.parts(start, end, catalog)
         return [ReadTask(part, packed_history(history)) for part, history in parts]
+
+    def identity(self) -> str:
+        """Return the name that a mirror of these logs has by default."""
+        return logs_identity(find_logs(self._options.paths, self._options.file_storage))
+
+    def continues(self, position: BinlogPosition) -> bool:
+        """Return whether these are the logs of the server of a position."""
+        return logs_continue(find_logs(self._options.paths, self._options.file_storage), position)

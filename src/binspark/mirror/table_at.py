@@ -35,7 +35,6 @@ Source = str | Sequence[str] | Mapping[str, Any]
 """Logs, or the options of a server: `{"host": "db1", "user": "repl"}`."""
 
 _COMMITTED = "coalesce(immediate_commit_timestamp, timestamp)"
-_COLUMN_OPTIONS = frozenset(("time", "absent", "zeroDates", "undecodable"))
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -157,7 +156,7 @@ def _version_before(spark: SparkSession, target: Target, name: TableName, end: F
     table = target.table(name)
     if table is None:
         raise OptionError(f"has no table {name}", option="mirror")
-    for cut in reversed(target.cuts()):
+    for cut in reversed(target.cuts.all()):
         position = BinlogPosition.parse(cut.position)
         if _order(FilePosition(position.file, position.offset)) <= _order(end):
             found = _consistent_rows(spark, target, table, cut)

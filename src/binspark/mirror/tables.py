@@ -10,6 +10,7 @@ from threading import Lock
 
 from binspark.mirror.data_file import DataFile
 from binspark.mirror.definitions import as_mirrored, catalog_of, read_stored, stored
+from binspark.mirror.identity import Identified, mirror_id
 from binspark.mirror.mirrored_table import HISTORY, MirroredTable
 from binspark.mirror.open_table import OpenTable
 from binspark.mirror.settings import DropMode, MirrorSettings
@@ -17,7 +18,8 @@ from binspark.mirror.source import TablePatterns
 from binspark.mirror.staged_files import StagedFiles, new_copy
 from binspark.mirror.staging import Staging
 from binspark.mirror.state import Phase, TableState
-from binspark.mirror.targets.commits import check_mirror
+from binspark.mirror.targets.commits import check_mirror, other_mirror
+from binspark.mirror.targets.cuts import CUT_TABLE
 from binspark.mirror.targets.target import Cut, Target, TargetTable
 from binspark.position import Position
 from binspark.replication.position import BinlogPosition
@@ -32,7 +34,8 @@ _THREADS = 8
 class MirroredTables:
     """The tables of a mirror.
 
-    catalog   the definitions at the position of the mirror; another object after each change
+    catalog     the definitions at the position of the mirror; another object after each change
+    mirror_id   the name of the mirror, once its tables were loaded
     """
 
     def __init__(self, target: Target, patterns: TablePatterns, settings: MirrorSettings) -> None:
@@ -40,12 +43,13 @@ class MirroredTables:
         self.patterns = patterns
         self.settings = settings
         self.catalog = Catalog()
+        self.mirror_id = ""
         self._tables: dict[TableName, OpenTable] = {}
         self._defining = Lock()
         self._last_number = -1
         self._reached: BinlogPosition | None = None
 
-    def load(self, databases: Catalog, fresh: Collection[TableName] = ()) -> None:
+    def load(self, databases: Catalog, source: Identified, fresh: Collection[TableName] = ()) -> None:
         """Read all tables of the target that are mirrored, but not those that are to be copied again.
 
         A copy that a run before has begun continues. If all tables are copied, the log before that is not needed.
@@ -55,9 +59,10 @@ class MirroredTables:
         with ThreadPoolExecutor(_THREADS) as pool:
             found = pool.map(lambda name: self._open_known(name, is_fresh=name in fresh), names)
             opened = [table for table in found if table is not None]
+        cut, self._reached = self.target.cuts.last(), None
+        self._identify(source, opened, cut)
         self._tables = {table.name: table for table in opened}
         self.catalog = catalog_of(((table.source_name, table.definition) for table in opened), databases)
-        cut, self._reached = self.target.last_cut(), None
         self._last_number = -1 if cut is None else cut.number
         is_copied = bool(fresh) or any(table.state.phase is Phase.SNAPSHOT for table in opened)
         if cut is not None and opened and (not is_copied or any(table.is_applied for table in opened)):
@@ -74,11 +79,21 @@ class MirroredTables:
             return None
         return self._opened(found)
 
+    def _identify(self, source: Identified, opened: Sequence[OpenTable], cut: Cut | None) -> None:
+        """Find out which mirror this is, and refuse what another has written."""
+        stored = [(table.state.mirror, table.state.position) for table in opened]
+        if cut is not None:
+            stored.insert(0, (cut.mirror, BinlogPosition.parse(cut.position)))
+        written_by, position = stored[0] if stored else (None, None)
+        self.mirror_id = mirror_id(self.settings.mirror_id, source, written_by, position)
+        for table in opened:
+            check_mirror(table.state, self.mirror_id, table.target.address)
+        if cut is not None and cut.mirror != self.mirror_id:
+            raise other_mirror(cut.mirror, self.mirror_id, CUT_TABLE)
+
     def _opened(self, table: TargetTable, *, accept_foreign: bool = False) -> OpenTable:
         settings, accept = self.settings, accept_foreign or self.settings.accept_foreign
-        opened = OpenTable(table, self.target.column_type, settings.columns, accept_foreign=accept)
-        opened.check_mirror(settings.mirror_id)
-        return opened
+        return OpenTable(table, self.target.column_type, settings.columns, accept_foreign=accept)
 
     def __iter__(self) -> Iterator[OpenTable]:
         return iter(list(self._tables.values()))
@@ -110,13 +125,18 @@ class MirroredTables:
         return next((one for one in positions if all(other.reaches(one) for other in positions)), None)
 
     @property
+    def cut_position(self) -> BinlogPosition | None:
+        """The position of the last cut; None if there is none that the mirror continues from."""
+        return self._reached
+
+    @property
     def next_cut_number(self) -> int:
         """The number of the next cut."""
         return self._last_number + 1
 
     def commit_cut(self, cut: Cut) -> None:
         """Store that these versions belong together."""
-        self.target.commit_cut(cut)
+        self.target.cuts.append(cut)
         self._last_number, self._reached = cut.number, BinlogPosition.parse(cut.position)
 
     def mirrored(self, name: TableName, definition: TableDefinition) -> MirroredTable:
@@ -126,7 +146,7 @@ class MirroredTables:
     def create(self, name: TableName, definition: TableDefinition, position: BinlogPosition, phase: Phase) -> OpenTable:
         """Create an empty table in the target; one that is there becomes it, and keeps its versions of before."""
         table = self.mirrored(name, definition)
-        state = TableState(self.settings.mirror_id, phase, position, stored(name, definition), table.key)
+        state = TableState(self.mirror_id, phase, position, stored(name, definition), table.key)
         existing = self._existing(name)
         if existing is None:
             self._tables[name] = self._opened(self.target.create(name, table.schema, state))
@@ -142,7 +162,7 @@ class MirroredTables:
         text = stored(name, definition)
         staged = new_copy(position, text)
         if existing is None:
-            state = TableState(self.settings.mirror_id, Phase.SNAPSHOT, position, text, table.key, staged)
+            state = TableState(self.mirror_id, Phase.SNAPSHOT, position, text, table.key, staged)
             target = self.target.create(name, table.schema, state)
         else:
             target, before = existing.target, existing.state
@@ -180,7 +200,7 @@ class MirroredTables:
         found = self.target.table(name)
         if found is None:
             return None
-        check_mirror(found.read().state, self.settings.mirror_id, found.address)
+        check_mirror(found.read().state, self.mirror_id, found.address)
         return self._opened(found, accept_foreign=True)
 
     def define(self, name: TableName, definition: TableDefinition | None) -> None:

@@ -60,7 +60,7 @@ MIRROR_OPTIONS = (
     ),
     _option(
         "local_bytes", parse=values.size, metavar="SIZE", default="64m",
-        help="Up to this size of the log, changes are applied without Spark.",
+        help="Up to this size of the log, or of a table that is copied, the mirror works without Spark.",
     ),
     _option(
         "snapshot", parse=_choice(_SNAPSHOTS), choices=_SNAPSHOTS, default="initial",
@@ -81,8 +81,9 @@ MIRROR_OPTIONS = (
         help="How many rows of a table are copied at a time.",
     ),
     _option(
-        "mirror_id", parse=values.text, metavar="NAME", default="mirror",
-        help="The name of the mirror, which its tables contain: a mirror of another name does not write them.",
+        "mirror_id", parse=values.text, metavar="NAME", default="that of the source",
+        help="The name of the mirror, which its tables contain: a mirror of another name does not write them. By "
+        "default the UUID of the server, or the directory of the logs, that the mirror began with.",
     ),
     _option(
         "on_drop", parse=_choice(_DROPS), choices=_DROPS, default="keep",
@@ -100,6 +101,10 @@ MIRROR_OPTIONS = (
     _option(
         "clean_up_every", parse=values.time_span, metavar="TIME", default="1h",
         help="How often old versions of tables are removed, with their files; 0 for never.",
+    ),
+    MirrorOption(
+        name="query_progress", parse=values.flag, metavar="", default="false", surfaces=frozenset({Surface.PYTHON}),
+        help="Show the progress of the mirror as that of a streaming query of Spark, too.",
     ),
     _option(
         "keep_versions", parse=values.time_span, metavar="TIME", default="7d",
@@ -144,6 +149,7 @@ class MirrorArguments(TypedDict, total=False):
     accept_foreign: bool
     clean_up_every: float | str | None
     keep_versions: float | str | None
+    query_progress: bool
     exclude_tables: str | Iterable[str] | None
     zero_dates: str | None
     undecodable: str | None

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 _WINDOW = 1 << 20
 _TIMESTAMP = slice(0, 4)
+_TYPE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,20 @@ class LogChunk:
         from binspark.replication.transaction_index import index_one_transaction, index_transactions
 
         return index_one_transaction(self) if self.is_transaction else index_transactions(self)
+
+    @cached_property
+    def transactions_end(self) -> int:
+        """The offset after the last transaction, that of the chunk if it has none: events after it belong to none."""
+        from binspark.replication.transaction_index import end_of_last_transaction
+
+        starts = self.transactions.starts
+        return end_of_last_transaction(self, int(starts[-1])) if len(starts) else self.offset
+
+    def is_inside_transaction(self, offset: int) -> bool:
+        """Return whether the transaction of the event before an offset continues there."""
+        from binspark.transactions.byte_tables import IDENTIFYING_CODES, OUTSIDE_CODES
+
+        return offset < self.end and self.array[offset - self.offset + _TYPE] not in IDENTIFYING_CODES + OUTSIDE_CODES
 
     @cached_property
     def positions(self) -> ChunkPositions:

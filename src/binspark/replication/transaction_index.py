@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from struct import Struct
 from typing import Protocol
 from uuid import UUID
 
@@ -17,12 +18,13 @@ from binspark.gtid.intervals import join
 from binspark.kernels.starts import NAME_LENGTH, count_starts, find_starts
 from binspark.kernels.walk import Look, Met, Walk, hop
 from binspark.replication.gtids import Gtids, joined
-from binspark.transactions.byte_tables import IDENTIFYING_CODES
+from binspark.transactions.byte_tables import IDENTIFYING_CODES, OUTSIDE_CODES
 
 Bytes = npt.NDArray[np.uint8]
 
 _TYPE = 4
 _SIZE = slice(9, 13)
+_TYPE_AND_SIZE = Struct("<4xB4xI")
 
 # Where the event that begins a transaction has its GTID.
 _SERVER_ID = slice(5, 9)
@@ -153,6 +155,20 @@ def index_one_transaction(events: EventBytes) -> TransactionIndex:
         head[0, _TYPE] = EventCode.ANONYMOUS_GTID
     tagged = {0: _event_at(events, events.offset, events.format).body.gtid} if code == EventCode.GTID_TAGGED else {}
     return TransactionIndex(np.array([events.offset], dtype=np.int64), head, tagged, None, events.format)
+
+
+def end_of_last_transaction(events: EventBytes, start: int) -> int:
+    """Return the offset after the transaction that begins at another, the last: what follows belongs to the log alone.
+
+    That is the rotation at the end of a file, and what MariaDB notes in between.
+    """
+    view, at, end = events.array.data, start - events.offset, start
+    while at < len(view):
+        code, size = _TYPE_AND_SIZE.unpack_from(view, at)
+        at += size
+        if code not in OUTSIDE_CODES:
+            end = events.offset + at
+    return end
 
 
 def find_statements(events: EventBytes) -> Iterator[Event]:

@@ -94,3 +94,21 @@ def _uca1400_number(charset: str, suffix: str) -> int | None:
         + number
         + (bool(match["nopad"]) << 2 | (match["accents"] == "as") << 1 | (match["case"] == "cs"))
     )
+
+
+def collation_name(number: int) -> str:
+    """Return the name of a collation of MySQL, empty if it is not known.
+
+    >>> collation_name(255), collation_name(63)
+    ('utf8mb4_0900_ai_ci', 'binary')
+    """
+    return _collation_names().get(number, "")
+
+
+@cache
+def _collation_names() -> dict[int, str]:
+    return {
+        number: charset if suffix == "=" else f"{charset}_{suffix}"
+        for charset in CHARSET_ROWS
+        for suffix, number in _numbers(charset).items()
+    }

@@ -128,6 +128,11 @@ def mariadb_gtid_state(connection: Connection) -> MariadbState:
     return MariadbState(_global_variable(connection, "gtid_binlog_state"))
 
 
+def mariadb_applied_gtids(connection: Connection) -> MariadbPosition:
+    """Return the last GTID of each domain that a MariaDB server applied as a replica."""
+    return MariadbPosition(_global_variable(connection, "gtid_slave_pos"))
+
+
 def purged_gtids(connection: Connection) -> GtidSet:
     """Return the GTIDs whose logs are gone; MariaDB does not report them."""
     if server_family(connection) is Family.MARIADB:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
-from binspark.changes.selection_options import SelectionOptions, make_selection
+from binspark.changes.selection_options import SqlOptions, make_selection
 from binspark.files.damage import SkipDamaged, damage_handler
 from binspark.files.inputs import FileInput
+from binspark.files.keyring_file import keyring_storage
 from binspark.files.positions import part_between
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import Paths, find_logs
@@ -16,19 +18,18 @@ from binspark.sql.inputs import script_of
 from binspark.sql.options import SCRIPT_OPTIONS, ScriptOptions
 from binspark.sql.script import Script
 
-
-class SqlOptions(SelectionOptions, total=False):
-    """The options of `sql`: those that select rows, and those of `binspark.sql.options.SCRIPT_OPTIONS`."""
-
-    undo: bool
-    skip_statements: bool
-    disable_log_bin: bool
-    keep_gtids: bool
-    no_comments: bool
+if TYPE_CHECKING:
+    from binspark.encryption.keyring import Keyring
 
 
 def sql(
-    paths: Paths, *, schema_file: Schema = None, skip_damaged: SkipDamaged = False, **options: Unpack[SqlOptions]
+    paths: Paths,
+    *,
+    schema_file: Schema = None,
+    skip_damaged: SkipDamaged = False,
+    keyring: str | Path | Keyring | None = None,
+    keyring_password_file: str | Path | None = None,
+    **options: Unpack[SqlOptions],
 ) -> Iterator[bytes]:
     """Yield the changes of one or more logs as SQL that a server executes: parts of one script, to be joined.
 
@@ -37,7 +38,8 @@ def sql(
 
     `schema_file` is a dump (`mysqldump --no-data`) with the names, types and keys that the log lacks. With `undo` the
     script has the inverse of each change, the last one first; nothing is yielded before the logs are read, and what
-    cannot be undone is the error `CannotUndo`. The other options are those of `SqlOptions`.
+    cannot be undone is the error `CannotUndo`. `keyring` has the keys of encrypted logs. The other options are those of
+    `SqlOptions`.
     """
     given: dict[str, Any] = dict(options)
     chosen = {
@@ -48,4 +50,5 @@ def sql(
     selection = make_selection(given)
     script = Script(selection, history_of(schema_file), ScriptOptions(**chosen))
     on_damage = damage_handler(skip_damaged)
-    return script_of([FileInput(log, on_damage) for log in part_between(find_logs(paths), selection)], script)
+    logs = part_between(find_logs(paths, keyring_storage(keyring, keyring_password_file)), selection)
+    return script_of([FileInput(log, on_damage) for log in logs], script)

@@ -204,7 +204,7 @@ def is_optimistic(flags: int) -> bool:
 
 
 @dataclass(slots=True)
-class _Domain:
+class DomainChain:
     """The chain of groups of one domain: the last group's id and members, the steps and bytes so far."""
 
     commit_id: int | None = None
@@ -222,7 +222,7 @@ class GroupCommitMeter:
     """
 
     def __init__(self) -> None:
-        self._domains: dict[int, _Domain] = {}
+        self._domains: dict[int, DomainChain] = {}
         self._largest_group = 0
         self._transactions = 0
         self._bytes = 0
@@ -233,7 +233,7 @@ class GroupCommitMeter:
         self._transactions += 1
         self._bytes += size
         self._optimistic += is_optimistic(flags)
-        domain = self._domains.setdefault(domain_id, _Domain())
+        domain = self._domains.setdefault(domain_id, DomainChain())
         if domain.members == 0 or commit_id is None or commit_id != domain.commit_id:
             domain.commit_id, domain.members, domain.largest_bytes = commit_id, 0, 0
             domain.steps += 1

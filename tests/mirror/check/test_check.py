@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from binspark.mirror.check import catch_up
 from binspark.mirror.check.report import DifferenceKind
 from binspark.mirror.check.settings import CheckSettings
 from binspark.mirror.targets.parse import Format, parse_target
@@ -215,8 +216,10 @@ def test_a_mirror_that_does_not_move_is_waited_for_once(
     mirror_table(shared, target, name)
     shared.query(f"UPDATE {database}.filled SET small = 5")
     clock = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds))
+    clock_of_test = SimpleNamespace(
+        monotonic=lambda: clock[0], sleep=lambda seconds: clock.__setitem__(0, clock[0] + seconds)
+    )
+    monkeypatch.setattr(catch_up, "time", clock_of_test)  # not the clock of the other threads of this process
     report = checked(shared, target, name, CheckSettings(wait_seconds=60, rows_per_range=100))
     assert (report.undecided, report.is_equal) == (1000, False)
     assert 60 <= clock[0] < 120

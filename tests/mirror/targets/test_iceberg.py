@@ -264,9 +264,9 @@ def test_cuts_of_older_hours_are_one_for_each(target: Target) -> None:
     begin = now // hour * hour - 5 * hour
     times = [begin, begin + 1, begin + 2, begin + hour, begin + hour + 1, now - 2, now - 1]
     for number, moment in enumerate(times):
-        target.commit_cut(Cut(number, "", "", moment, ((ITEMS, number),)))
-    assert [cut.number for cut in target.clean_up_cuts(24 * 3600)] == [2, 4, 5, 6]
-    assert [cut.number for cut in target.cuts()] == [2, 4, 5, 6]
+        target.cuts.append(Cut(number, "", "", moment, ((ITEMS, number),)))
+    assert [cut.number for cut in target.cuts.clean_up(24 * 3600)] == [2, 4, 5, 6]
+    assert [cut.number for cut in target.cuts.all()] == [2, 4, 5, 6]
 
 
 @pytest.mark.parametrize("prefix", ["file:", "FILE://localhost", ""])

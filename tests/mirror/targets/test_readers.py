@@ -164,7 +164,7 @@ def test_the_table_of_cuts_is_read_by_anybody(kind: Format, tmp_path: Path) -> N
     from binspark.mirror.targets.target import Cut
 
     target = parse_target(str(tmp_path), kind)
-    target.commit_cut(Cut(1, "binlog.000001:4", "g", 5, ((NAME, 7),), "m1"))
+    target.cuts.append(Cut(1, "binlog.000001:4", "g", 5, ((NAME, 7),), "m1"))
     target.close()
     if kind is Format.DELTA:
         found = pa.table(DeltaTable(tmp_path / "_binspark").scan())

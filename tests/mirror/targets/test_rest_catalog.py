@@ -82,5 +82,5 @@ def test_tables_are_renamed_and_cuts_stored(target: Target) -> None:
     renamed = target.rename(ITEMS, TableName("stock", "goods"))
     assert (target.tables(), renamed.read().state) == ([TableName("stock", "goods")], state_at(10))
     cut = Cut(1, "binlog.000001:4", "", 1, ((TableName("stock", "goods"), renamed.read().version),), "m1")
-    target.commit_cut(cut)
-    assert target.last_cut() == cut
+    target.cuts.append(cut)
+    assert target.cuts.last() == cut

@@ -89,8 +89,8 @@ def test_a_table_lives_in_a_store(target: Target) -> None:
 
 def test_cuts_live_in_a_store(target: Target) -> None:
     cut = Cut(1, "binlog.000001:4", "", 1, ((ITEMS, 3),), "m1")
-    target.commit_cut(cut)
-    assert (target.last_cut(), target.cuts()) == (cut, [cut])
+    target.cuts.append(cut)
+    assert (target.cuts.last(), target.cuts.all()) == (cut, [cut])
 
 
 def test_delta_rs_reads_the_table_with_its_own_options(bucket: Bucket) -> None:
@@ -159,7 +159,7 @@ def test_a_server_is_mirrored_into_a_store(
     table = target.table(TableName(database, "items"))
     assert table is not None
     assert sum(file.rows for file in table.read().files) == 3
-    cut = target.last_cut()
+    cut = target.cuts.last()
     assert cut is not None
     assert cut.versions == ((TableName(database, "items"), table.read().version),)
     target.close()

@@ -123,12 +123,12 @@ def test_the_same_changes_are_not_applied_twice(target: Target, items: TargetTab
 
 def test_a_table_of_another_mirror_is_not_written(items: TargetTable) -> None:
     base = put(items, [FIRST], 10)
-    with pytest.raises(TargetError, match="is written by the mirror 'm1', and this is the mirror 'm2'"):
+    with pytest.raises(TargetError, match="written by the mirror 'm1', and this is the mirror 'm2'"):
         items.commit(Commit(base, state_at(20, mirror="m2")))
 
 
 def test_a_table_is_not_created_over_that_of_another_mirror(target: Target, items: TargetTable) -> None:
-    with pytest.raises(TargetError, match="choose another --target"):
+    with pytest.raises(TargetError, match="Give each mirror a --target of its own"):
         target.create(ITEMS, SCHEMA, state_at(4, mirror="m2"))
     with pytest.raises(TargetError, match="exists already"):
         target.create(ITEMS, SCHEMA, state_at(4))
@@ -307,51 +307,51 @@ def cut(number: int, time_us: int = 1, mirror: str = "m1") -> Cut:
 
 
 def test_cuts_are_read_as_they_were_written(target: Target) -> None:
-    assert (target.last_cut(), target.cuts()) == (None, [])
+    assert (target.cuts.last(), target.cuts.all()) == (None, [])
     for number in (1, 2, 3):
-        target.commit_cut(cut(number))
-    assert target.last_cut() == cut(3)
-    assert target.cuts() == [cut(1), cut(2), cut(3)]
+        target.cuts.append(cut(number))
+    assert target.cuts.last() == cut(3)
+    assert target.cuts.all() == [cut(1), cut(2), cut(3)]
     assert target.tables() == []
 
 
 def test_the_files_of_many_cuts_are_joined(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("binspark.mirror.targets.delta.cuts.FILES_TO_JOIN", 4)
     for number in range(1, 8):
-        target.commit_cut(cut(number))
-    assert target.cuts() == [cut(number) for number in range(1, 8)]
+        target.cuts.append(cut(number))
+    assert target.cuts.all() == [cut(number) for number in range(1, 8)]
 
 
 def test_old_cuts_are_removed_but_not_the_newest(target: Target) -> None:
     now = time.time_ns() // 1000
-    target.clean_up_cuts(60)
+    target.cuts.clean_up(60)
     for number in (1, 2):
-        target.commit_cut(cut(number))
-    target.clean_up_cuts(60)
-    assert target.cuts() == [cut(2)]
-    target.commit_cut(cut(3, now))
-    target.clean_up_cuts(60)
-    assert target.cuts() == [cut(3, now)]
-    target.commit_cut(cut(4, now))
-    target.clean_up_cuts(60)
-    assert target.cuts() == [cut(3, now), cut(4, now)]
+        target.cuts.append(cut(number))
+    target.cuts.clean_up(60)
+    assert target.cuts.all() == [cut(2)]
+    target.cuts.append(cut(3, now))
+    target.cuts.clean_up(60)
+    assert target.cuts.all() == [cut(3, now)]
+    target.cuts.append(cut(4, now))
+    target.cuts.clean_up(60)
+    assert target.cuts.all() == [cut(3, now), cut(4, now)]
 
 
 def test_two_mirrors_do_not_share_a_target(target: Target) -> None:
-    target.commit_cut(cut(1))
-    with pytest.raises(TargetError, match="Two mirrors cannot share a target"):
-        target.commit_cut(cut(2, mirror="m2"))
+    target.cuts.append(cut(1))
+    with pytest.raises(TargetError, match="Give each mirror a --target of its own"):
+        target.cuts.append(cut(2, mirror="m2"))
     with pytest.raises(TargetError, match="cut 1 was expected to follow cut 1"):
-        target.commit_cut(cut(1))
+        target.cuts.append(cut(1))
 
 
 def test_a_second_process_of_a_mirror_is_noticed(kind: Format, tmp_path: Path, target: Target) -> None:
     other = parse_target(str(tmp_path / "lake"), kind)
-    target.commit_cut(cut(1))
-    assert other.last_cut() == cut(1)
-    target.commit_cut(cut(2))
+    target.cuts.append(cut(1))
+    assert other.cuts.last() == cut(1)
+    target.cuts.append(cut(2))
     with pytest.raises(TargetError, match="another process of this mirror is running"):
-        other.commit_cut(cut(2, 7))
+        other.cuts.append(cut(2, 7))
     other.close()
 
 

@@ -24,6 +24,7 @@ _AWKWARD = (
     Kind("DOUBLE", lambda rng: repr(rng.uniform(-1, 1) * 10 ** rng.randint(-20, 20)), float),
     Kind("DOUBLE(20,6)", lambda rng: repr(rng.uniform(-1e10, 1e10)), float),
     Kind("DOUBLE", lambda rng: rng.choice(("0", "-0e0", "1e15", "1e16", "5e-324", "1.7976931348623157e308")), float),
+    Kind("DOUBLE", lambda rng: rng.choice(("-4061241793150054.5", "4061241793150054", "123456789012345678")), float),
     Kind("DATE", lambda rng: rng.choice(("'0000-05-10'", "'0001-01-01'", "'2024-02-29'", "'2023-02-29'")), str),
     Kind(
         "DATETIME(2)", lambda rng: rng.choice(("'0000-00-00'", "'0001-01-01 00:00:01'", "'2024-02-31 1:2:3.45'")), str

@@ -30,7 +30,7 @@ def state_at(offset: int, mirror: str = "m1") -> TableState:
 
 def write_file(directory: TableDirectory, schema: pa.Schema, rows: Sequence[Row]) -> DataFile:
     """Write a data file as an executor does, and return it with its footer."""
-    place = open_directory(directory.uri, directory.storage)
+    opened = open_directory(directory.uri, directory.storage)
     path = f"{directory.data}/{uuid.uuid4()}.parquet".lstrip("/")
     numbered = with_field_ids(schema, directory.field_ids)
     sink = pa.BufferOutputStream()
@@ -39,9 +39,9 @@ def write_file(directory: TableDirectory, schema: pa.Schema, rows: Sequence[Row]
         pa.Table.from_pylist([dict(row) for row in rows], schema=numbered), sink, metadata_collector=metadata
     )
     content = sink.getvalue()
-    full = place.path(path)
-    place.files.create_dir(full.rpartition("/")[0])
-    with place.files.open_output_stream(full) as file:
+    full = opened.path(path)
+    opened.files.create_dir(full.rpartition("/")[0])
+    with opened.files.open_output_stream(full) as file:
         file.write(content)
     footer = pa.BufferOutputStream()
     metadata[0].write_metadata_file(footer)

@@ -98,10 +98,12 @@ def until_heartbeat(follower: Follower) -> None:
 def position_after_id(chunks: Iterable[LogChunk], database: str, number: int) -> BinlogPosition:
     """Return the position after the transaction that inserts an id."""
     for chunk in chunks:
+        start = chunk.offset
         for count in range(1, len(chunk.transactions) + 1):
             position = chunk.position_after(count)
-            if number in ids_of([chunk.between(chunk.offset, position.offset)], database):
+            if number in ids_of([chunk.between(start, position.offset)], database):
                 return position
+            start = position.offset
     raise AssertionError(f"{number} was not inserted")
 
 

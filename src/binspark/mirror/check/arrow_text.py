@@ -67,7 +67,10 @@ def reals(array: pa.Array, _column: Column) -> pa.Array:
 
 
 def real_text(value: float) -> str:
-    """Return a double as servers print it: with an exponent if its point is far from its digits."""
+    """Return a double as servers print it: with an exponent if its point is far from its digits.
+
+    A number with a fraction has none however large it is: zeros between the digits and the point are what it saves.
+    """
     if not math.isfinite(value):
         return str(value)
     sign, digit_tuple, exponent = Decimal(repr(value)).normalize().as_tuple()
@@ -77,7 +80,7 @@ def real_text(value: float) -> str:
     point = len(digits) + exponent
     if digits == "0":
         return f"{minus}0"
-    if _MIN_POINT <= point <= _MAX_POINT:
+    if point >= _MIN_POINT and (point <= _MAX_POINT or len(digits) > point):
         if point <= 0:
             return f"{minus}0.{'0' * -point}{digits}"
         padded = digits.ljust(point, "0")

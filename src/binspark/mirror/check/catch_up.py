@@ -40,29 +40,31 @@ class CatchUp:
     def reach(self, wanted: BinlogPosition) -> bool:
         """Return whether the mirror has all changes before a position, after some time at most."""
         deadline = time.monotonic() + self._seconds
-        if not self._has(wanted) and self._advance is not None:
+        first = now = self._positions()
+        if not _has(now, wanted) and self._advance is not None:
             self._advance(wanted)
-        first = self._positions()
-        while not self._has(wanted):
-            now = self._positions()
+            first = now = self._positions()
+        while not _has(now, wanted):
             if time.monotonic() > deadline or now == self._stopped_at:
                 self._stopped_at = now if now == first else None
                 return False
             time.sleep(_POLL_SECONDS)
+            now = self._positions()
         return True
 
     def is_at(self, position: BinlogPosition) -> bool:
         """Return whether the mirror is at a position: no transaction after it was applied."""
         return all(is_reached(position, known) for known in self._positions())
 
-    def _has(self, wanted: BinlogPosition) -> bool:
-        return any(is_reached(known, wanted) for known in self._positions())
-
     def _positions(self) -> list[BinlogPosition]:
         """Return the positions of the table and of the last cut: the later one counts."""
-        state, cut = self._table.read().state, self._target.last_cut()
+        state, cut = self._table.read().state, self._target.cuts.last()
         known = [] if state is None else [state.position]
         return known if cut is None else [*known, BinlogPosition.parse(cut.position)]
+
+
+def _has(positions: list[BinlogPosition], wanted: BinlogPosition) -> bool:
+    return any(is_reached(position, wanted) for position in positions)
 
 
 def is_reached(position: BinlogPosition, wanted: BinlogPosition) -> bool:

@@ -47,7 +47,7 @@ class KeyRange:
 
 
 def key_ranges(table: MirroredTable, chunks: Iterable[Chunk], rows: int) -> Iterator[KeyRange]:
-    """Yield the ranges of a table that has about so many rows."""
+    """Yield the ranges of a table that has about `rows` rows."""
     if is_ordered(table):
         for chunk in chunks:
             yield KeyRange((chunk,), _after(table, chunk.low), _after(table, chunk.high), BUCKETS)

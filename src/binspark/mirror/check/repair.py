@@ -13,7 +13,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from binspark.errors import SchemaError
-from binspark.mirror.change_records import ABSENT, FROM, RecordOp, record_schema
+from binspark.mirror.change_records import RecordOp, complete_records
 from binspark.mirror.check.compare import Differing
 from binspark.mirror.check.mirror_rows import MirrorRows
 from binspark.mirror.data_file import DataFile
@@ -49,11 +49,16 @@ def repair_rows(
     for attempt in range(_ATTEMPTS):
         mirror.refresh()
         deleted = [
-            _records(table, rows, RecordOp.DELETE, _FIRST) for rows in mirror.rows_at(differing.within, differing.rows)
+            complete_records(row_keys(table, rows), _FIRST, RecordOp.DELETE, rows)
+            for rows in mirror.rows_at(differing.within, differing.rows)
         ]
         found = read_literal_keys(connection.config, table, [row.literals for row in differing.rows.values()])
         read_at = end_of_log(connection)
-        put = [_records(table, rows, RecordOp.PUT, _SECOND) for rows in found.to_batches() if rows.num_rows]
+        put = [
+            complete_records(row_keys(table, rows), _SECOND, RecordOp.PUT, rows)
+            for rows in found.to_batches()
+            if rows.num_rows
+        ]
         try:
             _commit(target, table, [*deleted, *put], read_at, limits)
         except CommitConflict:
@@ -63,19 +68,6 @@ def repair_rows(
             break
     mirror.refresh()
     return len(differing.rows)
-
-
-def _records(table: MirroredTable, rows: pa.RecordBatch, operation: RecordOp, order: str) -> pa.RecordBatch:
-    schema = record_schema(table.schema)
-    count = rows.num_rows
-    arrays = [
-        row_keys(table, rows),
-        pa.repeat(pa.scalar(order), count),
-        pa.repeat(pa.scalar(int(operation), pa.int8()), count),
-        *(pa.nulls(count, schema.field(name).type) for name in (ABSENT, FROM)),
-        *rows.columns,
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _commit(

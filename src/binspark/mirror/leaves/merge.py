@@ -111,7 +111,7 @@ def _partial_orders(
 
 
 def _numbers_in_groups(counts: np.ndarray) -> np.ndarray:
-    """Return 0, 1, 2 … for each group of so many."""
+    """Return 0, 1, 2 … for the members of each group; `counts` has how many there are."""
     ends = np.cumsum(counts)
     numbers: np.ndarray = np.arange(counts.sum()) - np.repeat(ends - counts, counts)
     return numbers

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
-from binspark.mirror.change_records import ABSENT, FROM, KEY, RecordOp, record_schema
+from binspark.mirror.change_records import KEY, RecordOp, complete_records, record_schema
 from binspark.mirror.data_file import DataFile, TableDirectory
 from binspark.mirror.keys import row_keys
 from binspark.mirror.leaves.files import remove
@@ -58,7 +58,7 @@ def rewrite(
         new_rows = sorter.records
         for file in others:
             for rows in reader.batches(file):
-                sorter.add(_stored_records(_sorted_within(rows, task), table))
+                sorter.add(_stored_records(_rows_within(rows, task)))
         sorter.finish()
         with LeafWriter(directory, table, limits, _goal_bytes(task, new_rows, limits)) as writer:
             stored = _stored(leaves, reader, task, table)
@@ -85,7 +85,7 @@ def write_leaves(
         last: bytes | None = None
         for part in keyed:
             if not _follows(part.keys, last, is_counted=not table.key):
-                others = (_stored_records(other, table) for other in chain([part], keyed))
+                others = (_stored_records(other) for other in chain([part], keyed))
                 return _with_others(writer.finish(), others, directory, table, limits)
             writer.write(part)
             last = part.keys[-1].as_py()
@@ -188,7 +188,7 @@ def _merged_rows(stored: KeyedRows, changes: Iterable[pa.RecordBatch], table: Mi
         yield Merged(stored.slice(begin, count), _empty(record_schema(table.schema)))
 
 
-def _sorted_within(rows: KeyedRows, task: RangeTask) -> KeyedRows:
+def _rows_within(rows: KeyedRows, task: RangeTask) -> KeyedRows:
     """Return the rows of a range, which are in any order."""
     keys = np.array(rows.keys.to_pylist(), object)
     is_inside = np.ones(len(keys), bool)
@@ -202,18 +202,9 @@ def _sorted_within(rows: KeyedRows, task: RangeTask) -> KeyedRows:
     return KeyedRows(rows.keys.filter(mask), rows.rows.filter(mask))
 
 
-def _stored_records(rows: KeyedRows, table: MirroredTable) -> pa.RecordBatch:
+def _stored_records(rows: KeyedRows) -> pa.RecordBatch:
     """Return stored rows as records before all changes."""
-    count, schema = len(rows.keys), record_schema(table.schema)
-    arrays = [
-        rows.keys,
-        pa.repeat(pa.scalar(_BEFORE_ALL), count),
-        pa.repeat(pa.scalar(int(RecordOp.PUT), pa.int8()), count),
-        pa.nulls(count, schema.field(ABSENT).type),
-        pa.nulls(count, schema.field(FROM).type),
-        *rows.rows.columns,
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+    return complete_records(rows.keys, _BEFORE_ALL, RecordOp.PUT, rows.rows)
 
 
 def _joined(one: KeyedRows, other: KeyedRows) -> KeyedRows:

@@ -59,11 +59,6 @@ class RecordSorter:
             self._folder.cleanup()
 
     @property
-    def is_spilled(self) -> bool:
-        """Whether some records are in temporary files."""
-        return bool(self._runs)
-
-    @property
     def records(self) -> int:
         """How many records there are, before the last reduction."""
         buffered = (int(batch.num_rows) for batch in self._buffered)

@@ -12,12 +12,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from binspark.mirror.data_file import TableDirectory
 from binspark.mirror.leaves import rewrite
+from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.runners.runner import MOVES, Routed, TableWork, TaskResult, read_changes, read_moves
+from binspark.mirror.snapshot.chunk import Chunk
+from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
 from binspark.mirror.source import ReadTask
 
 _MEMORY_BYTES = 256 << 20
 _THREADS = min(4, os.cpu_count() or 1)
+_READERS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,15 @@ class LocalRunner:
             for routed in read_moves(parts, [work for work in tables if work.number in with_moves]):
                 buckets.add(routed)
             return self._rewritten(buckets.close(), {work.number: work for work in tables})
+
+    @property
+    def readers(self) -> int:
+        """How many chunks of a table are copied at a time."""
+        return _READERS
+
+    def copy(self, copier: ChunkCopier, table: MirroredTable, directory: TableDirectory, chunk: Chunk) -> CopiedChunk:
+        """Copy a chunk of a table."""
+        return copier.copy(table, directory, chunk)
 
     def _rewritten(self, buckets: Sequence[_Bucket], works: Mapping[int, TableWork]) -> list[TaskResult]:
         def finish(bucket: _Bucket) -> TaskResult:

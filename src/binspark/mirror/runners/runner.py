@@ -24,6 +24,8 @@ from binspark.mirror.leaves import (
 )
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.records import RecordMaker, selection_of
+from binspark.mirror.snapshot.chunk import Chunk
+from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
 from binspark.mirror.source import ReadTask
 from binspark.schema.history import SchemaHistory
 from binspark.spark.streaming.part_reader import reader_of
@@ -89,10 +91,19 @@ class TaskResult(NamedTuple):
 
 
 class Runner(Protocol):
-    """Makes the changes of a range in the files of tables. Nothing is committed."""
+    """Makes the changes of a range in the files of tables, and copies chunks of tables. Nothing is committed."""
 
     def run(self, parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> list[TaskResult]:
         """Read parts of the log and write new files. Tasks without changes have no result."""
+        ...
+
+    @property
+    def readers(self) -> int:
+        """How many chunks of a table are copied at a time."""
+        ...
+
+    def copy(self, copier: ChunkCopier, table: MirroredTable, directory: TableDirectory, chunk: Chunk) -> CopiedChunk:
+        """Copy a chunk of a table. It is called by several threads."""
         ...
 
 

@@ -10,9 +10,15 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from binspark.errors import BinlogError
+from binspark.kernels import cache
+from binspark.mirror.data_file import TableDirectory
 from binspark.mirror.leaves import Rewritten, rewrite
+from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.runners.local import LocalRunner
 from binspark.mirror.runners.runner import MOVES, Routed, TableWork, TaskResult, read_changes
+from binspark.mirror.snapshot.chunk import Chunk
+from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
 from binspark.mirror.source import ReadTask
 from binspark.spark.failures import binlog_error
 from binspark.spark.workers import register
@@ -21,6 +27,9 @@ _ROUTED = pa.schema([("table", pa.int32()), ("task", pa.int32()), ("records", pa
 _RESULT = pa.schema([("result", pa.binary())])
 _MAX_RECORDS_BYTES = 4 << 20
 """About how large a row of the shuffle is: records of one task as an Arrow stream."""
+
+_MAX_READERS = 32
+"""How many chunks of a table are copied at a time, however many cores there are: each is a thread of the driver."""
 
 _SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "4", "spark.sql.adaptive.enabled": "false"}
 
@@ -56,6 +65,45 @@ class SparkRunner:
         again = LocalRunner().run(parts, [work for work in tables if work.number in with_moves])
         return [*(result for result in results if result.table not in with_moves), *again]
 
+    @property
+    def readers(self) -> int:
+        """How many chunks of a table are copied at a time: as many as Spark has cores."""
+        return max(1, min(_MAX_READERS, self._spark.sparkContext.defaultParallelism))
+
+    def copy(self, copier: ChunkCopier, table: MirroredTable, directory: TableDirectory, chunk: Chunk) -> CopiedChunk:
+        """Copy a chunk of a table: a job with one task, so that each chunk is recorded as soon as it is copied."""
+        self._spark.sparkContext.setJobDescription(f"binspark mirror: copy a chunk of {table.name}")
+        job = _Copy(pickle.dumps((copier, table, directory, chunk)))
+        try:
+            [row] = self._spark.range(0, 1, numPartitions=1).mapInArrow(job, "result binary").collect()
+        except PySparkException as error:
+            raise binlog_error(error) or error from None
+        copied: CopiedChunk | BinlogError = pickle.loads(row.result)  # noqa: S301 (an executor made it)
+        if isinstance(copied, BinlogError):
+            raise copied
+        return copied
+
+
+class _Copy:
+    """What an executor gets to copy a chunk: where the server is, the table, and the chunk."""
+
+    def __init__(self, packed: bytes) -> None:
+        self._packed = packed
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Copy the chunk. Errors of ours are results, so that the driver gets them as they are."""
+        for _ in batches:
+            yield _result_row(self._copied())
+
+    def _copied(self) -> CopiedChunk | BinlogError:
+        cache.enable()
+        copier, table, directory, chunk = pickle.loads(self._packed)  # noqa: S301 (the driver made it)
+        try:
+            copied: CopiedChunk = copier.copy(table, directory, chunk)
+        except BinlogError as error:
+            return error
+        return copied
+
 
 class _Job:
     """What executors get: the parts to read, and the tables to write."""
@@ -77,8 +125,7 @@ class _Job:
 
         def write(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             table, task = (part.as_py() for part in key)
-            result = self._written(table, task, batches)
-            yield pa.RecordBatch.from_arrays([pa.array([pickle.dumps(result)], pa.binary())], schema=_RESULT)
+            yield _result_row(self._written(table, task, batches))
 
         return write
 
@@ -126,6 +173,10 @@ def _packed_records(routed: Routed) -> Iterator[pa.RecordBatch]:
         with pa.ipc.new_stream(sink, part.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
             writer.write_batch(part)
         yield _routed_row(routed, sink.getvalue().to_pybytes())
+
+
+def _result_row(result: object) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(result)], pa.binary())], schema=_RESULT)
 
 
 def _routed_row(routed: Routed, records: bytes | None) -> pa.RecordBatch:

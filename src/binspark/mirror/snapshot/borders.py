@@ -61,7 +61,7 @@ def plan_chunks(
 def _next_border(
     connection: Connection, table: MirroredTable, hint: str, low: Literals | None, rows: int
 ) -> Literals | None:
-    """Return the key that is so many rows after another; None if there are not as many, or no more."""
+    """Return the key that comes `rows` rows after another; None if there are fewer, or no more."""
     columns = key_columns(table)
     # The border is the last row of a chunk, and one more row follows it: a last chunk without rows would be no use.
     sql = (
@@ -75,6 +75,13 @@ def _next_border(
 def estimated_rows(connection: Connection, table: MirroredTable) -> int:
     """Return about how many rows a table has, as the server estimates it."""
     sql = "SELECT table_rows FROM information_schema.tables WHERE table_schema = %s AND table_name = %s"
+    found = connection.rows(sql, (table.source.schema, table.source.table))
+    return int(found[0][0] or 0) if found else 0
+
+
+def estimated_bytes(connection: Connection, table: MirroredTable) -> int:
+    """Return about how many bytes the rows of a table have, as the server estimates it."""
+    sql = "SELECT data_length FROM information_schema.tables WHERE table_schema = %s AND table_name = %s"
     found = connection.rows(sql, (table.source.schema, table.source.table))
     return int(found[0][0] or 0) if found else 0
 

@@ -80,6 +80,9 @@ def require_unchanged(connection: Connection, table: MirroredTable) -> None:
 
     The query of a chunk would not notice another character set, or more members of an ENUM. From the first statement
     on, a consistent read keeps others from altering the table.
+
+    A table without a key must not have been altered at all: the position of its rows is this moment, and what is
+    applied to them does not include statements before it.
     """
     if_unchanged(lambda: connection.rows(f"SELECT 1 FROM {table_name(table)} LIMIT 0"))  # noqa: S608 (quoted)
     definition = table_from_server(connection.rows, table.name)
@@ -89,6 +92,10 @@ def require_unchanged(connection: Connection, table: MirroredTable) -> None:
         if found is not None and found != column:
             message = f"column {column.name} of {table.name} was changed while the table was read"
             raise TableChanged(message, connection.position)
+    if definition is not None and not table.key:
+        now = definition.table_schema(*table.name)
+        if now.primary_key or now.columns[: len(columns) + 2 * definition.versioned] != table.source.columns:
+            raise TableChanged(f"{table.name} was altered while it was read", connection.position)
 
 
 def _with_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -79,6 +79,8 @@ def exact_position(
     with connect(connection.config) as locking:
         _lock(locking, table, lock_seconds)
         begin_consistent_read(connection)
+        # Having read from the table keeps others from altering it until the rows were read, the lock only until now.
+        if_unchanged(lambda: connection.rows(f"SELECT 1 FROM {table_name(table)} LIMIT 0"))  # noqa: S608 (quoted)
         position = end_of_log(locking)
         if _has_transactions(locking, table):
             locking.close()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from binspark.mirror.state import TableState
-from binspark.mirror.targets.target import Commit, TableVersion, TargetError
+from binspark.mirror.targets.target import Commit, OtherMirror, TableVersion, TargetError
 from binspark.position import Position
 
 _CLOCKS_SECONDS = 3600
@@ -23,11 +23,16 @@ def check_mirror(stored: TableState | None, mirror: str, address: str) -> None:
             Position(file=address),
         )
     if stored.mirror != mirror:
-        raise TargetError(
-            f"the table is written by the mirror {stored.mirror!r}, and this is the mirror {mirror!r}. "
-            "Two mirrors cannot share a table: choose another --target",
-            Position(file=address),
-        )
+        raise other_mirror(stored.mirror, mirror, address)
+
+
+def other_mirror(stored: str, mirror: str, address: str) -> OtherMirror:
+    """Return the error of a mirror that finds what another has written."""
+    return OtherMirror(
+        f"written by the mirror {stored!r}, and this is the mirror {mirror!r}. Give each mirror a --target of its own, "
+        f"or continue the first with --mirror-id {stored!r}",
+        Position(file=address),
+    )
 
 
 def check_commit(commit: Commit, address: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
+from binspark.mirror.targets.commits import other_mirror
 from binspark.mirror.targets.target import Cut, TargetError
 from binspark.position import Position
 from binspark.schema.table import TableName
@@ -65,11 +66,7 @@ def check_cut(cut: Cut, last: Cut | None, address: str) -> None:
     if last is None:
         return
     if last.mirror != cut.mirror:
-        raise TargetError(
-            f"the target is written by the mirror {last.mirror!r}, and this is the mirror {cut.mirror!r}. "
-            "Two mirrors cannot share a target: choose another --target",
-            Position(file=address),
-        )
+        raise other_mirror(last.mirror, cut.mirror, address)
     if cut.number <= last.number:
         message = (
             f"cut {cut.number} was expected to follow cut {last.number}: another process of this mirror is running"

@@ -23,6 +23,10 @@ class TargetError(BinlogError):
     """A table of the target is not as the mirror needs it; the message says what to do."""
 
 
+class OtherMirror(TargetError):
+    """Another mirror writes a table, or another process of the same one."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableVersion:
     """A mirrored table as it was read.
@@ -71,6 +75,29 @@ class Cut:
     time_us: int
     versions: tuple[tuple[TableName, int], ...]
     mirror: str = ""
+
+
+class Cuts(Protocol):
+    """The cuts of a target, in a table of their own."""
+
+    def append(self, cut: Cut) -> None:
+        """Append a cut."""
+        ...
+
+    def last(self) -> Cut | None:
+        """Return the newest cut."""
+        ...
+
+    def all(self) -> list[Cut]:
+        """Return all cuts, the oldest first."""
+        ...
+
+    def clean_up(self, retention_seconds: float) -> list[Cut]:
+        """Remove cuts older than this, but not the newest, and join the small files that each cut makes.
+
+        Return the cuts that stay. Where a format pays for each version, it is one for each hour, and all of the last.
+        """
+        ...
 
 
 class TargetTable(Protocol):
@@ -150,25 +177,11 @@ class Target(Protocol):
         """Rename a table. Where a format cannot, it is copied by its metadata or refused with an error that says so."""
         ...
 
-    def commit_cut(self, cut: Cut) -> None:
-        """Append a cut to the table `_binspark`."""
-        ...
-
-    def last_cut(self) -> Cut | None:
-        """Return the newest cut."""
-        ...
-
-    def cuts(self) -> list[Cut]:
-        """Return all cuts, the oldest first."""
+    @property
+    def cuts(self) -> Cuts:
+        """The table `_binspark`."""
         ...
 
     def close(self) -> None:
         """Release the connections to a catalog."""
-        ...
-
-    def clean_up_cuts(self, retention_seconds: float) -> list[Cut]:
-        """Remove cuts older than this, but not the newest, and join the small files that each cut makes.
-
-        Return the cuts that stay. Where a format pays for each version, it is one for each hour, and all of the last.
-        """
         ...

@@ -35,7 +35,9 @@ class BacklogEntry:
     """A chunk, as far as batches must know it.
 
     begin         the offset of its first byte
-    boundaries    the offsets where a batch may end: after each of its transactions
+    boundaries    the offsets where a batch may end: after each of its transactions, and what follows it outside of them
+    first_start   the offset where the first of its transactions begins
+    last_end      the offset after the last of them, without what follows it
     times         when each of its transactions began, in seconds since 1970
     end           the position after all of them
     positions     gives the position after each of them
@@ -46,6 +48,8 @@ class BacklogEntry:
 
     begin: int
     boundaries: Offsets
+    first_start: int
+    last_end: int
     times: Times
     end: BinlogPosition
     positions: ChunkPositions | None
@@ -59,12 +63,14 @@ class BacklogEntry:
         end = chunk.end_position
         if not chunk.data or not (chunk.event is None or (by_file and end.by_file)):
             times = np.array([chunk.timestamp], dtype=np.uint32)
-            return cls(chunk.end, np.array([chunk.end], dtype=np.int64), times, end, None, False, False, None)
+            boundary = np.array([chunk.end], dtype=np.int64)
+            return cls(chunk.end, boundary, chunk.end, chunk.end, times, end, None, False, False, None)
         index = chunk.transactions
         kept = chunk if len(chunk.data) <= MAX_CARRIED_BYTES else None
         boundaries = np.append(index.starts[1:], chunk.end)
         times = _times_at(chunk, index.starts)
-        return cls(chunk.offset, boundaries, times, end, chunk.positions, len(index) > 0, True, kept)
+        first, last = int(index.starts[0]) if len(index) else chunk.offset, chunk.transactions_end
+        return cls(chunk.offset, boundaries, first, last, times, end, chunk.positions, len(index) > 0, True, kept)
 
     @property
     def way(self) -> tuple[str, bool]:
@@ -193,6 +199,25 @@ class BatchBoundaries:
         if file != target_file:
             return len(self) if file < target_file else 0
         return _leading(self.entry.boundaries[self.first :] <= target.offset)
+
+    def target_after(self, count: int, target: BinlogPosition | None) -> BinlogPosition | None:
+        """Return a target as a position here, if it is before the boundary after the first `count`, in no transaction.
+
+        Events that belong to none are around it then, such as those at the beginning of a file, or what the server
+        wrote after it had reported the target as its position.
+        """
+        entry, number = self.entry, self.first + count
+        if target is None or number == len(entry.boundaries) or not entry.is_in_file(target):
+            return None
+        before = entry.boundaries[number - 1] if number else entry.begin
+        if not max(before, self.begin) < target.offset < entry.boundaries[number]:
+            return None
+        if target.offset <= entry.first_start:
+            return replace(entry.position_after(0), offset=target.offset)
+        after = entry.position_after(number + 1)
+        is_in_rest = number + 1 == len(entry.boundaries) and target.offset >= entry.last_end
+        is_same = after.gtids is not None and after.gtids == target.gtids
+        return replace(after, offset=target.offset) if is_in_rest or is_same else None
 
 
 def _times_at(chunk: LogChunk, starts: Offsets) -> Times:
@@ -358,8 +383,12 @@ class Backlog:
             if is_other_way and found is not None:
                 break
             boundaries = entry.boundaries_after(start)
-            wanted = boundaries.up_to(target)
-            taken = min(wanted, boundaries.allowed(limit, size, count))
+            wanted, allowed = boundaries.up_to(target), boundaries.allowed(limit, size, count)
+            taken = min(wanted, allowed)
+            if taken == wanted and (allowed > taken or (found is None and not taken)):
+                at_target = boundaries.target_after(taken, target)
+                if at_target is not None:
+                    return at_target
             if found is None and wanted and not taken:
                 taken = 1
             if taken:

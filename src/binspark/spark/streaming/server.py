@@ -320,10 +320,8 @@ class _DefinitionParser:
         parsed = SchemaHistory(lower_case_names=self.lower_case_names)
         parsed.feed(event)
         position = _position_after(event, chunk)
-        ends = {*chunk.transactions.starts.tolist(), chunk.end}
-        statements = tuple(
-            Statement(entry.change, event.position, position, event.end_offset not in ends) for entry in parsed.entries
-        )
+        rows_follow = chunk.is_inside_transaction(event.end_offset)
+        statements = tuple(Statement(entry.change, event.position, position, rows_follow) for entry in parsed.entries)
         is_relevant = self.ends_batch is not None and any(self.ends_batch(found.change) for found in statements)
         return Definition(position, event, statements, is_relevant)
 

@@ -12,7 +12,6 @@ from binspark.columns.types import GEOMETRY
 from binspark.documents.conversion import Conversion, as_text, conversion, geometry_of, struct_conversion
 from binspark.errors import BinlogError, SchemaError
 from binspark.event import RowOperation
-from binspark.position import Position
 from binspark.schema.lineage import WantedColumn, WantedColumns
 from binspark.schema.table import TableSchema
 from binspark.spark.options import DroppedColumns, SourceOptions
@@ -58,7 +57,7 @@ class Conformer:
         """Return a batch in the target schema."""
         steps = self._known.get(found.table)
         if _is_truncation(found):
-            version = SchemaVersion(found.table, _position(found))
+            version = SchemaVersion(found.table, found.position())
             steps = [self._step(field, found, version, {}) for field in self._target]
         elif steps is None:
             steps = self._known[found.table] = self._steps(found)
@@ -69,12 +68,12 @@ class Conformer:
         ]
         for field, array in zip(self._target, arrays, strict=True):
             if not field.nullable and array.null_count:
-                position = _position(found, array.is_null().index(True).as_py())
+                position = found.position(array.is_null().index(True).as_py())
                 raise SchemaError(f"{field.name} is NULL in a row, but NOT NULL in the schema of the query", position)
         return pa.RecordBatch.from_arrays(arrays, schema=self._target)
 
     def _steps(self, found: TableBatch) -> list[tuple[int, Conversion] | None]:
-        version = SchemaVersion(found.table, _position(found))
+        version = SchemaVersion(found.table, found.position())
         self._changes.check_names(version)
         sources = self._wanted.sources(found.table.column_names, found.table.lineage)
         self._changes.check_columns(version, sources)
@@ -145,7 +144,7 @@ def _converted(found: TableBatch, index: int, convert: Conversion) -> pa.Array:
     try:
         return convert(array)
     except BinlogError as error:
-        raise error.at(_position(found, _first_refused(array, convert))) from None
+        raise error.at(found.position(_first_refused(array, convert))) from None
 
 
 def _first_refused(array: pa.Array, convert: Conversion) -> int:
@@ -155,13 +154,6 @@ def _first_refused(array: pa.Array, convert: Conversion) -> int:
         except BinlogError:
             return row
     return 0
-
-
-def _position(found: TableBatch, row: int = 0) -> Position:
-    if not found.batch.num_rows:
-        return Position()
-    file, offset = (found.origin(name)[row].as_py() for name in (Metadata.LOG_FILE, Metadata.LOG_POS))
-    return Position(file=file, offset=offset)
 
 
 def _is_truncation(found: TableBatch) -> bool:

@@ -19,7 +19,7 @@ from binspark.mirror.targets.delta.schemas import delta_type
 from binspark.mirror.targets.delta.table import DeltaTargetTable
 from binspark.mirror.targets.names import directory_name, name_of_directory
 from binspark.mirror.targets.storage_options import delta_options
-from binspark.mirror.targets.target import Cut, TargetError
+from binspark.mirror.targets.target import TargetError
 from binspark.position import Position
 from binspark.schema.table import TableName
 
@@ -34,7 +34,7 @@ class DeltaTarget:
     def __init__(self, uri: str, storage: Storage) -> None:
         self._uri = uri
         self._storage = storage
-        self._cuts = DeltaCuts(child_directory(uri, CUT_TABLE), storage)
+        self.cuts = DeltaCuts(child_directory(uri, CUT_TABLE), storage)
 
     def column_type(self, kind: pa.DataType) -> pa.DataType:
         """Return the type that a column of a type gets here."""
@@ -112,22 +112,6 @@ class DeltaTarget:
                 _copy(old.files, old.root, new.root)
         self.drop(name)
         return DeltaTargetTable(new_name, uri, self._storage)
-
-    def commit_cut(self, cut: Cut) -> None:
-        """Append a cut to the table `_binspark`."""
-        self._cuts.append(cut)
-
-    def last_cut(self) -> Cut | None:
-        """Return the newest cut."""
-        return self._cuts.last()
-
-    def cuts(self) -> list[Cut]:
-        """Return all cuts, the oldest first."""
-        return self._cuts.all()
-
-    def clean_up_cuts(self, retention_seconds: float) -> list[Cut]:
-        """Remove cuts older than this, but not the newest, and join the small files that each cut makes."""
-        return self._cuts.clean_up(retention_seconds)
 
     def close(self) -> None:
         """Release nothing: a directory needs no connection."""

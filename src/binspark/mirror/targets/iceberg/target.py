@@ -21,7 +21,7 @@ from binspark.mirror.targets.iceberg.schemas import iceberg_type, new_schema
 from binspark.mirror.targets.iceberg.state import properties_of
 from binspark.mirror.targets.iceberg.table import IcebergTargetTable
 from binspark.mirror.targets.names import directory_name, name_of_directory
-from binspark.mirror.targets.target import Cut, TargetError
+from binspark.mirror.targets.target import TargetError
 from binspark.position import Position
 from binspark.schema.table import TableName
 
@@ -40,7 +40,7 @@ class IcebergTarget:
         self._catalog = catalog
         self._uri = uri
         self._storage = storage
-        self._cuts = IcebergCuts(catalog, None if uri is None else child_directory(uri, CUT_TABLE), storage)
+        self.cuts = IcebergCuts(catalog, None if uri is None else child_directory(uri, CUT_TABLE), storage)
 
     def column_type(self, kind: pa.DataType) -> pa.DataType:
         """Return the type that a column of a type gets here."""
@@ -106,22 +106,6 @@ class IcebergTarget:
             self._create_namespace(new_name)
             renamed = self._catalog.rename_table(_identifier(name), _identifier(new_name))
         return IcebergTargetTable(new_name, self._catalog, renamed, self._storage)
-
-    def commit_cut(self, cut: Cut) -> None:
-        """Append a cut to the table `_binspark`."""
-        self._cuts.append(cut)
-
-    def last_cut(self) -> Cut | None:
-        """Return the newest cut."""
-        return self._cuts.last()
-
-    def cuts(self) -> list[Cut]:
-        """Return all cuts, the oldest first."""
-        return self._cuts.all()
-
-    def clean_up_cuts(self, retention_seconds: float) -> list[Cut]:
-        """Remove cuts older than this, but not the newest, and join the small files that each cut makes."""
-        return self._cuts.clean_up(retention_seconds)
 
     def close(self) -> None:
         """Release the connections to the catalog."""

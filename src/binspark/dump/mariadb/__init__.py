@@ -1,0 +1,1 @@
+"""The text that `mariadb-binlog` prints of MariaDB's logs."""

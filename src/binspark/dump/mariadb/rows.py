@@ -1,0 +1,146 @@
+"""The rows of rows events as commented SQL, and how many there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from binspark.dump.mariadb.heading import identifier
+from binspark.dump.mariadb.values import ValueForm, value_form
+from binspark.event import RowOperation, Rows, TableMap
+from binspark.wire.bitmap import bitmap_length
+
+_CORRUPTED = b"***Corrupted replication event was detected. Not printing the value***\n"
+_WHERE, _SET = b"### WHERE\n", b"### SET\n"
+_VERBS = {
+    RowOperation.INSERT: (b"INSERT INTO", _SET),
+    RowOperation.DELETE: (b"DELETE FROM", _WHERE),
+    RowOperation.UPDATE: (b"UPDATE", _WHERE),
+}
+_WITH_TYPES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedRows:
+    """The commented SQL of a rows event, how many rows it has, and whether they could be read to the end.
+
+    `problem` says what could not be read; the tool stops there.
+    """
+
+    text: bytes
+    count: int
+    problem: str = ""
+
+
+class _Unreadable(Exception):
+    """A row image that does not fit its table; `args` are the text of it so far, and the problem."""
+
+
+class TableForm:
+    """How rows of a table are printed: one of these for each TABLE_MAP that was printed."""
+
+    def __init__(self, table_map: TableMap, database: bytes, table: bytes) -> None:
+        self.name = b"%b.%b" % (identifier(database), identifier(table))
+        self.columns = [
+            value_form(code, metadata)
+            for code, metadata in zip(table_map.column_types, table_map.column_metadata, strict=True)
+        ]
+        self.nullable = table_map.nullable
+        self._table_map = table_map
+
+    def print_rows(self, rows: Rows, verbose: int) -> PrintedRows:
+        """Return the rows of an event as commented SQL."""
+        verb, clause = _VERBS[rows.operation]
+        data, end = rows.rows, len(rows.rows)
+        if rows.operation is RowOperation.INSERT and not data:
+            return PrintedRows(b"### INSERT INTO %b VALUES ()\n" % self.name, 0)
+        columns = present_columns(rows.columns, rows.column_count)
+        after = None if rows.columns_after is None else present_columns(rows.columns_after, rows.column_count)
+        head = b"### %b %b\n%b" % (verb, self.name, clause)
+        texts: list[bytes] = []
+        at = count = 0
+        try:
+            while at < end:
+                count += 1
+                texts.append(head)
+                at = self._print_image(texts, data, at, columns, verbose)
+                if after is not None:
+                    texts.append(_SET)
+                    at = self._print_image(texts, data, at, after, verbose)
+        except _Unreadable as error:
+            return PrintedRows(b"".join(texts), count, str(error))
+        return PrintedRows(b"".join(texts), count)
+
+    def count_rows(self, rows: Rows) -> int:
+        """Return how many rows an event has; where they cannot be read to the end, how many begin."""
+        data, end = rows.rows, len(rows.rows)
+        columns = present_columns(rows.columns, rows.column_count)
+        after = None if rows.columns_after is None else present_columns(rows.columns_after, rows.column_count)
+        at = count = 0
+        try:
+            while at < end:
+                count += 1
+                at = self._skip_image(data, at, columns)
+                if after is not None:
+                    at = self._skip_image(data, at, after)
+        except _Unreadable:
+            return count
+        return count
+
+    def _print_image(self, texts: list[bytes], data: bytes, at: int, present: tuple[int, ...], verbose: int) -> int:
+        nulls = int.from_bytes(data[at : at + bitmap_length(len(present))], "little")
+        start = at
+        at += bitmap_length(len(present))
+        for index in present:
+            texts.append(b"###   @%d=" % (index + 1))
+            is_null, nulls = nulls & 1, nulls >> 1
+            form = self._form(index)
+            if is_null:
+                texts.append(b"NULL")
+            else:
+                size = form.size(data, at)
+                if size <= 0 or at + size > len(data):
+                    texts.append(_CORRUPTED)
+                    raise _Unreadable("a row ends inside a value")
+                texts.append(form.text(data, at))
+                at += size
+            if verbose >= _WITH_TYPES:
+                texts.append(
+                    b" /* %b meta=%d nullable=%d is_null=%d */"
+                    % (form.type_name, form.metadata, self.nullable[index], is_null)
+                )
+            texts.append(b"\n")
+        if at == start:
+            raise _Unreadable("a row image has no columns")
+        return at
+
+    def _skip_image(self, data: bytes, at: int, present: tuple[int, ...]) -> int:
+        nulls = int.from_bytes(data[at : at + bitmap_length(len(present))], "little")
+        start = at
+        at += bitmap_length(len(present))
+        for index in present:
+            is_null, nulls = nulls & 1, nulls >> 1
+            if is_null:
+                continue
+            form = self._form(index)
+            size = form.size(data, at) if form.is_counted else 0
+            if size <= 0 or at + size > len(data):
+                raise _Unreadable("a row ends inside a value")
+            at += size
+        if at == start:
+            raise _Unreadable("a row image has no columns")
+        return at
+
+    def _form(self, index: int) -> ValueForm:
+        form = self.columns[index] if index < len(self.columns) else None
+        if form is None:
+            code = self._table_map.column_types[index] if index < len(self.columns) else 0
+            raise _Unreadable(f"values of column type {code} cannot be printed")
+        return form
+
+
+@lru_cache(maxsize=1024)
+def present_columns(bitmap: bytes, count: int) -> tuple[int, ...]:
+    """Return the indexes of the columns that a bitmap includes."""
+    bits = int.from_bytes(bitmap, "little")
+    return tuple(index for index in range(count) if bits >> index & 1)

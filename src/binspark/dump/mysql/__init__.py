@@ -1,0 +1,1 @@
+"""The text that `mysqlbinlog` prints of MySQL's logs."""

@@ -1,0 +1,82 @@
+"""The frames of a log as mysqlbinlog reads it: from a position on, checksums verified only if that is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from zlib import crc32
+
+from binspark.errors import DecodeError, SourceError, Truncated
+from binspark.event import Event, TransactionPayload
+from binspark.files.sources import LogSource
+from binspark.files.storage.store import LogFile
+from binspark.frames import EventCode, Frame, Framer
+from binspark.frames.format import CHECKSUM_LENGTH
+from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.frames.payload import payload_frames
+from binspark.os_errors import describe_os_error
+from binspark.position import Position
+
+_CHUNK = 1 << 18
+_BEFORE_ANY_START = frozenset({EventCode.FORMAT_DESCRIPTION, EventCode.ROTATE, EventCode.PREVIOUS_GTIDS})
+
+
+def log_frames(source: LogSource, *, verify: bool) -> Iterator[tuple[Frame, int]]:
+    """Yield the format description and the frames from `source.start` on, with the positions that are printed for them.
+
+    If the dump does not start with the log, the position of the format description is that of the event after which it
+    was known that there is no other one: that is what mysqlbinlog prints. The stop is up to the caller.
+    """
+    framer = Framer(report_checksums=not verify)
+    start = source.start if source.start > FIRST_EVENT_OFFSET else 0
+    try:
+        with source.open() as file:
+            if start:
+                head, last = _find_description(file, framer, start)
+                yield head, last.offset
+                first = max(start, last.end_offset)
+                framer = Framer(head.format, first, report_checksums=not verify)
+                file.seek(first)
+            while chunk := file.read(_CHUNK):
+                for frame in framer.feed(chunk):
+                    yield frame, frame.offset
+        framer.finish()
+    except DecodeError as error:
+        raise error.at(Position(file=source.name)) from None
+    except OSError as error:
+        raise SourceError(describe_os_error(error), Position(source.name, framer.offset)) from None
+
+
+def _find_description(file: LogFile, framer: Framer, start: int) -> tuple[Frame, Frame]:
+    """Return the last format description before `start` among the first events of a log, and the last event read.
+
+    A relay log has two format descriptions.
+    """
+    found: Frame | None = None
+    last: Frame | None = None
+    while chunk := file.read(_CHUNK):
+        for frame in framer.feed(chunk):
+            if found is not None and last is not None and frame.offset >= start:
+                return found, last
+            last = frame
+            if frame.type_code == EventCode.FORMAT_DESCRIPTION:
+                found = frame
+            elif found is not None and frame.type_code not in _BEFORE_ANY_START:
+                return found, last
+    if found is None or last is None:
+        framer.finish()
+        raise Truncated("the log has no format description", Position(offset=FIRST_EVENT_OFFSET))
+    return found, last
+
+
+def inner_frames(event: Event) -> Iterator[Frame]:
+    """Yield the frames of a compressed transaction as if they were outside it: with checksums, if the log has them."""
+    payload: TransactionPayload = event.body
+    outer = event.frame
+    for frame in payload_frames(outer, payload.payload, payload.compression_type, payload.uncompressed_size):
+        header = frame.header._replace(next_position=outer.header.next_position)
+        data = frame.data
+        if outer.format.checksum_length:
+            size = (len(data) + CHECKSUM_LENGTH).to_bytes(4, "little")
+            data = data[:9] + size + data[13:]
+            data += crc32(data).to_bytes(CHECKSUM_LENGTH, "little")
+        yield frame._replace(header=header, data=data, format=outer.format)
