@@ -186,10 +186,12 @@ class _Batch:
             setting = pc.binary_join_element_wise(f"{name} = ", literals, "")
             settings.append(pc.if_else(differs, setting, pa.scalar(unchanged, pa.string())))
             differences.append(differs)
+        has_changed = reduce(pc.or_, differences)
+        settings[0] = pc.if_else(has_changed, settings[0], "")  # Arrow skips a row of which all texts are NULL
         listed = pc.binary_join_element_wise(*settings, ", ", null_handling="skip")
         conditions = self._conditions(current, have)
         text = pc.binary_join_element_wise(f"UPDATE {self._name} SET ", listed, " WHERE ", conditions, ";\n", "")  # noqa: S608
-        return pc.if_else(reduce(pc.or_, differences), text, "")
+        return pc.if_else(has_changed, text, "")
 
     def _conditions(self, image: list[pa.Array], known: dict[int, pa.Array]) -> pa.Array:
         columns, key = self._statements.columns, self._statements.key

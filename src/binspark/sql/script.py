@@ -282,19 +282,17 @@ class Script:
     # --- rows and statements ------------------------------------------------------------------------------------------
 
     def _add_rows(self, event: Event, changes: Iterator[Change], transaction: ScriptTransaction) -> None:
-        settings: Settings | None = None
+        settings = settings_of_rows(event.body.flags) if isinstance(event.body, Rows) else ROWS
         for change in changes:
             if self.condition is not None and not self.condition.has(change.pos, change.row):
                 continue
-            if settings is None:
-                settings = settings_of_rows(event.body.flags) if isinstance(event.body, Rows) else ROWS
-                self._open(transaction, settings)
-                self._note_statement(transaction, self._statement)
             try:
                 made = writer_of(change.table_schema, undo=self.undo)(change)
             except BinlogError as error:
                 raise error.at(Position(change.file, change.pos)) from None
             if made is not None:
+                self._open(transaction, settings)
+                self._note_statement(transaction, self._statement)
                 self._blocks.add(f"{made.text};\n".encode(), (*settings, *LENIENT) if made.lenient else settings)
 
     def _note_statement(self, transaction: ScriptTransaction, statement: str | None) -> None:
