@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from binspark.errors import DecodeError, SchemaError
 from binspark.files.damage import OnDamage
 from binspark.files.inputs import FileInput, LogInput
 from binspark.files.read import TransactionEvents
-from binspark.files.sources import LogSource
+from binspark.files.sources import STANDARD_INPUT, LogSource
 from binspark.replication.server_input import ServerInput
+from binspark.sql.bulk import parts_in_bulk
 from binspark.sql.script import Script
 
 
-def script_of(inputs: Iterable[LogInput], script: Script) -> Iterator[bytes]:
+def script_of(inputs: Sequence[LogInput], script: Script) -> Iterator[bytes]:
     """Yield the script of logs, in parts."""
+    sources = [log.source for log in inputs if isinstance(log, FileInput) and log.on_damage is None]
+    if sources and not any(source.name == STANDARD_INPUT for source in sources):
+        script.write_in_bulk(sources)
     with closing(script):
         if not script.undo:
             yield script.opening()
         for log in inputs:
             if isinstance(log, ServerInput):
                 yield from _server_parts(log, script)
+            elif isinstance(log, FileInput) and script.texts is not None and log.on_damage is None:
+                yield from parts_in_bulk(log.source, script, script.texts)
             elif isinstance(log, FileInput):
                 yield from _source_parts(log.source, script, log.on_damage)
         yield from script.finish()

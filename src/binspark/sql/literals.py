@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,7 +14,7 @@ from binspark.sql.documents import document_sql
 from binspark.sql.quoting import bytes_of_text, hexadecimal, quoted_name, quoted_text, text_literal
 from binspark.values.column import BINARY_COLLATION, Column
 from binspark.values.strings import notation_of
-from binspark.values.value import Geometry, Value
+from binspark.values.value import Value
 
 Literal: TypeAlias = Callable[[Any], str]
 """Writes a value that is not NULL."""
@@ -25,7 +24,6 @@ _TEXTS = frozenset(
     | {T.VARCHAR_COMPRESSED, T.BLOB_COMPRESSED}
 )
 _ZONE = "+00:00"
-_SRID = struct.Struct("<I")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ def _floating(number: float) -> str:
     """Write the exact value: a FLOAT as the DOUBLE that it equals, so that comparing it with its column works."""
     if not math.isfinite(number):
         raise SchemaError(f"{number} has no literal in SQL")
-    text = repr(number)
+    text = repr(number).removesuffix(".0")
     return text if "e" in text else f"{text}E0"
 
 
@@ -134,11 +132,6 @@ def _moment(value: Any) -> str:
     return f"'{value.text().removesuffix(_ZONE)}'"
 
 
-def _geometry(value: Geometry) -> str:
-    """Write the bytes that the server stores: they do not depend on the order of axes."""
-    return hexadecimal(_SRID.pack(value.srid) + value.wkb if value.wkb else b"")
-
-
 _LITERALS: dict[T, Literal] = {
     T.FLOAT: _floating,
     T.DOUBLE: _floating,
@@ -147,6 +140,6 @@ _LITERALS: dict[T, Literal] = {
     **dict.fromkeys((T.DATE, T.NEWDATE, T.TIME, T.TIME2, T.DATETIME, T.DATETIME2, T.TIMESTAMP, T.TIMESTAMP2), _moment),
     T.JSON: document_sql,
     T.TYPED_ARRAY: document_sql,
-    T.GEOMETRY: _geometry,
+    T.GEOMETRY: hexadecimal,  # the bytes that the server stores do not depend on the order of axes
     T.VECTOR: hexadecimal,
 }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from binspark.changes.change import Change
@@ -13,6 +14,7 @@ from binspark.changes.reader import ChangeReader
 from binspark.columns.selection import Operations, Selection
 from binspark.errors import BinlogError, CannotUndo, Unsupported
 from binspark.event import (
+    AnnotateRows,
     Event,
     GtidEvent,
     GtidTagged,
@@ -23,10 +25,14 @@ from binspark.event import (
     Query,
     Rand,
     Rows,
+    RowsQuery,
     UserVar,
 )
 from binspark.event.load import AppendBlock, BeginLoadQuery, CreateFile, Load
 from binspark.event.query import ExecuteLoadQuery
+from binspark.event.rows_query import shown_statement
+from binspark.files.sources import LogSource
+from binspark.files.windows import pays_in_bulk
 from binspark.options.times import Clock
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
@@ -43,12 +49,13 @@ from binspark.sql.session import (
     variable_sql,
 )
 from binspark.sql.statements import writer_of
-from binspark.sql.transactions import ScriptTransaction, ending_sql, normalized_xid, one_line, xid_in, xid_of
+from binspark.sql.transactions import RowsPart, ScriptTransaction, ending_sql, normalized_xid, one_line, xid_in, xid_of
 from binspark.transactions.grammar import Boundary, Ending, Progress, Role, begins_another, boundary_of, progress_after
 from binspark.transactions.transaction import commit_of
 
 if TYPE_CHECKING:
     from binspark.sql.condition import ConditionRows
+    from binspark.sql.row_texts import RowTexts
 
 _GTIDS = (GtidEvent, GtidTagged, MariadbGtidEvent)
 _VARIABLES = (Intvar, Rand, UserVar)
@@ -64,7 +71,7 @@ class Script:
 
     Events inside a payload must follow it, as `read_events` yields them. `on_notice` is called with what the script
     does not contain although it is in the log. `condition` has the rows that `where` selects; whoever feeds the events
-    of a log begins the log there, too.
+    of a log begins the log there, too. `texts` has the statements of rows events, if they are written in bulk.
     """
 
     def __init__(
@@ -77,14 +84,17 @@ class Script:
         on_notice: OnNotice = lambda _notice: None,
     ) -> None:
         self._options = options
+        self._selection = selection
         self.undo = options.undo
         history = history or SchemaHistory()
         self.condition = _condition(selection, history)
         rows_only = replace(selection, operations=selection.operations & ~Operations.TRUNCATE, where=None)
         self._reader = ChangeReader(rows_only, history, exact=True)
+        self.texts: RowTexts | None = None
+        self._statement: str | None = None
         self._events = EventFilter(selection)
         self._takes_statements = selection.where is None
-        self._clock = Clock(zone)
+        self._moment = lru_cache(maxsize=1024)(Clock(zone).text)
         self._on_notice = on_notice
         self._blocks: Blocks = ReversedBlocks() if self.undo else ForwardBlocks()
         self._transaction: ScriptTransaction | None = None
@@ -95,7 +105,14 @@ class Script:
     @property
     def tables(self) -> set[str]:
         """The names of all tables that were seen, selected or not."""
-        return self._reader.tables
+        return self._reader.tables if self.texts is None else self._reader.tables | self.texts.tables
+
+    def write_in_bulk(self, logs: Sequence[LogSource]) -> None:
+        """Write rows in bulk, if that pays for the logs that will be read."""
+        if self.condition is None and pays_in_bulk(logs, self._selection):
+            from binspark.sql.row_texts import RowTexts  # loads kernels
+
+            self.texts = RowTexts(self._selection, self._reader.history, undo=self.undo)
 
     def begin_log(self, start: int) -> None:
         """Begin a log of which nothing before an offset is selected."""
@@ -112,6 +129,8 @@ class Script:
         boundary = boundary_of(event)
         before = self._progress
         transaction = self._follow(event, boundary)
+        if isinstance(event.body, RowsQuery | AnnotateRows):
+            self._statement = shown_statement(event.body.query)
         changes = self._reader.feed(event)
         selected = self._events.feed(event)
         if isinstance(event.body, Rows | PartialRowData):
@@ -123,6 +142,38 @@ class Script:
                 self._add_statement(wanted, boundary_of(wanted), before, transaction)
             if isinstance(event.body, Query):
                 self._variables.clear()
+        return self._after(event, boundary)
+
+    def feed_rows(self, event: Event, text: bytes) -> Iterator[bytes]:
+        """Take a rows event with its statements, in the order of the script, empty if it is not selected."""
+        boundary = boundary_of(event)
+        transaction = self._follow(event, boundary)
+        self._events.feed(event)
+        if text:
+            self._add_text(transaction, RowsPart(text, event.body.flags, self._statement))
+        return self._after(event, boundary)
+
+    def add_transaction(self, transaction: ScriptTransaction, parts: Sequence[RowsPart]) -> Iterator[bytes]:
+        """Add a complete transaction that consists of rows alone, of which some are selected."""
+        for part in parts:
+            self._add_text(transaction, part)
+        self._close(transaction, b"COMMIT;\n")
+        return self._blocks.ready()
+
+    def _add_text(self, transaction: ScriptTransaction, part: RowsPart) -> None:
+        settings = settings_of_rows(part.flags)
+        self._open(transaction, settings)
+        self._note_statement(transaction, part.statement)
+        self._blocks.add(part.text, settings)
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is in progress that only an explicit end ends."""
+        return self._progress in (Progress.BEGUN, Progress.OPENED)
+
+    def _after(self, event: Event, boundary: Boundary) -> Iterator[bytes]:
+        if isinstance(event.body, Rows) and event.body.ends_statement:
+            self._statement = None
         if self._progress is Progress.NONE and boundary.role not in (Role.OUTSIDE, Role.JOINS, Role.WRAPS):
             self._end(event, boundary)
         return self._blocks.ready()
@@ -192,16 +243,21 @@ class Script:
     def _end(self, event: Event, boundary: Boundary) -> None:
         """End the transaction of an event."""
         transaction, self._transaction = self._transaction, None
+        self._statement = None
         if transaction is None or not transaction.opened:
             return
         if self.undo:
             self._check_ending(event, boundary, transaction)
+        self._close(transaction, ending_sql(event, boundary))
+
+    def _close(self, transaction: ScriptTransaction, ending: bytes) -> None:
+        if self.undo:
             self._note_statement(transaction, None)
             self._blocks.add((self._comment(transaction) + "BEGIN;\n").encode())
-        else:
-            if transaction.xa:
-                self._blocks.add(f"XA END {transaction.xa};\n".encode())
-            self._blocks.add(ending_sql(event, boundary))
+            return
+        if transaction.xa:
+            self._blocks.add(f"XA END {transaction.xa};\n".encode())
+        self._blocks.add(ending)
 
     def _check_ending(self, event: Event, boundary: Boundary, transaction: ScriptTransaction) -> None:
         if boundary.ending in (Ending.ROLLBACK, Ending.XA_PREPARE):
@@ -226,24 +282,23 @@ class Script:
     # --- rows and statements ------------------------------------------------------------------------------------------
 
     def _add_rows(self, event: Event, changes: Iterator[Change], transaction: ScriptTransaction) -> None:
-        settings: Settings | None = None
+        settings = settings_of_rows(event.body.flags) if isinstance(event.body, Rows) else ROWS
         for change in changes:
             if self.condition is not None and not self.condition.has(change.pos, change.row):
                 continue
-            if settings is None:
-                settings = settings_of_rows(event.body) if isinstance(event.body, Rows) else ROWS
-                self._open(transaction, settings)
-                if transaction.statement != change.statement:
-                    self._note_statement(transaction, change.statement)
             try:
                 made = writer_of(change.table_schema, undo=self.undo)(change)
             except BinlogError as error:
                 raise error.at(Position(change.file, change.pos)) from None
             if made is not None:
+                self._open(transaction, settings)
+                self._note_statement(transaction, self._statement)
                 self._blocks.add(f"{made.text};\n".encode(), (*settings, *LENIENT) if made.lenient else settings)
 
     def _note_statement(self, transaction: ScriptTransaction, statement: str | None) -> None:
         """Note the statement of the rows that follow; for an undo, that of the rows before."""
+        if statement == transaction.statement:
+            return
         shown = transaction.statement if self.undo else statement
         transaction.statement = statement
         if shown is not None and not self._options.no_comments:
@@ -286,7 +341,7 @@ class Script:
         return self._comment(transaction) + (transaction.gtid_next() if self._options.keep_gtids else "")
 
     def _comment(self, transaction: ScriptTransaction) -> str:
-        return "" if self._options.no_comments else transaction.comment(self._clock)
+        return "" if self._options.no_comments else transaction.comment(self._moment(transaction.timestamp))
 
     @property
     def _takes_all(self) -> bool:

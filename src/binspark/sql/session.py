@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 
 from binspark.errors import Unsupported
 from binspark.event import Intvar, Query, Rand, UserVar
 from binspark.event.event import Event
-from binspark.event.rows import Rows, RowsFlag
+from binspark.event.rows import RowsFlag
 from binspark.event.status_vars import AutoIncrement, Charsets, Flags2, StatusCode
 from binspark.event.variables import IntvarKind
 from binspark.frames import HeaderFlag
@@ -74,15 +75,16 @@ def change_of_settings(current: Settings, wanted: Settings) -> str:
     return f"SET {listed};\n" if listed else ""
 
 
-def settings_of_rows(rows: Rows) -> Settings:
-    """Return what the rows of an event are applied with.
+@lru_cache(maxsize=256)
+def settings_of_rows(flags: int) -> Settings:
+    """Return what the rows of an event with these flags are applied with.
 
     Where a server logs what foreign keys change in other tables, that must not happen again.
     """
     found = []
-    if rows.flags & (RowsFlag.NO_FOREIGN_KEY_CHECKS | RowsFlag.USE_SQL_FOREIGN_KEY_ON_DELETE_CASCADE):
+    if flags & (RowsFlag.NO_FOREIGN_KEY_CHECKS | RowsFlag.USE_SQL_FOREIGN_KEY_ON_DELETE_CASCADE):
         found.append(("foreign_key_checks", "0"))
-    if rows.flags & RowsFlag.RELAXED_UNIQUE_CHECKS:
+    if flags & RowsFlag.RELAXED_UNIQUE_CHECKS:
         found.append(("unique_checks", "0"))
     return tuple(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -28,14 +29,19 @@ class RowStatement(NamedTuple):
 
 
 class TableStatements:
-    """Writes the changes of a table at one schema version."""
+    """Writes the changes of a table at one schema version.
+
+    columns   how values of each column are written
+    settable  the indexes of the columns that statements may set
+    key       the indexes of the columns of the key, none if there is no key
+    """
 
     def __init__(self, table: TableSchema) -> None:
         self._table = table
-        self._columns = tuple(map(column_sql, _named(table)))
+        self.columns = tuple(map(column_sql, _named(table)))
         self._name = f"{quoted_name(table.schema)}.{quoted_name(table.table)}"
-        self._key = table.primary_key or ()
-        self._settable = [index for index, column in enumerate(self._columns) if column.settable]
+        self.key = table.primary_key or ()
+        self.settable = [index for index, column in enumerate(self.columns) if column.settable]
 
     def again(self, change: Change) -> RowStatement | None:
         """Return the statement that makes the change again; None if it changes nothing."""
@@ -50,12 +56,12 @@ class TableStatements:
         """Return the statement that undoes the change; an error if the log does not have what it needs."""
         before, after = change.before_image, change.after_image
         if after is None:
-            missing = [index for index in self._settable if (before or ())[index] is ABSENT]
+            missing = [index for index in self.settable if (before or ())[index] is ABSENT]
             self._refuse(change, missing, "before")
             return self._insert(before or ())
         if before is None:
             return self._delete(self._identified(after, change))
-        missing = [index for index in self._settable if after[index] is not ABSENT and before[index] is ABSENT]
+        missing = [index for index in self.settable if after[index] is not ABSENT and before[index] is ABSENT]
         self._refuse(change, missing, "before")
         current = _merged(before, after)
         return self._update(self._identified(current, change), _restored(before, after), documents=before)
@@ -63,15 +69,15 @@ class TableStatements:
     def _identified(self, image: Row, change: Change) -> Row:
         """Return a row image, which must identify the row: by its key, or by all of its values."""
         if not self._has_key(image):
-            wanted = self._key or range(len(self._columns))
-            missing = [index for index in wanted if image[index] is ABSENT and self._columns[index].settable]
+            wanted = self.key or range(len(self.columns))
+            missing = [index for index in wanted if image[index] is ABSENT and self.columns[index].settable]
             self._refuse(change, missing, "after" if change.op is RowOperation.INSERT else "before")
         return image
 
     def _insert(self, image: Row) -> RowStatement:
-        present = [index for index in self._settable if image[index] is not ABSENT]
-        names = ", ".join(self._columns[index].name for index in present)
-        values = ", ".join(self._columns[index].value(_known(image[index])) for index in present)
+        present = [index for index in self.settable if image[index] is not ABSENT]
+        names = ", ".join(self.columns[index].name for index in present)
+        values = ", ".join(self.columns[index].value(_known(image[index])) for index in present)
         text = f"INSERT INTO {self._name} ({names}) VALUES ({values})"  # noqa: S608 (everything is quoted)
         return RowStatement(text, self._is_lenient(image, present))
 
@@ -80,34 +86,35 @@ class TableStatements:
 
     def _update(self, before: Row, after: Row, documents: Row | None = None) -> RowStatement | None:
         """Return an UPDATE of what differs. `documents` has the documents that partial updates apply to."""
-        changed = [index for index in self._settable if _differs(before[index], after[index])]
+        changed = [index for index in self.settable if _differs(before[index], after[index])]
         if not changed:
             return None
-        settings = [self._setting(index, after[index]) for index in changed]
-        settings += [
-            f"{column.name} = {column.name}"  # otherwise the server may set it to the current time
-            for index, column in enumerate(self._columns)
-            if column.keeps_time and index not in changed
+        settings = [
+            self._setting(index, after[index])
+            if index in changed
+            else f"{column.name} = {column.name}"  # otherwise the server may set it to the current time
+            for index, column in enumerate(self.columns)
+            if index in changed or column.keeps_time
         ]
         condition = self._condition(before, documents)
         text = f"UPDATE {self._name} SET {', '.join(settings)} WHERE {condition}"  # noqa: S608
         return RowStatement(text, self._is_lenient(after, changed))
 
     def _setting(self, index: int, value: Value | Absent) -> str:
-        column = self._columns[index]
+        column = self.columns[index]
         if isinstance(value, BinaryDiffs):
             return f"{column.name} = {diffs_sql(column.name, value.diffs)}"
         return f"{column.name} = {column.value(_known(value))}"
 
     def _has_key(self, image: Row) -> bool:
-        return bool(self._key) and all(image[index] is not ABSENT for index in self._key)
+        return bool(self.key) and all(image[index] is not ABSENT for index in self.key)
 
     def _condition(self, image: Row, documents: Row | None = None) -> str:
         """Return the condition for a row: by its key if there is one, else by all values, for one of equal rows."""
         if self._has_key(image):
-            return " AND ".join(self._columns[index].is_key(_known(image[index])) for index in self._key)
+            return " AND ".join(self.columns[index].is_key(_known(image[index])) for index in self.key)
         conditions = []
-        for index, (column, value) in enumerate(zip(self._columns, image, strict=True)):
+        for index, (column, value) in enumerate(zip(self.columns, image, strict=True)):
             if isinstance(value, BinaryDiffs):
                 conditions.append(f"{column.name} <=> {diffs_sql(_document(documents, index), value.diffs)}")
             elif value is not ABSENT and column.settable:
@@ -115,7 +122,7 @@ class TableStatements:
         return " AND ".join(conditions) + " LIMIT 1"
 
     def _is_lenient(self, image: Row, indexes: Iterable[int]) -> bool:
-        columns = self._columns
+        columns = self.columns
         return any(columns[index].lenient is not None and image[index] == columns[index].lenient for index in indexes)
 
     def _refuse(self, change: Change, missing: Sequence[int], image: str) -> None:
@@ -162,7 +169,9 @@ def _differs(before: Value | Absent, after: Value | Absent) -> bool:
     """Return whether a column is to be set. Floats that are equal may be 0 and -0."""
     if after is ABSENT:
         return False
-    return before != after or (isinstance(after, float) and after == 0)
+    if isinstance(after, float) and isinstance(before, float):
+        return before != after or math.copysign(1, before) != math.copysign(1, after)
+    return before != after
 
 
 def _merged(before: Row, after: Row) -> Row:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from binspark.event import Event, MariadbGtidEvent, Query
 from binspark.event.mariadb import MariadbGtidFlag
 from binspark.event.xa import XaPrepare
 from binspark.gtid import Gtid, MariadbGtid
-from binspark.options.times import Clock
 from binspark.position import Position, log_name
 from binspark.transactions.grammar import Boundary, Role
 
@@ -39,11 +39,10 @@ class ScriptTransaction:
     xa: str = ""
     statement: str | None = None
 
-    def comment(self, clock: Clock) -> str:
-        """Return the comment before a transaction."""
+    def comment(self, moment: str) -> str:
+        """Return the comment before a transaction, with its time."""
         where = f"{log_name(self.start.file or '')}:{self.start.offset}"
         thread = "" if self.thread_id is None else f"  thread {self.thread_id}"
-        moment = clock.text(self.timestamp)
         return f"\n-- {self.gtid or 'anonymous'}  {where}  {moment}  server {self.server_id}{thread}\n"
 
     def gtid_next(self) -> str:
@@ -55,6 +54,14 @@ class ScriptTransaction:
             number = f"gtid_domain_id = {gtid.domain}, server_id = {gtid.server}, gtid_seq_no = {gtid.sequence}"
             return f"SET {number};\n"
         return f"SET gtid_next = '{gtid}';\n"
+
+
+class RowsPart(NamedTuple):
+    """The statements of a rows event, the flags of the event, and the statement that caused it, if that is known."""
+
+    text: bytes
+    flags: int
+    statement: str | None
 
 
 def xid_of(event: Event, role: Role) -> str:

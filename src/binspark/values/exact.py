@@ -1,7 +1,7 @@
 """Columns whose values are decoded without any loss, for whoever writes them into a server again.
 
-Text is the bytes of the log, in the character set of its column; an ENUM or SET is its number; a VECTOR is bytes. JSON
-documents are bytes if `ValueOptions.raw_documents` is set.
+Text is the bytes of the log, in the character set of its column; an ENUM or SET is its number; a VECTOR and a GEOMETRY
+are the bytes that the server stores. JSON documents are bytes if `ValueOptions.raw_documents` is set.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from binspark.event.column_types import ColumnType as T
 from binspark.values.column import BINARY_COLLATION, Column
 
 _MEMBERS = (T.ENUM, T.SET)
+_STORED = (T.VECTOR, T.GEOMETRY)
 
 
 @lru_cache(maxsize=256)
@@ -24,7 +25,7 @@ def exact_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
 def _exact(column: Column) -> Column:
     if column.type in _MEMBERS:
         return replace(column, members=None)
-    if column.type is T.VECTOR:
+    if column.type in _STORED:
         return replace(column, type=T.BLOB, collation=BINARY_COLLATION)
     if column.type is T.STRING and column.collation != BINARY_COLLATION:
         return replace(column, type=T.VARCHAR, collation=BINARY_COLLATION)  # a BINARY would be padded
