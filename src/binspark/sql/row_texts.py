@@ -18,11 +18,11 @@ from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Operations, Selection
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType
+from binspark.event.rows import RowOperation
 from binspark.files.batches import source_batches
 from binspark.files.sources import LogSource
 from binspark.files.windows import by_window
 from binspark.kernels import cache
-from binspark.kernels.layout import Operation
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
@@ -118,12 +118,13 @@ def _texts(found: TableBatch, *, undo: bool) -> pa.Array | None:
     batch = _Batch(table, statements, found)
     if batch.has_lenient:
         return None
-    operations = found.origin(Metadata.OP).indices.to_numpy(zero_copy_only=False)
+    names = found.origin(Metadata.OP)
+    operations = names.indices.to_numpy(zero_copy_only=False)
     parts, numbers = [], []
     for operation in np.unique(operations).tolist():
         rows = np.flatnonzero(operations == operation)
         chosen = batch if len(rows) == len(operations) else batch.taken(rows)
-        parts.append(chosen.statements(Operation(operation), undo=undo))
+        parts.append(chosen.statements(RowOperation(names.dictionary[operation].as_py()), undo=undo))
         numbers.append(rows)
     if len(parts) == 1:
         return parts[0]
@@ -157,11 +158,11 @@ class _Batch:
         images = (self._new, self._old)
         return any(bool(pc.any(pc.equal(image[index], 0)).as_py()) for image in images for index in enums)
 
-    def statements(self, operation: Operation, *, undo: bool) -> pa.Array:
+    def statements(self, operation: RowOperation, *, undo: bool) -> pa.Array:
         """Return the statement of each row."""
-        if operation is Operation.UPDATE:
+        if operation is RowOperation.UPDATE:
             return self._updates(*((self._new, self._old) if undo else (self._old, self._new)))
-        is_insert = (operation is Operation.INSERT) is not undo
+        is_insert = (operation is RowOperation.INSERT) is not undo
         return self._inserts() if is_insert else self._deletes()
 
     def _inserts(self) -> pa.Array:
