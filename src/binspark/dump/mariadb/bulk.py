@@ -10,7 +10,6 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from binspark.columns.row_counts import row_sizes
 from binspark.dump.mariadb.bulk_tables import KnownTables
 from binspark.dump.mariadb.gtid_filter import GtidOrder
 from binspark.dump.mariadb.printer import LogPrinter
@@ -158,7 +157,7 @@ class BulkPrinter:
             state[Dump.CHECKSUM] = frame.format.checksum_length
         event = self._handle(frame)
         if event is not None and frame.type_code == EventCode.TABLE_MAP:
-            self._tables.add(event, rows, row_sizes)
+            self._tables.add(event, rows)
             state[Dump.TABLES], state[Dump.TABLE_COUNT] = self._tables.address, self._tables.count
         self._take_state(frame.header.timestamp)
 
