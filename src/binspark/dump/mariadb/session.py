@@ -106,14 +106,14 @@ class Session:
         return b"SET @@session.pseudo_thread_id=%d%b" % (_SHORT_FORM_THREAD if self._short_form else thread_id, END)
 
     def _options(self, flags: int, logged: int) -> bytes:
-        changed = logged if self._flags is None else (self._flags ^ flags) & logged
+        changed = _ALL_BITS if self._flags is None else self._flags ^ flags
         self._flags = flags
         if not changed:
             return b""
         settings = [
             b"@@session.%b=%d" % (option.name, bool(flags & option.bit) ^ option.off)
             for option in _OPTIONS
-            if changed & option.bit
+            if changed & logged & option.bit
         ]
         return b"SET %b%b" % (b", ".join(settings), END)
 
