@@ -1,0 +1,1 @@
+"""`binspark dump` against mysqlbinlog."""
