@@ -89,6 +89,13 @@ class Command(click.Command):
         return result
 
 
+def keyring_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command whose arguments may be logs the options for encrypted ones; it does not receive them."""
+    for option in reversed(KEYRING_OPTIONS):
+        command = click_option(option)(command)
+    return command
+
+
 def _names_logs(argument: click.Argument) -> bool:
     return any(word in (argument.metavar or "") for word in ("FILE", "LOG", "PATH", "ARCHIVE"))
 
