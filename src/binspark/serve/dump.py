@@ -187,7 +187,7 @@ class Dump:
                 checksum = crc32(part, checksum)
                 self._channel.send_bytes(part)
                 payload, left = payload - len(part), left - len(part)
-                if not part and self._channel.has_input(self._logs.poll_seconds):
+                if not part and self._channel.is_gone(self._logs.poll_seconds):
                     return
         self._idle_since = time.monotonic()
         if self._open.head.format.checksum is ChecksumAlgorithm.CRC32 and checksum != RESIDUE and not left:
@@ -217,8 +217,8 @@ class Dump:
         if self._has_skipped:
             self._report_skipped()
         while not self._stop.is_set():
-            if self._channel.has_input(self._logs.poll_seconds):
-                return False  # a client that says something, or is gone, wants no more events
+            if self._channel.is_gone(self._logs.poll_seconds):
+                return False
             if self._open.has_grown():
                 self._open.reopen()
                 return True
