@@ -13,7 +13,6 @@ from binspark.testing.servers import Server
 from tests.corpus.cases import CORPUS, case_logs
 from tests.support.serve.clients import serving
 
-
 peers_warnings = pytest.mark.filterwarnings("ignore:.* is deprecated, use:DeprecationWarning")
 """python-mysql-replication uses names of PyMySQL's arguments that are deprecated."""
 
