@@ -27,6 +27,7 @@ from binspark.options.dump import (
     PRINT_ROW_EVENT_POSITIONS,
     VERBOSE,
 )
+from binspark.options.keyring import KEYRING_OPTIONS
 from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
 from binspark.options.option import Option, Surface
 from binspark.options.serve import SERVE_OPTIONS
@@ -78,7 +79,8 @@ class Row:
 
 def page() -> str:
     """Return the page."""
-    sections = (_selection(), _events(), _server(), _live(), _dump(), _spark(), _commands(), _old_names())
+    reading = (_selection(), _events(), _encrypted())
+    sections = (*reading, _server(), _live(), _dump(), _spark(), _commands(), _old_names())
     return "\n".join(chain([INTRODUCTION], *sections))
 
 
@@ -110,6 +112,15 @@ def _selection() -> Iterator[str]:
 
 def _for_batches(option: Option, where: str) -> str:
     return where if isinstance(option, SelectionOption) and option.for_batches else ""
+
+
+def _encrypted() -> Iterator[str]:
+    yield "## Reading encrypted logs\n"
+    yield _paragraph(
+        "All commands that read files; `binspark.events`, `binspark.rows` and `binspark.batches`; Spark, in batch and "
+        "in streams of directories. See [encryption.md](encryption.md)."
+    )
+    yield from _table([_row(option) for option in KEYRING_OPTIONS])
 
 
 def _server() -> Iterator[str]:
@@ -189,7 +200,7 @@ def _table(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def _spark() -> Iterator[str]:
-    listed = {option.name for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, *STREAM_OPTIONS)}
+    listed = {option.name for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, *KEYRING_OPTIONS, *STREAM_OPTIONS)}
     yield "## The Spark data source\n"
     yield "| Spark | meaning | default |\n| --- | --- | --- |"
     for option in SPARK_OPTIONS:
@@ -213,7 +224,7 @@ def click_options() -> dict[str, list[click.Option]]:
 
 def _commands() -> Iterator[str]:
     live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
-    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *live, *_DUMP)
+    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *KEYRING_OPTIONS, *live, *_DUMP)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

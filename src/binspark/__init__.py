@@ -4,7 +4,7 @@
 >>> for event in binspark.events("binlog.000024"):
 ...     print(event.offset, event.type, event.body)
 
-logs       events, rows, batches
+logs       events, rows, batches; load_keyring for encrypted ones
 servers    connect, follow, open_archiver; open_server: an archive as a replication source
 mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server; check_mirror: the proof
 Spark      register, tables, latest, scd2, table_at, chunk_tables, expand, lag, LagListener, binlog_error
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ConnectionLost,
         DecodeError,
         EncodeError,
+        Encrypted,
         Malformed,
         OptionError,
         Purged,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from binspark.files.batches import read_batches as batches
     from binspark.files.changes import read_changes as rows
     from binspark.files.damage import Damage, DamageWarning
+    from binspark.files.keyring_file import load_keyring
     from binspark.files.read import ReadOptions
     from binspark.files.read import read_events as events
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
@@ -72,6 +74,7 @@ __all__ = [
     "DamageWarning",
     "DecodeError",
     "EncodeError",
+    "Encrypted",
     "Event",
     "Gtid",
     "GtidSet",
@@ -102,11 +105,13 @@ __all__ = [
     "follow",
     "lag",
     "latest",
+    "load_keyring",
     "mirror",
     "open_archiver",
     "open_mirror",
     "open_server",
     "register",
+    "report",
     "rows",
     "scd2",
     "table_at",
@@ -141,11 +146,13 @@ _MODULES = {
     "follow": ("binspark.live", "follow"),
     "lag": ("binspark.spark.lag", "lag"),
     "latest": ("binspark.spark.latest", "latest"),
+    "load_keyring": ("binspark.files.keyring_file", "load_keyring"),
     "mirror": ("binspark.mirror.api", "mirror"),
     "open_archiver": ("binspark.live", "open_archiver"),
     "open_mirror": ("binspark.mirror.api", "open_mirror"),
     "open_server": ("binspark.live", "open_server"),
     "register": ("binspark.spark.workers", "register"),
+    "report": ("binspark.reports.collect", "report"),
     "rows": ("binspark.files.changes", "read_changes"),
     "scd2": ("binspark.spark.scd2", "scd2"),
     "table_at": ("binspark.mirror.table_at", "table_at"),

@@ -59,6 +59,10 @@ class Unsupported(DecodeError):
     """The bytes may be valid, but binspark does not read this kind."""
 
 
+class Encrypted(DecodeError):
+    """The log is encrypted, and the key to it is missing or wrong."""
+
+
 class EncodeError(BinlogError):
     """A value does not fit the field that it is written to."""
 

@@ -12,6 +12,7 @@ import pytest
 
 from binspark.cli.main import exit_code
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
+from tests.corpus.cases import case_logs
 from tests.support.files.s3_store import Bucket
 
 ITEMS = table("shop.items", integer("id"))
@@ -97,3 +98,18 @@ def test_a_program_that_leaves_a_log_open_ends_cleanly(chain: Bucket) -> None:
     script = f"import binspark; events = binspark.events({chain.uri('logs')!r}); print(next(events).type)"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, env=dict(os.environ), check=False)
     assert (result.returncode, result.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("family", ["mysql", "mariadb"])
+def test_encrypted_logs_in_s3_are_read_with_a_keyring_in_s3(
+    capsys: pytest.CaptureFixture[str], bucket: Bucket, monkeypatch: pytest.MonkeyPatch, family: str
+) -> None:
+    for name, value in bucket.environment.items():
+        monkeypatch.setenv(name, value)
+    logs, keyring = case_logs(f"{family}/encrypted"), "keyring" if family == "mysql" else "keys.txt"
+    for path in logs:
+        bucket.put(f"logs/{path.name}", path.read_bytes())
+    bucket.put("keys", (logs[0].parent / keyring).read_bytes())
+    shown = output(capsys, "rows", bucket.uri("logs"), "--keyring", bucket.uri("keys"), "--format", "jsonl")
+    assert len(shown.splitlines()) == 4
+    assert "intact" in output(capsys, "verify", bucket.uri("logs"), "--keyring", bucket.uri("keys"))

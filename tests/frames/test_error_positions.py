@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from binspark.errors import BinlogError, Checksum, Malformed, Truncated, Unsupported
+from binspark.errors import BinlogError, Checksum, Encrypted, Malformed, Truncated, Unsupported
 from binspark.event import Event, TransactionPayload
 from binspark.files import read_events
 from binspark.frames import EventCode
@@ -71,6 +71,6 @@ def test_an_encrypted_tail_is_named(tmp_path: Path) -> None:
     offset = log.offset
     log.copy(bytes(range(40)))
     (path,) = log.save(tmp_path)
-    with pytest.raises(Unsupported, match="encrypted") as caught:
+    with pytest.raises(Encrypted, match="encrypted") as caught:
         list(read_events(path))
     assert (caught.value.position.file, caught.value.position.offset) == (str(path), offset)

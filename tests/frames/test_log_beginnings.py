@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
+from binspark.errors import DecodeError, Encrypted, Malformed, Truncated
 from binspark.event import StartV3
 from binspark.frames import MAGIC
 from binspark.frames import EventCode as E
@@ -50,7 +50,7 @@ def test_another_file_is_not_a_binary_log(start: bytes) -> None:
 
 def test_an_encrypted_log_of_mysql_is_refused_by_name() -> None:
     error = refusal(case_logs("mysql/encrypted")[0].read_bytes())
-    assert type(error) is Unsupported
+    assert type(error) is Encrypted
     assert "the log is encrypted (binlog_encryption=ON)" in error.message
 
 
@@ -58,9 +58,10 @@ def test_an_encrypted_log_of_mariadb_is_refused_where_the_encryption_begins() ->
     content = case_logs("mariadb/encrypted")[0].read_bytes()
     reading = read(content)
     assert [event.type_code for event in reading.events] == [E.FORMAT_DESCRIPTION, E.START_ENCRYPTION]
-    assert isinstance(reading.error, Unsupported)
+    assert isinstance(reading.error, Encrypted)
     assert reading.error.message == (
-        "the rest of the log is encrypted (MariaDB's encrypt_binlog=ON); read it from its server"
+        "the rest of the log is encrypted (MariaDB's encrypt_binlog=ON); give the server's keyring file "
+        "(--keyring FILE, in Python and Spark the option keyring)"
     )
     assert reading.error.position.offset == reading.events[-1].end_offset
 

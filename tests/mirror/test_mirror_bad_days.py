@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
 
-from binspark.errors import Purged, SourceError
+from binspark.errors import Malformed, Purged, SourceError
 from binspark.mirror import run as run_module
 from binspark.mirror.data_file import TableDirectory
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable
 from binspark.mirror.open_table import ForeignChanges, OpenTable
 from binspark.mirror.run import Mirror
 from binspark.mirror.runners.local import LocalRunner
@@ -25,6 +26,7 @@ from binspark.mirror.source import ArchiveChanges, ReadTask, ServerChanges, Tabl
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import OtherMirror
 from binspark.testing.servers import Family, MySQL, Server
+from binspark.values.options import Undecodable
 from tests.mirror.test_mirror_rows import create_orders
 from tests.support.mirror.live_mirrors import assert_equal, each_family, each_format, make_mirror, rows_of, run_mirror
 from tests.support.replicas import catch_up, promote, replicate
@@ -257,3 +259,18 @@ def test_old_versions_are_removed_on_a_schedule(mysql: Server, database: str, la
     run_mirror(mysql, lake, f"{database}.*", kind, clean_up_seconds=1e-9, keep_seconds=0.0)
     assert len(list(lake.rglob("leaf-*.parquet"))) <= 2
     assert_equal(mysql, lake, orders, kind=kind)
+
+
+@each_family
+def test_text_that_is_not_valid_names_the_option_that_accepts_it(shared: Server, database: str, lake: Path) -> None:
+    words, more = f"{database}.words", f"{database}.more"
+    shared.query(f"CREATE DATABASE {database}")
+    for name in (words, more):
+        shared.query(f"CREATE TABLE {name} (id INT PRIMARY KEY, word VARCHAR(9) CHARACTER SET sjis)")
+    run_mirror(shared, lake, more)
+    for name in (words, more):
+        shared.query(f"INSERT INTO {name} VALUES (1, _sjis X'418540')")  # no character, but the server accepts it
+        with pytest.raises(Malformed, match=r"not valid sjis.*--undecodable replace or binary"):
+            run_mirror(shared, lake, name)
+        run_mirror(shared, lake, name, columns=replace(MIRROR_OPTIONS, undecodable=Undecodable.REPLACE))
+        assert rows_of(lake, name).to_pylist() == [{"id": 1, "word": "A\N{REPLACEMENT CHARACTER}"}]

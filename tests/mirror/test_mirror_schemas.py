@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from binspark.mirror.check.run import check
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.settings import DropMode
+from binspark.mirror.source import TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.schema.table import TableName
 from binspark.testing.servers import MariaDB, Server
 from tests.mirror.test_mirror_rows import create_orders
 from tests.support.mirror.live_mirrors import assert_equal, each_family, each_format, rows_of, run_mirror
+from tests.support.mirror.tables import reached
 from tests.support.schema.lower_case_servers import lower_case_server
 
 pytestmark = pytest.mark.timeout(120)
@@ -113,6 +116,31 @@ def test_text_that_its_new_character_set_cannot_hold_becomes_what_the_server_has
     run_mirror(shared, lake, words)
     assert_equal(shared, lake, words)
     assert (sum("?" in row["word"] for row in rows_of(lake, words).to_pylist()) == 1) == (loses and not is_strict)
+
+
+@each_family
+@pytest.mark.parametrize("charset", ["latin1", "utf16", "utf32"])
+def test_members_are_what_the_server_makes_of_them_in_another_character_set(
+    shared: Server, database: str, lake: Path, charset: str
+) -> None:
+    """MySQL leaves the bytes of members as they are: `ö` becomes `Ã¶`, and three bytes are no text in UTF-16."""
+    choices = f"{database}.choices"
+    shared.query(f"CREATE DATABASE {database}")
+    shared.query(
+        f"CREATE TABLE {choices} (e ENUM('qqa','ö','wxyz'), s SET('x','ö'), v VARCHAR(9)) CHARACTER SET utf8mb4"
+    )
+    shared.query(f"INSERT INTO {choices} VALUES (1, 1, 'a'), (2, 2, 'ö'), (3, 3, 'ö'), (2, NULL, 'ä')")
+    run_mirror(shared, lake, choices)
+    for step in (charset, "utf8mb4"):
+        with shared.connect() as connection, connection.cursor() as cursor:
+            cursor.execute("SET SESSION sql_mode = ''")  # in a strict mode MariaDB refuses members that it cannot keep
+            cursor.execute(f"ALTER TABLE {choices} CONVERT TO CHARACTER SET {step}")
+        shared.query(f"UPDATE {choices} SET v = CONCAT(v, 'z') WHERE e = 2")
+        shared.query(f"DELETE FROM {choices} WHERE e = 3")
+        shared.query(f"INSERT IGNORE INTO {choices} VALUES (3, 2, 'u')")
+        run_mirror(shared, lake, choices)
+        report = check(reached(shared), parse_target(str(lake), Format.DELTA), TablePatterns(frozenset({choices})))
+        assert report.is_equal, "\n".join(report.lines())
 
 
 @each_family

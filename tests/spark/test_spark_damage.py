@@ -8,7 +8,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 import binspark
-from binspark import Checksum, Malformed, Truncated, Unsupported
+from binspark import Checksum, Encrypted, Malformed, Truncated
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from tests.corpus.cases import CORPUS, case_logs
 from tests.support.spark.spark_reading import ReadLogs, failure, records
@@ -127,7 +127,7 @@ def test_a_file_that_is_not_a_log_is_reported(tmp_path: Path, read: ReadLogs) ->
 
 def test_an_encrypted_log_is_reported(read: ReadLogs) -> None:
     error = failure(read(CORPUS / "mysql" / "encrypted" / "binlog.000001").collect)
-    assert isinstance(error, Unsupported)
+    assert isinstance(error, Encrypted)
     assert "encrypted" in error.message
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -109,6 +110,15 @@ def test_a_target_before_events_that_belong_to_no_transaction_is_reached(several
     inside = BinlogPosition(LOG.name, end - 5, None, SERVER)
     assert log.next_end(last, Limit(), target).offset == end
     assert filled([]).next_end(START, Limit(), inside).offset == STARTS[-1]
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_target_before_the_first_transaction_of_a_file_is_reached(begun: bool) -> None:
+    target = BinlogPosition(LOG.name, STARTS[0] - 1, None, SERVER)  # after any of the events before it
+    log = filled([STARTS[0]] if begun else [])
+    assert log.next_end(START, Limit(bytes=1), target).offset == target.offset
+    assert log.next_end(target, Limit(), replace(target, offset=STARTS[0])).offset == STARTS[0]
+    assert log.next_end(target, Limit(transactions=2), None).offset == STARTS[2]
 
 
 def test_a_batch_may_begin_between_two_boundaries() -> None:

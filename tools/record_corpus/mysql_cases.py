@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import shutil
-from pathlib import Path
 
 from binspark.testing.servers import MySQL
-from binspark.testing.servers.programs import Programs
+from binspark.testing.servers.keyring import with_keyring
 from tools.record_corpus import workloads
 from tools.record_corpus.case import CaseList, scripts
 from tools.record_corpus.group_replication import GROUP_OPTIONS, group_of_two
@@ -80,27 +77,12 @@ def encrypted(recorder: Recorder) -> None:
     server.stop()
     recorder.forget_logs()
     keyring = server.datadir / "keyring"
-    server.programs = _with_keyring(server.programs, server.datadir.with_name("with-keyring"), keyring)
+    server.programs = with_keyring(server.programs, server.datadir.with_name("with-keyring"), keyring)
     server.restart({"binlog-encryption": "ON"})
     recorder.script("rotation.sql")
     recorder.keep_what_server_sends("--get-server-public-key", "--print-table-metadata")
     server.stop()
     recorder.keep_without_witness(*server.log_files(), server.datadir / "binlog.index", keyring)
-
-
-def _with_keyring(programs: Programs, prefix: Path, keyring: Path) -> Programs:
-    """Make an installation with a keyring, whose configuration must be beside the program and in the plugin folder."""
-    plugins = prefix / "lib/mysql/plugin"
-    plugins.mkdir(parents=True)
-    (prefix / "sbin").mkdir()
-    shutil.copy2(programs.prefix / "sbin/mysqld", prefix / "sbin/mysqld")
-    (prefix / "bin").symlink_to(programs.prefix / "bin")
-    (prefix / "share").symlink_to(programs.prefix / "share")
-    component = "component_keyring_file"
-    (plugins / f"{component}.so").symlink_to(programs.plugins / f"{component}.so")
-    (prefix / "sbin/mysqld.my").write_text(json.dumps({"components": f"file://{component}"}))
-    (plugins / f"{component}.cnf").write_text(json.dumps({"path": str(keyring), "read_only": False}))
-    return dataclasses.replace(programs, prefix=prefix)
 
 
 def mysql_cases() -> CaseList:

@@ -12,6 +12,7 @@ from binspark.cli.output import print_message
 from binspark.errors import BinlogError, OptionError
 from binspark.frames import EventCode
 from binspark.options import values
+from binspark.options.keyring import KEYRING_OPTIONS
 from binspark.options.option import Option, Surface, given_twice, renamed, suggestion
 from binspark.options.server import SERVER_OPTIONS, STREAM_OPTIONS
 from binspark.options.values import listed
@@ -36,10 +37,17 @@ class RenamedOption(click.Option):
 class Command(click.Command):
     """A command of binspark.
 
-    It accepts the old names of its options, with a warning on standard error. An error of binspark ends it with one
+    It accepts the old names of its options, with a warning on standard error. If it reads log files, it has the options
+    for encrypted ones, and everything that it reads is decrypted. An error of binspark ends it with one
     line on standard error and exit code 2 (wrong use) or 1, never with a traceback. An integer that it returns is the
     exit code.
     """
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        if any(isinstance(param, click.Argument) and _names_logs(param) for param in self.params):
+            for option in KEYRING_OPTIONS:
+                click_option(option)(self)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line, with old names replaced."""
@@ -74,11 +82,30 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and exit with the code that it returns."""
-        with _errors_end(ctx):
+        with _errors_end(ctx), _keyring(ctx.params):
             result = super().invoke(ctx)
         if isinstance(result, int):
             ctx.exit(result)
         return result
+
+
+def _names_logs(argument: click.Argument) -> bool:
+    return any(word in (argument.metavar or "") for word in ("FILE", "LOG", "PATH", "ARCHIVE"))
+
+
+@contextmanager
+def _keyring(parameters: dict[str, Any]) -> Iterator[None]:
+    """Use the keyring that the command line names for all logs that the command reads."""
+    file, password_file = (parameters.pop(option.name, None) for option in KEYRING_OPTIONS)
+    if file is None and password_file is None:
+        yield
+        return
+    from binspark.files.keyring_file import keyring_storage
+    from binspark.files.storage.options import default_keyring
+
+    storage = keyring_storage(file, password_file)
+    with default_keyring(storage.keyring if storage else None):
+        yield
 
 
 @contextmanager
@@ -176,18 +203,19 @@ logs_argument = click.argument("files", nargs=-1, required=True, metavar="FILEâ€
 
 _FORMATS = {
     "text": "text for people",
+    "html": "html (one page)",
     "json": "json (one document)",
     "jsonl": "jsonl (one JSON object per line)",
 }
 
 
 def format_option(*formats: str) -> Decorator:
-    """Return the decorator for `--format`; every command uses these names with these meanings."""
+    """Return the decorator for `--format`: the first is the default. Names have the same meaning for all commands."""
     return click.option(
         "--format",
         "output_format",
         type=click.Choice(formats),
-        default="text",
+        default=formats[0],
         show_default=True,
         help=f"The format of the output: {listed(_FORMATS[name] for name in formats)}.",
     )

@@ -13,7 +13,7 @@ import click
 from binspark.cli.command import RenamedOption
 from binspark.cli.output import print_message
 from binspark.cli.server_options import drop_connection, live_option, names_server, take_connection, with_server_options
-from binspark.errors import OptionError, SourceError
+from binspark.errors import DecodeError, OptionError, SourceError
 from binspark.files.damage import OnDamage
 from binspark.files.inputs import FileInput, LogInput
 from binspark.files.positions import NOWHERE, part_between
@@ -196,5 +196,5 @@ def _size(source: LogSource) -> int | None:
         return None
     try:
         return source.size()
-    except SourceError:
+    except (SourceError, DecodeError):
         return None

@@ -39,7 +39,7 @@ class BulkContents:
 
     def __init__(self) -> None:
         self.contents = Contents()
-        self._events = EventReader(on_listed=self._count_events)
+        self._events = EventReader(on_listed=self.count_events)
         self._transactions = TransactionReader(self)
         self._meter = BulkParallelism()
 
@@ -64,7 +64,8 @@ class BulkContents:
             pass
         return self.contents
 
-    def _count_events(self, numbers: Numbers) -> None:
+    def count_events(self, numbers: Numbers) -> None:
+        """Count events that were listed."""
         contents = self.contents
         codes, sizes, times = numbers[E.TYPE], numbers[E.SIZE], numbers[E.TIMESTAMP]
         outside = numbers[E.INNER] == NULL

@@ -253,7 +253,7 @@ RULES = (
     ),
     Rule(
         "encryption", _NOTE, ("binlog_encryption", "encrypt_binlog"), "ON", value_is("ON"),
-        "The server sends its logs unencrypted, so that following it works; as files they cannot be read.",
+        "The server sends its logs unencrypted, so that following it works; its files are read with --keyring FILE.",
         assign_in_mysql("OFF"),
     ),
     Rule(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 from binspark.dump.dumper import Dumper, Warn
 from binspark.dump.mariadb.dumper import MariadbDumper
 from binspark.dump.mysql.dumper import MysqlDumper
 from binspark.dump.output import Output
 from binspark.dump.selected import check_selection
-from binspark.dump.settings import DumpSettings
+from binspark.dump.settings import DumpSettings, MariadbSettings
 from binspark.errors import DecodeError, OptionError
 from binspark.files.log_head import read_head
 from binspark.files.sources import STANDARD_INPUT, LogSource
@@ -41,7 +42,15 @@ def _dumper(sources: Sequence[LogSource], settings: DumpSettings, output: Output
         )
     if Family.MARIADB in families:
         return MariadbDumper(settings, output, warn)
+    _refuse_options_of_mariadb(settings.mariadb)
     return MysqlDumper(settings, output, warn)
+
+
+def _refuse_options_of_mariadb(settings: MariadbSettings) -> None:
+    for field in fields(settings):
+        if getattr(settings, field.name) != field.default:
+            option = field.name.replace("_gtids", "_position")
+            raise OptionError("is given as only mariadb-binlog knows it, but the log is of MySQL", option=option)
 
 
 def family_of_log(source: LogSource) -> Family:

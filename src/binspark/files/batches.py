@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, overload
 
 from binspark.changes.selection_options import METADATA_PREFIX, TABLE, BatchOptions, make_selection, take_schema_file
@@ -13,6 +14,7 @@ from binspark.columns.reader import BatchReader, TableBatch
 from binspark.errors import DecodeError, OptionError, SchemaError
 from binspark.files.damage import OnDamage, SkipDamaged, damage_handler
 from binspark.files.frame_scan import open_seekable
+from binspark.files.keyring_file import keyring_storage
 from binspark.files.positions import part_between
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, find_logs
@@ -22,6 +24,8 @@ from binspark.os_errors import source_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from binspark.encryption.keyring import Keyring
 
 OnRead = Callable[[int], None]
 """Called after each read with the number of bytes."""
@@ -34,6 +38,8 @@ def read_batches(
     *,
     schema_file: Schema = None,
     skip_damaged: SkipDamaged = False,
+    keyring: str | Path | Keyring | None = None,
+    keyring_password_file: str | Path | None = None,
     **options: Unpack[BatchOptions],
 ) -> Iterator[pa.RecordBatch]: ...
 
@@ -45,6 +51,8 @@ def read_batches(
     *,
     schema_file: Schema = None,
     skip_damaged: SkipDamaged = False,
+    keyring: str | Path | Keyring | None = None,
+    keyring_password_file: str | Path | None = None,
     **options: Unpack[BatchOptions],
 ) -> Iterator[TableBatch]: ...
 
@@ -55,6 +63,8 @@ def read_batches(
     *,
     schema_file: Schema = None,
     skip_damaged: SkipDamaged = False,
+    keyring: str | Path | Keyring | None = None,
+    keyring_password_file: str | Path | None = None,
     **options: Unpack[BatchOptions],
 ) -> Iterator[pa.RecordBatch] | Iterator[TableBatch]:
     """Yield the changed rows of one or more logs as Arrow batches, in the order of the logs for each table.
@@ -68,7 +78,7 @@ def read_batches(
     before damage are yielded before the error is raised.
 
     With `skip_damaged` reading continues with the next transaction after the damage. What was skipped is a warning, or,
-    where `skip_damaged` is a function, the `Damage` that it is called with.
+    where `skip_damaged` is a function, the `Damage` that it is called with. `keyring` has the keys of encrypted logs.
     """
     cache.enable()
     if table is not None:
@@ -78,7 +88,7 @@ def read_batches(
     history = history_of(take_schema_file(schema_file, options))
     selection = make_selection(options)
     reader = BatchReader(selection, history)
-    logs = part_between(find_logs(paths), selection)
+    logs = part_between(find_logs(paths, keyring_storage(keyring, keyring_password_file)), selection)
     found = _with_different_names(_batches(logs, reader, damage_handler(skip_damaged)))
     if selection.string_columns:
         found = _with_text_columns(found, selection.string_columns)

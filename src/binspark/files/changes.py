@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 from binspark.changes.change import Change
 from binspark.changes.reader import ChangeReader
@@ -11,6 +12,7 @@ from binspark.changes.selection_options import SelectionOptions, make_selection,
 from binspark.columns.selection import Selection
 from binspark.errors import DecodeError, SchemaError
 from binspark.files.damage import OnDamage, SkipDamaged, damage_handler
+from binspark.files.keyring_file import keyring_storage
 from binspark.files.positions import part_between
 from binspark.files.read import TransactionEvents
 from binspark.files.schema_file import Schema, history_of
@@ -18,12 +20,17 @@ from binspark.files.sources import LogSource, Paths, find_logs
 from binspark.files.windows import by_window, pays_in_bulk
 from binspark.schema.history import SchemaHistory
 
+if TYPE_CHECKING:
+    from binspark.encryption.keyring import Keyring
+
 
 def read_changes(
     paths: Paths,
     *,
     schema_file: Schema = None,
     skip_damaged: SkipDamaged = False,
+    keyring: str | Path | Keyring | None = None,
+    keyring_password_file: str | Path | None = None,
     **options: Unpack[SelectionOptions],
 ) -> Iterator[Change]:
     """Yield every changed row of one or more logs, in the order of the logs.
@@ -35,11 +42,11 @@ def read_changes(
     are those of `SelectionOptions`. Rows before damage are yielded before the error is raised.
 
     With `skip_damaged` reading continues with the next transaction after the damage. What was skipped is a warning, or,
-    where `skip_damaged` is a function, the `Damage` that it is called with.
+    where `skip_damaged` is a function, the `Damage` that it is called with. `keyring` has the keys of encrypted logs.
     """
     history = history_of(take_schema_file(schema_file, options))
     selection = make_selection(options)
-    sources = part_between(find_logs(paths), selection)
+    sources = part_between(find_logs(paths, keyring_storage(keyring, keyring_password_file)), selection)
     on_damage = damage_handler(skip_damaged)
     if pays_in_bulk(sources, selection):
         return _changes_in_bulk(sources, selection, history, on_damage)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
 
-from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
+from binspark.errors import DecodeError, Encrypted, Malformed, Truncated
 from binspark.files.sources import STANDARD_INPUT, LogSource
 from binspark.files.storage.local import LocalFile
 from binspark.files.storage.store import LogFile
@@ -30,7 +30,7 @@ from binspark.frames import (
     type_name,
 )
 from binspark.frames.header import HEADER, HEADER_LENGTH
-from binspark.frames.magic import VERSION_EVIDENCE, check_magic
+from binspark.frames.magic import GIVE_KEYRING, VERSION_EVIDENCE, check_magic
 from binspark.frames.relay import is_relay_log
 from binspark.frames.resync import begins_event, find_event
 
@@ -129,8 +129,8 @@ class FrameScanner:
             yield item
             offset = item.end if isinstance(item, Hole) else item.end_offset
             if not isinstance(item, Hole) and _begins_encryption(item):
-                message = "the rest of the log is encrypted (MariaDB's encrypt_binlog)"
-                yield self._rest(offset, Cause.ENCRYPTED, Unsupported(message))
+                message = f"the rest of the log is encrypted (MariaDB's encrypt_binlog=ON); {GIVE_KEYRING}"
+                yield self._rest(offset, Cause.ENCRYPTED, Encrypted(message))
                 return
 
     def _sound_frames(self, offset: int) -> Generator[Frame, None, int]:
@@ -190,7 +190,7 @@ class FrameScanner:
         except Truncated as error:
             yield Hole(0, size, Cause.TRUNCATED, error)
             return size
-        except Unsupported as error:
+        except Encrypted as error:
             yield Hole(0, size, Cause.ENCRYPTED, error)
             return size
         except Malformed as error:

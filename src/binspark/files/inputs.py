@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from binspark.errors import SourceError
+from binspark.errors import DecodeError, SourceError
 from binspark.event import Event
 from binspark.files.damage import OnDamage
 from binspark.files.read import ReadOptions, source_events
@@ -78,5 +78,5 @@ class FileInput:
             return None
         try:
             return self.source.size()
-        except SourceError:
+        except (SourceError, DecodeError):
             return None

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from binspark.errors import BinlogError, DecodeError, SourceError
 from binspark.event import Event, EventDecoder
 from binspark.files.damage import Damage, OnDamage, SkipDamaged, damage_handler
 from binspark.files.frame_scan import FrameScanner, Hole, open_seekable
+from binspark.files.keyring_file import keyring_storage
 from binspark.files.sources import LogSource, Paths, find_logs
 from binspark.frames import ChecksumState, EventCode, Frame, Framer, type_name
 from binspark.frames.checksum import checksum_mismatch
@@ -18,6 +21,9 @@ from binspark.os_errors import describe_os_error, source_errors
 from binspark.position import Position
 from binspark.transactions.byte_tables import IDENTIFYING_CODES
 from binspark.transactions.grammar import Role, boundary_of, breaks_transaction
+
+if TYPE_CHECKING:
+    from binspark.encryption.keyring import Keyring
 
 _CHUNK = 1 << 18
 _PAYLOAD = EventCode.TRANSACTION_PAYLOAD
@@ -40,14 +46,21 @@ class ReadOptions:
 _DEFAULT = ReadOptions()
 
 
-def read_events(paths: Paths, options: ReadOptions = _DEFAULT, *, skip_damaged: SkipDamaged = False) -> Iterator[Event]:
+def read_events(
+    paths: Paths,
+    options: ReadOptions = _DEFAULT,
+    *,
+    skip_damaged: SkipDamaged = False,
+    keyring: str | Path | Keyring | None = None,
+    keyring_password_file: str | Path | None = None,
+) -> Iterator[Event]:
     """Yield every event of one or more logs. Events before damage are yielded before the error is raised.
 
     With `skip_damaged` reading continues with the next event that can be found. What was skipped is a warning, or,
-    where `skip_damaged` is a function, the `Damage` that it is called with.
+    where `skip_damaged` is a function, the `Damage` that it is called with. `keyring` has the keys of encrypted logs.
     """
     on_damage = damage_handler(skip_damaged)
-    for source in find_logs(paths):
+    for source in find_logs(paths, keyring_storage(keyring, keyring_password_file)):
         yield from source_events(source, options, on_damage)
 
 

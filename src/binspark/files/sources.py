@@ -15,10 +15,11 @@ from typing import BinaryIO, cast
 from binspark.errors import BinlogError, OptionError, SourceError
 from binspark.files.storage.compressed import HEAD_LENGTH, CompressedFile, Decompressed, codec_of
 from binspark.files.storage.local import UNKNOWN_SIZE, FileUriStore, LocalStore, StreamFile
-from binspark.files.storage.options import NO_OPTIONS, Storage
+from binspark.files.storage.options import NO_OPTIONS, Storage, with_default_keyring
 from binspark.files.storage.store import FileStore, Kind, LogFile, base_name
 from binspark.files.storage.uri import hide_credentials, parse_uri
 from binspark.frames.magic import ENCRYPTED_MAGIC, MAGIC
+from binspark.os_errors import source_errors
 from binspark.position import COMPRESSED_SUFFIXES, Position, log_name
 
 STANDARD_INPUT = "-"
@@ -53,13 +54,22 @@ class LogSource:
         with self._open_stored() as stored:
             codec = codec_of(stored.peek(HEAD_LENGTH)) if self._may_be_compressed else None
             if codec is None:
-                yield stored
+                yield self._in_clear(stored)
                 return
             if not stored.seekable():  # standard input, or a pipe
-                yield LogFile(StreamFile(cast("BinaryIO", Decompressed(stored, codec, self.name))))
+                stream = cast("BinaryIO", Decompressed(stored, codec, self.name))
+                yield self._in_clear(LogFile(StreamFile(stream)))
                 return
         with LogFile(CompressedFile(lambda: self._store.open(self.name), codec, self.name)) as file:
-            yield file
+            yield self._in_clear(file)
+
+    def _in_clear(self, stored: LogFile) -> LogFile:
+        """Return a log decrypted, if it is encrypted. Without a keyring nobody looks: that would cost a request."""
+        if self.storage.keyring is None:
+            return stored
+        from binspark.files.storage.encrypted import in_clear
+
+        return in_clear(stored, self.storage.keyring, self.name)
 
     def _open_stored(self) -> LogFile:
         if self.name == STANDARD_INPUT:
@@ -73,13 +83,16 @@ class LogSource:
         return uri is None or uri.is_local or self.name.lower().endswith(COMPRESSED_SUFFIXES)
 
     def size(self) -> int:
-        """Return how many bytes the file has now; compressed, if it is."""
+        """Return how many bytes the log has now; those of the file, if it is compressed."""
         if self.name == STANDARD_INPUT:
             raise SourceError(UNKNOWN_SIZE, Position(file=self.name))
         entry = self._store.entry(self.name)
         if entry is None:
             raise SourceError("no such file", Position(file=self.name))
-        return entry.size
+        if self.storage.keyring is None:
+            return entry.size
+        with source_errors(self.name), self.open() as file:  # an encrypted log is smaller than its file
+            return entry.size if file.is_compressed else file.size
 
     def exists(self) -> bool:
         """Return whether there is such a log."""
@@ -106,11 +119,12 @@ def find_logs(paths: Paths, storage: Storage | None = None) -> list[LogSource]:
     """Return the logs that paths refer to, in the order of the paths; of a glob or directory, ordered by number.
 
     A path may be a URI of anything that pyarrow or fsspec reads: `s3://bucket/logs/`, `gs://…`, `hdfs://…`. `storage`
-    has the options to reach it, where the URI and the environment do not.
+    has the options to reach it, where the URI and the environment do not, and the keyring for logs that are encrypted.
     """
     if isinstance(paths, str | Path | LogSource):
         paths = [paths]
-    found = [source for path in paths for source in _logs(path, storage or NO_OPTIONS)]
+    storage = with_default_keyring(storage)
+    found = [source for path in paths for source in _logs(path, storage)]
     if not found:
         raise OptionError("no log given: name a file, a directory, a glob or an index file")
     return found
@@ -128,7 +142,7 @@ def log_order(name: str) -> tuple[str, int]:
 
 def files_in(path: OnePath, storage: Storage | None = None) -> list[LogSource]:
     """Return all files in a directory, logs or not, ordered by number; none if the path is not a directory."""
-    directory = path if isinstance(path, LogSource) else LogSource(str(path), storage or NO_OPTIONS)
+    directory = path if isinstance(path, LogSource) else LogSource(str(path), with_default_keyring(storage))
     store = _store_of(directory.name, directory.storage)
     entry = store.entry(directory.name)
     if entry is None or entry.kind is not Kind.DIRECTORY:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from zlib import crc32
 
-from binspark.errors import DecodeError, Malformed, Truncated, Unsupported
+from binspark.errors import DecodeError, Encrypted, Malformed, Truncated
 from binspark.frames.checksum import (
     RESIDUE,
     ChecksumState,
@@ -17,7 +17,7 @@ from binspark.frames.codes import EventCode, type_name
 from binspark.frames.format import CHECKSUM_LENGTH, LogFormat, description_end, read_description
 from binspark.frames.frame import Frame
 from binspark.frames.header import HEADER, HEADER_LENGTH, V1_HEADER, V1_HEADER_LENGTH, Header
-from binspark.frames.magic import FIRST_EVENT_OFFSET, VERSION_EVIDENCE, check_magic, log_version
+from binspark.frames.magic import FIRST_EVENT_OFFSET, GIVE_KEYRING, VERSION_EVIDENCE, check_magic, log_version
 from binspark.position import Position
 
 
@@ -235,8 +235,8 @@ class Framer:
 
     def _unframed(self, header: Header, header_length: int) -> DecodeError:
         if self._encrypted:
-            message = "the rest of the log is encrypted (MariaDB's encrypt_binlog=ON); read it from its server"
-            return Unsupported(message, Position(offset=self.offset))
+            message = f"the rest of the log is encrypted (MariaDB's encrypt_binlog=ON); {GIVE_KEYRING}"
+            return Encrypted(message, Position(offset=self.offset))
         message = f"event size is {header.event_size}, expected at least the {header_length} bytes of the header"
         return self._refused(Malformed(message), header)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from binspark.errors import Malformed, Truncated, Unsupported
+from binspark.errors import Encrypted, Malformed, Truncated
 from binspark.frames.codes import EventCode, type_name
 from binspark.frames.header import HEADER_LENGTH, V1_HEADER_LENGTH
 
 MAGIC = b"\xfebin"
 ENCRYPTED_MAGIC = b"\xfdbin"
 FIRST_EVENT_OFFSET = len(MAGIC)
+GIVE_KEYRING = "give the server's keyring file (--keyring FILE, in Python and Spark the option keyring)"
+"""What to do about a log that is encrypted."""
 
 _START_V3_BODY = 56
 _SIZE_OF_V1_START = V1_HEADER_LENGTH + _START_V3_BODY
@@ -23,7 +25,7 @@ def check_magic(start: bytes) -> None:
     if start[:4] == MAGIC:
         return
     if start[:4] == ENCRYPTED_MAGIC:
-        raise Unsupported("the log is encrypted (binlog_encryption=ON); read it from the server that has the keys")
+        raise Encrypted(f"the log is encrypted (binlog_encryption=ON); {GIVE_KEYRING}")
     if MAGIC.startswith(start[:4]) or ENCRYPTED_MAGIC.startswith(start[:4]):
         found = f"only {len(start)} of the {len(MAGIC)} bytes of the magic" if start else "the file is empty"
         raise Truncated(found)

@@ -19,6 +19,7 @@ from binspark.mirror.state import Phase, TableState
 from binspark.mirror.statements import StatementApplier
 from binspark.mirror.tables import MirroredTables
 from binspark.mirror.targets.target import CommitConflict, Cut, OtherMirror
+from binspark.mirror.versions import begin_versions
 from binspark.replication.position import BinlogPosition
 from binspark.schema.table import TableName
 from binspark.spark.streaming.statements import Statement
@@ -90,6 +91,7 @@ class RangeApplier:
             emptied |= self._statements.emptied(statement)
         applied = AppliedRange(start, end)
         due = [table for table in self._tables if _is_due(table, end) and table.name not in emptied]
+        due.sort(key=lambda table: not table.has_versions)  # so that no table is ahead of its versions
         if self._history is not None:  # first, so that no table is ever ahead of it
             self._history.append(self._source.tasks(start, end, self._tables.catalog), end)
             self._checkpoint("history")
@@ -100,6 +102,7 @@ class RangeApplier:
             if table.is_applied:
                 table.skip_to(end)
         self._copy_again()
+        begin_versions(self._tables)
         self._checkpoint("before the cut")
         self.cut(end)
         self._checkpoint("after the cut")

@@ -19,11 +19,13 @@ from binspark.mirror.defaults import NotConstant, constant
 from binspark.mirror.definitions import read_stored, stored
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.schema.changes import AddColumn as AddedColumn
-from binspark.schema.changes import AlterTable, ReplaceRows, SystemVersioning, TextKind
+from binspark.schema.changes import AlterTable, ConvertCharset, ReplaceRows, SystemVersioning, TextKind
 from binspark.schema.definition import DefinedColumn, TableDefinition
 from binspark.schema.lineage import Lineage
 from binspark.schema.table import TableName
+from binspark.schema.text import WIDE_CHARSETS
 from binspark.values.charsets import charset_of
+from binspark.values.column import Column
 from binspark.wire.sql_modes import SqlMode
 
 _MOVING = "__binspark_moving"
@@ -105,9 +107,12 @@ def plan_alter(name: TableName, change: AlterTable, altered: AlteredTable, types
     is_strict = change.session.has_mode(SqlMode.STRICT_TRANS_TABLES) or change.session.has_mode(
         SqlMode.STRICT_ALL_TABLES
     )
+    is_converted = any(isinstance(step, ConvertCharset) for step in change.steps)
     for old_name, new_name in names:
         if not keeps_values(old[old_name], new[new_name], is_strict=is_strict):
             raise Resnapshot(f"the values of {new_name} may have changed with its type")
+        if is_converted and not _keeps_members(old[old_name].column, new[new_name].column):
+            raise Resnapshot(f"the members of {new_name} may be others in its new character set")
     return Pending(name, altered.after, names, _defaults(change, altered, types))
 
 
@@ -157,6 +162,20 @@ def keeps_values(old: DefinedColumn, new: DefinedColumn, *, is_strict: bool) -> 
     return (before.type, after.type) in _WIDER
 
 
+def _keeps_members(before: Column, after: Column) -> bool:
+    """Return whether CONVERT TO CHARACTER SET keeps the members of a column, and the values of its rows.
+
+    Servers may leave the bytes of members as they are, which then mean something else, and lose values by that.
+    """
+    if after.members is None or before.collation is None or after.collation is None:
+        return True
+    charsets = {charset_of(before.collation), charset_of(after.collation)}
+    if len(charsets) == 1 or charsets == _SAME_BYTES:
+        return True
+    return "".join(after.members).isascii() and not charsets & WIDE_CHARSETS.keys()
+
+
+_SAME_BYTES = {"utf8mb3", "utf8mb4"}
 _MAX_DIGITS = 38
 _WIDER = {(T.FLOAT, T.DOUBLE)}
 """Pairs of types of which the second has all values of the first, and the same text."""

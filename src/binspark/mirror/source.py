@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from binspark.columns.selection import Selection
 from binspark.files.sources import find_logs
-from binspark.files.storage.options import Storage
+from binspark.files.storage.options import Storage, with_default_keyring
 from binspark.mirror.identity import (
     Identified,
     logs_continue,
@@ -152,8 +152,9 @@ class ArchiveChanges:
         from binspark.spark.streaming.archive import ArchiveSource
 
         self.config = config
-        options = {name: str(value) for name, value in storage.options} if storage is not None else {}
-        self._options = SourceOptions(paths=paths, storage=options)
+        storage = with_default_keyring(storage)
+        options = {name: str(value) for name, value in storage.options}
+        self._options = SourceOptions(paths=paths, storage=options, keyring=storage.keyring)
         self._logs = ArchiveSource(self._options, patterns.concerns)
         self.start = self._logs.start
         self.head = self._logs.head

@@ -68,13 +68,13 @@ def _headline(contents: Contents, clock: Clock) -> Text:
     times = (contents.first_timestamp, contents.last_timestamp)
     span = " to ".join("?" if time is None else clock.text(time) for time in times)
     counts = f"{contents.events.count:,} events in {contents.transactions.count:,} transactions"
-    return Text(f"{counts}, {_size(contents.events.bytes)}, {span}\nwritten by {servers}")
+    return Text(f"{counts}, {size_text(contents.events.bytes)}, {span}\nwritten by {servers}")
 
 
 def _types_table(contents: Contents) -> Table:
     table = _table("event type", "events", "bytes")
     for name, tally in _by_size(contents.types):
-        table.add_row(name, f"{tally.count:,}", _size(tally.bytes))
+        table.add_row(name, f"{tally.count:,}", size_text(tally.bytes))
     return table
 
 
@@ -105,13 +105,13 @@ def _sum_of(tallies: Iterable[TableTally]) -> TableTally:
 
 def _table_cells(tally: TableTally, total: int) -> tuple[str, ...]:
     rows = f"{tally.rows:,}" + ("+" if tally.uncounted else "")
-    return rows, f"{tally.events:,}", _size(tally.bytes), f"{100 * tally.bytes / max(total, 1):.1f}%"
+    return rows, f"{tally.events:,}", size_text(tally.bytes), f"{100 * tally.bytes / max(total, 1):.1f}%"
 
 
 def _periods_table(periods: dict[int, Period], clock: Clock) -> Table:
     page = _table("from", "transactions", "rows", "bytes")
     for start, period in sorted(periods.items()):
-        cells = (f"{period.transactions:,}", f"{period.rows:,}", _size(period.bytes))
+        cells = (f"{period.transactions:,}", f"{period.rows:,}", size_text(period.bytes))
         page.add_row(clock.minute(start), *cells)
     return page
 
@@ -129,7 +129,7 @@ def _largest_table(contents: Contents) -> Table:
     table.columns[3].justify = "left"
     for transaction in contents.largest:
         position = f"{log_name(transaction.file)}:{transaction.start}"
-        table.add_row(transaction.gtid or "anonymous", position, _size(transaction.length), _what(transaction))
+        table.add_row(transaction.gtid or "anonymous", position, size_text(transaction.length), _what(transaction))
     return table
 
 
@@ -187,7 +187,7 @@ def _tally(tally: Tally) -> dict[str, int]:
     return {"count": tally.count, "bytes": tally.bytes}
 
 
-def _size(count: int) -> str:
+def size_text(count: int) -> str:
     """Return a number of bytes with a unit: `12.3 MB`."""
     for unit, factor in _UNITS.items():
         if count >= factor:

@@ -132,10 +132,11 @@ class LogChunk:
 
     @cached_property
     def transactions_end(self) -> int:
-        """The offset after the last transaction: events that follow it belong to none."""
+        """The offset after the last transaction, that of the chunk if it has none: events after it belong to none."""
         from binspark.replication.transaction_index import end_of_last_transaction
 
-        return end_of_last_transaction(self, int(self.transactions.starts[-1])) if len(self.transactions) else self.end
+        starts = self.transactions.starts
+        return end_of_last_transaction(self, int(starts[-1])) if len(starts) else self.offset
 
     def is_inside_transaction(self, offset: int) -> bool:
         """Return whether the transaction of the event before an offset continues there."""

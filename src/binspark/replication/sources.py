@@ -16,10 +16,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
+from binspark.encryption.sent import without_encryption
 from binspark.errors import DecodeError, Malformed
 from binspark.frames import EventCode, LogFormat
-from binspark.frames.checksum import ChecksumState, checksum_of
-from binspark.frames.format import CHECKSUM_LENGTH
+from binspark.frames.checksum import ChecksumState
 from binspark.kernels.packet_layout import ODD_CODES, PACKET_ROLES, Outcome
 from binspark.position import Position
 from binspark.replication.buffer import TransactionBuffer
@@ -41,7 +41,6 @@ from binspark.transactions.grammar import (
 
 _FIRST_SIZE = 1 << 20
 _ENOUGH_BYTES = 2 << 20
-_TYPE = 4
 _NOTHING = memoryview(b"")
 
 log = logging.getLogger("binspark.replication")
@@ -289,11 +288,7 @@ def _in_clear(event: StreamEvent) -> bytes:
     """
     if event.type_code != EventCode.START_ENCRYPTION:
         return event.data
-    ignored = bytearray(event.data)
-    ignored[_TYPE] = EventCode.IGNORABLE
-    if event.frame.format.checksum_length:
-        ignored[-CHECKSUM_LENGTH:] = checksum_of(bytes(ignored[:-CHECKSUM_LENGTH]))
-    return bytes(ignored)
+    return without_encryption(event.data, has_checksum=bool(event.frame.format.checksum_length))
 
 
 def _warn_of_incomplete(buffer: TransactionBuffer) -> None:

@@ -56,7 +56,7 @@ def alter_table(
     columns, new_names = _columns(table, change, collation)
     converts = any(isinstance(step, ConvertCharset) for step in change.steps)
     if converts and collation is not None:
-        columns = [convert_column(column, collation) for column in columns]
+        columns = [convert_column(column, collation, change.session) for column in columns]
     elif converts:
         raise NotUnderstood("CONVERT TO CHARACTER SET with a character set or collation that is not known")
     keys = _keys(table, change, new_names)

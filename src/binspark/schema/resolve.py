@@ -10,6 +10,8 @@ from binspark.schema.changes import ColumnSpec, CreateTable, TextKind
 from binspark.schema.collations import max_character_bytes
 from binspark.schema.definition import DefinedColumn, TableDefinition, named
 from binspark.schema.session import CharsetRequest, Session
+from binspark.schema.text import member_text
+from binspark.values.charsets import encode_text
 from binspark.values.column import BINARY_COLLATION, Column
 
 _MAX_VARCHAR_BYTES = 65535
@@ -63,17 +65,30 @@ def define_column(spec: ColumnSpec, table_collation: int | None, session: Sessio
     return _sized(DefinedColumn(column, kind.text, characters), spec.compressed)
 
 
-def convert_column(defined: DefinedColumn, collation: int) -> DefinedColumn:
-    """Return a column after CONVERT TO CHARACTER SET: a TEXT grows if its characters need more bytes."""
+def convert_column(defined: DefinedColumn, collation: int, session: Session) -> DefinedColumn:
+    """Return a column after CONVERT TO CHARACTER SET: a TEXT grows if its characters need more bytes.
+
+    MySQL does not convert the members of ENUM and SET: their bytes mean something else then.
+    """
     column = defined.column
     is_text = defined.text is not TextKind.NOT_TEXT or column.type in _CHOICES
     if not is_text or column.collation == BINARY_COLLATION:
         return defined
     compressed = column.type in _COMPRESSED.values()
     changed = replace(defined, column=replace(column, collation=collation))
+    if column.members is not None and column.collation is not None and not session.mariadb:
+        members = tuple(_reinterpreted(text, column.collation, collation) for text in column.members)
+        return replace(changed, column=replace(changed.column, members=members))
     if defined.text is TextKind.BLOB:
         return replace(changed, column=_converted_blob(column, collation))
     return _sized(changed, compressed) if defined.text is not TextKind.NOT_TEXT else changed
+
+
+def _reinterpreted(member: str, collation: int, new_collation: int) -> str:
+    try:
+        return member_text(encode_text(member, collation), new_collation, mariadb=False)
+    except UnicodeEncodeError:  # the statement that defined it was not in the character set that it claims
+        return member
 
 
 def blob_length_bytes(size: int) -> int:

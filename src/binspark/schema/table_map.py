@@ -125,7 +125,8 @@ def spread_metadata(table_map: TableMap, columns: list[Column], *, mariadb: bool
         if column.type not in CHARACTER_TYPES | MEMBER_TYPES:
             known.pop("collation", None)
         if "members" in known:
-            known["members"] = tuple(member_text(raw, known.get("collation")) for raw in known["members"])
+            collation = known.get("collation")
+            known["members"] = tuple(member_text(raw, collation, mariadb=mariadb) for raw in known["members"])
     return fields
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from binspark.errors import Malformed, Unsupported
-from binspark.values.charsets import decode_text
+from binspark.errors import Unsupported
+from binspark.values.charsets import charset_of, decode_text
 from binspark.values.column import BINARY_COLLATION
 
 _FIRST_WORD = re.compile(r"\s*(CREATE|ALTER|DROP|RENAME|TRUNCATE)\b", re.IGNORECASE)
@@ -13,14 +13,28 @@ _COMMENT = re.compile(r"\s*(?:/\*M?!\d*|/\*(?:[^*]++|\*(?!/))*+\*/|#[^\n]*\n|--\
 _UNFINISHED_COMMENT = re.compile(r"\s*(?:/\*|#|--\s)")
 
 
-def member_text(raw: bytes, collation: int | None) -> str:
-    """Decode a member; as UTF-8 if the column is binary or its collation is not known."""
-    try:
-        if collation is None or collation == BINARY_COLLATION:
-            return raw.decode("utf-8", "backslashreplace")
-        return decode_text(raw, collation)
-    except UnicodeDecodeError as error:
-        raise Malformed(f"member {raw!r} of an ENUM or SET is not valid {error.encoding}: {error.reason}") from None
+def member_text(raw: bytes, collation: int | None, *, mariadb: bool) -> str:
+    """Decode a member; as UTF-8 if the column is binary or its collation is not known.
+
+    Servers may leave the bytes of members as they are when the character set becomes another, and then show what they
+    mean in it: a question mark for what is no character; on MariaDB also for a part of one at the end.
+    """
+    if collation is None or collation == BINARY_COLLATION:
+        return raw.decode("utf-8", "backslashreplace")
+    unit = WIDE_CHARSETS.get(charset_of(collation), 1)
+    rest = len(raw) % unit
+    text, raw = "", raw[: len(raw) - rest]
+    while raw:
+        try:
+            text, raw = text + decode_text(raw, collation), b""
+        except UnicodeDecodeError as error:
+            text += f"{decode_text(raw[: error.start], collation)}?"
+            raw = raw[max(error.end, error.start + unit) :]
+    return f"{text}?" if rest and mariadb else text
+
+
+WIDE_CHARSETS = {"ucs2": 2, "utf16": 2, "utf16le": 2, "utf32": 4}
+"""How many bytes a character has at least, where that is more than one."""
 
 
 def statement_text(raw: bytes, collation: int | None) -> str:

@@ -7,16 +7,21 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, TABLE, SelectionOption, make_selection
 from binspark.columns.selection import Selection
 from binspark.errors import OptionError
+from binspark.files.keyring_file import keyring_storage
 from binspark.files.splits import DEFAULT_SPLIT_BYTES
 from binspark.files.storage import Storage
 from binspark.options import values
+from binspark.options.keyring import KEYRING_OPTIONS
 from binspark.options.option import Option, OptionTable, Surface, renamed
 from binspark.options.server import SERVER_OPTIONS, STREAM_OPTIONS, ServerOption
+
+if TYPE_CHECKING:
+    from binspark.encryption.keyring import Keyring
 
 STORAGE_PREFIX = "fs."
 _SPARK = frozenset({Surface.SPARK})
@@ -116,6 +121,8 @@ class SourceOptions:
     missing_columns: MissingColumns = MissingColumns.ERROR
     dropped_columns: DroppedColumns = DroppedColumns.OMIT
     schema_file: str | None = None
+    keyring: str | Keyring | None = None
+    keyring_password_file: str | None = None
     max_split_bytes: int = DEFAULT_SPLIT_BYTES
     expand_payloads: bool = True
     starting_offsets: str | None = None
@@ -138,8 +145,13 @@ class SourceOptions:
 
     @property
     def file_storage(self) -> Storage | None:
-        """How to reach the file system of the paths; None if no option says it."""
-        return Storage.of(self.storage) if self.storage else None
+        """How to reach the file system of the paths, and the keys of encrypted logs; None if no option says it.
+
+        The keyring is read here, on the driver, and for each batch of a stream again: the server may have added a key.
+        Tasks get the keys with the logs that they read, so that executors need no keyring file.
+        """
+        storage = Storage.of(self.storage) if self.storage else None
+        return keyring_storage(self.keyring, self.keyring_password_file, storage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +228,7 @@ SPARK_OPTIONS = (
         help="Whether a typed table also has the columns that were dropped, after its own.",
     ),
     SparkOption(name="schema_file", parse=values.text, help=SCHEMA_FILE.help),
+    *(SparkOption(name=option.name, parse=option.parse, help=option.help) for option in KEYRING_OPTIONS),
     SparkOption(
         name="max_split_bytes", parse=values.size, default="64m",
         help="The size of the part of a log that one task reads.",

@@ -13,6 +13,7 @@ from binspark.values.column import BINARY_COLLATION, Column
 from binspark.values.options import Undecodable, ValueOptions
 
 _TEXT_OR_BLOB = frozenset((ColumnType.TINY_BLOB, ColumnType.BLOB, ColumnType.MEDIUM_BLOB, ColumnType.LONG_BLOB))
+_ADVICE = " (--undecodable replace or binary accepts such text)"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _WINDOW = 256
 _MAX_CHARACTER_BYTES = 8
@@ -32,7 +33,7 @@ def text_or_policy(raw: bytes, column: Column, options: ValueOptions, offset: in
     except UnicodeDecodeError as error:
         if column.collation is None and column.type in _TEXT_OR_BLOB and options.undecodable is Undecodable.ERROR:
             return raw
-        reason = f"text is not valid {error.encoding} at byte {error.start}: {error.reason}"
+        reason = f"text is not valid {error.encoding} at byte {error.start}: {error.reason}{_ADVICE}"
     match options.undecodable:
         case Undecodable.BINARY:
             return raw

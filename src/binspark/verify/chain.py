@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from binspark.errors import SourceError
+from binspark.errors import DecodeError, SourceError
 from binspark.files.sources import LogSource, OnePath, Paths, files_in, find_logs, log_order
 from binspark.frames import Family
 from binspark.frames.format import version_numbers
@@ -46,7 +46,7 @@ def _pays_in_bulk(chains: list[list[ChainFile]]) -> bool | None:
     """Return whether the size of all files is worth it; None if it is not known before they are opened."""
     try:
         return pays_in_bulk(sum(file.source.size() for chain in chains for file in chain if not file.missing))
-    except SourceError:
+    except (SourceError, DecodeError):
         return None
 
 

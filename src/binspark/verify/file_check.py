@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from binspark.errors import DecodeError, SourceError
+from binspark.errors import DecodeError, Encrypted, SourceError
 from binspark.files.frame_scan import Hole, open_seekable
 from binspark.files.sources import LogSource
 from binspark.files.storage.store import LogFile
@@ -96,6 +96,9 @@ class FileCheck:
                 self.tail_lost = True
                 return
             self._read()
+        except Encrypted as error:
+            self.findings.error(Code.ENCRYPTED, error.message)
+            self.tail_lost = True
         except (SourceError, DecodeError) as error:  # of a decompressor: what it gives cannot be decoded further
             self._unreadable(error.message)
         except OSError as error:

@@ -71,7 +71,7 @@ ADVICE: dict[Code, str] = {
     Code.NOT_A_LOG: "This is not a binary log, or its beginning is lost. Copy the file again.",
     Code.BAD_MAGIC: "The first four bytes are damaged; the rest can be read. Copy the file again.",
     Code.BAD_FORMAT: "The format description of the log is damaged. Copy the file again.",
-    Code.ENCRYPTED: "Fetch the log from the server, which decrypts it: mysqlbinlog --read-from-remote-server --raw.",
+    Code.ENCRYPTED: "Verify again with the keyring file of the server that wrote the log: --keyring FILE.",
     Code.TRUNCATED: "Copy the file again; or, if the server crashed here, cut the file to the size given.",
     Code.HOLE: "These bytes are not events; the transactions in them are lost. Copy the file again.",
     Code.UNREADABLE_TAIL: "Nothing after this position can be read. Copy the file again, or cut it to this position.",

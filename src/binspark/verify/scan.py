@@ -66,8 +66,6 @@ class LogScan:
             return code, f"{size} bytes ({hole.start} to {hole.end}) cannot be read: {message}"
         if hole.cause is Cause.TRUNCATED and hole.start > FIRST_EVENT_OFFSET:
             message = f"{message}; cut to {hole.start} bytes, the log ends with a complete event"
-        elif hole.cause is Cause.ENCRYPTED and hole.start > 0:
-            message = f"{message} and cannot be verified"
         return _CODES[hole.cause], message
 
     def _report(self, code: Code, message: str, offset: int, event: str | None = None) -> None:

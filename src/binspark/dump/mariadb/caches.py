@@ -9,6 +9,7 @@ from __future__ import annotations
 from binspark.dump.mariadb.heading import base64_lines
 from binspark.dump.mariadb.session import END
 from binspark.dump.output import Output
+from binspark.dump.text_buffer import TextBuffer
 
 _BEGIN, _FINISH = b"\nBINLOG '\n", b"'" + END
 _MAX_ENCODED = 0xFFFFFFFF // 4
@@ -21,12 +22,15 @@ class StatementCaches:
     def __init__(self, output: Output) -> None:
         self._output = output
         self.head: list[bytes] = []
-        self._body: list[bytes] = []
-        self.tail: list[bytes] = []
+        self._body = TextBuffer()
+        self._body_size = 0
+        self.tail = TextBuffer()
 
     def add_event(self, data: bytes) -> None:
         """Add an event to the BINLOG statement."""
-        self._body.append(base64_lines(data))
+        text = base64_lines(data)
+        self._body_size += len(text)
+        self._body.write(text)
 
     def write_alone(self, text: bytes) -> None:
         """Write an event that is not part of the statement; headings that wait are dropped."""
@@ -41,25 +45,47 @@ class StatementCaches:
     def flush(self, *, wrapped: bool) -> None:
         """Write everything; events as a BINLOG statement if `wrapped`."""
         self.flush_head()
-        body, self._body = self._body, []
         if wrapped:
-            self._write_statement(b"".join(body))
+            self._write_statement()
         else:
-            self._output.write(b"".join(body))
-        self._output.write(b"".join(self.tail))
-        self.tail.clear()
+            self._body.flush_to(self._output)
+        self._body_size = 0
+        self.tail.flush_to(self._output)
 
-    def end_skipped(self) -> None:
-        """Write everything at the end of a statement whose last event is not printed."""
-        if self._body:
-            self._body.append(_FINISH)
-        self.flush(wrapped=False)
+    def end_skipped(self, *, wrapped: bool) -> None:
+        """Write everything at the end of a statement whose last event is not printed.
 
-    def _write_statement(self, body: bytes) -> None:
-        if _OVERHEAD + len(body) <= _MAX_ENCODED:
-            self._output.write(_BEGIN + body + _FINISH)
+        Unless `wrapped`, events are written as the tool does it then, without the beginning of a BINLOG statement.
+        """
+        if self._body and not wrapped:
+            self._body.write(_FINISH)
+        self.flush(wrapped=wrapped and bool(self._body))
+
+    def _write_statement(self) -> None:
+        write, middle = self._output.write, self._body_size // 2 + 1
+        if _OVERHEAD + self._body_size <= _MAX_ENCODED:
+            write(_BEGIN)
+            self._body.flush_to(self._output)
+            write(_FINISH)
             return
-        middle = len(body) // 2 + 1
-        self._output.write(b"\nSET @binlog_fragment_0 ='\n%b\n'%b" % (body[:middle], END[:-1]))
-        self._output.write(b"\nSET @binlog_fragment_1 ='\n%b%b" % (body[middle:], _FINISH))
-        self._output.write(b"BINLOG @binlog_fragment_0, @binlog_fragment_1%b" % END)
+        write(b"\nSET @binlog_fragment_0 ='\n")
+        self._body.flush_to(_Inserting(self._output, middle, b"\n'%b\nSET @binlog_fragment_1 ='\n" % END[:-1]))
+        write(_FINISH)
+        write(b"BINLOG @binlog_fragment_0, @binlog_fragment_1%b" % END)
+
+
+class _Inserting:
+    """Writes to an output, with a text inserted after a number of bytes."""
+
+    def __init__(self, output: Output, before: int, inserted: bytes) -> None:
+        self._output = output
+        self._before = before
+        self._inserted = inserted
+
+    def write(self, text: bytes) -> None:
+        """Append bytes."""
+        if self._inserted and len(text) >= self._before:
+            self._output.write(text[: self._before] + self._inserted)
+            text, self._inserted = text[self._before :], b""
+        self._before -= len(text)
+        self._output.write(text)

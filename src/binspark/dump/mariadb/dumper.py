@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from binspark.dump.clock import Clock
 from binspark.dump.dumper import Warn
 from binspark.dump.mariadb.gtid_filter import GtidFilter, GtidOrder
-from binspark.dump.mariadb.heading import Clock
 from binspark.dump.mariadb.load_files import LoadFiles
 from binspark.dump.mariadb.printer import LogPrinter, check_printable
 from binspark.dump.mariadb.reader import LogReader
 from binspark.dump.output import Output
 from binspark.dump.settings import Base64Output, DumpSettings
 from binspark.errors import BinlogError, DecodeError, OptionError
-from binspark.event import Event, EventDecoder, GtidList
+from binspark.event import Event, EventDecoder, GtidList, Query
 from binspark.files.sources import LogSource
 from binspark.frames import EventCode, Frame, HeaderFlag
 from binspark.gtid import MariadbGtid
 
 _DESCRIPTION, _ROTATE = EventCode.FORMAT_DESCRIPTION, EventCode.ROTATE
 _MANY = 3
+_MICROSECONDS = 1_000_000
+
+
+_OF_MYSQL = ("skip_gtids", "idempotent", "require_row_format")
 
 
 class _Stop(Exception):
@@ -30,6 +34,9 @@ class MariadbDumper:
     def __init__(self, settings: DumpSettings, output: Output, warn: Warn) -> None:
         if settings.mariadb.flashback:
             raise OptionError("is not supported", option="--flashback")
+        for name in _OF_MYSQL:
+            if getattr(settings, name):
+                raise OptionError("is for MySQL's logs; mariadb-binlog has no such option", option=name)
         self._settings = settings
         self._output = output
         self._warn = warn
@@ -95,6 +102,7 @@ class MariadbDumper:
     def _dump_events(self, source: LogSource, printer: LogPrinter) -> None:
         decoder = EventDecoder(source.name)
         is_active = True
+        held: Event | None = None
         reader = LogReader(source, verifies_checksums=self._settings.verify_binlog_checksum)
         for frame in reader.frames():
             if frame.offset < source.start and not self._shows_base64:
@@ -102,8 +110,19 @@ class MariadbDumper:
             event = self._decoded(decoder, frame)
             if event is not None:
                 is_active = self._takes_gtids(event, is_active)
-            if is_active:
+                if held is not None:
+                    is_active = self._settings.selection.wants_thread(_thread_of(event))
+                    if is_active:
+                        self._dump_event(source, held.frame, held, printer)
+                    held = None
+            if is_active and event is not None and self._waits_for_thread(event):
+                held = event
+            elif is_active:
                 self._dump_event(source, frame, event, printer)
+
+    def _waits_for_thread(self, event: Event) -> bool:
+        """Return whether the next event decides if a transaction is dumped, because it names the connection."""
+        return self._settings.selection.thread_id is not None and event.type_code == EventCode.MARIADB_GTID
 
     def _decoded(self, decoder: EventDecoder, frame: Frame) -> Event | None:
         """Return an event; None if it cannot be read, and that is not an error."""
@@ -152,18 +171,24 @@ class MariadbDumper:
         if code != EventCode.MARIADB_GTID:
             return is_active
         gtid = event.body.gtid(event.header.server_id)
+        selection = self._settings.selection
+        is_active = selection.wants_gtid(gtid) and selection.wants_commit(event.header.timestamp * _MICROSECONDS)
         if self._filter.is_given:
             if self._filter.has_finished:
                 raise _Stop
             excluded = self._filter.excludes(gtid)
             if self._filter.filters_groups:
-                is_active = not excluded
+                is_active = is_active and not excluded
         if self._order is not None and is_active:
             if not self._settings.mariadb.gtid_strict_mode and self._settings.verbose < _MANY:
                 self._order = None
             else:
                 _record(self._order, event, gtid)
         return is_active
+
+
+def _thread_of(event: Event) -> int | None:
+    return event.body.thread_id if isinstance(event.body, Query) else None
 
 
 def _record(order: GtidOrder, event: Event, gtid: MariadbGtid) -> None:

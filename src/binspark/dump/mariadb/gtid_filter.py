@@ -104,8 +104,6 @@ class GtidFilter:
         own = settings.mariadb
         starts = [gtid for gtid in own.start_gtids if gtid.sequence]
         stops = list(own.stop_gtids)
-        _refuse_repeated(starts, _START)
-        _refuse_repeated(stops, _STOP)
         if own.gtid_strict_mode:
             _refuse_reversed(starts, stops)
         self.starts, self.stops = starts, stops
@@ -211,14 +209,6 @@ class GtidOrder:
                     f"({gtid}) is not in the logs: those of domain {gtid.domain} begin after {audit.start}",
                     option=_STOP,
                 )
-
-
-def _refuse_repeated(gtids: Sequence[MariadbGtid], option: str) -> None:
-    known: dict[int, MariadbGtid] = {}
-    for gtid in gtids:
-        if gtid.domain in known:
-            raise OptionError(f"names domain {gtid.domain} twice: {known[gtid.domain]} and {gtid}", option=option)
-        known[gtid.domain] = gtid
 
 
 def _refuse_reversed(starts: Sequence[MariadbGtid], stops: Sequence[MariadbGtid]) -> None:

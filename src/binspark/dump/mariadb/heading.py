@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from binascii import b2a_base64
-from datetime import datetime, tzinfo
 
+from binspark.dump.clock import Clock
 from binspark.frames import Frame
 from binspark.frames.header import HEADER_LENGTH
 
@@ -17,23 +17,6 @@ _HALF = _HEX_BYTES // 2
 _COLUMNS = b"#           |Timestamp   |Type |Master ID   |Size        |Master Pos  |Flags\n"
 
 
-class Clock:
-    """Writes times as `#YYMMDD hh:mm:ss`. Events of the same second follow each other, so the last one is kept."""
-
-    def __init__(self, zone: tzinfo) -> None:
-        self._zone = zone
-        self._seconds = -1
-        self._text = b""
-
-    def text(self, seconds: int) -> bytes:
-        """Return the text of a time in seconds since 1970."""
-        if seconds != self._seconds:
-            time = datetime.fromtimestamp(seconds, self._zone)
-            self._seconds = seconds
-            self._text = f"{time:%y%m%d} {time.hour:2d}:{time:%M:%S}".encode()
-        return self._text
-
-
 class Headings:
     """Writes the first line of events, up to what is specific to their types."""
 
@@ -44,7 +27,7 @@ class Headings:
     def text(self, frame: Frame, data: bytes | None = None, offset: int | None = None) -> bytes:
         """Return the heading of an event; `data` and `offset` are for its bytes, if not those of the log."""
         header = frame.header
-        time = self._clock.text(header.timestamp)
+        time = self._clock.short(header.timestamp)
         heading = b"#%b server id %d  end_log_pos %d " % (time, header.server_id, header.next_position)
         if frame.format.checksum_length:
             heading += b"CRC32 0x%08x " % int.from_bytes(frame.data[-4:], "little")

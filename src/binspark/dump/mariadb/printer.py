@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from binspark.dump.clock import Clock
 from binspark.dump.mariadb.caches import StatementCaches
-from binspark.dump.mariadb.heading import Clock, Headings, base64_lines, identifier
+from binspark.dump.mariadb.heading import Headings, base64_lines, identifier
 from binspark.dump.mariadb.load_files import LoadFiles
 from binspark.dump.mariadb.plain_events import PLAIN, encryption_text, ignorable_text
 from binspark.dump.mariadb.rewriting import renamed_database, uncompressed_rows
@@ -13,6 +14,7 @@ from binspark.dump.mariadb.rows import TableForm
 from binspark.dump.mariadb.session import END, Session, is_transaction_keyword
 from binspark.dump.mariadb.table_metadata import table_metadata
 from binspark.dump.output import Output
+from binspark.dump.selected import SelectedTables
 from binspark.dump.settings import Base64Output, DumpSettings
 from binspark.errors import Malformed, Unsupported
 from binspark.event import (
@@ -64,6 +66,7 @@ class LogPrinter:
         self._rewrites = {old.encode(): new.encode() for old, new in settings.rewrite_db}
         self._database = None if settings.database is None else settings.database.encode()
         self._table = None if own.table is None else own.table.encode()
+        self._selected = SelectedTables(settings.selection)
         self._tables: dict[int, TableForm] = {}
         self._ignored: set[int] = set()
         self._annotation: Event | None = None
@@ -112,7 +115,7 @@ class LogPrinter:
         header = event.header
         parts = []
         if not self._short:
-            created = self._clock.text(header.timestamp)
+            created = self._clock.short(header.timestamp)
             version = body.server_version.encode(errors="surrogateescape")
             parts = [
                 self._headings.text(event.frame),
@@ -159,7 +162,7 @@ class LogPrinter:
         suppress_use = bool(event.header.flags & HeaderFlag.SUPPRESS_USE)
         if is_transaction_keyword(body.query, in_xa=self._session.in_xa):
             suppress_use = True
-        elif self._skips_database(database):
+        elif self._skips_database(database) or not self._selected.wants_statement(body.query, body.schema):
             return
         self._print_use(database, suppress_use=suppress_use)
         self._print_skip_replication(event.frame)
@@ -250,7 +253,8 @@ class LogPrinter:
         body: TableMap = event.body
         database = body.schema.encode(errors="surrogateescape")
         table = body.table.encode(errors="surrogateescape")
-        if self._skips_database(database) or (self._table is not None and table != self._table):
+        is_other = self._skips_database(database) or (self._table is not None and table != self._table)
+        if is_other or not self._selected.wants_table(body.schema, body.table):
             self._ignored.add(body.table_id)
             return
         self._print_annotation(event.offset)
@@ -281,13 +285,14 @@ class LogPrinter:
         body: Rows = event.body
         if not self._in_rows:
             self._in_rows, self._row_count = True, 0
-        is_ignored, ends = body.table_id in self._ignored, body.ends_statement
+        is_ignored = body.table_id in self._ignored or not self._selected.wants_operation(body.operation)
+        ends = body.ends_statement
         if ends:
             self._in_rows = False
             self._ignored.clear()
             self._annotation = None
             if is_ignored:
-                self._caches.end_skipped()
+                self._caches.end_skipped(wrapped=self._encodes_rows and not self._selected.selects_all)
         if is_ignored:
             return
         self._check_format_printed(event)
@@ -314,14 +319,14 @@ class LogPrinter:
         table = self._tables.get(body.table_id)
         if table is None:
             if self._verbose:
-                caches.tail.append(b"### Row event for unknown table #%d" % body.table_id)
+                caches.tail.write(b"### Row event for unknown table #%d" % body.table_id)
             return
         if not self._verbose:
             if self._counts_rows:
                 self._row_count += table.count_rows(body)
             return
         printed = table.print_rows(body, self._verbose)
-        caches.tail.append(printed.text)
+        caches.tail.write(printed.text)
         self._row_count += printed.count
         if printed.problem:
             raise Malformed(printed.problem, event.position)

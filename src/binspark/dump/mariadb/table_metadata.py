@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from binspark.dump.mariadb.collations import character_width, charset_name, collation_name
 from binspark.event import TableMap
 from binspark.event.column_types import ColumnType as T
+from binspark.event.column_types import type_metadata
 from binspark.event.table_metadata import DefaultCharset, MetadataKind
 
 _BINARY = 63
@@ -65,12 +66,19 @@ def _collations(default: DefaultCharset | None, listed: tuple[int, ...] | None) 
 
 
 def _columns(table_map: TableMap) -> bytes:
+    """Return the columns. The tool does not skip the metadata of types that it does not know, nor does this."""
     optional = _Optional(table_map)
     text = b"# Columns("
     last = table_map.column_count - 1
-    for index, (code, metadata) in enumerate(zip(table_map.column_types, table_map.column_metadata, strict=True)):
-        if code == T.STRING and metadata & 0xFF in _CHOICES:
-            code = metadata & 0xFF
+    metadata_bytes = b"".join(
+        number.to_bytes(type_metadata(code).length, "little")
+        for code, number in zip(table_map.column_types, table_map.column_metadata, strict=True)
+    )
+    for index, code in enumerate(table_map.column_types):
+        if code == T.STRING and metadata_bytes[:1] and metadata_bytes[0] in _CHOICES:
+            code = metadata_bytes[0]
+        length = type_metadata(code).length if code in _WITH_METADATA else 0
+        metadata, metadata_bytes = int.from_bytes(metadata_bytes[:length], "little"), metadata_bytes[length:]
         column = _column(optional, code, metadata, nullable=table_map.nullable[index])
         text += column
         if index != last and not column.endswith(_invalid(code)):
@@ -135,6 +143,11 @@ _BY_METADATA: dict[int, Callable[[int], bytes]] = {
     T.DATETIME2: _with_digits(b"DATETIME"),
     T.TIME2: _with_digits(b"TIME"),
 }
+
+
+_WITH_METADATA = frozenset(
+    {*_BY_METADATA, *_CHOICES, T.FLOAT, T.DOUBLE, T.BLOB, T.VARCHAR, T.VAR_STRING, T.STRING, T.GEOMETRY}
+)
 
 
 def _type_name(code: int, metadata: int, width: int, geometry: int) -> bytes:

@@ -25,6 +25,7 @@ from binspark.mirror.snapshot.select import table_name
 from binspark.mirror.source import TablePatterns
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.target import Target, TargetTable
+from binspark.mirror.version_table import is_versions_name
 from binspark.replication.find import end_of_log
 from binspark.schema.table import TableName
 from binspark.server.config import ConnectionConfig
@@ -57,7 +58,7 @@ def check(
     """
     found: list[TableReport] = []
     for name in target.tables():
-        if tables.wants(name) and name != HISTORY:
+        if tables.wants(name) and name != HISTORY and not _has_versions(target, name):
             report = TableReport(name)
             found.append(report)
             try:
@@ -65,6 +66,13 @@ def check(
             except (SchemaError, Server) as error:
                 report.problem = str(error)
     return CheckReport(tuple(found))
+
+
+def _has_versions(target: Target, name: TableName) -> bool:
+    """Return whether a table has the versions of another's rows: the source has no such table."""
+    table = target.table(name) if is_versions_name(name) else None
+    state = None if table is None else table.read().state
+    return state is not None and state.has_versions
 
 
 class _TableCheck:

@@ -36,7 +36,8 @@ class BacklogEntry:
 
     begin         the offset of its first byte
     boundaries    the offsets where a batch may end: after each of its transactions, and what follows it outside of them
-    last_end      the offset after the last of its transactions, without what follows it
+    first_start   the offset where the first of its transactions begins
+    last_end      the offset after the last of them, without what follows it
     times         when each of its transactions began, in seconds since 1970
     end           the position after all of them
     positions     gives the position after each of them
@@ -47,6 +48,7 @@ class BacklogEntry:
 
     begin: int
     boundaries: Offsets
+    first_start: int
     last_end: int
     times: Times
     end: BinlogPosition
@@ -62,13 +64,13 @@ class BacklogEntry:
         if not chunk.data or not (chunk.event is None or (by_file and end.by_file)):
             times = np.array([chunk.timestamp], dtype=np.uint32)
             boundary = np.array([chunk.end], dtype=np.int64)
-            return cls(chunk.end, boundary, chunk.end, times, end, None, False, False, None)
+            return cls(chunk.end, boundary, chunk.end, chunk.end, times, end, None, False, False, None)
         index = chunk.transactions
         kept = chunk if len(chunk.data) <= MAX_CARRIED_BYTES else None
         boundaries = np.append(index.starts[1:], chunk.end)
         times = _times_at(chunk, index.starts)
-        last_end = chunk.transactions_end
-        return cls(chunk.offset, boundaries, last_end, times, end, chunk.positions, len(index) > 0, True, kept)
+        first, last = int(index.starts[0]) if len(index) else chunk.offset, chunk.transactions_end
+        return cls(chunk.offset, boundaries, first, last, times, end, chunk.positions, len(index) > 0, True, kept)
 
     @property
     def way(self) -> tuple[str, bool]:
@@ -199,19 +201,21 @@ class BatchBoundaries:
         return _leading(self.entry.boundaries[self.first :] <= target.offset)
 
     def target_after(self, count: int, target: BinlogPosition | None) -> BinlogPosition | None:
-        """Return a target as a position here, if it is after one transaction more than the first `count`.
+        """Return a target as a position here, if it is before the boundary after the first `count`, in no transaction.
 
-        It is before their boundary then: between them are events that belong to no transaction, which the server wrote
-        after it had reported the target as its position.
+        Events that belong to none are around it then, such as those at the beginning of a file, or what the server
+        wrote after it had reported the target as its position.
         """
-        entry, number = self.entry, self.first + count + 1
-        if target is None or not entry.transactions or number > len(entry.boundaries):
+        entry, number = self.entry, self.first + count
+        if target is None or number == len(entry.boundaries) or not entry.is_in_file(target):
             return None
-        before = entry.boundaries[number - 2] if number > 1 else entry.begin
-        if not (entry.is_in_file(target) and max(before, self.begin) < target.offset < entry.boundaries[number - 1]):
+        before = entry.boundaries[number - 1] if number else entry.begin
+        if not max(before, self.begin) < target.offset < entry.boundaries[number]:
             return None
-        after = entry.position_after(number)
-        is_in_rest = number == len(entry.boundaries) and target.offset >= entry.last_end
+        if target.offset <= entry.first_start:
+            return replace(entry.position_after(0), offset=target.offset)
+        after = entry.position_after(number + 1)
+        is_in_rest = number + 1 == len(entry.boundaries) and target.offset >= entry.last_end
         is_same = after.gtids is not None and after.gtids == target.gtids
         return replace(after, offset=target.offset) if is_in_rest or is_same else None
 

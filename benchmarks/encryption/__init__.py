@@ -1,0 +1,1 @@
+"""How fast encrypted logs are read."""

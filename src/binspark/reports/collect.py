@@ -1,0 +1,213 @@
+"""All numbers of a report, read from one or more logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from binspark.columns.arena import ReadInto
+from binspark.columns.bulk_contents import BulkContents
+from binspark.columns.log_scan import Numbers
+from binspark.columns.metadata import Metadata
+from binspark.columns.reader import BatchReader
+from binspark.columns.row_counts import count_rows
+from binspark.columns.selection import Operations, Selection
+from binspark.columns.transaction_batch import ClosedTransactions
+from binspark.errors import BinlogError
+from binspark.files.batches import source_batches
+from binspark.files.contents import can_count_in_bulk, count_contents
+from binspark.files.read import source_events
+from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.gtid import GtidSet
+from binspark.kernels import cache
+from binspark.reports.activity import Activity
+from binspark.reports.durations import Durations
+from binspark.reports.hints import Evidence
+from binspark.reports.hot_rows import HotRows
+from binspark.reports.numbers import GtidGap, Histogram, ReportNumbers, Series
+from binspark.reports.result import Report
+from binspark.reports.timeline import Timeline
+from binspark.schema.history import SchemaHistory
+from binspark.transactions.contents import Contents, ContentsReader
+from binspark.transactions.transaction import Transaction
+from binspark.verify import Code, verify_logs
+from binspark.verify.report import Report as Verification
+
+_MAX_SHOWN_TABLES = 8
+_MAX_HOT_ROWS = 20
+_ALL_OTHERS = "all others"
+_KEYS = Selection(
+    columns=(), operations=Operations.UPDATE | Operations.DELETE, metadata_columns=frozenset({Metadata.KEY})
+)
+OnStep = Callable[[str], None]
+
+
+def report(paths: Paths) -> Report:
+    """Return what one or more logs contain, over time, and what is wrong with them.
+
+    >>> binspark.report("binlog.*").write_html("report.html")  # doctest: +SKIP
+    """
+    cache.enable()
+    return collect_report(find_logs(paths))
+
+
+def collect_report(sources: Sequence[LogSource], on_step: OnStep = lambda _step: None) -> Report:
+    """Return the report of logs; `on_step` is called with what is done next. Damage is a finding, not an error."""
+    contents, activity, durations = _count(sources, on_step)
+    activity.finish()
+    hot_rows, evidence = HotRows(), Evidence()
+    reader = BatchReader(_KEYS, SchemaHistory())
+    for source in sources:
+        on_step(f"rows of {source.name}")
+        try:
+            for batch in source_batches(source, reader, on_damage=lambda _damage: None):
+                hot_rows.add(batch)
+                evidence.add(batch)
+        except BinlogError:
+            continue  # verify reports it
+    on_step("verifying")
+    verification = verify_logs(sources)
+    evidence.statements, evidence.anonymous = activity.statements, activity.anonymous
+    evidence.is_mariadb = any("mariadb" in version.lower() for version in contents.servers)
+    evidence.without_checksums = any(finding.code is Code.NO_CHECKSUMS for finding in verification.findings)
+    gtids = _gtids(verification)
+    tables, operations = _by_table(activity), _by_operation(activity)
+    numbers = ReportNumbers(
+        files=tuple(source.name for source in sources),
+        contents=contents,
+        writes=_series(activity.transactions, ("transactions", "bytes")),
+        rows=tables,
+        operations=operations,
+        sizes=_histogram(activity.sizes, [1 << power for power in range(len(activity.sizes))]),
+        durations=_histogram(durations.histogram, [0, *(1 << power for power in range(len(durations.histogram) - 1))]),
+        longest=tuple(activity.longest),
+        hot_rows=tuple(hot_rows.hottest(_MAX_HOT_ROWS)),
+        parallelism=_parallelism(activity.parallelism),
+        gtids=str(gtids) if gtids else "",
+        gtid_gaps=tuple(_gaps(gtids)) if gtids else (),
+        schema_changes=tuple(activity.schema_changes),
+        schema_change_count=activity.schema_change_count,
+        verification=verification,
+        hints=tuple(evidence.hints()),
+    )
+    return Report(numbers)
+
+
+class _ReportContents(BulkContents):
+    """Counts contents, and everything else that a report has of events and transactions."""
+
+    def __init__(self, activity: Activity, durations: Durations) -> None:
+        super().__init__()
+        self._activity = activity
+        self._durations = durations
+
+    def count_events(self, numbers: Numbers) -> None:
+        self._durations.add(numbers)
+        super().count_events(numbers)
+
+    def read_transactions(self, read_into: ReadInto, file: str) -> None:
+        self._activity.begin_file(self._durations.end_file())
+        super().read_transactions(read_into, file)
+
+    def batches(self, closed: ClosedTransactions) -> Iterator[pa.RecordBatch]:
+        self._activity.add(closed)
+        return super().batches(closed)
+
+
+def _count(sources: Sequence[LogSource], on_step: OnStep) -> tuple[Contents, Activity, Durations]:
+    activity, durations = Activity(), Durations()
+    if not all(map(can_count_in_bulk, sources)):
+        return _count_by_event(sources, activity, on_step), activity, durations
+    counter = _ReportContents(activity, durations)
+    for source in sources:
+        on_step(f"transactions of {source.name}")
+        try:
+            count_contents(source, counter)
+        except BinlogError:
+            continue  # verify reports it
+    return counter.finish(), activity, durations
+
+
+def _count_by_event(sources: Sequence[LogSource], activity: Activity, on_step: OnStep) -> Contents:
+    """Count logs that kernels do not read twice: of old versions, or from a pipe. They have no durations."""
+
+    def wants(transaction: Transaction) -> bool:
+        activity.add_transaction(transaction)
+        return True
+
+    counter = ContentsReader(wants, count_rows=count_rows)
+    for source in sources:
+        on_step(f"events of {source.name}")
+        try:
+            for event in source_events(source):
+                counter.feed(event)
+        except BinlogError:
+            pass  # verify reports it
+        counter.end_file()
+    return counter.finish()
+
+
+def _by_table(activity: Activity) -> Series:
+    rows = activity.rows
+    totals: dict[str, int] = {}
+    for table, operation in rows.keys:
+        totals[table] = totals.get(table, 0) + rows.total((table, operation))
+    names = sorted(totals, key=lambda name: (-totals[name], name))
+    shown, others = names[:_MAX_SHOWN_TABLES], names[_MAX_SHOWN_TABLES:]
+    values = {name: _summed(rows, [key for key in rows.keys if key[0] == name]) for name in shown}
+    if others:
+        hidden = set(others)
+        values[_ALL_OTHERS] = _summed(rows, [key for key in rows.keys if key[0] in hidden])
+    return Series(rows.width, rows.times, values)
+
+
+def _by_operation(activity: Activity) -> Series:
+    rows = activity.rows
+    names = sorted({operation for _, operation in rows.keys}, key=("insert", "update", "delete", "truncate").index)
+    values = {name: _summed(rows, [key for key in rows.keys if key[1] == name]) for name in names}
+    return Series(rows.width, rows.times, values)
+
+
+def _summed(rows: Timeline[tuple[str, str]], keys: Sequence[tuple[str, str]]) -> list[float]:
+    found: list[float] = np.sum([rows.sums(key) for key in keys], axis=0).tolist()
+    return found
+
+
+def _series(timeline: Timeline[str], names: Sequence[str]) -> Series:
+    return Series(timeline.width, timeline.times, {name: list(map(float, timeline.sums(name))) for name in names})
+
+
+def _parallelism(timeline: Timeline[str]) -> Series:
+    counts = zip(timeline.sums("transactions"), timeline.sums("steps"), strict=True)
+    averages = [round(transactions / steps, 3) if steps else 0.0 for transactions, steps in counts]
+    return Series(timeline.width, timeline.times, {"average": averages})
+
+
+def _histogram(counts: Numbers, bounds: list[int]) -> Histogram:
+    """Return a histogram without the empty ends."""
+    used = np.flatnonzero(counts)
+    if not len(used):
+        return Histogram([], [])
+    first, last = int(used[0]), int(used[-1]) + 1
+    return Histogram(bounds[first:last], counts[first:last].tolist())
+
+
+def _gtids(verification: Verification) -> GtidSet | None:
+    """Return all GTIDs in the logs; None for MariaDB, whose reports have only the last ones."""
+    found = GtidSet()
+    for file in verification.files:
+        if file.gtids and ":" not in file.gtids:
+            return None
+        found |= GtidSet(file.gtids)
+    return found
+
+
+def _gaps(gtids: GtidSet) -> Iterator[GtidGap]:
+    """Yield what is missing between the first and the last number of each source."""
+    for source, intervals in gtids.parts:
+        complete = GtidSet.from_parts([(source, ((intervals[0][0], intervals[-1][1]),))])
+        missing = complete - GtidSet.from_parts([(source, intervals)])
+        if missing:
+            yield GtidGap(source[0], str(missing), missing.count())
