@@ -94,6 +94,22 @@ def test_compressed_logs_are_served_as_what_they_contain(tmp_path: Path) -> None
     assert copy_served(source, tmp_path / "copy") == logs_of(CORPUS / "mysql/rotation")
 
 
+@pytest.mark.parametrize(("family", "keys"), [("mysql", "keyring"), ("mariadb", "keys.txt")])
+def test_encrypted_logs_are_served_decrypted(family: str, keys: str, tmp_path: Path) -> None:
+    case = CORPUS / family / "encrypted"
+    with serving(case, keyring=case / keys) as served:
+        binspark.open_archiver(tmp_path / "copy", config_of(served), until="end").run()
+    copied = [(event.type, event.offset, event.body) for event in binspark.events(tmp_path / "copy")]
+    assert copied == [(event.type, event.offset, event.body) for event in binspark.events(case, keyring=case / keys)]
+    assert len(copied) > 10
+
+
+@pytest.mark.parametrize("family", ["mysql", "mariadb"])
+def test_encrypted_logs_without_their_keys_are_refused(family: str) -> None:
+    with pytest.raises(binspark.BinlogError, match=r"log is encrypted.*keyring|keyring is required.*encrypted"):
+        binspark.open_server(CORPUS / family / "encrypted", port=0)
+
+
 def test_a_log_that_grows_is_followed_into_the_next_one(tmp_path: Path) -> None:
     first, second = (file.content for file in two_logs().files)
     archive = tmp_path / "archive"
