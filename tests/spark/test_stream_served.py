@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -22,29 +23,31 @@ def write(log: BinlogBuilder, archive: Path) -> None:
             opened.write(file.content[opened.tell() :])
 
 
+def items(stream: Stream) -> list[str]:
+    """Return the second column of all rows."""
+    return [list(json.loads(after).values())[1] for (after,) in stream.values("_after")]
+
+
 @pytest.mark.timeout(300)
 def test_a_stream_follows_a_served_archive_over_restarts(spark: SparkSession, tmp_path: Path) -> None:
     log, archive = BinlogBuilder(), tmp_path / "archive"
     log.ddl("CREATE TABLE stock (id INT, item VARCHAR(40))", schema="shop")
     log.transaction(insert(STOCK, (1, "a"), (2, "b")))
     write(log, archive)
-    schema = tmp_path / "schema.sql"
-    schema.write_text("CREATE DATABASE shop; USE shop; CREATE TABLE stock (id INT, item VARCHAR(40));")
-    options = {"host": "127.0.0.1", "user": "repl", "startingOffsets": "earliest", "table": "shop.stock"}
-    options["schemaFile"] = str(schema)
+    options = {"host": "127.0.0.1", "user": "repl", "startingOffsets": "earliest", "tables": "shop.stock"}
     with serving(archive) as served:
         stream = Stream(spark, tmp_path / "stream", {**options, "port": str(served.port)})
         stream.run()
-        assert stream.values("id", "item") == [(1, "a"), (2, "b")]
+        assert items(stream) == ["a", "b"]
         log.transaction(insert(STOCK, (3, "c")))
         log.rotate()
         log.transaction(insert(STOCK, (4, "d")))
         write(log, archive)
         stream.run()
-    assert stream.values("id", "item") == [(1, "a"), (2, "b"), (3, "c"), (4, "d")]
+    assert items(stream) == ["a", "b", "c", "d"]
     log.transaction(insert(STOCK, (5, "e")))
     write(log, archive)
     with serving(archive) as served:
         stream.options = {**options, "port": str(served.port)}
         stream.run()
-    assert [row_id for (row_id,) in stream.values("id")] == [1, 2, 3, 4, 5]
+    assert items(stream) == ["a", "b", "c", "d", "e"]
