@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ def write(log: BinlogBuilder, archive: Path) -> None:
 
 def items(stream: Stream) -> list[str]:
     """Return the second column of all rows."""
-    return [list(json.loads(after).values())[1] for (after,) in stream.values("_after")]
+    return [list(after.toPython().values())[1] for (after,) in stream.values("_after")]
 
 
 @pytest.mark.timeout(300)
