@@ -27,6 +27,7 @@ def items(stream: Stream) -> list[str]:
     return [list(after.toPython().values())[1] for (after,) in stream.values("_after")]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_stream_follows_a_served_archive_over_restarts(spark: SparkSession, tmp_path: Path) -> None:
     log, archive = BinlogBuilder(), tmp_path / "archive"
