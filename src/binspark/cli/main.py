@@ -69,6 +69,7 @@ COMMANDS = {
     "diff": ("binspark.cli.diff", "diff_command"),
     "stat": ("binspark.cli.stat", "stat_command"),
     "report": ("binspark.cli.report", "report_command"),
+    "cut": ("binspark.cli.cut", "cut_command"),
     "export": ("binspark.cli.export", "export_command"),
     "archive": ("binspark.cli.archive", "archive_command"),
     "tail": ("binspark.cli.tail", "tail_command"),
