@@ -18,7 +18,10 @@ PUBLIC_UNDERSCORES = frozenset({"_asdict", "_exit", "_fields", "_getframe", "_ma
 """Documented names of Python that begin with an underscore all the same."""
 
 FOREIGN_PRIVATE_NAMES = {
-    "src/binspark/server/connection.py": {"_read_timeout", "_secure", "_read_packet", "_sock"},  # of PyMySQL's login
+    "src/binspark/server/connection.py": {
+        *("_read_timeout", "_secure", "_read_packet", "_sock"),  # of PyMySQL's login
+        *("_execute_command", "_local_infile"),  # of LOAD DATA LOCAL, for which PyMySQL would send any file
+    },
     "src/binspark/spark/session.py": {"_active_spark_context", "_gateway"},  # only there a running Spark can be found
 }
 """Private names of libraries that offer no public way."""

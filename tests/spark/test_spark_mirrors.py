@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -20,7 +20,7 @@ from binspark.mirror.targets.parse import Format, parse_target
 from binspark.server.config import ConnectionConfig
 from binspark.testing.servers import MySQL, Server
 from tests.mirror.test_mirror_rows import create_orders
-from tests.support.mirror.live_mirrors import assert_equal, run_mirror
+from tests.support.mirror.live_mirrors import assert_equal, rows_of, run_mirror
 from tests.support.mirror.tables import reached
 from tests.support.servers import StartServer
 
@@ -47,14 +47,15 @@ def run_on_spark(
     tables: str,
     kind: Format = Format.DELTA,
     config: ConnectionConfig | None = None,
-    checkpoint: Callable[[str], None] = lambda _step: None,
+    **settings: Any,
 ) -> None:
     """Bring a mirror up to date, with all ranges and chunks run by Spark and small leaves."""
     patterns = TablePatterns(frozenset({tables}))
-    settings = MirrorSettings(once=True, local_bytes=0, limits=SMALL, retry_attempts=0, rows_per_chunk=100)
+    checkpoint = settings.pop("checkpoint", lambda _step: None)
+    chosen = MirrorSettings(once=True, local_bytes=0, limits=SMALL, retry_attempts=0, rows_per_chunk=100, **settings)
     source = ServerChanges(config or reached(server), patterns)
     target = parse_target(str(lake), kind)
-    Mirror(source, target, patterns, settings, spark_runner=lambda: runner, checkpoint=checkpoint).run()
+    Mirror(source, target, patterns, chosen, spark_runner=lambda: runner, checkpoint=checkpoint).run()
 
 
 @pytest.mark.parametrize("kind", [Format.DELTA, pytest.param(Format.ICEBERG, marks=pytest.mark.slow)])
@@ -132,6 +133,20 @@ def test_changes_of_several_tables_are_applied_by_executors(
     mysql.query(f"DELETE FROM {orders} WHERE id BETWEEN 700 AND 900")
     run_on_spark(runner, mysql, lake, f"{database}.*", kind)
     assert_equal(mysql, lake, orders, f"{database}.log", kind=kind)
+
+
+def test_executors_keep_the_versions_of_rows(runner: SparkRunner, mysql: Server, database: str, lake: Path) -> None:
+    orders = create_orders(mysql, database, 300)
+    run_mirror(mysql, lake, orders, limits=SMALL, scd2=True)
+    mysql.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id <= 100")
+    mysql.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id <= 50")
+    mysql.query(f"DELETE FROM {orders} WHERE id > 290")
+    run_on_spark(runner, mysql, lake, orders, scd2=True)
+    versions = rows_of(lake, f"{orders}__scd2")
+    assert versions.num_rows == 300 + 100 + 50
+    current = versions.filter(versions["_is_current"])
+    assert set(current["id"].to_pylist()) == set(range(1, 291))
+    assert_equal(mysql, lake, orders)
 
 
 def test_partial_rows_that_moved_are_completed(runner: SparkRunner, start_server: StartServer, lake: Path) -> None:

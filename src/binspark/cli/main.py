@@ -67,6 +67,7 @@ COMMANDS = {
     "verify": ("binspark.cli.verify", "verify_command"),
     "gtid": ("binspark.cli.gtid", "gtid_command"),
     "diff": ("binspark.cli.diff", "diff_command"),
+    "restore": ("binspark.cli.restore", "restore_command"),
     "stat": ("binspark.cli.stat", "stat_command"),
     "report": ("binspark.cli.report", "report_command"),
     "cut": ("binspark.cli.cut", "cut_command"),

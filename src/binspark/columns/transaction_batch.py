@@ -20,6 +20,7 @@ from binspark.kernels.list_layout import ChangeNumber as C
 from binspark.kernels.list_layout import TransactionNumber as N
 from binspark.position import log_name
 from binspark.transactions.byte_tables import ENDINGS
+from binspark.transactions.grammar import Ending
 
 _MICROSECONDS = 1_000_000
 _ENDINGS = pa.array([ending.value for ending in ENDINGS], pa.string())
@@ -77,6 +78,16 @@ class ClosedTransactions:
         """Which of them are complete."""
         complete: Flags = _IS_COMPLETE[self.rows[N.ENDING]]
         return complete
+
+    def schema_of(self, number: int) -> str:
+        """Return the default schema of a transaction, empty if it has none."""
+        schema = int(self.rows[N.SCHEMA, number])
+        return "" if schema == NULL else self.schemas[schema]
+
+    @property
+    def endings(self) -> list[Ending]:
+        """How each of them ended."""
+        return [ENDINGS[number] for number in self.rows[N.ENDING].tolist()]
 
     @property
     def commit_times(self) -> Numbers:
@@ -136,6 +147,21 @@ def transaction_numbers(closed: ClosedTransactions) -> dict[str, Numbers]:
     rows = closed.rows
     names = {"file": N.FILE, "start": N.START, "end": N.END, "time": N.TIMESTAMP, "server": N.SERVER}
     return {name: rows[number] for name, number in names.items()}
+
+
+def transaction_contents(closed: ClosedTransactions) -> dict[str, Numbers]:
+    """Return how much is in transactions: `length` in bytes, `statements`, `rows` as far as they can be counted."""
+    changes = closed.changes
+    counted = np.where(changes[C.ROWS] >= 0, changes[C.ROWS], 0)
+    rows = np.bincount(changes[C.TRANSACTION], counted, closed.count).astype(np.int64)
+    return {"length": closed.rows[N.LENGTH], "statements": closed.rows[N.STATEMENTS], "rows": rows}
+
+
+def changed_tables(closed: ClosedTransactions, chosen: Flags) -> set[str]:
+    """Return the tables whose rows some of the transactions change."""
+    changes = closed.changes
+    numbers = np.unique(changes[C.TABLE][chosen[changes[C.TRANSACTION]]])
+    return {".".join(closed.tables[number]) for number in numbers.tolist()}
 
 
 def selects_changes(selection: Selection) -> bool:

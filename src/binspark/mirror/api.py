@@ -53,6 +53,7 @@ _FIELDS = {
     "local_bytes": "local_bytes",
     "rows_per_chunk": "rows_per_chunk",
     "history": "history",
+    "scd2": "scd2",
     "accept_foreign": "accept_foreign",
     "clean_up_every": "clean_up_seconds",
     "keep_versions": "keep_seconds",

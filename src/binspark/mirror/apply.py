@@ -14,11 +14,13 @@ from binspark.mirror.mirrored_table import HISTORY
 from binspark.mirror.open_table import OpenTable
 from binspark.mirror.runners.runner import Runner, TaskResult
 from binspark.mirror.schema_changes import Pending
+from binspark.mirror.snapshot.statement import TableChanged
 from binspark.mirror.source import ChangeSource
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.statements import StatementApplier
 from binspark.mirror.tables import MirroredTables
 from binspark.mirror.targets.target import CommitConflict, Cut, OtherMirror
+from binspark.mirror.versions import begin_versions
 from binspark.replication.position import BinlogPosition
 from binspark.schema.table import TableName
 from binspark.spark.streaming.statements import Statement
@@ -90,6 +92,7 @@ class RangeApplier:
             emptied |= self._statements.emptied(statement)
         applied = AppliedRange(start, end)
         due = [table for table in self._tables if _is_due(table, end) and table.name not in emptied]
+        due.sort(key=lambda table: not table.has_versions)  # so that no table is ahead of its versions
         if self._history is not None:  # first, so that no table is ever ahead of it
             self._history.append(self._source.tasks(start, end, self._tables.catalog), end)
             self._checkpoint("history")
@@ -100,6 +103,7 @@ class RangeApplier:
             if table.is_applied:
                 table.skip_to(end)
         self._copy_again()
+        begin_versions(self._tables)
         self._checkpoint("before the cut")
         self.cut(end)
         self._checkpoint("after the cut")
@@ -126,6 +130,8 @@ class RangeApplier:
             results = self._run(applied, tables) if tables else {}
             conflicts: list[OpenTable] = []
             for number, table in enumerate(tables):
+                if table.name in self._statements.missing:
+                    continue
                 state, own = self._state_after(table, applied.end, pending), results.get(number, [])
                 if not own and state == replace(table.state, position=applied.end):
                     continue
@@ -170,8 +176,16 @@ class RangeApplier:
             by_table.setdefault(result.table, []).append(result)
         for number, own in by_table.items():
             if any(result.rewritten.incomplete for result in own):
-                by_table[number] = self._complete(tables[number], own)
+                by_table[number] = self._completed(tables[number], own)
         return by_table
+
+    def _completed(self, table: OpenTable, results: list[TaskResult]) -> list[TaskResult]:
+        """Return results with complete rows. If the server no longer has the table as it was, it is copied again."""
+        try:
+            return self._complete(table, results)
+        except TableChanged as error:
+            self._statements.copy_again(table.name, f"the log has only some columns of its rows; {error.message}")
+            return []
 
     def _complete(self, table: OpenTable, results: list[TaskResult]) -> list[TaskResult]:
         """Return results with the rows of which the log has only some columns, as they are on the server now.

@@ -43,12 +43,14 @@ class RecordOp(IntEnum):
     PUT      its row is that of the record
     MERGE    the columns that the record has are put into its row
     ORPHAN   the same after its row was deleted in the log: the row to put them into is not known
+    END      all versions of rows end, whatever their keys are: the table was emptied
     """
 
     DELETE = 0
     PUT = 1
     MERGE = 2
     ORPHAN = 3
+    END = 4
 
 
 def record_schema(table: pa.Schema) -> pa.Schema:

@@ -34,12 +34,14 @@ class MirroredTable:
     schema   the columns in the target, in the same order; columns that servers hide are not among them
     key      the names of the key's columns; empty for a table without a key
     options  how values become columns
+    has_versions  whether it has all versions of the rows: see `version_table`
     """
 
     source: TableSchema
     schema: pa.Schema
     key: tuple[str, ...]
     options: ColumnOptions = MIRROR_OPTIONS
+    has_versions: bool = False
 
     @property
     def name(self) -> TableName:

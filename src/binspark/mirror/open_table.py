@@ -27,6 +27,7 @@ from binspark.mirror.runners.runner import TableWork
 from binspark.mirror.staged_files import ColumnsChanged, remove_forgotten
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.target import Commit, CommitConflict, OtherMirror, TableVersion, TargetTable
+from binspark.mirror.version_table import versioned
 from binspark.replication.position import BinlogPosition
 from binspark.schema.definition import TableDefinition
 from binspark.schema.table import TableName
@@ -172,7 +173,14 @@ class OpenTable:
 
     def _mirrored(self, definition: TableDefinition) -> MirroredTable:
         table = as_mirrored(self.source_name, definition, self._column_type, self._options)
+        if self.has_versions:
+            table = versioned(table, self._column_type)
         return replace(table, key=self.state.key)
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether it has all versions of the rows of another table."""
+        return self.state.has_versions
 
     @property
     def is_applied(self) -> bool:

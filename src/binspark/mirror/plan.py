@@ -62,7 +62,9 @@ def make_plan(source: ChangeSource, tables: MirroredTables) -> list[PlannedTable
             if definition is not None and tables.patterns.wants(name)
         }
         planned = [_planned(tables, name, definition, again) for name, definition in sorted(wanted.items())]
-        gone = [_known(tables, table.name, None) for table in tables if table.name not in wanted]
+        gone = [
+            _known(tables, table.name, None) for table in tables if table.name not in wanted and not table.has_versions
+        ]
         rows = {plan.name: estimated_rows(connection, _mirrored(tables, plan.name, wanted)) for plan in planned}
     return [_with_rows(plan, rows[plan.name]) for plan in planned] + gone
 

@@ -18,6 +18,7 @@ from binspark.event import RowOperation
 from binspark.mirror.change_records import RECORD_FIELDS, RecordOp, record_schema
 from binspark.mirror.keys import key_bytes, row_keys
 from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.version_table import current_table
 from binspark.schema.table import TableSchema
 
 _METADATA = frozenset({Metadata.OP, Metadata.SEQ, Metadata.KEY, Metadata.LOG_FILE, Metadata.LOG_POS})
@@ -28,11 +29,12 @@ Mask = npt.NDArray[np.bool_]
 
 def selection_of(tables: Sequence[MirroredTable]) -> Selection:
     """Return what has to be decoded for records of these tables."""
+    has_versions = any(table.has_versions for table in tables)
     return Selection(
         tables=frozenset(str(table.name) for table in tables),
-        operations=_ROWS,
+        operations=Operations.ALL if has_versions else _ROWS,
         before=not all(_has_logged_key(table) for table in tables),
-        metadata_columns=_METADATA,
+        metadata_columns=_METADATA | {Metadata.COMMIT_TIME} if has_versions else _METADATA,
         images=True,
         options=tables[0].options,
     )
@@ -40,6 +42,8 @@ def selection_of(tables: Sequence[MirroredTable]) -> Selection:
 
 def _has_logged_key(table: MirroredTable) -> bool:
     """Return whether the old key of a row is a metadata column: it is that of the primary key."""
+    if table.has_versions:
+        table = current_table(table)
     source = table.source
     return bool(table.key) and table.key == tuple(source.column_names[index] for index in source.primary_key or ())
 
@@ -50,13 +54,13 @@ class RecordMaker:
     def __init__(self, table: MirroredTable) -> None:
         self._table = table
         self._schema = record_schema(table.schema)
-        self._known: dict[TableSchema, _Columns] = {}
+        self._known: dict[TableSchema, LogColumns] = {}
 
     def records(self, found: TableBatch) -> pa.RecordBatch:
         """Return the records of a batch, in the order of their changes for each key."""
         columns = self._known.get(found.table)
         if columns is None:
-            columns = self._known[found.table] = _Columns(self._table, found)
+            columns = self._known[found.table] = LogColumns(self._table, found)
         rows = columns.converted(found, found.values)
         operations = found.origin(Metadata.OP).dictionary_decode()
         is_delete = _flags(pc.equal(operations, RowOperation.DELETE))
@@ -84,7 +88,7 @@ class RecordMaker:
             raise error.at(found.position()) from None
 
     def _moves(
-        self, found: TableBatch, columns: _Columns, keys: pa.Array, is_update: Mask
+        self, found: TableBatch, columns: LogColumns, keys: pa.Array, is_update: Mask
     ) -> tuple[Mask, pa.Array | None]:
         """Return which updates changed the key, and the old keys; a table without a key has the row as its key."""
         if not is_update.any():
@@ -107,7 +111,9 @@ class RecordMaker:
         at[where] = np.arange(len(where))
         return keys.take(pa.array(at))
 
-    def _deletes(self, found: TableBatch, columns: _Columns, old_keys: pa.Array | None, moved: Mask) -> pa.RecordBatch:
+    def _deletes(
+        self, found: TableBatch, columns: LogColumns, old_keys: pa.Array | None, moved: Mask
+    ) -> pa.RecordBatch:
         """Return the records that delete the old keys of rows that moved."""
         assert old_keys is not None
         where = pa.array(moved)
@@ -152,7 +158,7 @@ def _interleaved(deletes: pa.RecordBatch, puts: pa.RecordBatch, moved: Mask) -> 
     return both.take(pa.array(order))
 
 
-class _Columns:
+class LogColumns:
     """How the columns of one schema version in the log become those of the target."""
 
     def __init__(self, table: MirroredTable, found: TableBatch) -> None:

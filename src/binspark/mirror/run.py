@@ -23,6 +23,7 @@ from binspark.mirror.state import Phase
 from binspark.mirror.statements import StatementApplier
 from binspark.mirror.tables import MirroredTables
 from binspark.mirror.targets.target import Target
+from binspark.mirror.versions import begin_versions
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog
 from binspark.schema.server import from_server
@@ -157,6 +158,7 @@ class Mirror:
                 patterns = ", ".join(sorted(self.tables.patterns.tables))
                 raise OptionError(f"must match a table of the server, got {patterns}", option="tables")
         self._copy(self._wanted_again)
+        begin_versions(self.tables)
 
     def _present(self) -> Catalog:
         """Return the tables and databases that the source has now; of logs alone, nothing is known."""
@@ -188,6 +190,7 @@ class Mirror:
             self._source.config, self.tables, self._copied, self._runner_of, self._checkpoint
         )
         copier.copy(names)
+        begin_versions(self.tables)
         self._wanted_again -= names
         self.statements.missing -= names
 

@@ -44,6 +44,7 @@ class MirrorSettings:
     rows_per_chunk     how many rows of a table are copied at a time
     on_drop            what becomes of dropped tables
     history            keep all changes in a table of their own, too
+    scd2               keep all versions of rows in tables of their own, too
     accept_foreign     continue with tables in which other programs have changed rows
     clean_up_seconds   how often old versions are removed; 0 for never
     keep_seconds       how old they must be
@@ -64,6 +65,7 @@ class MirrorSettings:
     rows_per_chunk: int = 250_000
     on_drop: DropMode = DropMode.KEEP
     history: bool = False
+    scd2: bool = False
     accept_foreign: bool = False
     clean_up_seconds: float = 3600.0
     keep_seconds: float = 7 * 86400.0

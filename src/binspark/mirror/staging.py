@@ -27,6 +27,7 @@ class Staging:
     table       how the table is mirrored when the copy is complete
     directory   where the data files of the copy are
     position    where the changes begin that are applied to it
+    began       when the copy began, in seconds since 1970
     """
 
     def __init__(self, opened: OpenTable, staged: StagedCopy, table: MirroredTable) -> None:
@@ -35,6 +36,7 @@ class Staging:
         self.table = table
         self.directory = opened.directory_for(table.schema)
         self.position = staged.position
+        self.began = staged.began
         self._files = StagedFiles(self.directory, staged)
         self._count = 0
 

@@ -76,6 +76,8 @@ class TableState:
     staged           the copy that will replace the rows of the table, during a snapshot
     consistent_from  the position from which on a table is consistent, after a snapshot
     pending          a schema change that the position is after, but that has yet to be made: the new definition
+    has_versions     whether the table has all versions of the rows of another
+    copied           when the copy of its rows began, in seconds since 1970, as long as no change was made to it
     """
 
     mirror: str
@@ -86,6 +88,8 @@ class TableState:
     staged: StagedCopy | None = None
     consistent_from: BinlogPosition | None = None
     pending: str | None = None
+    has_versions: bool = False
+    copied: int | None = None
 
     @property
     def reads_from(self) -> BinlogPosition:
@@ -96,8 +100,8 @@ class TableState:
         """Return the state after changes up to a position."""
         is_consistent = self.consistent_from is None or position.reaches(self.consistent_from)
         if self.phase is Phase.CATCH_UP and is_consistent:
-            return replace(self, position=position, phase=Phase.CURRENT, consistent_from=None)
-        return replace(self, position=position)
+            return replace(self, position=position, phase=Phase.CURRENT, consistent_from=None, copied=None)
+        return replace(self, position=position, copied=None)
 
     def to_json(self) -> str:
         """Return the state as JSON."""
@@ -111,6 +115,8 @@ class TableState:
             "staged": self.staged and self.staged.to_json(),
             "consistent_from": self.consistent_from and self.consistent_from.to_json(),
             "pending": self.pending,
+            "has_versions": self.has_versions,
+            "copied": self.copied,
         }
         return json.dumps(fields, ensure_ascii=False)
 
@@ -131,6 +137,8 @@ class TableState:
                 staged=None if staged is None else StagedCopy.from_json(staged),
                 consistent_from=None if consistent_from is None else BinlogPosition.from_json(consistent_from),
                 pending=fields["pending"],
+                has_versions=fields["has_versions"],
+                copied=fields["copied"],
             )
         except (ValueError, KeyError, TypeError) as error:
             raise SchemaError(f"the state of the mirror cannot be read: {error!r}") from None

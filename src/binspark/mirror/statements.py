@@ -27,6 +27,7 @@ from binspark.mirror.schema_changes import (
 from binspark.mirror.settings import DropMode
 from binspark.mirror.state import Phase
 from binspark.mirror.tables import MirroredTables
+from binspark.mirror.version_table import table_of_versions, versions_name
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog
 from binspark.schema.changes import (
@@ -104,13 +105,14 @@ class StatementApplier:
                 self._create(statement, statement.position)
             case Unreadable(names):
                 for name in names:
-                    self._copy_again(name, f"a statement is not understood: {change.reason}")
+                    self.copy_again(name, f"a statement is not understood: {change.reason}")
         self.finish()
         self._leave()
         self._note_missing(change)
         self._tables.apply(change, statement.origin)
         for table in self._tables:
-            is_known = table.name not in self.missing and table.state.phase is not Phase.DROPPED
+            is_live = table.state.phase is not Phase.DROPPED and not table.has_versions
+            is_known = table.name not in self.missing and is_live
             if is_known and self._tables.catalog.tables.get(table.source_name) != table.definition:
                 self._tables.define(table.source_name, table.definition)
 
@@ -131,7 +133,8 @@ class StatementApplier:
             self._finish(waiting[0], Pending.from_json(waiting[0].state.pending or ""))
         for table in self._tables:
             if table.name.table.endswith(_MOVING):
-                self._tables.rename(table, table.source_name)
+                name = versions_name(table.source_name) if table.has_versions else table.source_name
+                self._tables.rename(table, name)
 
     # --- Tables that come and go --------------------------------------------------------------------------------------
 
@@ -145,12 +148,12 @@ class StatementApplier:
         if not self._tables.patterns.wants(change.name) or (exists and change.if_not_exists):
             return
         if isinstance(change, CopyTable) and self._may_be_ahead(change.model, statement):
-            self._copy_again(change.name, f"{change.model}, which it is like, may have had other columns then")
+            self.copy_again(change.name, f"{change.model}, which it is like, may have had other columns then")
             return
         catalog = self._after(statement)
         definition = catalog.tables.get(change.name)
         if definition is None:
-            self._copy_again(change.name, "its CREATE TABLE is not understood")
+            self.copy_again(change.name, "its CREATE TABLE is not understood")
             return
         self._tables.create(change.name, replace(definition, certain=True), position, Phase.CURRENT)
 
@@ -170,6 +173,7 @@ class StatementApplier:
             self._tables.drop(table.name)
             return
         table.commit(replace(table.state.moved(statement.position), phase=Phase.DROPPED, pending=None))
+        self._tables.suspend_versions(table.name)
 
     def _emptied_by(self, change: object) -> list[OpenTable]:
         match change:
@@ -178,7 +182,8 @@ class StatementApplier:
             case DropTables(names):
                 pass
             case DropDatabase(schema):
-                names = [table.name for table in self._tables if table.name.schema.lower() == schema.lower()]
+                own = (table for table in self._tables if not table.has_versions)
+                names = [table.name for table in own if table.name.schema.lower() == schema.lower()]
             case CreateTable(name, replaces=True) | CopyTable(name, replaces=True):
                 names = (name,)
             case _:
@@ -192,7 +197,7 @@ class StatementApplier:
             if table.is_applied and not table.state.position.reaches(statement.position):
                 yield table
 
-    def _copy_again(self, name: TableName, reason: str) -> None:
+    def copy_again(self, name: TableName, reason: str) -> None:
         """Let a table be copied again."""
         if self._tables.patterns.wants(name):
             log.warning("%s is copied again: %s", name, reason)
@@ -200,7 +205,7 @@ class StatementApplier:
 
     def _copy_anew(self, table: OpenTable, new_name: TableName, reason: str) -> None:
         """Let a table be copied again under the name that a statement gives it; that of before is left by then."""
-        self._copy_again(new_name, reason)
+        self.copy_again(new_name, reason)
         if new_name != table.name:
             self._left.add(table.name)
 
@@ -215,7 +220,7 @@ class StatementApplier:
     def _altered(self, change: AlterTable, statement: Statement) -> Iterator[tuple[TableName, Pending]]:
         others = [name for name in _exchanged(change) if self._tables.find(name) is not None]
         for name in others:
-            self._copy_again(name, "a partition was exchanged with it")
+            self.copy_again(name, "a partition was exchanged with it")
         table = self._tables.find(change.name)
         new_name = next((step.name for step in change.steps if isinstance(step, RenameTo)), change.name)
         if table is None or not any(self._due([table], statement)):
@@ -240,14 +245,23 @@ class StatementApplier:
         except Resnapshot as error:
             self._copy_anew(table, new_name, str(error))
             return
-        yield table.name, pending
+        yield from self._with_versions(table, pending)
 
     def _renamed(self, change: RenameTables, statement: Statement) -> Iterator[tuple[TableName, Pending]]:
         for origin, new_name in _final_names(change.pairs).items():
             table = self._tables.find(origin)
             if table is not None and any(self._due([table], statement)):
                 kept = tuple((name, name) for name in table.table.schema.names)
-                yield table.name, Pending(new_name, table.definition, kept)
+                yield from self._with_versions(table, Pending(new_name, table.definition, kept))
+
+    def _with_versions(self, table: OpenTable, pending: Pending) -> Iterator[tuple[TableName, Pending]]:
+        """Yield what is left to do for a table, and the same for the versions of its rows."""
+        yield table.name, pending
+        versions = self._tables.versions_of(table.name)
+        if versions is not None and versions.is_applied:
+            own = versions.table.schema.names[len(table.table.schema.names) :]
+            names = (*pending.names, *((name, name) for name in own))
+            yield versions.name, replace(pending, name=versions_name(pending.name), names=names)
 
     def _after(self, statement: Statement) -> Catalog:
         """Return the definitions after a statement."""
@@ -260,7 +274,7 @@ class StatementApplier:
 
     def _finish(self, table: OpenTable, pending: Pending) -> None:
         new_name = pending.name
-        if not self._tables.patterns.wants(new_name):
+        if not self._tables.wants(new_name):
             table.commit(replace(table.state, pending=None, phase=Phase.DROPPED))
             return
         if table.name != new_name and not table.name.table.endswith(_MOVING):
@@ -284,12 +298,13 @@ class StatementApplier:
 
     def _convert(self, table: OpenTable, pending: Pending) -> None:
         """Make the columns of a table, and its rows where they change, those of its new definition."""
-        old, new = table.table, self._tables.mirrored(pending.name, pending.definition)
+        name = table_of_versions(pending.name) if table.has_versions else pending.name
+        old, new = table.table, self._tables.with_definition(table, name, pending.definition)
         change = schema_change(old, new, pending)
         is_other = bool(change.steps) or old.schema.names != new.schema.names
         directory = table.target.directory_after(change) if is_other else table.target.directory
         files = ColumnRewrite(change, new, directory, fills(new, pending))
-        definition = stored(pending.name, pending.definition)
+        definition = stored(name, pending.definition)
         state = replace(table.state, definition=definition, key=new.key, pending=None)
         needs_rewrite = (is_other and table.target.needs_rewrite(change)) or files.fill or not _keeps_key(files, old)
         if not needs_rewrite or not table.version.files:
@@ -297,7 +312,8 @@ class StatementApplier:
         else:
             rewritten = table.rewritten(files, self._tables.settings.limits)
             table.commit(state, rewritten.added, rewritten.removed, change if is_other else None)
-        self._tables.define(pending.name, pending.definition)
+        if not table.has_versions:  # which may be ahead of their table
+            self._tables.define(name, pending.definition)
 
 
 def _keeps_key(files: ColumnRewrite, old: MirroredTable) -> bool:

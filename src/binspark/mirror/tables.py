@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
 
+from binspark.errors import SchemaError
 from binspark.mirror.data_file import DataFile
 from binspark.mirror.definitions import as_mirrored, catalog_of, read_stored, stored
 from binspark.mirror.identity import Identified, mirror_id
@@ -21,6 +22,7 @@ from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.commits import check_mirror, other_mirror
 from binspark.mirror.targets.cuts import CUT_TABLE
 from binspark.mirror.targets.target import Cut, Target, TargetTable
+from binspark.mirror.version_table import is_versions_name, table_of_versions, versioned, versions_name
 from binspark.position import Position
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog, in_lower_case
@@ -55,14 +57,15 @@ class MirroredTables:
         A copy that a run before has begun continues. If all tables are copied, the log before that is not needed.
         `databases` has what is known of the source's databases.
         """
-        names = [name for name in self.target.tables() if name != HISTORY and self.patterns.wants(name)]
+        names = [name for name in self.target.tables() if name != HISTORY and self.wants(name)]
         with ThreadPoolExecutor(_THREADS) as pool:
             found = pool.map(lambda name: self._open_known(name, is_fresh=name in fresh), names)
-            opened = [table for table in found if table is not None]
+            opened = _with_tables([table for table in found if table is not None])
         cut, self._reached = self.target.cuts.last(), None
         self._identify(source, opened, cut)
         self._tables = {table.name: table for table in opened}
-        self.catalog = catalog_of(((table.source_name, table.definition) for table in opened), databases)
+        defined = sorted(opened, key=lambda table: not table.has_versions)  # tables count, not their versions
+        self.catalog = catalog_of(((table.source_name, table.definition) for table in defined), databases)
         self._last_number = -1 if cut is None else cut.number
         is_copied = bool(fresh) or any(table.state.phase is Phase.SNAPSHOT for table in opened)
         if cut is not None and opened and (not is_copied or any(table.is_applied for table in opened)):
@@ -76,6 +79,8 @@ class MirroredTables:
         found = self.target.table(name)
         state = None if found is None else found.read().state
         if found is None or state is None or (is_fresh and state.staged is None):
+            return None
+        if state.has_versions and not self.settings.scd2:
             return None
         return self._opened(found)
 
@@ -103,6 +108,36 @@ class MirroredTables:
 
     def __contains__(self, name: TableName) -> bool:
         return name in self._tables
+
+    def wants(self, name: TableName) -> bool:
+        """Return whether a table of the target is mirrored, or has the versions of one that is."""
+        is_versions = self.settings.scd2 and is_versions_name(name)
+        return self.patterns.wants(table_of_versions(name) if is_versions else name)
+
+    def versions_of(self, name: TableName) -> OpenTable | None:
+        """Return the table with the versions of a table's rows; None if there is none."""
+        found = self._tables.get(versions_name(name))
+        return found if found is not None and found.has_versions else None
+
+    def open_versions(self, main: OpenTable) -> OpenTable:
+        """Return the table for the versions of a table's rows; if there is none, it is created.
+
+        They wait for the rows that the table has.
+        """
+        name = versions_name(main.name)
+        opened = self._existing(name)
+        if opened is None:
+            table = versioned(main.table, self.target.column_type)
+            state = replace(main.state, phase=Phase.DROPPED, key=table.key, has_versions=True)
+            opened = self._opened(self.target.create(name, table.schema, state))
+        self._tables[name] = opened
+        return opened
+
+    def suspend_versions(self, name: TableName) -> None:
+        """Let the versions of a table's rows wait until the table has rows again."""
+        versions = self.versions_of(name)
+        if versions is not None and versions.is_applied:
+            versions.commit(replace(versions.state, phase=Phase.DROPPED, pending=None))
 
     def find(self, name: TableName) -> OpenTable | None:
         """Return the table that a statement means by a name."""
@@ -141,7 +176,15 @@ class MirroredTables:
 
     def mirrored(self, name: TableName, definition: TableDefinition) -> MirroredTable:
         """Return how a table is mirrored."""
+        if self.settings.scd2 and is_versions_name(name):
+            message = f"--scd2 keeps the versions of {table_of_versions(name)} in a table {name}, which the source has"
+            raise SchemaError(f"{message}: leave it out with --exclude-tables {name}")
         return as_mirrored(name, definition, self.target.column_type, self.settings.columns)
+
+    def with_definition(self, table: OpenTable, name: TableName, definition: TableDefinition) -> MirroredTable:
+        """Return how a table of the target is mirrored with another name and definition of its source."""
+        found = self.mirrored(name, definition)
+        return versioned(found, self.target.column_type) if table.has_versions else found
 
     def create(self, name: TableName, definition: TableDefinition, position: BinlogPosition, phase: Phase) -> OpenTable:
         """Create an empty table in the target; one that is there becomes it, and keeps its versions of before."""
@@ -159,6 +202,7 @@ class MirroredTables:
     def begin_copy(self, name: TableName, definition: TableDefinition, position: BinlogPosition) -> OpenTable:
         """Let a copy of a table begin. What the target has of the table stays as it is until the copy is complete."""
         table, existing = self.mirrored(name, definition), self._existing(name)
+        self.suspend_versions(name)
         text = stored(name, definition)
         staged = new_copy(position, text)
         if existing is None:
@@ -179,7 +223,7 @@ class MirroredTables:
 
     def end_copy(self, staging: Staging, state: TableState, files: Sequence[DataFile]) -> None:
         """Let a table have the rows of a complete copy, in one commit."""
-        staging.commit(state, files)
+        staging.commit(replace(state, copied=staging.began), files)
         self.define(*read_stored(state.definition))
 
     def abandon_copy(self, name: TableName) -> None:
@@ -218,7 +262,12 @@ class MirroredTables:
         self.catalog = catalog
 
     def drop(self, name: TableName) -> None:
-        """Drop a table of the target."""
+        """Drop a table of the target; the versions of its rows stay, unless what the source drops is dropped."""
+        versions = self.versions_of(name)
+        if versions is not None and self.settings.on_drop is DropMode.DROP:
+            self.target.drop(versions.name)
+            self.forget(versions.name)
+        self.suspend_versions(name)
         self.target.drop(name)
         self.forget(name)
 
@@ -233,3 +282,13 @@ class MirroredTables:
         self._tables.pop(old, None)
         self._tables[name] = renamed
         return renamed
+
+
+def _with_tables(opened: Sequence[OpenTable]) -> list[OpenTable]:
+    """Return tables without the versions of those that are not there, or whose rows are being copied."""
+    complete = {table.name for table in opened if table.state.phase is not Phase.SNAPSHOT}
+    return [
+        table
+        for table in opened
+        if not table.has_versions or table.state.pending or table_of_versions(table.name) in complete
+    ]

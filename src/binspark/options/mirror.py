@@ -95,6 +95,11 @@ MIRROR_OPTIONS = (
         "before and after.",
     ),
     _option(
+        "scd2", parse=values.flag, metavar="", default="false",
+        help="Keep all versions of rows, too, with the time from which and up to which each was valid: those of a "
+        "table in a table of its name with __scd2 at the end.",
+    ),
+    _option(
         "accept_foreign", parse=values.flag, metavar="", default="false",
         help="Continue with tables in which other programs have changed rows.",
     ),
@@ -116,7 +121,8 @@ MIRROR_OPTIONS = (
 CHECK_OPTIONS = (
     _option(
         "repair", parse=values.flag, metavar="", default="false",
-        help="Read rows that differ again from the server, and put them into the mirror.",
+        help="Read rows that differ again from the server, and put them into the mirror; with --once, copy tables "
+        "without a key again.",
     ),
     _option(
         "exact", parse=values.flag, metavar="", default="false",
@@ -146,6 +152,7 @@ class MirrorArguments(TypedDict, total=False):
     mirror_id: str | None
     on_drop: str | None
     history: bool
+    scd2: bool
     accept_foreign: bool
     clean_up_every: float | str | None
     keep_versions: float | str | None

@@ -2,15 +2,15 @@
 
 This is the only module that uses what PyMySQL does not offer publicly: the limit for reading (`_read_timeout`), at
 login whether others can read the connection (`_secure`) and the server's answer (`_read_packet`), what TLS it prefers
-(`_create_ssl_ctx`), and the socket (`_sock`), which a replication stream takes over once PyMySQL has nothing more to
-read from it.
+(`_create_ssl_ctx`), how it loads a file (`_execute_command`, `_local_infile`), and the socket (`_sock`), which a
+replication stream takes over once PyMySQL has nothing more to read from it.
 """
 
 from __future__ import annotations
 
 import socket
 import ssl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
 from importlib import import_module
@@ -24,6 +24,10 @@ from binspark.server.errors import ANY_ACCOUNT, MISSING_PRIVILEGE, TABLE_ACCESS_
 Row = tuple[Any, ...]
 
 _QUERY_SECONDS = 60.0
+_COM_QUERY = 3
+_MULTI_STATEMENTS = 1 << 16
+"""The flag of a client that sends several statements at once."""
+
 _CONNECTION_ENDED = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
@@ -82,6 +86,44 @@ class Connection:
             names = [column[0] for column in cursor.description]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
+    def run_script(self, statements: Sequence[bytes]) -> tuple[int, SourceError | None]:
+        """Run statements with one request; the connection must be one for scripts.
+
+        Return how many were run, and the error of the one after them: None if all were. No statement but the last may
+        end in a comment, which would hide the next.
+        """
+        done = 0
+        try:
+            with _explained_errors(self.address, self._account):
+                self._session.query(b";".join(statements))
+                for done in range(1, len(statements)):  # noqa: B007 (used if an error is raised)
+                    self._session.next_result()  # after BINLOG, MySQL does not say that there are more
+        except SourceError as error:
+            return done, error
+        return len(statements), None
+
+    def run_load(self, statement: bytes, name: bytes, blocks: Iterable[bytes]) -> SourceError | None:
+        """Run LOAD DATA LOCAL with these blocks as the file of a name; return the error, None if there is none.
+
+        The connection must be one for scripts. A server that asks for another file gets none.
+        """
+        session = self._session
+        try:
+            with _explained_errors(self.address, self._account):
+                session._execute_command(_COM_QUERY, statement)
+                answer = session._read_packet()
+                if answer.is_load_local_packet():
+                    is_right = bytes(answer.get_all_data()[1:]) == name
+                    for block in blocks if is_right else ():
+                        session.write_packet(block)
+                    session.write_packet(b"")
+                    session._read_packet()
+                    if not is_right:
+                        raise RuntimeError("LOAD_LOCAL")
+        except SourceError as error:
+            return error
+        return None
+
     def _account(self) -> str:
         """Return the account for an error message."""
         try:
@@ -101,15 +143,16 @@ class Connection:
         self.close()
 
 
-def connect(config: ConnectionConfig) -> Connection:
+def connect(config: ConnectionConfig, *, scripts: bool = False) -> Connection:
     """Connect to the first of the servers that answers.
 
-    `ConnectionLost` when none does, `Authentication` when one refuses the user or cannot prove who it is.
+    A connection for scripts runs several statements at once, and waits for them as long as they take. It is a
+    `ConnectionLost` when none answers, `Authentication` when one refuses the user or cannot prove who it is.
     """
     failures: list[ConnectionLost] = []
     for address in config.addresses:
         try:
-            return _connect(config, address)
+            return _connect(config, address, scripts=scripts)
         except ConnectionLost as error:
             failures.append(error)
     raise failures[0] if len(failures) == 1 else ConnectionLost("; ".join(map(str, failures)))
@@ -133,7 +176,7 @@ class SecureCleartext:
         return self._session._read_packet()
 
 
-def _connect(config: ConnectionConfig, address: Address) -> Connection:
+def _connect(config: ConnectionConfig, address: Address, *, scripts: bool) -> Connection:
     session_class = _session_class()
     with _explained_errors(address):
         session = session_class(
@@ -144,14 +187,16 @@ def _connect(config: ConnectionConfig, address: Address) -> Connection:
             password=config.password.encode(),
             charset="utf8mb4",
             autocommit=True,
-            local_infile=False,
+            local_infile=scripts,
             connect_timeout=config.connect_timeout,
             read_timeout=config.connect_timeout,
             program_name="binspark",
+            client_flag=_MULTI_STATEMENTS if scripts else 0,
             auth_plugin_map={"mysql_clear_password": SecureCleartext},
             **_tls_arguments(config.tls),
         )
-    session._read_timeout = max(config.connect_timeout, _QUERY_SECONDS)
+    session._local_infile = False  # PyMySQL would send any file that the server asks for; `run_load` does not
+    session._read_timeout = None if scripts else max(config.connect_timeout, _QUERY_SECONDS)
     return Connection(session, config.only(address))
 
 

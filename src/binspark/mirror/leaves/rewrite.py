@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -47,8 +47,12 @@ def rewrite(
     table: MirroredTable,
     changes: Iterable[pa.RecordBatch],
     limits: LeafLimits,
+    finish: Callable[[Iterable[KeyedRows]], Iterable[KeyedRows]] = iter,
 ) -> Rewritten:
-    """Write the rows of a task anew, with changes: batches of change records, in any order."""
+    """Write the rows of a task anew, with changes: batches of change records, in any order.
+
+    `finish` gets the rows with the changes, in the order of keys, and returns those that are written.
+    """
     reader = LeafReader(directory, table)
     leaves, others = _divided(task.files, is_counted=not table.key)
     incomplete: list[pa.RecordBatch] = []
@@ -62,15 +66,21 @@ def rewrite(
         sorter.finish()
         with LeafWriter(directory, table, limits, _goal_bytes(task, new_rows, limits)) as writer:
             stored = _stored(leaves, reader, task, table)
-            for merged in _merged(stored, sorter, task, table):
-                writer.write(merged.rows)
-                if merged.incomplete.num_rows:
-                    incomplete.append(merged.incomplete)
+            for rows in finish(_complete(_merged(stored, sorter, task, table), incomplete)):
+                writer.write(rows)
             added = writer.finish()
     if not incomplete:
         return Rewritten(added, task.files)
     missing = pa.concat_batches(incomplete)
     return Rewritten(added, task.files, tuple(missing.column(KEY).to_pylist()), missing.select(list(table.key)))
+
+
+def _complete(merged: Iterable[Merged], incomplete: list[pa.RecordBatch]) -> Iterator[KeyedRows]:
+    """Yield the rows after changes; the changes that could not be made are added to a list."""
+    for part in merged:
+        if part.incomplete.num_rows:
+            incomplete.append(part.incomplete)
+        yield part.rows
 
 
 def write_leaves(

@@ -13,7 +13,6 @@ from pathlib import Path
 import pyarrow as pa
 
 from binspark.mirror.data_file import TableDirectory
-from binspark.mirror.leaves import rewrite
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.runners.runner import MOVES, Routed, TableWork, TaskResult, read_changes, read_moves
 from binspark.mirror.snapshot.chunk import Chunk
@@ -63,7 +62,7 @@ class LocalRunner:
     def _rewritten(self, buckets: Sequence[_Bucket], works: Mapping[int, TableWork]) -> list[TaskResult]:
         def finish(bucket: _Bucket) -> TaskResult:
             work = works[bucket.table]
-            written = rewrite(work.tasks[bucket.task], work.directory, work.table, bucket.batches(), work.limits)
+            written = work.rewrite(bucket.task, bucket.batches())
             return TaskResult(bucket.table, bucket.task, written, bucket.records)
 
         with ThreadPoolExecutor(self.threads) as pool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from binspark.columns.reader import BatchReader
+from binspark.columns.reader import BatchReader, TableBatch
 from binspark.kernels import cache
+from binspark.mirror.change_records import OP, RecordOp
 from binspark.mirror.data_file import TableDirectory
 from binspark.mirror.leaves import (
     LeafLimits,
@@ -19,14 +22,17 @@ from binspark.mirror.leaves import (
     last_per_key,
     net_copies,
     resolve_moves,
+    rewrite,
     route,
     stored_rows,
 )
+from binspark.mirror.leaves.versions import rewrite_versions
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.records import RecordMaker, selection_of
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
 from binspark.mirror.source import ReadTask
+from binspark.mirror.version_records import VersionMaker, is_emptying
 from binspark.schema.history import SchemaHistory
 from binspark.spark.streaming.part_reader import reader_of
 
@@ -56,8 +62,15 @@ class TableWork:
         group = self.tasks[number].group
         return tuple(task.number for task in self.tasks if task.group == group and task.number != number)
 
+    def rewrite(self, task: int, changes: Iterable[pa.RecordBatch]) -> Rewritten:
+        """Write the rows of a task anew, with changes."""
+        write = rewrite_versions if self.table.has_versions else rewrite
+        return write(self.tasks[task], self.directory, self.table, changes, self.limits)
+
     def reduced(self, records: pa.RecordBatch) -> pa.RecordBatch:
         """Return what changes come to."""
+        if self.table.has_versions:
+            return records
         return last_per_key(records) if self.table.key else net_copies(records)
 
     def resolved(self, records: pa.RecordBatch) -> pa.RecordBatch:
@@ -137,16 +150,40 @@ def _records(parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> Iterator
         return
     cache.enable()
     selection = selection_of([work.table for work in tables])
-    makers = {str(work.table.name): (work, RecordMaker(work.table)) for work in tables}
+    readers: dict[str, list[_TableReader]] = {}
+    for work in tables:
+        readers.setdefault(str(work.table.name), []).append(_TableReader(work))
 
     def make(history: SchemaHistory) -> BatchReader:
         return BatchReader(selection, history)
 
     for read in parts:
         for found in reader_of(read.part, read.history).batches(read.part, make):
-            own = makers.get(found.table.name)
-            if own is not None and found.batch.num_rows:
-                yield own[0], own[1].records(found)
+            for reader in readers.get(found.table.name, ()):
+                for records in reader.records(found):
+                    yield reader.work, records
+
+
+class _TableReader:
+    """Makes records of the rows of one table."""
+
+    def __init__(self, work: TableWork) -> None:
+        self.work = work
+        self._versions = VersionMaker(work.table) if work.table.has_versions else None
+        self._rows = self._versions or RecordMaker(work.table)
+
+    def records(self, found: TableBatch) -> Iterator[pa.RecordBatch]:
+        is_ending = is_emptying(found)
+        if is_ending.any():
+            if self._versions is not None:
+                yield self._versions.endings(_some(found, is_ending))
+            found = _some(found, ~is_ending)
+        if found.batch.num_rows:
+            yield self._rows.records(found)
+
+
+def _some(found: TableBatch, mask: np.ndarray) -> TableBatch:
+    return found.taken(np.flatnonzero(mask), range(len(found.values)), before=found.has_before, images=True)
 
 
 class _Gathered:
@@ -173,6 +210,11 @@ class _Gathered:
             yield from self.route(records)
 
     def route(self, records: pa.RecordBatch) -> Iterator[Routed]:
+        is_ending = pc.equal(records.column(OP), int(RecordOp.END))
+        if pc.any(is_ending).as_py():
+            for each in self._work.tasks:
+                yield Routed(self._work.number, each.number, records.filter(is_ending))
+            records = records.filter(pc.invert(is_ending))
         for task, part in route(self._work.tasks, self._work.reduced(records)):
             yield from self._siblings(task)
             yield Routed(self._work.number, task, part)

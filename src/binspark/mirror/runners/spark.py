@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from binspark.errors import BinlogError
 from binspark.kernels import cache
 from binspark.mirror.data_file import TableDirectory
-from binspark.mirror.leaves import Rewritten, rewrite
+from binspark.mirror.leaves import Rewritten
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.runners.local import LocalRunner
 from binspark.mirror.runners.runner import MOVES, Routed, TableWork, TaskResult, read_changes
@@ -135,7 +135,7 @@ class _Job:
         _, tables = self._unpacked()
         work = next(work for work in tables if work.number == table)
         counted = _Counted(batches)
-        written = rewrite(work.tasks[task], work.directory, work.table, counted, work.limits)
+        written = work.rewrite(task, counted)
         return TaskResult(table, task, written, counted.records)
 
     def _unpacked(self) -> tuple[list[ReadTask], list[TableWork]]:
