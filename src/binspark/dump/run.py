@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Sequence
 from dataclasses import fields
 
@@ -12,7 +14,12 @@ from binspark.dump.settings import DumpSettings, MariadbSettings
 from binspark.errors import DecodeError, OptionError
 from binspark.files.log_head import read_head
 from binspark.files.sources import STANDARD_INPUT, LogSource
-from binspark.frames.format import Family
+from binspark.frames.format import SERVER_VERSION_LENGTH, Family, family_of
+from binspark.frames.header import HEADER_LENGTH
+from binspark.frames.magic import FIRST_EVENT_OFFSET
+
+_VERSION_START = FIRST_EVENT_OFFSET + HEADER_LENGTH + 2
+_VERSION_END = _VERSION_START + SERVER_VERSION_LENGTH
 
 
 def dump_logs(sources: Sequence[LogSource], settings: DumpSettings, output: Output, warn: Warn) -> None:
@@ -56,11 +63,18 @@ def _refuse_options_of_mariadb(settings: MariadbSettings) -> None:
 
 
 def family_of_log(source: LogSource) -> Family:
-    """Return who wrote a log, by its first event; MySQL if that cannot be read."""
+    """Return who wrote a log, by the version in its first event; MySQL if that cannot be read."""
     if source.name == STANDARD_INPUT:
-        return Family.MYSQL
+        start = sys.stdin.buffer.peek(_VERSION_END) if isinstance(sys.stdin.buffer, io.BufferedReader) else b""
+        return _family_of_start(start)
     try:
         with source.open() as file:
+            start = file.peek(_VERSION_END)
             return read_head(file, source.name).format.family
     except DecodeError:
-        return Family.MYSQL
+        return _family_of_start(start)
+
+
+def _family_of_start(start: bytes) -> Family:
+    """Return who wrote a log whose first event is damaged, or cannot be read twice."""
+    return family_of(start[_VERSION_START:_VERSION_END].decode("latin-1"))
