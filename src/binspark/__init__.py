@@ -4,7 +4,7 @@
 >>> for event in binspark.events("binlog.000024"):
 ...     print(event.offset, event.type, event.body)
 
-logs       events, rows, batches; load_keyring for encrypted ones
+logs       events, rows, batches; load_keyring for encrypted ones; sql: the changes as statements, or their inverse
 servers    connect, follow, open_archiver; open_server: an archive as a replication source
 mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server; check_mirror: the proof
 Spark      register, tables, latest, scd2, table_at, chunk_tables, expand, lag, LagListener, binlog_error
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from binspark.errors import (
         Authentication,
         BinlogError,
+        CannotUndo,
         Checksum,
         ConnectionLost,
         DecodeError,
@@ -62,11 +63,13 @@ if TYPE_CHECKING:
     from binspark.spark.scd2 import scd2
     from binspark.spark.tables import tables
     from binspark.spark.workers import register
+    from binspark.sql.api import sql
 
 __all__ = [
     "Authentication",
     "BinlogError",
     "BinlogPosition",
+    "CannotUndo",
     "Change",
     "Checksum",
     "ConnectionLost",
@@ -102,6 +105,7 @@ __all__ = [
     "connect",
     "events",
     "expand",
+    "explain",
     "follow",
     "lag",
     "latest",
@@ -110,10 +114,13 @@ __all__ = [
     "open_archiver",
     "open_mirror",
     "open_server",
+    "plot_activity",
     "register",
     "report",
     "rows",
     "scd2",
+    "sql",
+    "stat",
     "table_at",
     "tables",
 ]
@@ -142,6 +149,7 @@ _MODULES = {
     "chunk_tables": ("binspark.spark.expand", "chunk_tables"),
     "connect": ("binspark.live", "connect"),
     "events": ("binspark.files.read", "read_events"),
+    "explain": ("binspark.render.explain.log", "explain"),
     "expand": ("binspark.spark.expand", "expand"),
     "follow": ("binspark.live", "follow"),
     "lag": ("binspark.spark.lag", "lag"),
@@ -151,10 +159,13 @@ _MODULES = {
     "open_archiver": ("binspark.live", "open_archiver"),
     "open_mirror": ("binspark.mirror.api", "open_mirror"),
     "open_server": ("binspark.live", "open_server"),
+    "plot_activity": ("binspark.spark.activity", "plot_activity"),
     "register": ("binspark.spark.workers", "register"),
     "report": ("binspark.reports.collect", "report"),
     "rows": ("binspark.files.changes", "read_changes"),
     "scd2": ("binspark.spark.scd2", "scd2"),
+    "sql": ("binspark.sql.api", "sql"),
+    "stat": ("binspark.files.contents", "stat"),
     "table_at": ("binspark.mirror.table_at", "table_at"),
     "tables": ("binspark.spark.tables", "tables"),
 }

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from binspark.testing.servers import Server
 from tests.mirror.test_mirror_rows import create_orders
@@ -93,3 +94,20 @@ def test_a_mirror_that_cannot_go_on_says_what_to_do(mysql: Server, database: str
     assert done.returncode == 1
     assert f"--resnapshot {orders} copies it again" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_table_without_a_key_is_repaired_by_copying_it_again(mysql: Server, database: str, tmp_path: Path) -> None:
+    orders, lake = create_orders(mysql, database), tmp_path / "lake"
+    mysql.query(f"CREATE TABLE {database}.log (a INT, b VARCHAR(10))")
+    mysql.query(f"INSERT INTO {database}.log VALUES (1, 'x'), (1, 'x'), (2, 'y')")
+    assert run(*words(mysql, database, lake, "--once", "--progress", "none")).returncode == 0
+    DeltaTable(str(lake / database / "log")).delete("a = 2")
+    refused = run(*words(mysql, database, lake, "--check", "--repair", "--check-seconds", "0", "--accept-foreign"))
+    assert refused.returncode == 1
+    assert f"--repair --once or --resnapshot {database}.log" in refused.stdout
+    mysql.query(f"DELETE FROM {orders} WHERE id < 9")
+    mysql.query(f"INSERT INTO {database}.log VALUES (3, 'z')")
+    done = run(*words(mysql, database, lake, "--check", "--repair", "--once", "--accept-foreign"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{database}.log: equal, 4 rows in 1 range; repaired: 1 row" in done.stdout
+    assert_equal(mysql, lake, orders, f"{database}.log")

@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from binspark.mirror import copying
 from binspark.mirror.targets.parse import Format
@@ -215,3 +216,20 @@ def test_a_server_that_restarts_while_tables_are_copied_is_reached_again(start_s
     make_mirror(server, lake, "shop.*", checkpoint=restart, rows_per_chunk=10, retry_attempts=3).run()
     assert next(restarts, None) is None
     assert_equal(server, lake, orders)
+
+
+@each_family
+@pytest.mark.parametrize("steps", ["RENAME TO {database}.renamed", "DROP COLUMN name"])
+def test_a_row_that_cannot_be_completed_any_more_lets_its_table_be_copied_again(
+    shared: Server, database: str, lake: Path, steps: str
+) -> None:
+    orders = create_orders(shared, database, 30)
+    run_mirror(shared, lake, f"{database}.*")
+    DeltaTable(str(lake / database / "orders")).delete("id = 3")  # so that a change of the row is not enough
+    with shared.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SET SESSION binlog_row_image = MINIMAL")
+        cursor.execute(f"UPDATE {orders} SET amount = 77 WHERE id = 3")
+        connection.commit()
+        cursor.execute(f"ALTER TABLE {orders} {steps.format(database=database)}")
+    run_mirror(shared, lake, f"{database}.*", accept_foreign=True)
+    assert_equal(shared, lake, f"{database}.renamed" if "RENAME" in steps else orders)

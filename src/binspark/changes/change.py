@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from binspark.event.rows import RowOperation
+from binspark.html_table import html_table
 from binspark.schema.table import TableSchema
 from binspark.values.as_json import row_json
 from binspark.values.value import Absent, PartialRow, Row, Value
@@ -85,6 +86,13 @@ class Change(NamedTuple):
         if key is None or indexes is None:
             return None
         return {names[index]: value for index, value in zip(indexes, key, strict=True) if not isinstance(value, Absent)}
+
+    def _repr_html_(self) -> str:
+        """Return the change as a table of its columns, for notebooks."""
+        before, after = self.before or {}, self.after or {}
+        rows = ((name, before.get(name, ""), after.get(name, "")) for name in {**before, **after})
+        title = f"{self.op} {self.schema}.{self.table} at {self.file}:{self.pos}+{self.row}"
+        return html_table(("column", "before", "after"), rows, title)
 
 
 def _named(image: Row | None, schema: TableSchema) -> Named | None:

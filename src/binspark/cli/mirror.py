@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from binspark.mirror.progress import Report
     from binspark.mirror.run import Mirror
     from binspark.replication.position import BinlogPosition
+    from binspark.schema.table import TableName
     from binspark.server.config import ConnectionConfig
 
 _ROWS = {option.name: option for option in SELECTION_OPTIONS}
@@ -124,9 +125,14 @@ def _checked(
     def advance(position: BinlogPosition) -> None:
         _opened(source, target, options, lambda _report: None).run(position)
 
+    def copy_again(table: TableName) -> None:
+        _opened(source, target, {**options, "resnapshot": str(table)}, lambda _report: None).run()
+
     given = {name: value for name, value in {**options, **checks}.items() if name in _OF_CHECKS and value is not None}
+    if options["once"]:  # no mirror runs meanwhile
+        given |= {"advance": advance, "copy_again": copy_again}
     try:
-        report = check_mirror(source, target, options["tables"], advance=advance if options["once"] else None, **given)
+        report = check_mirror(source, target, options["tables"], **given)
     except OptionError as error:
         raise _spelled(error) from None
     except BinlogError as error:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
 from binspark.frames import Frame, Header, HeaderFlag, type_name
 from binspark.frames.checksum import ChecksumState
+from binspark.html_table import html_fields
 from binspark.position import Position
 
 
@@ -65,3 +67,11 @@ class Event(NamedTuple):
     def position(self) -> Position:
         """File, offset and type: what errors about this event name."""
         return Position(file=self.file or None, offset=self.offset, event=self.type)
+
+    def _repr_html_(self) -> str:
+        """Return the event as a table of its fields, for notebooks."""
+        header, body = self.header, self.body
+        names = [item.name for item in fields(body)] if is_dataclass(body) else getattr(body, "_fields", ())
+        common = (("timestamp", header.timestamp), ("server_id", header.server_id), ("size", header.event_size))
+        own = ((name, getattr(body, name)) for name in names)
+        return html_fields(f"{self.type} at {self.position}", (*common, ("checksum", self.checksum.value), *own))

@@ -12,6 +12,7 @@ from binspark.gtid.gtid import Gtid
 from binspark.gtid.intervals import Intervals
 from binspark.gtid.syntax import MAX_NUMBER, normal_tag, normal_uuid
 from binspark.gtid.text import Part, Source, format_parts, normal_parts, parse_parts
+from binspark.html_table import html_table
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -57,6 +58,13 @@ class GtidSet:
 
     def __repr__(self) -> str:
         return f"GtidSet({str(self)!r})"
+
+    def _repr_html_(self) -> str:
+        """Return the set as a table, for notebooks."""
+        rows = (
+            (uuid, tag, _ranges(intervals), f"{numbers.count(intervals):,}") for (uuid, tag), intervals in self.parts
+        )
+        return html_table(("source", "tag", "numbers", "count"), rows, f"{self.count():,} GTIDs")
 
     def server_text(self) -> str:
         """Return the set exactly as the server prints it, with a line for each UUID."""
@@ -181,3 +189,7 @@ class GtidSet:
     def add(self, gtid: Gtid | str) -> GtidSet:
         """Return this set with one more GTID. To add many, use a `GtidSetBuilder`."""
         return self | GtidSet.of((Gtid.parse(gtid) if isinstance(gtid, str) else gtid,))
+
+
+def _ranges(intervals: Intervals) -> str:
+    return ", ".join(str(first) if last == first + 1 else f"{first}-{last - 1}" for first, last in intervals)

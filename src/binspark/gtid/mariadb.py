@@ -9,6 +9,7 @@ from typing import Self
 
 from binspark.errors import EncodeError, Malformed
 from binspark.gtid.syntax import SPACE, refuse, shown
+from binspark.html_table import html_table
 
 _MAX_U32 = (1 << 32) - 1
 _MAX_U64 = (1 << 64) - 1
@@ -105,6 +106,11 @@ class MariadbPosition:
 
     def __repr__(self) -> str:
         return f"MariadbPosition({str(self)!r})"
+
+    def _repr_html_(self) -> str:
+        """Return the position as a table, for notebooks."""
+        rows = ((gtid.domain, gtid.server, gtid.sequence) for gtid in self.gtids)
+        return html_table(("domain", "server", "sequence number"), rows)
 
     def __or__(self, other: MariadbPosition) -> MariadbPosition:
         if not isinstance(other, MariadbPosition):

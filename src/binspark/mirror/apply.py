@@ -14,6 +14,7 @@ from binspark.mirror.mirrored_table import HISTORY
 from binspark.mirror.open_table import OpenTable
 from binspark.mirror.runners.runner import Runner, TaskResult
 from binspark.mirror.schema_changes import Pending
+from binspark.mirror.snapshot.statement import TableChanged
 from binspark.mirror.source import ChangeSource
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.statements import StatementApplier
@@ -129,6 +130,8 @@ class RangeApplier:
             results = self._run(applied, tables) if tables else {}
             conflicts: list[OpenTable] = []
             for number, table in enumerate(tables):
+                if table.name in self._statements.missing:
+                    continue
                 state, own = self._state_after(table, applied.end, pending), results.get(number, [])
                 if not own and state == replace(table.state, position=applied.end):
                     continue
@@ -173,8 +176,16 @@ class RangeApplier:
             by_table.setdefault(result.table, []).append(result)
         for number, own in by_table.items():
             if any(result.rewritten.incomplete for result in own):
-                by_table[number] = self._complete(tables[number], own)
+                by_table[number] = self._completed(tables[number], own)
         return by_table
+
+    def _completed(self, table: OpenTable, results: list[TaskResult]) -> list[TaskResult]:
+        """Return results with complete rows. If the server no longer has the table as it was, it is copied again."""
+        try:
+            return self._complete(table, results)
+        except TableChanged as error:
+            self._statements.copy_again(table.name, f"the log has only some columns of its rows; {error.message}")
+            return []
 
     def _complete(self, table: OpenTable, results: list[TaskResult]) -> list[TaskResult]:
         """Return results with the rows of which the log has only some columns, as they are on the server now.

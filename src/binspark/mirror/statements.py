@@ -105,7 +105,7 @@ class StatementApplier:
                 self._create(statement, statement.position)
             case Unreadable(names):
                 for name in names:
-                    self._copy_again(name, f"a statement is not understood: {change.reason}")
+                    self.copy_again(name, f"a statement is not understood: {change.reason}")
         self.finish()
         self._leave()
         self._note_missing(change)
@@ -148,12 +148,12 @@ class StatementApplier:
         if not self._tables.patterns.wants(change.name) or (exists and change.if_not_exists):
             return
         if isinstance(change, CopyTable) and self._may_be_ahead(change.model, statement):
-            self._copy_again(change.name, f"{change.model}, which it is like, may have had other columns then")
+            self.copy_again(change.name, f"{change.model}, which it is like, may have had other columns then")
             return
         catalog = self._after(statement)
         definition = catalog.tables.get(change.name)
         if definition is None:
-            self._copy_again(change.name, "its CREATE TABLE is not understood")
+            self.copy_again(change.name, "its CREATE TABLE is not understood")
             return
         self._tables.create(change.name, replace(definition, certain=True), position, Phase.CURRENT)
 
@@ -197,7 +197,7 @@ class StatementApplier:
             if table.is_applied and not table.state.position.reaches(statement.position):
                 yield table
 
-    def _copy_again(self, name: TableName, reason: str) -> None:
+    def copy_again(self, name: TableName, reason: str) -> None:
         """Let a table be copied again."""
         if self._tables.patterns.wants(name):
             log.warning("%s is copied again: %s", name, reason)
@@ -205,7 +205,7 @@ class StatementApplier:
 
     def _copy_anew(self, table: OpenTable, new_name: TableName, reason: str) -> None:
         """Let a table be copied again under the name that a statement gives it; that of before is left by then."""
-        self._copy_again(new_name, reason)
+        self.copy_again(new_name, reason)
         if new_name != table.name:
             self._left.add(table.name)
 
@@ -220,7 +220,7 @@ class StatementApplier:
     def _altered(self, change: AlterTable, statement: Statement) -> Iterator[tuple[TableName, Pending]]:
         others = [name for name in _exchanged(change) if self._tables.find(name) is not None]
         for name in others:
-            self._copy_again(name, "a partition was exchanged with it")
+            self.copy_again(name, "a partition was exchanged with it")
         table = self._tables.find(change.name)
         new_name = next((step.name for step in change.steps if isinstance(step, RenameTo)), change.name)
         if table is None or not any(self._due([table], statement)):

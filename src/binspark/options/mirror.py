@@ -121,7 +121,8 @@ MIRROR_OPTIONS = (
 CHECK_OPTIONS = (
     _option(
         "repair", parse=values.flag, metavar="", default="false",
-        help="Read rows that differ again from the server, and put them into the mirror.",
+        help="Read rows that differ again from the server, and put them into the mirror; with --once, copy tables "
+        "without a key again.",
     ),
     _option(
         "exact", parse=values.flag, metavar="", default="false",

@@ -156,8 +156,14 @@ def _column(row: Sequence[Any], session: Session) -> Any:
         nullable=_text(is_nullable) == "YES",
         visible="INVISIBLE" not in _text(extra).upper(),
         compressed=spec.compressed,
+        generated=_is_generated(_text(extra)),
     )
     return define_column(complete, None, session)
+
+
+def _is_generated(extra: str) -> bool:
+    """Return whether a column is generated. DEFAULT_GENERATED is only said of its default."""
+    return any(f"{kind} GENERATED" in extra.upper() for kind in ("VIRTUAL", "STORED"))
 
 
 def _has_row_period(rows: list[Sequence[Any]]) -> bool:

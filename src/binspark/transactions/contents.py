@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from binspark.event import Event
+from binspark.html_table import html_table
 from binspark.transactions.assembler import Assembler
 from binspark.transactions.draft import CountRows
 from binspark.transactions.parallelism import Parallelism, ParallelismMeter
@@ -113,6 +114,18 @@ class Contents:
     largest: list[LargeTransaction] = field(default_factory=list)
     periods: dict[int, Period] = field(default_factory=dict)
     parallelism: Parallelism = field(default_factory=Parallelism)
+
+    def _repr_html_(self) -> str:
+        """Return what was found as tables, for notebooks."""
+        tables = (
+            (f"{schema}.{table}", operation, tally.rows, tally.events, tally.bytes)
+            for (schema, table, operation), tally in sorted(self.tables.items(), key=lambda item: -item[1].bytes)
+        )
+        types = ((name, tally.count, tally.bytes) for name, tally in sorted(self.types.items()))
+        title = f"{self.events.count:,} events in {self.transactions.count:,} transactions, {self.events.bytes:,} bytes"
+        return html_table(("table", "operation", "rows", "events", "bytes"), tables, title) + html_table(
+            ("event type", "events", "bytes"), types
+        )
 
     def extend_time(self, first: int, last: int) -> None:
         """Take the times of events into account; 0 is no time."""

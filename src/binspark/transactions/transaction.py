@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 from binspark.event import Event, GtidEvent, GtidTagged, MariadbGtidEvent, RowOperation
 from binspark.event.context import SqlText
 from binspark.gtid import Gtid, MariadbGtid
+from binspark.html_table import html_fields, html_table
 from binspark.transactions.grammar import Ending
 
 
@@ -98,6 +99,17 @@ class Transaction(Identity):
     def complete(self) -> bool:
         """Whether the log contains the transaction up to its end."""
         return self.ending.complete
+
+    def _repr_html_(self) -> str:
+        """Return the transaction as a table of its fields, for notebooks."""
+        names = (item.name for item in fields(self) if item.name not in {"changes", "texts"})
+        shown = ((name, getattr(self, name)) for name in names)
+        rows = (
+            (f"{change.schema}.{change.table}", change.operation.value, "?" if change.rows is None else change.rows)
+            for change in self.changes
+        )
+        title = f"transaction {self.gtid or 'without a GTID'} at {self.file}:{self.start}"
+        return html_fields(title, shown) + html_table(("table", "operation", "rows"), rows)
 
 
 ANONYMOUS = Identity()

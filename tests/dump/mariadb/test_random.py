@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from binspark.cli.main import main
+from binspark.dump.mariadb import dumper
 from binspark.testing.servers import MariaDB, Server
 from binspark.testing.servers.programs import Programs
 from tests.support.dump.mariadb_tool import OPTION_SETS, assert_same_text, mariadb_tool
@@ -65,18 +66,23 @@ def random_logs(server: Server, count: int) -> list[Path]:
 
 
 def test_random_logs_are_printed_as_the_tool_does(
-    mariadb_tool: Programs, start_server: StartServer, tmp_path: Path
+    mariadb_tool: Programs, start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for log in random_logs(start_server(MariaDB), 4):
-        for options in QUICK_OPTIONS:
-            assert_same_text(mariadb_tool, tmp_path, options, log)
+    logs = random_logs(start_server(MariaDB), 4)
+    for minimum in (dumper.MIN_BULK_BYTES, 0):
+        monkeypatch.setattr(dumper, "MIN_BULK_BYTES", minimum)
+        for log in logs:
+            for options in QUICK_OPTIONS:
+                assert_same_text(mariadb_tool, tmp_path, options, log)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("minimum", [0, 1 << 30], ids=["kernel", "reference"])
 def test_many_random_logs_are_printed_as_the_tool_does(
-    mariadb_tool: Programs, start_server: StartServer, tmp_path: Path
+    mariadb_tool: Programs, start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minimum: int
 ) -> None:
-    for log in random_logs(start_server(MariaDB), 12):
+    monkeypatch.setattr(dumper, "MIN_BULK_BYTES", minimum)
+    for log in random_logs(start_server(MariaDB), 8):
         for options in OPTION_SETS:
             assert_same_text(mariadb_tool, tmp_path, options, log)
 

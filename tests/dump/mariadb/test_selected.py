@@ -74,5 +74,5 @@ def test_options_of_mariadb_binlog_are_refused_for_logs_of_mysql(option: str) ->
 def test_positions_that_the_logs_do_not_have_are_refused() -> None:
     logs = [str(log) for log in case_logs("mariadb/gtid-domains")]
     assert "(0-1-1) is not in the logs" in refusal("--stop-position=0-1-1", logs[1])
-    assert "names domain 0 twice" in refusal("--start-position=0-1-1,0-1-2", logs[0])
+    assert "are both of domain 0" in refusal("--start-position=0-1-1,0-1-2", logs[0])
     assert "is before --start-position 0-1-5" in refusal("--start-position=0-1-5", "--stop-position=0-1-3", logs[0])

@@ -181,6 +181,7 @@ def test_copies_of_rows_without_a_key_are_counted(shared: Server, database: str,
     ]
     repair = checked(shared, target, name, CheckSettings(wait_seconds=0, repair=True))
     assert "has no key, so that single rows cannot be repaired" in repair.problem
+    assert repair.differing == report.differing
 
 
 @every_family

@@ -26,6 +26,17 @@ class StatementCaches:
         self._body_size = 0
         self.tail = TextBuffer()
 
+    def __bool__(self) -> bool:
+        return bool(self.head or self._body or self.tail)
+
+    def take(self, head: bytes, body: bytes, tail: bytes) -> None:
+        """Add what was printed elsewhere: headings, base64, rows."""
+        if head:
+            self.head.append(head)
+        self._body_size += len(body)
+        self._body.write(body)
+        self.tail.write(tail)
+
     def add_event(self, data: bytes) -> None:
         """Add an event to the BINLOG statement."""
         text = base64_lines(data)

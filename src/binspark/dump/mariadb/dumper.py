@@ -9,15 +9,19 @@ from binspark.dump.mariadb.load_files import LoadFiles
 from binspark.dump.mariadb.printer import LogPrinter, check_printable
 from binspark.dump.mariadb.reader import LogReader
 from binspark.dump.output import Output
+from binspark.dump.selected import SelectedTables
 from binspark.dump.settings import Base64Output, DumpSettings
-from binspark.errors import BinlogError, DecodeError, OptionError
+from binspark.errors import BinlogError, DecodeError, OptionError, SourceError
 from binspark.event import Event, EventDecoder, GtidList, Query
-from binspark.files.sources import LogSource
+from binspark.files.sources import STANDARD_INPUT, LogSource
 from binspark.frames import EventCode, Frame, HeaderFlag
 from binspark.gtid import MariadbGtid
+from binspark.os_errors import describe_os_error
+from binspark.position import Position
 
 _DESCRIPTION, _ROTATE = EventCode.FORMAT_DESCRIPTION, EventCode.ROTATE
 _MANY = 3
+MIN_BULK_BYTES = 4 << 20
 _MICROSECONDS = 1_000_000
 
 
@@ -41,9 +45,10 @@ class MariadbDumper:
         self._output = output
         self._warn = warn
         self._filter = GtidFilter(settings)
-        self._order: GtidOrder | None = GtidOrder(self._filter, is_strict=settings.mariadb.gtid_strict_mode)
+        self._order = GtidOrder(self._filter, is_strict=settings.mariadb.gtid_strict_mode)
         self._files = LoadFiles(settings.local_load, warn)
         self._clock = Clock(settings.timezone)
+        self._skips_annotations = settings.mariadb.skip_annotate_row_events
         self._shows_positions = _shows_positions(settings)
         self._shows_base64 = settings.base64_output in (Base64Output.AUTO, Base64Output.UNSPEC)
         self._events_to_skip = settings.offset
@@ -70,7 +75,10 @@ class MariadbDumper:
         self._output.write(b"DELIMITER /*!*/;\n")
         wants_next = True
         try:
-            self._dump_events(source, printer)
+            if self._can_print_in_bulk(source):
+                self._dump_in_bulk(source, printer)
+            else:
+                self._dump_events(source, printer)
         except _Stop:
             wants_next = False
         except BinlogError:
@@ -96,8 +104,39 @@ class MariadbDumper:
             self._output.write(b"/*!100001 SET @@SESSION.SERVER_ID=@@GLOBAL.SERVER_ID */;\n")
             self._output.write(b"/*!100001 SET @@SESSION.GTID_DOMAIN_ID=@@GLOBAL.GTID_DOMAIN_ID */;\n")
         self._filter.warn_about_stops(self._warn)
-        if self._order is not None:
+        if self._order.is_checked:
             self._order.finish(self._warn)
+
+    def _can_print_in_bulk(self, source: LogSource) -> bool:
+        """Return whether a kernel can print most events: it knows no filters, and loading it has to pay."""
+        settings, selection = self._settings, self._settings.selection
+        changes_text = settings.hexdump or settings.short_form or settings.rewrite_db or settings.verify_binlog_checksum
+        filters = settings.database or settings.mariadb.table or self._filter.is_given or selection.selects_events
+        if changes_text or filters or selection.thread_id is not None or not SelectedTables(selection).selects_all:
+            return False
+        if self._events_to_skip or source.start or source.stop is not None or source.name == STANDARD_INPUT:
+            return False
+        return source.size() >= MIN_BULK_BYTES
+
+    def _dump_in_bulk(self, source: LogSource, printer: LogPrinter) -> None:
+        from binspark.dump.mariadb.bulk import BulkPrinter  # loads NumPy and kernels
+
+        decoder = EventDecoder(source.name)
+
+        def handle(frame: Frame) -> Event | None:
+            event = self._decoded(decoder, frame)
+            if event is not None:
+                self._takes_gtids(event, is_active=True)
+            self._dump_event(source, frame, event, printer)
+            return event
+
+        bulk = BulkPrinter(printer, self._output, self._order, handle)
+        bulk.set_form(self._settings.timezone, positions=self._shows_positions, annotations=not self._skips_annotations)
+        try:
+            with source.open() as file:
+                bulk.print(file, source.name)
+        except OSError as error:
+            raise SourceError(describe_os_error(error), Position(source.name)) from None
 
     def _dump_events(self, source: LogSource, printer: LogPrinter) -> None:
         decoder = EventDecoder(source.name)
@@ -109,7 +148,7 @@ class MariadbDumper:
                 continue
             event = self._decoded(decoder, frame)
             if event is not None:
-                is_active = self._takes_gtids(event, is_active)
+                is_active = self._takes_gtids(event, is_active=is_active)
                 if held is not None:
                     is_active = self._settings.selection.wants_thread(_thread_of(event))
                     if is_active:
@@ -160,12 +199,12 @@ class MariadbDumper:
             message = "a server is writing this log, or has crashed while it did; use --force-if-open to dump it"
             raise OptionError(f"{source.name}: {message}")
 
-    def _takes_gtids(self, event: Event, is_active: bool) -> bool:
+    def _takes_gtids(self, event: Event, *, is_active: bool) -> bool:
         """Return whether an event belongs to a transaction that is dumped."""
         code = event.type_code
         if code == EventCode.GTID_LIST and event.header.timestamp:
             body: GtidList = event.body
-            if self._order is not None and not self._has_seen_gtid_list and body.gtids:
+            if self._order.is_checked and not self._has_seen_gtid_list and body.gtids:
                 self._order.begin(body.gtids)
             self._has_seen_gtid_list = True
         if code != EventCode.MARIADB_GTID:
@@ -179,9 +218,9 @@ class MariadbDumper:
             excluded = self._filter.excludes(gtid)
             if self._filter.filters_groups:
                 is_active = is_active and not excluded
-        if self._order is not None and is_active:
+        if self._order.is_checked and is_active:
             if not self._settings.mariadb.gtid_strict_mode and self._settings.verbose < _MANY:
-                self._order = None
+                self._order.is_checked = False
             else:
                 _record(self._order, event, gtid)
         return is_active

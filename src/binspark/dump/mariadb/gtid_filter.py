@@ -145,6 +145,8 @@ class GtidOrder:
     def __init__(self, filters: GtidFilter, *, is_strict: bool) -> None:
         self._filters = filters
         self._is_strict = is_strict
+        self.is_checked = True
+        """Whether the order is still of interest."""
         self._audits: dict[int, _Audit] = {}
         self._start_at(filters.starts)
 
@@ -180,6 +182,17 @@ class GtidOrder:
                 raise Malformed(f"GTID {gtid} after {audit.last} is out of order; --skip-gtid-strict-mode allows that")
             audit.late.append((gtid, audit.last))
         else:
+            audit.last = gtid
+
+    def sequences(self, domain: int) -> tuple[int, int]:
+        """Return the sequence numbers between which a GTID of a domain would be out of order."""
+        audit = self._audits.get(domain)
+        return (0, -1) if audit is None else (audit.start.sequence, audit.last.sequence)
+
+    def record_checked(self, gtid: MariadbGtid) -> None:
+        """Take the last GTID of transactions whose order was checked already."""
+        audit = self._audits.get(gtid.domain)
+        if audit is not None:
             audit.last = gtid
 
     def finish(self, warn: Warn) -> None:

@@ -17,6 +17,7 @@ from binspark.event import (
     GtidList,
     Incident,
     Intvar,
+    MariadbGtidEvent,
     Rand,
     Rotate,
     StartEncryption,
@@ -25,6 +26,7 @@ from binspark.event import (
     Xid,
 )
 from binspark.event.incident import IncidentKind
+from binspark.event.mariadb import MariadbGtidExtraFlag, MariadbGtidFlag
 from binspark.event.variables import IntvarKind
 from binspark.frames import EventCode as E
 
@@ -114,6 +116,28 @@ def _append_block(event: Event) -> tuple[bytes, bytes]:
 def _delete_file(event: Event) -> tuple[bytes, bytes]:
     body: DeleteFile = event.body
     return b"\n#Delete_file: file_id=%d\n" % body.file_id, b""
+
+
+def gtid_comment(event: Event) -> bytes:
+    """Return what follows the heading of a GTID."""
+    body: MariadbGtidEvent = event.body
+    flags, extra = body.gtid_flags, body.extra_flags or 0
+    parts = [b"\tGTID %d-%d-%d" % (body.domain_id, event.header.server_id, body.sequence_number)]
+    if flags & MariadbGtidFlag.GROUP_COMMIT_ID:
+        parts.append(b" cid=%d" % (body.commit_id or 0))
+    if flags & MariadbGtidFlag.DDL:
+        parts.append(b" ddl")
+    if flags & MariadbGtidFlag.TRANSACTIONAL:
+        parts.append(b" trans")
+    if flags & MariadbGtidFlag.WAITED:
+        parts.append(b" waited")
+    if extra & MariadbGtidExtraFlag.START_ALTER:
+        parts.append(b" START ALTER")
+    if extra & MariadbGtidExtraFlag.COMMIT_ALTER:
+        parts.append(b" COMMIT ALTER id= %d" % (body.start_alter_sequence or 0))
+    if extra & MariadbGtidExtraFlag.ROLLBACK_ALTER:
+        parts.append(b" ROLLBACK ALTER id= %d" % (body.start_alter_sequence or 0))
+    return b"".join([*parts, b"\n"])
 
 
 PLAIN: dict[int, Callable[[Event], tuple[bytes, bytes]]] = {

@@ -12,7 +12,7 @@ from binspark.wire.bitmap import bitmap_length
 
 _CORRUPTED = b"***Corrupted replication event was detected. Not printing the value***\n"
 _WHERE, _SET = b"### WHERE\n", b"### SET\n"
-_VERBS = {
+VERBS = {
     RowOperation.INSERT: (b"INSERT INTO", _SET),
     RowOperation.DELETE: (b"DELETE FROM", _WHERE),
     RowOperation.UPDATE: (b"UPDATE", _WHERE),
@@ -50,7 +50,7 @@ class TableForm:
 
     def print_rows(self, rows: Rows, verbose: int) -> PrintedRows:
         """Return the rows of an event as commented SQL."""
-        verb, clause = _VERBS[rows.operation]
+        verb, clause = VERBS[rows.operation]
         data, end = rows.rows, len(rows.rows)
         if rows.operation is RowOperation.INSERT and not data:
             return PrintedRows(b"### INSERT INTO %b VALUES ()\n" % self.name, 0)
@@ -70,6 +70,20 @@ class TableForm:
         except _Unreadable as error:
             return PrintedRows(b"".join(texts), count, str(error))
         return PrintedRows(b"".join(texts), count)
+
+    def around_value(self, index: int, verbose: int) -> tuple[bytes, bytes, bytes]:
+        """Return what comes before and after a value of a column, and the complete line of a NULL."""
+        start = b"###   @%d=" % (index + 1)
+        end, null = self._comment(index, verbose, 0), self._comment(index, verbose, 1)
+        return start, end, start + b"NULL" + null
+
+    def _comment(self, index: int, verbose: int, is_null: int) -> bytes:
+        """Return the end of the line of a value: with -vv its type."""
+        if verbose < _WITH_TYPES:
+            return b"\n"
+        form = self._form(index)
+        numbers = (form.type_name, form.metadata, self.nullable[index], is_null)
+        return b" /* %b meta=%d nullable=%d is_null=%d */\n" % numbers
 
     def count_rows(self, rows: Rows) -> int:
         """Return how many rows an event has; where they cannot be read to the end, how many begin."""
@@ -104,12 +118,7 @@ class TableForm:
                     raise _Unreadable("a row ends inside a value")
                 texts.append(form.text(data, at))
                 at += size
-            if verbose >= _WITH_TYPES:
-                texts.append(
-                    b" /* %b meta=%d nullable=%d is_null=%d */"
-                    % (form.type_name, form.metadata, self.nullable[index], is_null)
-                )
-            texts.append(b"\n")
+            texts.append(self._comment(index, verbose, is_null))
         if at == start:
             raise _Unreadable("a row image has no columns")
         return at

@@ -43,6 +43,7 @@ class ValueForm:
     metadata    the number that completes the type, as -vv prints it
     is_counted  whether rows with such values can be counted without -v: the tool stops at the first geometry or
                 compressed value
+    length_bytes  bytes of the length before a value that is text, 0 for other values
     """
 
     type_name: bytes
@@ -50,6 +51,7 @@ class ValueForm:
     size: Size
     text: Text
     is_counted: bool = True
+    length_bytes: int = 0
 
 
 def value_form(type_code: int, metadata: int) -> ValueForm | None:
@@ -269,7 +271,7 @@ def _blob(suffix: bytes = b"") -> Callable[[int], ValueForm | None]:
         if not 1 <= length_bytes <= len(_BLOBS):
             return None
         name = _BLOBS[length_bytes - 1] + suffix
-        return ValueForm(name, length_bytes, *_prefixed(length_bytes), is_counted=not suffix)
+        return ValueForm(name, length_bytes, *_prefixed(length_bytes), not suffix, length_bytes)
 
     return make
 
@@ -277,7 +279,8 @@ def _blob(suffix: bytes = b"") -> Callable[[int], ValueForm | None]:
 def _varchar(suffix: bytes = b"") -> Callable[[int], ValueForm]:
     def make(length: int) -> ValueForm:
         name = b"VARSTRING(%d)%b" % (length, suffix)
-        return ValueForm(name, length, *_prefixed(1 if length < _LONG_STRING else 2), is_counted=not suffix)
+        length_bytes = 1 if length < _LONG_STRING else 2
+        return ValueForm(name, length, *_prefixed(length_bytes), not suffix, length_bytes)
 
     return make
 
@@ -291,7 +294,8 @@ def _string(metadata: int) -> ValueForm | None:
         if real_type != T.STRING:
             make = _FORMS.get(real_type)
             return None if make is None or make is _string else make(metadata)
-    return ValueForm(b"STRING(%d)" % length, metadata, *_prefixed(1 if length < _LONG_STRING else 2))
+    length_bytes = 1 if length < _LONG_STRING else 2
+    return ValueForm(b"STRING(%d)" % length, metadata, *_prefixed(length_bytes), length_bytes=length_bytes)
 
 
 def _geometry(length_bytes: int) -> ValueForm:

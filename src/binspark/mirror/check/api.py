@@ -12,7 +12,7 @@ from binspark.kernels import cache
 from binspark.mirror.api import Source, make_settings, read_options
 from binspark.mirror.check.catch_up import Advance
 from binspark.mirror.check.report import CheckReport
-from binspark.mirror.check.run import OnTable, check
+from binspark.mirror.check.run import CopyAgain, OnTable, check
 from binspark.mirror.check.settings import CheckSettings
 from binspark.mirror.source import TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
@@ -32,16 +32,18 @@ def check_mirror(
     *,
     storage: Storage | None = None,
     advance: Advance | None = None,
+    copy_again: CopyAgain | None = None,
     on_range: OnTable | None = None,
     **options: Unpack[CheckArguments],
 ) -> CheckReport:
     """Compare mirrored tables with those of a server, row by row through checksums; return what differs.
 
-    source     the server: the options of a connection as a dictionary
-    target     a directory or a URI
-    tables     names, or patterns such as `shop.*`
-    advance    is called with a position that the mirror shall reach; without it, a mirror that runs is waited for
-    on_range   is called with what was found so far, after each range of keys
+    source       the server: the options of a connection as a dictionary
+    target       a directory or a URI
+    tables       names, or patterns such as `shop.*`
+    advance      is called with a position that the mirror shall reach; without it, a mirror that runs is waited for
+    copy_again   is called with a table without a key that `repair` shall repair: all of it has to be copied again
+    on_range     is called with what was found so far, after each range of keys
 
     The other options are those of `CheckArguments`. Neither the server nor the mirror has to stop meanwhile.
 
@@ -59,7 +61,7 @@ def check_mirror(
     wait = {"wait_seconds": given.pop("check_seconds")} if "check_seconds" in given else {}
     settings = CheckSettings(columns=make_settings(others).columns, **wait, **given)
     found = parse_target(os.fspath(target), kind, catalog, storage)
-    return check(_config(source), found, patterns, settings, advance=advance, on_range=on_range)
+    return check(_config(source), found, patterns, settings, advance=advance, copy_again=copy_again, on_range=on_range)
 
 
 def _config(source: Source) -> ConnectionConfig:

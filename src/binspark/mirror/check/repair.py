@@ -43,9 +43,6 @@ def repair_rows(
     limits: LeafLimits,
 ) -> int:
     """Read rows that differ again from the source and put them into the table; return how many there are."""
-    if not table.key:
-        message = f"{table.name} has no key, so that single rows cannot be repaired"
-        raise SchemaError(f"{message}: copy it again with --resnapshot {table.name}")
     for attempt in range(_ATTEMPTS):
         mirror.refresh()
         deleted = [

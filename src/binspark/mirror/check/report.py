@@ -69,6 +69,7 @@ class TableReport:
     undecided     rows that kept changing, or whose changes the mirror did not reach in time
     problem       why the table was not compared, or not to the end
     repaired      rows that were read again from the source
+    needs_copy    whether the table has to be copied again to be repaired: it has no key
     """
 
     name: TableName
@@ -79,6 +80,7 @@ class TableReport:
     undecided: int = 0
     problem: str = ""
     repaired: int = 0
+    needs_copy: bool = False
 
     @property
     def is_equal(self) -> bool:

@@ -35,6 +35,9 @@ from binspark.server.info import server_family
 OnTable = Callable[[TableReport], None]
 """Is called with what was found so far, after each range."""
 
+CopyAgain = Callable[[TableName], None]
+"""Copies a table again, for a mirror that is not running, and lets it catch up."""
+
 _Repair = Callable[[Differing], int]
 _NOT_COMPARED = {
     Phase.SNAPSHOT: "its rows are still being copied: check it when the mirror has caught up",
@@ -49,23 +52,40 @@ def check(
     settings: CheckSettings | None = None,
     *,
     advance: Advance | None = None,
+    copy_again: CopyAgain | None = None,
     on_range: OnTable | None = None,
 ) -> CheckReport:
     """Compare mirrored tables with those of a server, and return what was found.
 
-    tables    which of them
-    advance   lets a mirror that is not running apply changes; without it, the mirror is waited for
+    tables       which of them
+    advance      lets a mirror that is not running apply changes; without it, the mirror is waited for
+    copy_again   repairs tables without a key, whose rows cannot be repaired one by one
     """
     found: list[TableReport] = []
     for name in target.tables():
         if tables.wants(name) and name != HISTORY and not _has_versions(target, name):
-            report = TableReport(name)
-            found.append(report)
-            try:
-                _TableCheck(config, target, name, settings or CheckSettings(), advance, on_range).run(report)
-            except (SchemaError, Server) as error:
-                report.problem = str(error)
+            table = _TableCheck(config, target, name, settings or CheckSettings(), advance, on_range)
+            found.append(_checked(table, TableReport(name), copy_again))
     return CheckReport(tuple(found))
+
+
+def _checked(table: _TableCheck, report: TableReport, copy_again: CopyAgain | None) -> TableReport:
+    """Compare one table. If all of it has to be copied again to be repaired, compare it again after that."""
+    try:
+        table.run(report)
+        if not report.needs_copy:
+            return report
+        if copy_again is None:
+            message = f"{report.name} differs and has no key, so that single rows cannot be repaired"
+            advice = f"stop the mirror and copy the table again, with --repair --once or --resnapshot {report.name}"
+            raise SchemaError(f"{message}: {advice}")
+        copy_again(report.name)
+        again = TableReport(report.name, differences=report.differences, repaired=report.differing)
+        table.run(again)
+    except (SchemaError, Server) as error:
+        report.problem = str(error)
+        return report
+    return again
 
 
 def _has_versions(target: Target, name: TableName) -> bool:
@@ -112,15 +132,18 @@ class _TableCheck:
             text = row_text(mirrored, mariadb=server_family(connection) is Family.MARIADB)
             source, mirror = SourceRows(reading, mirrored, text), MirrorRows(table, mirrored, text)
             comparison = Comparison(source, mirror, text, reach, self._settings.rounds)
-            repair = partial(repair_rows, connection, table, mirror, mirrored, limits=self._settings.limits)
+            repair: _Repair | None = None
+            if self._settings.repair and mirrored.key:
+                repair = partial(repair_rows, connection, table, mirror, mirrored, limits=self._settings.limits)
             chunks = plan_chunks(connection, mirrored, self._settings.rows_per_range)
             for within in key_ranges(mirrored, chunks, mirror.rows):
                 self._compare(comparison, within, report, repair)
                 report.ranges += len(within.chunks)
                 if self._on_range is not None:
                     self._on_range(report)
+            report.needs_copy = self._settings.repair and not mirrored.key and report.differing > 0
 
-    def _compare(self, comparison: Comparison, within: KeyRange, report: TableReport, repair: _Repair) -> None:
+    def _compare(self, comparison: Comparison, within: KeyRange, report: TableReport, repair: _Repair | None) -> None:
         for found in comparison.compare(within):
             if isinstance(found, int):
                 report.rows += found
@@ -129,7 +152,7 @@ class _TableCheck:
             room = self._settings.listed - len(report.differences)
             if found.rows and room > 0:
                 report.differences.extend(comparison.details(found, room))
-            if found.rows and self._settings.repair:
+            if found.rows and repair is not None:
                 report.repaired += repair(found)
             else:
                 report.differing += len(found.rows)

@@ -20,6 +20,7 @@ from binspark.frames.checksum import with_in_use_flag_clear
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import decode_header
 from binspark.frames.payload import DEFAULT_LIMITS, Limits
+from binspark.html_table import html_table
 from binspark.render.explain.absence import AbsentField, absent_fields, clear_flags
 from binspark.render.explain.rows import KnownTables, with_row_images
 from binspark.render.summary import summarize
@@ -137,6 +138,13 @@ class Explanation:
     def damaged(self) -> bool:
         """Whether the body cannot be decoded, or the checksum does not match."""
         return self.error is not None or self.checksum is ChecksumState.BAD
+
+    def _repr_html_(self) -> str:
+        """Return the fields as a table, for notebooks."""
+        rows = ((field.offset, field.data, field.name, field.value, field.meaning) for field in self.fields)
+        return html_table(
+            ("offset", "bytes", "field", "value", "meaning"), rows, f"{self.type} at {self.file}:{self.pos}"
+        )
 
     def sections(self) -> Iterator[tuple[Section, tuple[Field, ...]]]:
         """Yield the fields section by section."""

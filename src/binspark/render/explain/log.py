@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from binspark.errors import DecodeError, OptionError, SourceError, Unsupported
 from binspark.event import TransactionPayload
 from binspark.files import LogSource
+from binspark.files.sources import OnePath, find_logs
 from binspark.frames import MAGIC, EventCode, Frame, Framer
 from binspark.frames.payload import DEFAULT_LIMITS, Limits, payload_frames
 from binspark.os_errors import describe_os_error
@@ -74,6 +75,15 @@ def explain_log(
             break
     if not shown:
         _refuse(selection, source.name, end)
+
+
+def explain(path: OnePath, at: int | None = None) -> Iterator[Explanation]:
+    """Yield what every byte of a log means, event by event; with `at`, of the event that this offset is in.
+
+    >>> next(binspark.explain("binlog.000001", at=198)).fields  # doctest: +SKIP
+    """
+    for source in find_logs(path):
+        yield from explain_log(source, Selection(at=at))
 
 
 class _Explainer:

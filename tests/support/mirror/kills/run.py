@@ -22,7 +22,7 @@ from tests.support.mirror.kills.random_load import LoadCount, RandomLoad, Server
 from tests.support.mirror.tables import reached
 
 _PROCESS = "tests.support.mirror.kills.mirror_process"
-_ENDS_SECONDS = 300.0
+_ENDS_SECONDS = 900.0
 
 
 class MirrorsDiffer(AssertionError):
@@ -59,7 +59,9 @@ class KillCount:
 class KillRun:
     """A server, a target, and a mirror from one to the other. The same seed gives the same statements and kills."""
 
-    def __init__(self, server: Server, lake: Path, kind: Format, seed: int, *, spark: bool = False) -> None:
+    def __init__(
+        self, server: Server, lake: Path, kind: Format, seed: int, *, spark: bool = False, pause: float = 0.004
+    ) -> None:
         self.count = KillCount()
         self._server = server
         self._lake = lake
@@ -67,6 +69,7 @@ class KillRun:
         self._rng = Random(seed)
         self._database = f"kills_{seed}"
         self._spark = spark
+        self._pause = pause
         self._load = RandomLoad(server, Random(seed), self._database)
         self.count.load = self._load.count
         self._options = ProcessOptions(
@@ -106,7 +109,7 @@ class KillRun:
                 self._load.connect()
                 while not stopped.is_set():
                     self._load.step()
-                    time.sleep(0.004)
+                    time.sleep(self._pause)
                 self._load.end()
             except Exception as error:
                 failed.append(error)
