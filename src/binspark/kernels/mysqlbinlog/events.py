@@ -9,7 +9,7 @@ from __future__ import annotations
 from binspark.kernels.compiler import kernel
 from binspark.kernels.dump.base64 import write_base64
 from binspark.kernels.layout import NO_ROOM, REFUSED
-from binspark.kernels.memory import byte_table, copy_bytes, get, load8, load16, load32, load64, load_packed, put, store8
+from binspark.kernels.memory import copy_bytes, get, load8, load16, load32, load64, load_packed, put, store8
 from binspark.kernels.mysqlbinlog.heads import clock_slot, write_head, write_hex, write_moment, write_text
 from binspark.kernels.mysqlbinlog.layout import (
     KEY_FIELDS,
@@ -35,8 +35,7 @@ _BIT_31 = 1 << 31
 _MICROSECONDS = 1_000_000
 _SINCE_INVISIBLE_KEYS = 80030
 _KNOWN_ROWS_FLAGS = 0x1F
-_hex = byte_table(b"0123456789abcdef")
-_DASH, _COLON, _POINT, _OPEN, _CLOSE, _NEWLINE, _SPACE, _DIGIT_0 = (ord(character) for character in "-:.()\n 0")
+_DASH, _COLON, _POINT, _NEWLINE, _DIGIT_0 = (ord(character) for character in "-:.\n0")
 _SIX = ZERO + 6
 
 
