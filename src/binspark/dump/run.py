@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from binspark.dump.dumper import Dumper, Warn
-from binspark.dump.mariadb.dumper import MariadbDumper
-from binspark.dump.mysql.dumper import MysqlDumper
 from binspark.dump.output import Output
 from binspark.dump.selected import check_selection
 from binspark.dump.settings import DumpSettings, MariadbSettings
@@ -48,8 +46,12 @@ def _dumper(sources: Sequence[LogSource], settings: DumpSettings, output: Output
             "dump the logs of each family on their own"
         )
     if Family.MARIADB in families:
+        from binspark.dump.mariadb.dumper import MariadbDumper  # each is loaded if it is needed
+
         return MariadbDumper(settings, output, warn)
     _refuse_options_of_mariadb(settings.mariadb)
+    from binspark.dump.mysql.dumper import MysqlDumper
+
     return MysqlDumper(settings, output, warn)
 
 
