@@ -60,7 +60,7 @@ class Unsupported(DecodeError):
     """The bytes may be valid, but binspark does not read this kind."""
 
 
-class Encrypted(DecodeError):
+class Encrypted(Unsupported):
     """The log is encrypted, and the key to it is missing or wrong."""
 
 

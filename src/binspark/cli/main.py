@@ -71,6 +71,7 @@ COMMANDS = {
     "restore": ("binspark.cli.restore", "restore_command"),
     "stat": ("binspark.cli.stat", "stat_command"),
     "report": ("binspark.cli.report", "report_command"),
+    "cut": ("binspark.cli.cut", "cut_command"),
     "export": ("binspark.cli.export", "export_command"),
     "archive": ("binspark.cli.archive", "archive_command"),
     "tail": ("binspark.cli.tail", "tail_command"),

@@ -49,7 +49,7 @@ def read_changes(
     sources = part_between(find_logs(paths, keyring_storage(keyring, keyring_password_file)), selection)
     on_damage = damage_handler(skip_damaged)
     if pays_in_bulk(sources, selection):
-        return _changes_in_bulk(sources, selection, history, on_damage)
+        return changes_in_bulk(sources, selection, history, on_damage)
     return _changes(sources, ChangeReader(selection, history), on_damage)
 
 
@@ -68,9 +68,10 @@ def source_changes(source: LogSource, reader: ChangeReader, on_damage: OnDamage 
             reader.forget_transaction()
 
 
-def _changes_in_bulk(
+def changes_in_bulk(
     sources: Iterable[LogSource], selection: Selection, history: SchemaHistory | None, on_damage: OnDamage | None
 ) -> Iterator[Change]:
+    """Yield the changed rows of logs, decoded into columns first."""
     from binspark.changes.from_batches import changes_of
     from binspark.columns.reader import BatchReader
     from binspark.files.batches import source_batches

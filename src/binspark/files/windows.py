@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from binspark.columns.selection import Selection
-from binspark.errors import BinlogError, SourceError
+from binspark.errors import BinlogError, DecodeError, SourceError
 from binspark.files.sources import LogSource
 from binspark.values.options import Undecodable
 
@@ -52,7 +52,7 @@ def by_window(batches: Iterable[TableBatch]) -> Iterator[list[TableBatch]]:
 def _size_of(sources: Iterable[LogSource]) -> int | None:
     try:
         return sum(source.size() for source in sources)
-    except SourceError:
+    except (SourceError, DecodeError):
         return None  # standard input, or what is reported when it is opened
 
 

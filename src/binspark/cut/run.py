@@ -1,0 +1,210 @@
+"""Cut logs: read them once, and write the transactions that are selected to a new log."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from binspark.columns.selection import Operations, Selection
+from binspark.cut.contents import Contents
+from binspark.cut.earlier import EarlierGtids
+from binspark.cut.output import LogicalClock, OutputLog
+from binspark.cut.picked import PickedRows
+from binspark.cut.transaction import Draft
+from binspark.errors import OptionError, Unsupported
+from binspark.event import Event, FormatDescription, GtidList, PreviousGtids
+from binspark.files.read import ReadOptions, source_events
+from binspark.files.sources import LogSource
+from binspark.frames import LogFormat
+from binspark.os_errors import source_errors
+from binspark.schema.history import SchemaHistory
+from binspark.transactions.grammar import Progress, Role, begins_another, boundary_of, progress_after
+
+_OUTER = ReadOptions(expand_payloads=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CutOptions:
+    """What is cut.
+
+    selection    the transactions, tables and rows that are kept
+    drop_empty   whether transactions of which nothing is left are removed, instead of kept with their GTID alone
+    history      the tables, where the log does not describe them
+    """
+
+    selection: Selection
+    drop_empty: bool = False
+    history: SchemaHistory = field(default_factory=SchemaHistory)
+
+    @property
+    def removes_events(self) -> bool:
+        """Whether events of transactions that are kept may be removed."""
+        chosen = self.selection
+        by_table = chosen.tables is not None or bool(chosen.excluded)
+        return by_table or chosen.operations is not Operations.ALL or chosen.where is not None
+
+
+@dataclass(slots=True)
+class CutSummary:
+    """What was written.
+
+    transactions   how many, emptied ones included
+    emptied        of how many only the GTID is left
+    removed        how many were not selected, or nothing was left of them
+    incomplete     how many do not end in the logs, and are not written
+    bytes          the size of the new log
+    """
+
+    transactions: int = 0
+    emptied: int = 0
+    removed: int = 0
+    incomplete: int = 0
+    bytes: int = 0
+
+
+def cut_logs(logs: Iterable[LogSource], target: str | Path, options: CutOptions) -> CutSummary:
+    """Write the transactions of logs that are selected to a new log, which appears when it is complete."""
+    path = Path(target)
+    if path.exists():
+        raise OptionError(f"{path} exists already; choose another name, or remove it", option="output")
+    with source_errors(path.parent):
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w+b", buffering=1 << 20) as file:
+            summary = _Cutter(file, options).run(list(logs))
+        with source_errors(path):
+            os.chmod(name, 0o640)
+            os.link(name, path)  # fails if another process has created it in the meantime
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+    return summary
+
+
+class _Cutter:
+    """Follows the events of logs, and writes those of transactions that are selected."""
+
+    def __init__(self, file: Any, options: CutOptions) -> None:
+        self._file = file
+        self._options = options
+        self._picked = PickedRows(options.history) if options.selection.where is not None else None
+        self._contents = Contents(options.selection, self._picked) if options.removes_events else None
+        self._clock = LogicalClock()
+        self._summary = CutSummary()
+        self._earlier = EarlierGtids()
+        self._description: Event | None = None
+        self._output: OutputLog | None = None
+        self._draft: Draft | None = None
+        self._progress = Progress.NONE
+        self._last: Event | None = None
+
+    def run(self, logs: list[LogSource]) -> CutSummary:
+        """Cut all logs, and end the new one."""
+        for log in logs:
+            self._clock.begin_file()
+            if self._picked is not None:
+                self._picked.begin_file(_selected(log, self._options))
+            for event in _events_of(log, lambda: self._progress is not Progress.NONE):
+                self._feed(event, log)
+        self._abandon()
+        if self._description is None:
+            raise OptionError("no log given: the files have no event")
+        output = self._opened()
+        output.stop(self._last or self._description)
+        self._summary.bytes = output.offset
+        return self._summary
+
+    def _feed(self, event: Event, log: LogSource) -> None:
+        if self._picked is not None:
+            self._picked.note(event)
+        role = boundary_of(event).role
+        if role in (Role.OUTSIDE, Role.BREAKS) or (role is Role.JOINS and self._progress is Progress.NONE):
+            self._take_outside(event, role)
+            return
+        if self._progress is Progress.NONE or begins_another(role, self._progress):
+            self._abandon()
+            self._draft = Draft(event, self._options.selection, log.start, self._contents, self._opened)
+        self._progress = progress_after(role, self._progress)
+        assert self._draft is not None
+        self._draft.add(event, self._clock)
+        if self._progress is Progress.NONE:
+            self._finish(event)
+
+    def _take_outside(self, event: Event, role: Role) -> None:
+        body: Any = event.body
+        if isinstance(body, FormatDescription):
+            self._take_description(event)
+        elif isinstance(body, PreviousGtids | GtidList):
+            self._earlier.note_list(event)
+        if role is Role.BREAKS and not event.header.next_position:
+            return  # a source began to send another file, as relay logs have it
+        if role is Role.BREAKS:
+            self._abandon()
+
+    def _take_description(self, event: Event) -> None:
+        found = event.frame.format
+        if not found.is_v4 or found.event_codes is not None:
+            raise Unsupported("only logs of version 4 can be cut (MySQL 5.0 and later, MariaDB)", event.position)
+        known = None if self._description is None else self._description.frame.format
+        if self._output is not None and known is not None and not _is_like(known, found):
+            message = (
+                f"the log is of {found.server_version}, those before of {known.server_version}: cut them separately"
+            )
+            raise Unsupported(message, event.position)
+        if self._output is None:
+            self._description = event
+
+    def _opened(self) -> OutputLog:
+        """Return the new log; when the first transaction is written, it begins."""
+        if self._output is None:
+            assert self._description is not None
+            log_format = self._description.frame.format
+            self._output = OutputLog(self._file, log_format)
+            self._output.write_description(self._description)
+            self._earlier.write(self._output)
+        return self._output
+
+    def _finish(self, event: Event) -> None:
+        draft, self._draft = self._draft, None
+        assert draft is not None
+        written = draft.finish(self._clock, drop_empty=self._options.drop_empty)
+        if written:
+            self._last = event
+            self._summary.transactions += 1
+            self._summary.emptied += draft.is_empty
+        else:
+            self._summary.removed += 1
+            if self._output is None:
+                self._earlier.note(draft.first)
+
+    def _abandon(self) -> None:
+        """Remove what was written of a transaction that does not end."""
+        if self._draft is not None:
+            self._draft.abandon(self._clock)
+            self._summary.incomplete += 1
+        self._draft, self._progress = None, Progress.NONE
+
+
+def _is_like(known: LogFormat, found: LogFormat) -> bool:
+    return (known.post_header_lengths, known.family) == (found.post_header_lengths, found.family)
+
+
+def _events_of(log: LogSource, in_transaction: Callable[[], bool]) -> Iterator[Event]:
+    """Yield the events of a log; a transaction that begins before the position to stop at is read to its end."""
+    for event in source_events(replace(log, stop=None), _OUTER):
+        if log.stop is not None and event.offset >= log.stop and not in_transaction():
+            return
+        yield event
+
+
+def _selected(log: LogSource, options: CutOptions) -> Iterator[Any]:
+    """Yield the changes that are selected in a log, as `rows` does."""
+    from binspark.files.changes import changes_in_bulk
+
+    everything = replace(options.selection, start_position=None, stop_position=None)
+    return changes_in_bulk([replace(log, stop=None)], everything, None, None)
