@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -77,9 +77,15 @@ KEY_ORDER = "SHOW INDEX FROM {schema}.{table}"
 VERSION = "SELECT VERSION(), @@lower_case_table_names"
 
 
-def from_server(query: Query) -> Catalog:
-    """Return the databases and tables of a server. `query` executes a statement and returns its rows."""
-    return _read(query, query(DATABASES), _ALL)
+def from_server(query: Query, schemas: Collection[str] | None = None) -> Catalog:
+    """Return the databases and tables of a server. `query` executes a statement and returns its rows.
+
+    With `schemas`, only the tables of these are read.
+    """
+    if schemas is None:
+        return _read(query, query(DATABASES), _ALL)
+    listed = ", ".join(map(_text_literal, sorted(schemas)))
+    return _read(query, query(DATABASES), f"table_schema IN ({listed})" if listed else "FALSE")
 
 
 def table_from_server(query: Query, name: TableName) -> TableDefinition | None:
