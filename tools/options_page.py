@@ -33,6 +33,7 @@ from binspark.options.option import Option, Surface
 from binspark.options.serve import SERVE_OPTIONS
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS
 from binspark.spark.options import SPARK_OPTIONS
+from binspark.sql.options import SCRIPT_OPTIONS
 
 CLI, PYTHON, SPARK = Surface.COMMAND_LINE, Surface.PYTHON, Surface.SPARK
 _MARIADB_DUMP = (*MARIADB_OPTIONS, PRINT_ROW_COUNT, PRINT_ROW_EVENT_POSITIONS, GTID_STRICT_MODE)
@@ -79,7 +80,7 @@ class Row:
 
 def page() -> str:
     """Return the page."""
-    reading = (_selection(), _events(), _encrypted())
+    reading = (_selection(), _events(), _encrypted(), _scripts())
     sections = (*reading, _server(), _live(), _dump(), _spark(), _commands(), _old_names())
     return "\n".join(chain([INTRODUCTION], *sections))
 
@@ -91,7 +92,7 @@ def _choices(option: Option) -> str:
 def _selection() -> Iterator[str]:
     yield "## Selecting rows\n"
     yield _paragraph(
-        "Commands `rows`, `tail` and `export`; `events`, `transactions` and `stat`, which decode no rows; "
+        "Commands `rows`, `tail`, `sql` and `export`; `events`, `transactions` and `stat`, which decode no rows; "
         "`binspark.rows` and `binspark.batches`; Spark, in batch and in streams. What an option means for each command "
         "is in [command-line.md](command-line.md). `--skip-damaged` ([damage.md](damage.md)) is an option of `events`, "
         "`transactions`, `rows` and `export`, and of `binspark.events`; Spark's is `mode`."
@@ -112,6 +113,12 @@ def _selection() -> Iterator[str]:
 
 def _for_batches(option: Option, where: str) -> str:
     return where if isinstance(option, SelectionOption) and option.for_batches else ""
+
+
+def _scripts() -> Iterator[str]:
+    yield "## SQL scripts\n"
+    yield _paragraph("Command `sql`; `binspark.sql`. The options that select rows are those above.")
+    yield from _table([_row(option) for option in SCRIPT_OPTIONS])
 
 
 def _encrypted() -> Iterator[str]:
@@ -224,7 +231,7 @@ def click_options() -> dict[str, list[click.Option]]:
 
 def _commands() -> Iterator[str]:
     live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
-    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *KEYRING_OPTIONS, *live, *_DUMP)
+    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *KEYRING_OPTIONS, *live, *SCRIPT_OPTIONS, *_DUMP)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

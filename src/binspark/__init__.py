@@ -4,7 +4,7 @@
 >>> for event in binspark.events("binlog.000024"):
 ...     print(event.offset, event.type, event.body)
 
-logs       events, rows, batches; load_keyring for encrypted ones
+logs       events, rows, batches; load_keyring for encrypted ones; sql: the changes as statements, or their inverse
 servers    connect, follow, open_archiver; open_server: an archive as a replication source
 mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server; check_mirror: the proof
 Spark      register, tables, latest, scd2, table_at, chunk_tables, expand, lag, LagListener, binlog_error
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from binspark.errors import (
         Authentication,
         BinlogError,
+        CannotUndo,
         Checksum,
         ConnectionLost,
         DecodeError,
@@ -62,11 +63,13 @@ if TYPE_CHECKING:
     from binspark.spark.scd2 import scd2
     from binspark.spark.tables import tables
     from binspark.spark.workers import register
+    from binspark.sql.api import sql
 
 __all__ = [
     "Authentication",
     "BinlogError",
     "BinlogPosition",
+    "CannotUndo",
     "Change",
     "Checksum",
     "ConnectionLost",
@@ -116,6 +119,7 @@ __all__ = [
     "report",
     "rows",
     "scd2",
+    "sql",
     "stat",
     "table_at",
     "tables",
@@ -160,6 +164,7 @@ _MODULES = {
     "report": ("binspark.reports.collect", "report"),
     "rows": ("binspark.files.changes", "read_changes"),
     "scd2": ("binspark.spark.scd2", "scd2"),
+    "sql": ("binspark.sql.api", "sql"),
     "stat": ("binspark.files.contents", "stat"),
     "table_at": ("binspark.mirror.table_at", "table_at"),
     "tables": ("binspark.spark.tables", "tables"),

@@ -6,6 +6,7 @@ BinlogError
     SourceError     a file or server failed: Server, Authentication, ConnectionLost, Purged
     SchemaError     the schema of a table is unknown, or two sources of it disagree
     OptionError     an option, or the value given for it, is not valid
+    CannotUndo      the log does not have what it takes to undo a change
 """
 
 from __future__ import annotations
@@ -119,3 +120,7 @@ class OptionError(BinlogError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.problem, self.position, self.option)
+
+
+class CannotUndo(BinlogError):
+    """A change cannot be undone: it is a statement, or the log does not have the old values."""

@@ -14,7 +14,7 @@ from binspark.mirror.check.run import check
 from binspark.mirror.leaves import LeafLimits
 from binspark.mirror.source import TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
-from binspark.testing.servers import MySQL, Server
+from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.support.mirror.live_mirrors import assert_equal, each_family, make_mirror, rows_of, run_mirror
 from tests.support.mirror.tables import reached
 from tests.support.servers import StartServer, every_family
@@ -153,6 +153,21 @@ def test_a_new_copy_ends_only_versions_that_differ(mysql: Server, database: str,
     run_mirror(mysql, tmp_path, table, scd2=True)
     assert_current(tmp_path, table)
     assert len(versions(tmp_path, table)) == 5
+
+
+@pytest.mark.mariadb
+@pytest.mark.parametrize("family", [MariaDB])
+def test_a_table_that_is_replaced_begins_anew(shared: Server, database: str, family: Family, tmp_path: Path) -> None:
+    table = create(shared, database)
+    run_mirror(shared, tmp_path, table, scd2=True)
+    shared.query(
+        f"CREATE OR REPLACE TABLE {table} (id VARCHAR(9) PRIMARY KEY, size INT) AS SELECT 'a' AS id, 4 AS size"
+    )
+    shared.query(f"UPDATE {table} SET size = 5")
+    run_mirror(shared, tmp_path, table, scd2=True)
+    assert_current(tmp_path, table)
+    assert_equal(shared, tmp_path, table)
+    assert [row[0] for row in versions(tmp_path, table) if not row[-1]].count("b") == 1
 
 
 @pytest.mark.mysql

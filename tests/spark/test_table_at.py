@@ -14,9 +14,12 @@ from binspark import OptionError
 from binspark.mirror.targets.parse import parse_target
 from binspark.mirror.targets.target import Cut, Target, TargetTable
 from binspark.schema.table import TableName
-from binspark.testing.servers import Server
+from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.support.mirror.copies import mirror_table, position_of
 from tests.support.mirror.dumps import dump_with
+from tests.support.mirror.live_mirrors import run_mirror
+from tests.support.replicas import catch_up, promote, replicate
+from tests.support.servers import StartServer
 from tests.support.spark.random_work import NAMES, RandomWork, rows, stored
 
 pytestmark = [pytest.mark.mysql, pytest.mark.timeout(300)]
@@ -136,3 +139,42 @@ def test_wrong_use_is_named(spark: SparkSession, world: World) -> None:
         binspark.table_at(spark, world.logs, str(STOCK), time="2001-01-01")
     with pytest.raises(OptionError, match="time must be a time such as"):
         binspark.table_at(spark, world.logs, str(STOCK), time="yesterday")
+
+
+def last_gtid(server: Server) -> str:
+    """Return the GTID of the last transaction, which this server has written."""
+    if server.query("SELECT VERSION()")[0][0].find("MariaDB") >= 0:
+        return str(server.query("SELECT @@gtid_binlog_pos")[0][0])
+    uuid, executed = server.query("SELECT @@server_uuid, @@gtid_executed")[0]
+    own = next(part for part in executed.replace("\n", "").split(",") if part.startswith(uuid))
+    return f"{uuid}:{own.rpartition(':')[2].rpartition('-')[2]}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "family", [pytest.param(MySQL, marks=pytest.mark.mysql), pytest.param(MariaDB, marks=pytest.mark.mariadb)]
+)
+def test_a_version_from_before_a_failover_counts(
+    spark: SparkSession, start_server: StartServer, family: Family, tmp_path: Path
+) -> None:
+    updates = {"log-slave-updates": "ON"} if family is MariaDB else {}
+    one, two = (start_server(family, {"server-id": number, **updates}) for number in (1, 2))
+    one.query("CREATE DATABASE shop")
+    one.query("CREATE TABLE shop.items (id INT PRIMARY KEY, name VARCHAR(9))")
+    replicate(two, one)
+    one.query("INSERT INTO shop.items VALUES (1, 'one'), (2, 'two'), (3, 'three')")
+    run_mirror(one, tmp_path, "shop.items")
+    catch_up(two, one)
+    two.query("FLUSH BINARY LOGS")  # what the mirror has is not read from here
+    two.query(f"PURGE BINARY LOGS TO '{two.query('SHOW BINARY LOGS')[-1][0]}'")
+    one.query("UPDATE shop.items SET name = 'uno' WHERE id = 1")
+    run_mirror(one, tmp_path, "shop.items")
+    catch_up(two, one)
+    one.kill()
+    promote(two)
+    two.query("DELETE FROM shop.items WHERE id = 2")
+    expected, then = two.query("SELECT * FROM shop.items ORDER BY id"), last_gtid(two)
+    two.query("DELETE FROM shop.items")
+    source = {"host": f"127.0.0.1:{two.port}", "user": "root", "sslMode": "disabled"}
+    found = binspark.table_at(spark, source, "shop.items", gtid=then, mirror=str(tmp_path))
+    assert [tuple(row) for row in found.orderBy("id").collect()] == expected

@@ -35,6 +35,7 @@ from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.transactions.grammar import Role, boundary_of
 from binspark.transactions.transaction import commit_of
+from binspark.values.exact import exact_columns
 from binspark.values.options import Undecodable, ValueOptions
 from binspark.values.rows import RowChange, rows_of, unsupported_rows
 
@@ -51,15 +52,17 @@ class ChangeReader:
     """Finds the rows that the events of one or more logs change.
 
     Events inside a payload must follow it, as `read_events` yields them. `tables` has the names of all tables that
-    were seen, selected or not. Rows of events before the offset `start` are skipped.
+    were seen, selected or not. Rows of events before the offset `start` are skipped. With `exact`, values are those of
+    `binspark.values.exact`.
     """
 
-    def __init__(self, selection: Selection, history: SchemaHistory | None = None) -> None:
+    def __init__(self, selection: Selection, history: SchemaHistory | None = None, *, exact: bool = False) -> None:
         self.selection = selection
         self.history = history or SchemaHistory()
         self.tables: set[str] = set()
         self.start = 0
-        self._options = ValueOptions(undecodable=selection.options.undecodable)
+        self._exact = exact
+        self._options = ValueOptions(undecodable=selection.options.undecodable, raw_documents=exact)
         self._maps: dict[int, TableMap] = {}
         self._schemas: dict[str, TableSchema] = {}
         self._fragments = FragmentStore()
@@ -172,7 +175,8 @@ class ChangeReader:
         table = self.history.table_schema(table_map, event.position)
         first = 0 if event.inner is None else self._payload_rows
         options = self._options if wanted else _COUNT_ONLY
-        for row, images in enumerate(rows_of(event, table.columns, options), first):
+        columns = exact_columns(table.columns) if self._exact else table.columns
+        for row, images in enumerate(rows_of(event, columns, options), first):
             self._payload_rows = row + 1
             if wanted:
                 yield self._change(event, row, table, images, operation)

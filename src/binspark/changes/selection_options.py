@@ -67,6 +67,16 @@ class BatchOptions(SelectionOptions, total=False):
     max_rows_per_batch: int | None
 
 
+class SqlOptions(SelectionOptions, total=False):
+    """The options of everything that writes rows as SQL; `binspark.sql.options` has their meanings."""
+
+    undo: bool
+    skip_statements: bool
+    disable_log_bin: bool
+    keep_gtids: bool
+    no_comments: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionOption(Option):
     """An option that selects rows, or what is decoded of them.

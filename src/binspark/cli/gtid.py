@@ -92,7 +92,7 @@ def gtid_command(
     output_format: str,
     account: Account,
 ) -> int:
-    r"""Calculate with GTID sets.
+    """Calculate with GTID sets.
 
     SET is a MySQL GTID set, with or without tags, or a MariaDB GTID position or binlog state; - reads it from standard
     input, @FILE from a file. A MariaDB list with several servers in a domain is a state; then all other sets are taken
@@ -112,7 +112,7 @@ def gtid_command(
     For missing, a SIDE is a server (mysql://USER@HOST:PORT, or mariadb://…), logs (a file, a glob, a directory, a URI),
     or a set as above. Exit code 1: some are missing or errant. What MariaDB's sides lack are numbers of a domain and a
     server, such as 0-1-91..0-1-100, as --include-gtids of other commands takes them.
-    """
+    """  # noqa: D301 - click needs the character, not its escape
     if operation == _MISSING:
         if sets or source is None or target is None:
             raise click.UsageError("missing needs --from SIDE and --to SIDE, and no SET")

@@ -62,6 +62,7 @@ COMMANDS = {
     "events": ("binspark.cli.events", "events_command"),
     "transactions": ("binspark.cli.transactions", "transactions_command"),
     "rows": ("binspark.cli.rows", "rows_command"),
+    "sql": ("binspark.cli.sql", "sql_command"),
     "dump": ("binspark.cli.dump", "dump_command"),
     "explain": ("binspark.cli.explain", "explain_command"),
     "verify": ("binspark.cli.verify", "verify_command"),

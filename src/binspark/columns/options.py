@@ -26,8 +26,12 @@ class TimeFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ColumnOptions:
-    """Policies for what does not fit a column's type, or not every system's types."""
+    """Policies for what does not fit a column's type, or not every system's types.
+
+    exact   values are those of `binspark.values.exact`: text and geometries are bytes, members are numbers
+    """
 
     zero_dates: ZeroDates = ZeroDates.NULL
     undecodable: Undecodable = Undecodable.ERROR
     time: TimeFormat = TimeFormat.INTERVAL
+    exact: bool = False

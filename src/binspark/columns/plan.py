@@ -18,6 +18,7 @@ from binspark.kernels.text_writers import text_writer_address
 from binspark.schema.table import TableSchema
 from binspark.values.charsets import charset_of, single_byte_table
 from binspark.values.column import BINARY_COLLATION, Column
+from binspark.values.exact import exact_columns
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -62,6 +63,8 @@ class TablePlan:
     @cached_property
     def reference_columns(self) -> tuple[Column, ...]:
         """The columns for the reference decoder: bytes that the batch keeps, or nobody selects, need not be text."""
+        if self.options.exact:
+            return exact_columns(tuple(planned.column for planned in self.columns))
         return tuple(
             _unread(planned.column) if planned.form.keeps_bytes or not planned.wanted else planned.column
             for planned in self.columns

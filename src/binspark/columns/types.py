@@ -16,6 +16,7 @@ from binspark.kernels.layout import Op
 from binspark.values.charsets import codec_of
 from binspark.values.charsets.codec import Layout
 from binspark.values.column import BINARY_COLLATION, Column, check_column
+from binspark.values.exact import exact_columns
 from binspark.values.options import Undecodable
 from binspark.wire.decimals import packed_decimal_length
 
@@ -55,6 +56,10 @@ class Form(NamedTuple):
 def form_of(column: Column, options: ColumnOptions) -> Form:
     """Return what a column becomes."""
     check_column(column)
+    if options.exact:
+        column = exact_columns((column,))[0]
+        if column.type is T.SET:
+            return _NUMBERS[column.length](replace(column, unsigned=True), options)
     maker = _FORMS.get(column.type)
     if maker is None:
         raise SchemaError(f"columns of type {column_type_name(column.type)} are not supported")
@@ -216,3 +221,6 @@ _FORMS: dict[int, Callable[[Column, ColumnOptions], Form]] = {
     T.BLOB_COMPRESSED: _by_reference,
     T.VARCHAR_COMPRESSED: _by_reference,
 }
+
+_NUMBERS = {1: _FORMS[T.TINY], 2: _FORMS[T.SHORT], 3: _FORMS[T.INT24], 4: _FORMS[T.LONG], 8: _FORMS[T.LONGLONG]}
+"""Integers by their bytes, as which a SET is stored."""

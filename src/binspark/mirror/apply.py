@@ -103,7 +103,9 @@ class RangeApplier:
             if table.is_applied:
                 table.skip_to(end)
         self._copy_again()
-        begin_versions(self._tables)
+        if self._tables.settings.scd2:
+            reported = self._source.reported(end)
+            begin_versions(self._tables, None if reported is None else reported.lag_seconds)
         self._checkpoint("before the cut")
         self.cut(end)
         self._checkpoint("after the cut")

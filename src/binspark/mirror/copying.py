@@ -145,14 +145,16 @@ def _definitions_at_end(
 ) -> tuple[BinlogPosition, dict[TableName, TableDefinition | None]]:
     """Return the end of the log, and the definitions that tables have there; None for those that are not there.
 
-    A table may be altered between the two queries: rows in the log before that would not fit its new definition.
+    A table may be altered between the two queries: rows in the log before that would not fit its new definition. So
+    nothing may be written to the log meanwhile, or the definitions are read once more, and are the same.
     """
+    schemas = {name.schema for name in names}
     found: dict[TableName, TableDefinition | None] = {}
     while True:
         position, before = end_of_log(connection), found
-        tables = from_server(connection.rows).tables
+        tables = from_server(connection.rows, schemas).tables
         found = {name: tables.get(name) for name in names}
-        if found == before:
+        if found == before or end_of_log(connection).coordinates == position.coordinates:
             return position, found
 
 

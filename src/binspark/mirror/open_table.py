@@ -78,6 +78,8 @@ class OpenTable:
         if self.version.foreign and not self._accept_foreign and self.state.staged is None:
             message = f"another program has changed rows of {self.target.address}: {'; '.join(self.version.foreign)}"
             advice = f"--resnapshot {self.name} copies it again, --accept-foreign keeps those changes"
+            if self.has_versions:
+                advice = "--accept-foreign keeps those changes; without the table, versions of rows begin again"
             raise ForeignChanges(f"{message}. {advice}")
 
     def skip_to(self, position: BinlogPosition) -> None:

@@ -146,7 +146,7 @@ class Mirror:
         A mirror that has a position finds tables that it does not know: the log from there on may create them, or
         rename others to them. They are copied if it does not.
         """
-        self.tables.load(self._present(), self._source, self._wanted_again)
+        self.tables.load(self._databases(), self._source, self._wanted_again)
         self._is_reached = True
         self.statements.finish()
         if self._settings.from_dump is not None and not self._has_dump:
@@ -160,12 +160,20 @@ class Mirror:
         self._copy(self._wanted_again)
         begin_versions(self.tables)
 
-    def _present(self) -> Catalog:
-        """Return the tables and databases that the source has now; of logs alone, nothing is known."""
+    def _databases(self) -> Catalog:
+        """Return the databases of the source without their tables; of logs alone, nothing is known."""
         if self._source.config is None:
             return Catalog()
         with connect(self._source.config) as connection:
-            return from_server(connection.rows)
+            return from_server(connection.rows, ())
+
+    def _present(self) -> Catalog:
+        """Return the databases of the source, and the tables of those that are mirrored; of logs, nothing is known."""
+        if self._source.config is None:
+            return Catalog()
+        with connect(self._source.config) as connection:
+            databases = from_server(connection.rows, ()).databases
+            return from_server(connection.rows, list(filter(self.tables.patterns.wants_of, databases)))
 
     def _copy_missing(self) -> None:
         """Copy the tables that the server has and the mirror has not."""
@@ -253,7 +261,7 @@ class Mirror:
             raise self._purged(error) from None
 
     def _purged(self, error: Purged) -> Purged:
-        lagging = [str(table.name) for table in self.tables if table.is_applied]
+        lagging = [str(table.name) for table in self.tables if table.is_applied and not table.has_versions]
         again = " ".join(f"--resnapshot {name}" for name in lagging[:3]) + (" …" if len(lagging) > 3 else "")  # noqa: PLR2004
         message = f"{error.message}. The mirror needs what is gone: copy its tables again with {again}"
         return Purged(f"{message}, or give it the logs from an archive", error.position)

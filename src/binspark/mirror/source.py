@@ -45,13 +45,17 @@ class TablePatterns:
         """Return whether a table is mirrored."""
         return Selection(tables=self.tables, excluded=self.excluded).wants(str(name))
 
+    def wants_of(self, schema: str) -> bool:
+        """Return whether tables of a database may be mirrored, whatever the case of its name means."""
+        return any(fnmatchcase(schema.lower(), pattern.lower().split(".", 1)[0]) for pattern in self.tables)
+
     def concerns(self, change: Change) -> bool:
         """Return whether a statement may define, empty or drop a mirrored table, whatever the case of its name means.
 
         A batch of changes ends after such a statement.
         """
         if isinstance(change, DropDatabase):
-            return any(fnmatchcase(change.name.lower(), pattern.lower().split(".", 1)[0]) for pattern in self.tables)
+            return self.wants_of(change.name)
         names = (change.name,) if isinstance(change, TruncateTable) else affected_tables(change)
         return any(self.wants(name) or self._wants_lower(name) for name in names)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from binspark.columns.metadata import BEFORE, DEFAULT_PREFIX, Metadata, metadata
 from binspark.errors import OptionError, UnknownTable
 from binspark.event import RowOperation
 from binspark.files.sources import log_order
+from binspark.gtid import MAX_NUMBER, GtidSet
 from binspark.mirror.data_file import DataFile
 from binspark.mirror.definitions import as_mirrored, read_stored
 from binspark.mirror.leaves.leaf_reader import LeafReader
@@ -24,12 +26,18 @@ from binspark.mirror.mirrored_table import MIRROR_OPTIONS
 from binspark.mirror.snapshot.dumps.dump import open_dump
 from binspark.mirror.state import Phase
 from binspark.mirror.targets.target import Cut, Target, TargetError, TargetTable
+from binspark.options.server import connection_arguments
 from binspark.options.values import FilePosition, InvalidValue, time_microseconds
+from binspark.replication.gtids import Gtids
 from binspark.replication.position import BinlogPosition
 from binspark.schema.table import TableName
+from binspark.server.config import connection_config
+from binspark.server.connection import connect
+from binspark.server.info import server_info
 from binspark.spark.change_table import quoted
 from binspark.spark.failures import binlog_error
 from binspark.spark.latest import latest
+from binspark.spark.options import read_options
 
 Source = str | Sequence[str] | Mapping[str, Any]
 """Logs, or the options of a server: `{"host": "db1", "user": "repl"}`."""
@@ -80,7 +88,7 @@ def table_at(
     end = log.end_of_transaction(gtid) if gtid is not None else log.end_at(_moment(time or ""))
     base: Snapshot | None = None
     if mirror is not None:
-        base = _version_before(spark, _target(mirror), _name(table), end)
+        base = _version_before(log, _target(mirror), _name(table), end)
     elif isinstance(snapshot, str):
         base = _dumped(spark, snapshot, _name(table), end)
     elif snapshot is not None:
@@ -100,10 +108,11 @@ class _Log:
     """Reads a log through the data source."""
 
     def __init__(self, spark: SparkSession, source: Source, options: Mapping[str, Any]) -> None:
-        self._spark = spark
+        self.spark = spark
         self._is_server = isinstance(source, Mapping)
         self._options = {**source, **options} if isinstance(source, Mapping) else dict(options)
         self._paths = None if isinstance(source, Mapping) else source
+        self._first: tuple[FilePosition, dict[str, int]] | None = None
 
     def end_of_transaction(self, gtid: str) -> FilePosition:
         """Return the position after a transaction."""
@@ -125,9 +134,45 @@ class _Log:
         positions = {names[1]: str(end)} if start is None else {names[0]: start, names[1]: str(end)}
         return self._read({**positions, "table": table})
 
+    def has(self, position: BinlogPosition) -> bool:
+        """Return whether a position is one of this log; after a failover it is that of another server."""
+        return not position.server or not self._server or position.server == self._server
+
+    @cached_property
+    def _server(self) -> str:
+        """The UUID of the server; empty for files, whose names say which is which."""
+        if not self._is_server:
+            return ""
+        server = read_options({name: str(value) for name, value in self._options.items()}).server
+        with connect(connection_config(**connection_arguments(server))) as connection:
+            return server_info(connection).uuid
+
+    def has_all_before(self, end: FilePosition, gtids: Gtids) -> bool:
+        """Return whether no transaction after a position is among these: those are as another server had them."""
+        first = self._first_after(end)
+        if isinstance(gtids, GtidSet):
+            return not any(GtidSet(f"{origin}:{number}-{MAX_NUMBER - 1}") & gtids for origin, number in first.items())
+        return not any(gtid.sequence >= first.get(str(gtid.domain), gtid.sequence + 1) for gtid in gtids)
+
+    def _first_after(self, end: FilePosition) -> dict[str, int]:
+        """Return the smallest number of the GTIDs after a position, by the source of MySQL or the domain of MariaDB."""
+        if self._first is None or self._first[0] != end:
+            files = [row["end_file"] for row in self._transactions().select("end_file").distinct().collect()]
+            later = [file for file in files if log_order(file) > log_order(end.file or "")]
+            follows = F.col("end_file").isin(later) | (
+                (F.col("end_file") == (end.file or "")) & (F.col("end_pos") > end.offset)
+            )
+            is_mysql = F.col("gtid").contains(":")
+            origin = F.when(is_mysql, F.regexp_extract("gtid", "^(.*):", 1)).otherwise(F.split("gtid", "-")[0])
+            number = F.regexp_extract("gtid", r"(\d+)$", 1).cast("bigint")
+            numbered = self._transactions().where(follows & F.col("gtid").isNotNull())
+            found = numbered.groupBy(origin.alias("origin")).agg(F.min(number).alias("first")).collect()
+            self._first = end, {row["origin"]: row["first"] for row in found}
+        return self._first[1]
+
     def _transactions(self) -> DataFrame:
         kept = {name: value for name, value in self._options.items() if self._is_server or name != "schemaFile"}
-        reader = self._spark.read.format("binlog").options(view="transactions", **_without_columns(kept))
+        reader = self.spark.read.format("binlog").options(view="transactions", **_without_columns(kept))
         return self._load(reader).where("complete")
 
     def _ends(self, transactions: DataFrame) -> list[FilePosition]:
@@ -137,7 +182,7 @@ class _Log:
         return sorted(found, key=lambda position: log_order(position.file or ""))
 
     def _read(self, options: Mapping[str, Any]) -> DataFrame:
-        return self._load(self._spark.read.format("binlog").options(**self._options, **options))
+        return self._load(self.spark.read.format("binlog").options(**self._options, **options))
 
     def _load(self, reader: Any) -> DataFrame:
         found: DataFrame = reader.load() if self._paths is None else reader.load(self._paths)
@@ -151,17 +196,25 @@ def _without_columns(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _version_before(spark: SparkSession, target: Target, name: TableName, end: FilePosition) -> Snapshot:
-    """Return the last version of a mirrored table that has no transaction after a position."""
+def _version_before(log: _Log, target: Target, name: TableName, end: FilePosition) -> Snapshot:
+    """Return the last version of a mirrored table that has no transaction after a position.
+
+    Where a cut is from before a failover, its GTIDs say what it has, and where the log continues.
+    """
     table = target.table(name)
     if table is None:
         raise OptionError(f"has no table {name}", option="mirror")
     for cut in reversed(target.cuts.all()):
         position = BinlogPosition.parse(cut.position)
-        if _order(FilePosition(position.file, position.offset)) <= _order(end):
-            found = _consistent_rows(spark, target, table, cut)
-            if found is not None:
-                return Snapshot(found, position.describe())
+        is_own = log.has(position)
+        if is_own:
+            is_before = _order(FilePosition(position.file, position.offset)) <= _order(end)
+        else:
+            gtids = position.gtids
+            is_before = gtids is not None and bool(gtids) and log.has_all_before(end, gtids)
+        found = _consistent_rows(log.spark, target, table, cut) if is_before else None
+        if found is not None:
+            return Snapshot(found, position.describe() if is_own else str(position.gtids))
     raise OptionError(f"has no version of {name} before {end}; older ones may have been cleaned up", option="mirror")
 
 

@@ -191,6 +191,7 @@ class MirroredTables:
         table = self.mirrored(name, definition)
         state = TableState(self.mirror_id, phase, position, stored(name, definition), table.key)
         existing = self._existing(name)
+        self.suspend_versions(name)
         if existing is None:
             self._tables[name] = self._opened(self.target.create(name, table.schema, state))
         else:

@@ -7,6 +7,7 @@ its position in the commit.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -31,8 +32,11 @@ from binspark.replication.position import BinlogPosition
 log = logging.getLogger("binspark.mirror")
 
 
-def begin_versions(tables: MirroredTables) -> None:
-    """Let the versions of all tables begin that have none yet, or that were copied again since."""
+def begin_versions(tables: MirroredTables, lag_seconds: float | None = None) -> None:
+    """Let the versions of all tables begin that have none yet, or that were copied again since.
+
+    `lag_seconds` is how old the first change is that is not applied yet.
+    """
     if not tables.settings.scd2:
         return
     for table in tables:
@@ -44,7 +48,9 @@ def begin_versions(tables: MirroredTables) -> None:
         versions = tables.versions_of(table.name)
         if versions is None or _is_to_begin(versions, table, tables.cut_position):
             versions = versions or tables.open_versions(table)
-            _begin(versions, table, versioned(table.table, tables.target.column_type), tables.settings.limits)
+            began = table.state.copied or int(time.time() - (lag_seconds or 0))
+            ending = Ending(datetime.fromtimestamp(began, UTC), seq_at(table.position))
+            _begin(versions, table, versioned(table.table, tables.target.column_type), ending, tables.settings.limits)
 
 
 def _is_to_begin(versions: OpenTable, table: OpenTable, last_cut: BinlogPosition | None) -> bool:
@@ -64,11 +70,8 @@ def _is_to_begin(versions: OpenTable, table: OpenTable, last_cut: BinlogPosition
     return True
 
 
-def _begin(versions: OpenTable, table: OpenTable, new: MirroredTable, limits: LeafLimits) -> None:
+def _begin(versions: OpenTable, table: OpenTable, new: MirroredTable, ending: Ending, limits: LeafLimits) -> None:
     """Let the versions that are valid be the rows that a table has: those that differ end, and others begin."""
-    copied = table.state.copied
-    began = datetime.now(UTC) if copied is None else datetime.fromtimestamp(copied, UTC)
-    ending = Ending(began, seq_at(table.position))
     closer = VersionCloser(new, replaces=ending)
     directory = versions.directory_for(new.schema)
     with RecordSorter(without_superseded, last_per_key, limits.memory_bytes) as sorter:

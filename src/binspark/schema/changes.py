@@ -59,6 +59,7 @@ class ColumnSpec:
     nullable  None if it has neither NULL nor NOT NULL
     default   the text of a constant after DEFAULT, None for NULL or no default
     computed  whether the server computes its values: they are generated, numbered, or the default is an expression
+    generated whether no statement may set its values
     """
 
     name: str
@@ -71,6 +72,7 @@ class ColumnSpec:
     primary: bool = False
     unique: bool = False
     row_period: bool = False
+    generated: bool = False
     default: str | None = field(default=None, compare=False)
     computed: bool = field(default=False, compare=False)
 

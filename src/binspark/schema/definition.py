@@ -164,7 +164,8 @@ def _key_bytes(part: KeyPart, defined: DefinedColumn | None) -> int:
 
 def _row_period() -> tuple[Column, ...]:
     return tuple(
-        Column(ColumnType.TIMESTAMP2, scale=6, nullable=False, name=name, visible=False) for name in _ROW_PERIOD
+        Column(ColumnType.TIMESTAMP2, scale=6, nullable=False, name=name, visible=False, generated=True)
+        for name in _ROW_PERIOD
     )
 
 
@@ -172,6 +173,6 @@ def _hashes(keys: tuple[Key, ...]) -> tuple[Column, ...]:
     """Return the hidden columns of hashed keys. Which of them are NOT NULL is not known: their order is not either."""
     count = sum(key.hashed for key in keys)
     return tuple(
-        Column(ColumnType.LONGLONG, unsigned=True, name=f"{HASH_COLUMN}{number}", visible=False)
+        Column(ColumnType.LONGLONG, unsigned=True, name=f"{HASH_COLUMN}{number}", visible=False, generated=True)
         for number in range(1, count + 1)
     )

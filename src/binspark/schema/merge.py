@@ -46,7 +46,7 @@ def with_hidden_columns(logged: TableSchema, definition: TableDefinition) -> tup
     known, found = len(defined.columns), len(logged.columns)
     if not known < found <= known + definition.expressions:
         return defined, ()
-    hidden = tuple(replace(column, visible=False) for column in logged.columns[known:])
+    hidden = tuple(replace(column, visible=False, generated=True) for column in logged.columns[known:])
     return replace(defined, columns=(*defined.columns, *hidden)), logged.column_names[known:]
 
 
@@ -74,6 +74,7 @@ def _merge_column(seen: Column, known: Column, visibility_is_logged: bool) -> Co
         geometry_type=known.geometry_type if seen.geometry_type is None else seen.geometry_type,
         dimensions=known.dimensions if seen.dimensions is None else seen.dimensions,
         notation=known.notation,
+        generated=known.generated,
     )
 
 

@@ -55,6 +55,7 @@ def define_column(spec: ColumnSpec, table_collation: int | None, session: Sessio
         geometry_type=kind.geometry_type,
         notation=kind.notation,
         dimensions=kind.dimensions,
+        generated=spec.generated,
     )
     if kind.text is TextKind.NOT_TEXT and kind.type not in _CHOICES:
         return DefinedColumn(column)

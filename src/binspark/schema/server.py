@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -77,9 +77,15 @@ KEY_ORDER = "SHOW INDEX FROM {schema}.{table}"
 VERSION = "SELECT VERSION(), @@lower_case_table_names"
 
 
-def from_server(query: Query) -> Catalog:
-    """Return the databases and tables of a server. `query` executes a statement and returns its rows."""
-    return _read(query, query(DATABASES), _ALL)
+def from_server(query: Query, schemas: Collection[str] | None = None) -> Catalog:
+    """Return the databases and tables of a server. `query` executes a statement and returns its rows.
+
+    With `schemas`, only the tables of these are read.
+    """
+    if schemas is None:
+        return _read(query, query(DATABASES), _ALL)
+    listed = ", ".join(map(_text_literal, sorted(schemas)))
+    return _read(query, query(DATABASES), f"table_schema IN ({listed})" if listed else "FALSE")
 
 
 def table_from_server(query: Query, name: TableName) -> TableDefinition | None:
@@ -156,8 +162,14 @@ def _column(row: Sequence[Any], session: Session) -> Any:
         nullable=_text(is_nullable) == "YES",
         visible="INVISIBLE" not in _text(extra).upper(),
         compressed=spec.compressed,
+        generated=_is_generated(_text(extra)),
     )
     return define_column(complete, None, session)
+
+
+def _is_generated(extra: str) -> bool:
+    """Return whether a column is generated. DEFAULT_GENERATED is only said of its default."""
+    return any(f"{kind} GENERATED" in extra.upper() for kind in ("VIRTUAL", "STORED"))
 
 
 def _has_row_period(rows: list[Sequence[Any]]) -> bool:

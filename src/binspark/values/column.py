@@ -79,6 +79,7 @@ class Column:
     name        shown as @1, @2, ... if not known
     notation    the text form of MariaDB's types INET4, INET6 and UUID, which the log stores as BINARY: only a schema
                 has it
+    generated   whether the server computes the values, so that no statement may set them: only a schema has it
     """
 
     type: ColumnType
@@ -94,6 +95,7 @@ class Column:
     geometry_type: int | None = None
     dimensions: int | None = None
     notation: str | None = None
+    generated: bool = False
 
     @property
     def is_document(self) -> bool:

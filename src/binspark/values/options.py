@@ -20,10 +20,12 @@ class ValueOptions:
 
     undecodable      an error, U+FFFD for each invalid character, or the bytes of the value
     expanded_bytes   maximum size of a decompressed value of a compressed column
+    raw_documents    JSON documents are bytes, in their binary format, and partial updates are `BinaryDiffs`
     """
 
     undecodable: Undecodable = Undecodable.ERROR
     expanded_bytes: int = 4 << 30
+    raw_documents: bool = False
 
 
 DEFAULT_OPTIONS = ValueOptions()

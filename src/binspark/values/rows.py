@@ -17,7 +17,7 @@ from binspark.values.json.column import document_text, inside_document
 from binspark.values.json.diff import JsonDiff, apply_json_diffs, decode_json_diffs
 from binspark.values.options import DEFAULT_OPTIONS, ValueOptions
 from binspark.values.strings import read_sized
-from binspark.values.value import ABSENT, Absent, DocumentDiff, JsonDiffs, PartialRow, Row, Value
+from binspark.values.value import ABSENT, Absent, BinaryDiffs, DocumentDiff, JsonDiffs, PartialRow, Row, Value
 from binspark.wire import Cursor
 from binspark.wire.bitmap import bitmap_length, low_bits_first
 
@@ -74,7 +74,7 @@ def decode_partial_update(
             return decode_value(cursor, column, options)
         start = cursor.offset
         documents[index] = read_sized(cursor, column)
-        return document_text(documents[index], start)
+        return documents[index] if options.raw_documents else document_text(documents[index], start)
 
     before = read_image(cursor, columns, present[0], read_before)
     partial_columns = _read_partial_columns(cursor, columns)
@@ -84,7 +84,7 @@ def decode_partial_update(
             return decode_value(cursor, column, options)
         if before[index] is None:
             raise cursor.malformed("partial update of a JSON document that is NULL in the before image")
-        return _read_diffs(cursor, column, documents.get(index))
+        return _read_diffs(cursor, column, documents.get(index), options)
 
     return before, read_image(cursor, columns, present[1], read_after)
 
@@ -104,10 +104,12 @@ def _read_partial_columns(cursor: Cursor, columns: Sequence[Column]) -> frozense
     return frozenset(index for index, bit in zip(json_columns, bits, strict=True) if bit)
 
 
-def _read_diffs(cursor: Cursor, column: Column, before_document: bytes | None) -> Value:
+def _read_diffs(cursor: Cursor, column: Column, before_document: bytes | None, options: ValueOptions) -> Value:
     start = cursor.offset
     vector = read_sized(cursor, column)
     try:
+        if options.raw_documents:
+            return BinaryDiffs(tuple(decode_json_diffs(vector)))
         if before_document is None:
             return JsonDiffs(tuple(_document_diff(diff) for diff in decode_json_diffs(vector)))
         return apply_json_diffs(before_document, vector)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
+from binspark.values.json.diff import JsonDiff
 from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
 
 
@@ -45,6 +46,13 @@ class JsonDiffs:
     diffs: tuple[DocumentDiff, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class BinaryDiffs:
+    """A partial update of a JSON document where documents are raw: its diffs, in order."""
+
+    diffs: tuple[JsonDiff, ...]
+
+
 Value: TypeAlias = (
     int
     | float
@@ -57,6 +65,7 @@ Value: TypeAlias = (
     | Timestamp
     | Geometry
     | JsonDiffs
+    | BinaryDiffs
     | tuple[str, ...]
     | tuple[float, ...]
     | None

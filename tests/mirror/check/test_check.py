@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pytest
 
 from binspark.mirror.check import catch_up
+from binspark.mirror.check.key_ranges import is_ordered
 from binspark.mirror.check.report import DifferenceKind
 from binspark.mirror.check.settings import CheckSettings
 from binspark.mirror.targets.parse import Format, parse_target
@@ -60,6 +61,27 @@ CHANGES = {
     "tags": ["x", "y"],
     "spot": {"srid": 1, "wkb": b""},
 }
+
+
+@every_family
+@pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
+def test_tables_with_a_float_as_key_are_compared_by_ranges(
+    shared: Server, database: str, kind: str, tmp_path: Path
+) -> None:
+    target, name = parse_target(str(tmp_path)), TableName(database, "measured")
+    shared.query(f"CREATE DATABASE {database}")
+    shared.query(f"CREATE TABLE {name} (at {kind} PRIMARY KEY, value INT)")
+    values = (f"({number / 7 * 10.0 ** (number % 60 - 30)!r}, {number})" for number in range(-100, 100) if number)
+    shared.query(f"INSERT INTO {name} VALUES (-0e0, 0), {', '.join(values)}")
+    table, mirrored = mirror_table(shared, target, name)
+    assert is_ordered(mirrored)
+    settings = CheckSettings(wait_seconds=0, rows_per_range=20)
+    report = checked(shared, target, name, settings)
+    assert report.is_equal, report.describe()
+    assert report.rows == 200
+    edit_rows(table, mirrored, lambda rows: with_value(rows, 57, "value", 1000))
+    report = checked(shared, target, name, settings)
+    assert [difference.kind for difference in report.differences] == [DifferenceKind.DIFFERENT]
 
 
 def create_filled(server: Server, database: str, rows: int) -> TableName:

@@ -89,6 +89,6 @@ def hashes_nullable(schema: TableSchema) -> TableSchema:
 
 
 def all_visible(schema: TableSchema) -> TableSchema:
-    """Return a schema without what no log of MariaDB contains: invisible columns, and that bytes are an address."""
-    columns = tuple(replace(column, visible=True, notation=None) for column in schema.columns)
+    """Return a schema without what no log of MariaDB contains: invisible and generated columns, and addresses."""
+    columns = tuple(replace(column, visible=True, notation=None, generated=False) for column in schema.columns)
     return replace(schema, columns=columns, lineage=Lineage())

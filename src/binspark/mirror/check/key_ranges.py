@@ -27,6 +27,7 @@ _ROWS_OF_BUCKET = 1024
 _SUCCESSOR = b"\x00"
 _INTEGERS = frozenset({T.TINY, T.SHORT, T.INT24, T.LONG, T.LONGLONG, T.YEAR})
 _MOMENTS = frozenset({T.DATE, T.NEWDATE, T.DATETIME, T.DATETIME2, T.TIMESTAMP, T.TIMESTAMP2})
+_FLOATS = frozenset({T.FLOAT, T.DOUBLE})
 _BYTES = frozenset({T.STRING, T.VARCHAR, T.VAR_STRING})
 
 
@@ -70,7 +71,7 @@ def _is_ordered(column: Column, kind: pa.DataType) -> bool:
     if column.type in _MOMENTS:
         # A zero date is NULL in the mirror, and no key; as text, dates have the order of their texts.
         return not pa.types.is_string(kind)
-    return column.type in _INTEGERS or (column.type == T.NEWDECIMAL and pa.types.is_decimal(kind))
+    return column.type in _INTEGERS | _FLOATS or (column.type == T.NEWDECIMAL and pa.types.is_decimal(kind))
 
 
 def _after(table: MirroredTable, key: Literals | None) -> bytes | None:
@@ -85,10 +86,12 @@ def _after(table: MirroredTable, key: Literals | None) -> bytes | None:
     return encoded + _SUCCESSOR
 
 
-def _value(column: Column, literal: str) -> int | Decimal | bytes | datetime:
+def _value(column: Column, literal: str) -> int | float | Decimal | bytes | datetime:
     """Return the value of a literal that `snapshot.select` has written."""
     if column.type in _BYTES:
         return bytes.fromhex(literal[literal.index("'") + 1 : -1])
+    if column.type in _FLOATS:
+        return float(literal) + 0.0  # no negative zero, which is before zero here and equal to it for a server
     text = literal.strip("'")
     if column.type in _MOMENTS:
         moment = datetime.fromisoformat(text)

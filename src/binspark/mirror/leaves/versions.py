@@ -88,13 +88,28 @@ class VersionCloser:
         for part in merged:
             if not len(part.keys):
                 continue
-            rows = part if held is None else _joined(held, part)
+            rows = self._in_order(part if held is None else _joined(held, part))
             count = self._first_held(rows)
             held = rows.slice(count, len(rows.keys)) if count < len(rows.keys) else None
             if count:
                 yield self._ended(rows, count)
         if held is not None:
             yield self._ended(held, len(held.keys))
+
+    def _in_order(self, part: KeyedRows) -> KeyedRows:
+        """Return versions none of which begins before the one that it ends.
+
+        A row that was copied counts from then on, and the log may have changes of it from before.
+        """
+        rows = part.rows
+        times = found = rows.column(VALID_FROM)
+        follows = _same_as_before(row_keys(self._versions, rows))
+        follows &= _flags(pc.equal(rows.column(UNTIL), OPEN))
+        while (is_early := follows & _before_last(times)).any():
+            times = pc.if_else(pa.array(is_early), _shifted(times), times)
+        if times is found:
+            return part
+        return KeyedRows(part.keys, rows.set_column(rows.schema.get_field_index(VALID_FROM), VALID_FROM, times))
 
     def _first_held(self, rows: KeyedRows) -> int:
         """Return the index from which on versions are held back; where they are compared, two with the same key."""
@@ -136,8 +151,6 @@ class VersionCloser:
             ]
             is_followed |= is_last
         changed = {
-            # A version that was copied may have been changed before, as the log shows then.
-            VALID_FROM: _earlier(rows.column(VALID_FROM), ends[0]),
             VALID_TO: ends[0],
             IS_CURRENT: pa.scalar(False),
             UNTIL: ends[1],
@@ -165,8 +178,14 @@ def _same_as_before(values: pa.Array) -> np.ndarray:
     return same
 
 
-def _earlier(times: pa.Array, others: pa.Array) -> pa.Array:
-    return pc.if_else(pc.less(others, times), others, times)
+def _shifted(array: pa.Array) -> pa.Array:
+    """Return the values of the rows before each."""
+    return pa.concat_arrays([pa.nulls(1, array.type), array.slice(0, len(array) - 1)])
+
+
+def _before_last(times: pa.Array) -> np.ndarray:
+    """Return which times are before those of the rows before them."""
+    return _flags(pc.fill_null(pc.less(times, _shifted(times)), False))
 
 
 def _before(flags: np.ndarray) -> np.ndarray:

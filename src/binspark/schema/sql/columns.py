@@ -125,10 +125,11 @@ def _as(sql: SqlReader, draft: _Draft) -> None:
     if sql.accept("ROW"):
         if not sql.accept_any("START", "END"):
             raise sql.refused("START or END")
-        draft.fields.update(row_period=True, nullable=False)
+        draft.fields.update(row_period=True, generated=True, nullable=False)
     else:
         draft.fields["computed"] = True
         if not sql.accept("IDENTITY"):
+            draft.fields["generated"] = True
             sql.skip_parentheses()
 
 

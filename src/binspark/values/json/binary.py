@@ -21,14 +21,17 @@ A document without bytes is null: servers store it when NULL is forced into a NO
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 from binspark.errors import Malformed
 from binspark.position import Position
 from binspark.values.json.document import MAX_DEPTH, JsonNode, JsonObject, node_text
 from binspark.values.json.opaque import decode_opaque
 from binspark.wire import Cursor
+
+ScalarReader: TypeAlias = Callable[[Cursor], JsonNode]
+"""Reads a value that is neither an array nor an object, after its type."""
 
 _LITERAL, _INT16, _UINT16, _INT32, _UINT32 = 0x04, 0x05, 0x06, 0x07, 0x08
 _KEY_LENGTH_BYTES: Final = 2
@@ -70,13 +73,13 @@ def json_text(document: bytes) -> str:
     return node_text(decode_json(document))
 
 
-def decode_json(document: bytes) -> JsonNode:
-    """Decode a document."""
+def decode_json(document: bytes, scalars: Mapping[int, ScalarReader] | None = None) -> JsonNode:
+    """Decode a document. `scalars` may read values of some types in another way: by type, see above."""
     if not document:
         return None
     cursor = Cursor(document)
     kind = cursor.u8("type")
-    decoder = _Decoder(document)
+    decoder = _Decoder(document, _SCALARS if scalars is None else {**_SCALARS, **scalars})
     decoder.claim(cursor.offset, 1)
     return decoder.value(kind, cursor, depth=0)
 
@@ -88,10 +91,11 @@ class _Decoder:
     small document could decode to one that exhausts memory.
     """
 
-    __slots__ = ("document", "unclaimed")
+    __slots__ = ("document", "scalars", "unclaimed")
 
-    def __init__(self, document: bytes) -> None:
+    def __init__(self, document: bytes, scalars: Mapping[int, ScalarReader]) -> None:
         self.document = document
+        self.scalars = scalars
         self.unclaimed = len(document)
 
     def claim(self, offset: int, count: int) -> None:
@@ -104,12 +108,18 @@ class _Decoder:
         container = _CONTAINERS.get(kind)
         if container is None:
             start = cursor.offset
-            scalar = _decode_scalar(kind, cursor)
+            scalar = self._scalar(kind, cursor)
             self.claim(start, cursor.offset - start)
             return scalar
         if depth >= MAX_DEPTH:
             raise cursor.malformed(f"JSON document has more than {MAX_DEPTH} levels")
         return self._container(container, cursor, depth + 1)
+
+    def _scalar(self, kind: int, cursor: Cursor) -> JsonNode:
+        reader = self.scalars.get(kind)
+        if reader is None:
+            raise cursor.malformed(f"unknown JSON type 0x{kind:02x}")
+        return reader(cursor)
 
     def _container(self, layout: _Container, cursor: Cursor, depth: int) -> JsonNode:
         """Decode an array or object. Numbers take w = 2 bytes in the small format, 4 in the large one.
@@ -156,7 +166,7 @@ class _Decoder:
         entry = entries.sub("value_entry", layout.value_entry)
         kind = entry.u8("type")
         if kind in layout.inlined:
-            return _decode_scalar(kind, entry)
+            return self._scalar(kind, entry)
         offset = entry.uint("value_offset", layout.width)
         return self.value(kind, _seek(body, offset, header), depth)
 
@@ -166,13 +176,6 @@ def _seek(body: Cursor, offset: int, header: int) -> Cursor:
     if not header <= offset <= body.remaining:
         raise body.malformed(f"offset {offset} is not between the header of {header} bytes and the end")
     return Cursor(body.data, body.offset + offset, body.end)
-
-
-def _decode_scalar(kind: int, cursor: Cursor) -> JsonNode:
-    reader = _SCALARS.get(kind)
-    if reader is None:
-        raise cursor.malformed(f"unknown JSON type 0x{kind:02x}")
-    return reader(cursor)
 
 
 def _read_literal(cursor: Cursor) -> bool | None:
@@ -232,7 +235,7 @@ def _read_text(cursor: Cursor, name: str, length: int) -> str:
         raise cursor.malformed(f"JSON {name} is not valid UTF-8: {error.reason}") from None
 
 
-_SCALARS: dict[int, Callable[[Cursor], JsonNode]] = {
+_SCALARS: dict[int, ScalarReader] = {
     _LITERAL: _read_literal,
     _INT16: lambda cursor: _read_signed(cursor, 2),
     _UINT16: lambda cursor: cursor.u16("integer"),

@@ -11,15 +11,16 @@ from binspark.values.strings import read_sized
 from binspark.wire import Cursor
 
 
-def decode_json(cursor: Cursor, column: Column, _options: ValueOptions) -> str:
-    """Decode a JSON document to its text, as the server prints it.
+def decode_json(cursor: Cursor, column: Column, options: ValueOptions) -> str | bytes:
+    """Decode a JSON document to its text, as the server prints it; or return its bytes if documents are raw.
 
     bytes   field
     4       length
     n       document
     """
     start = cursor.offset
-    return document_text(read_sized(cursor, column), start)
+    document = read_sized(cursor, column)
+    return document if options.raw_documents else document_text(document, start)
 
 
 def document_text(document: bytes, offset: int) -> str:

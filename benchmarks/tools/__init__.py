@@ -1,0 +1,1 @@
+"""How fast tools that DBAs use are, beside the server's own."""

@@ -1,0 +1,59 @@
+"""`binspark sql`: the changes of logs as SQL, or what undoes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import tzinfo
+from typing import Any
+
+import click
+
+from binspark.cli.command import Command, click_option
+from binspark.cli.inputs import Logs, log_options, server_history
+from binspark.cli.output import Damage, print_texts
+from binspark.cli.row_options import history_from, row_options, selection_from, warn_about_unmatched
+from binspark.files.damage import SKIP_DAMAGED
+from binspark.sql.options import SCRIPT_OPTIONS, ScriptOptions
+
+_Command = Callable[..., Any]
+
+
+def _script_options(command: _Command) -> _Command:
+    for option in reversed(SCRIPT_OPTIONS):
+        command = click_option(option)(command)
+    return command
+
+
+@click.command("sql", cls=Command)
+@log_options()
+@_script_options
+@row_options
+@click_option(SKIP_DAMAGED)
+def sql_command(logs: Logs, timezone: tzinfo, schema_file: str | None, skip_damaged: bool, **options: Any) -> int:
+    """Write the changes of logs, or of a server (--host), as SQL; with --undo, what undoes them.
+
+    FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
+
+    Rows become INSERT, UPDATE and DELETE, with the values that the log has, exactly; DDL and other statements are
+    passed on with the settings of their session. The script means the same in every sql_mode. Rows are found by their
+    key; in a table without one by all of their values.
+
+    --undo writes the inverse of each change, the last one first, and only once all of it is known: a statement, or a
+    change whose old values are not in the log (binlog_row_image), ends it with a message.
+    """
+    from binspark.sql.inputs import script_of
+    from binspark.sql.script import Script
+
+    chosen = ScriptOptions(**{option.name: options.pop(option.name) for option in SCRIPT_OPTIONS})
+    selection = selection_from(options, timezone)
+    damage = Damage(skip_damaged=skip_damaged)
+    inputs = logs.inputs(selection, timezone, on_damage=damage.on_damage)
+    history = history_from(schema_file)
+    if logs.server is not None and schema_file is None:
+        history = server_history(inputs[0], history)
+    script = Script(selection, history, chosen, zone=timezone, on_notice=damage.report)
+    with damage.ends_command():
+        for text in script_of(inputs, script):
+            print_texts([text])
+    warn_about_unmatched(selection, script.tables)
+    return damage.exit_code

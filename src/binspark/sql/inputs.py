@@ -1,0 +1,55 @@
+"""Scripts of log files and servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+
+from binspark.errors import DecodeError, SchemaError
+from binspark.files.damage import OnDamage
+from binspark.files.inputs import FileInput, LogInput
+from binspark.files.read import TransactionEvents
+from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.replication.server_input import ServerInput
+from binspark.sql.bulk import parts_in_bulk
+from binspark.sql.script import Script
+
+
+def script_of(inputs: Sequence[LogInput], script: Script) -> Iterator[bytes]:
+    """Yield the script of logs, in parts."""
+    sources = [log.source for log in inputs if isinstance(log, FileInput) and log.on_damage is None]
+    if sources and not any(source.name == STANDARD_INPUT for source in sources):
+        script.write_in_bulk(sources)
+    with closing(script):
+        if not script.undo:
+            yield script.opening()
+        for log in inputs:
+            if isinstance(log, ServerInput):
+                yield from _server_parts(log, script)
+            elif isinstance(log, FileInput) and script.texts is not None and log.on_damage is None:
+                yield from parts_in_bulk(log.source, script, script.texts)
+            elif isinstance(log, FileInput):
+                yield from _source_parts(log.source, script, log.on_damage)
+        yield from script.finish()
+
+
+def _source_parts(source: LogSource, script: Script, on_damage: OnDamage | None) -> Iterator[bytes]:
+    """Yield what a log adds to a script. With `on_damage`, transactions are left out from damage in them on."""
+    script.begin_log(source.start)
+    if script.condition is not None:
+        script.condition.begin_source(source, skip_damaged=on_damage is not None)
+    events = TransactionEvents(source, on_damage=on_damage)
+    for event in events:
+        try:
+            yield from script.feed(event)
+        except (DecodeError, SchemaError) as error:
+            events.skip(error)
+            script.forget_transaction()
+
+
+def _server_parts(log: ServerInput, script: Script) -> Iterator[bytes]:
+    for chunk in log.chunks():
+        if script.condition is not None:
+            script.condition.begin_chunk(chunk)
+        for event in chunk.events():
+            yield from script.feed(event)

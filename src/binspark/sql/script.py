@@ -1,0 +1,397 @@
+"""Events into a script: transactions with their rows and statements, in the order of the log or undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, tzinfo
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from binspark.changes.change import Change
+from binspark.changes.event_filter import EventFilter
+from binspark.changes.reader import ChangeReader
+from binspark.columns.selection import Operations, Selection
+from binspark.errors import BinlogError, CannotUndo, Unsupported
+from binspark.event import (
+    AnnotateRows,
+    Event,
+    GtidEvent,
+    GtidTagged,
+    Incident,
+    Intvar,
+    MariadbGtidEvent,
+    PartialRowData,
+    Query,
+    Rand,
+    Rows,
+    RowsQuery,
+    UserVar,
+)
+from binspark.event.load import AppendBlock, BeginLoadQuery, CreateFile, Load
+from binspark.event.query import ExecuteLoadQuery
+from binspark.event.rows_query import shown_statement
+from binspark.files.sources import LogSource
+from binspark.files.windows import pays_in_bulk
+from binspark.options.times import Clock
+from binspark.position import Position
+from binspark.schema.history import SchemaHistory
+from binspark.sql.blocks import Blocks, ForwardBlocks, ReversedBlocks
+from binspark.sql.options import ScriptOptions
+from binspark.sql.session import (
+    LENIENT,
+    ROWS,
+    Settings,
+    opening,
+    settings_of_rows,
+    settings_of_statement,
+    statement_prefix,
+    variable_sql,
+)
+from binspark.sql.statements import writer_of
+from binspark.sql.transactions import RowsPart, ScriptTransaction, ending_sql, normalized_xid, one_line, xid_in, xid_of
+from binspark.transactions.grammar import Boundary, Ending, Progress, Role, begins_another, boundary_of, progress_after
+from binspark.transactions.transaction import commit_of
+
+if TYPE_CHECKING:
+    from binspark.sql.condition import ConditionRows
+    from binspark.sql.row_texts import RowTexts
+
+_GTIDS = (GtidEvent, GtidTagged, MariadbGtidEvent)
+_VARIABLES = (Intvar, Rand, UserVar)
+_LOADS = (BeginLoadQuery, AppendBlock, CreateFile, Load)
+_DELIMITER = "/*!*/;"
+_STANDALONE = (Progress.NONE, Progress.PREPARED, Progress.IDENTIFIED, Progress.ANNOUNCED)
+
+OnNotice = Callable[[str], None]
+
+
+class Script:
+    """Makes a script of the events of one or more logs.
+
+    Events inside a payload must follow it, as `read_events` yields them. `on_notice` is called with what the script
+    does not contain although it is in the log. `condition` has the rows that `where` selects; whoever feeds the events
+    of a log begins the log there, too. `texts` has the statements of rows events, if they are written in bulk.
+    """
+
+    def __init__(
+        self,
+        selection: Selection,
+        history: SchemaHistory | None,
+        options: ScriptOptions,
+        *,
+        zone: tzinfo = UTC,
+        on_notice: OnNotice = lambda _notice: None,
+    ) -> None:
+        self._options = options
+        self._selection = selection
+        self.undo = options.undo
+        history = history or SchemaHistory()
+        self.condition = _condition(selection, history)
+        rows_only = replace(selection, operations=selection.operations & ~Operations.TRUNCATE, where=None)
+        self._reader = ChangeReader(rows_only, history, exact=True)
+        self.texts: RowTexts | None = None
+        self._statement: str | None = None
+        self._events = EventFilter(selection)
+        self._takes_statements = selection.where is None
+        self._moment = lru_cache(maxsize=1024)(Clock(zone).text)
+        self._on_notice = on_notice
+        self._blocks: Blocks = ReversedBlocks() if self.undo else ForwardBlocks()
+        self._transaction: ScriptTransaction | None = None
+        self._progress = Progress.NONE
+        self._variables: list[str] = []
+        self._prepared: set[str] = set()
+
+    @property
+    def tables(self) -> set[str]:
+        """The names of all tables that were seen, selected or not."""
+        return self._reader.tables if self.texts is None else self._reader.tables | self.texts.tables
+
+    def write_in_bulk(self, logs: Sequence[LogSource]) -> None:
+        """Write rows in bulk, if that pays for the logs that will be read."""
+        if self.condition is None and pays_in_bulk(logs, self._selection):
+            from binspark.sql.row_texts import RowTexts  # loads kernels
+
+            self.texts = RowTexts(self._selection, self._reader.history, undo=self.undo)
+
+    def begin_log(self, start: int) -> None:
+        """Begin a log of which nothing before an offset is selected."""
+        self._reader.start = self._events.start = start
+
+    def opening(self) -> bytes:
+        """Return the beginning of the script."""
+        disable = "SET sql_log_bin = 0;\n" if self._options.disable_log_bin else ""
+        note = "" if self._options.no_comments else "-- Run this in a session of its own: it changes the settings.\n"
+        return f"{note}{disable}{opening()}".encode()
+
+    def feed(self, event: Event) -> Iterator[bytes]:
+        """Take an event, and yield the parts of the script that are complete."""
+        boundary = boundary_of(event)
+        before = self._progress
+        transaction = self._follow(event, boundary)
+        if isinstance(event.body, RowsQuery | AnnotateRows):
+            self._statement = shown_statement(event.body.query)
+        changes = self._reader.feed(event)
+        selected = self._events.feed(event)
+        if isinstance(event.body, Rows | PartialRowData):
+            self._add_rows(event, changes, transaction)
+        else:
+            for _ in changes:  # only table maps are read, which is done by now
+                continue
+            for wanted in selected or self._of_prepared(event, boundary):
+                self._add_statement(wanted, boundary_of(wanted), before, transaction)
+            if isinstance(event.body, Query):
+                self._variables.clear()
+        return self._after(event, boundary)
+
+    def feed_rows(self, event: Event, text: bytes) -> Iterator[bytes]:
+        """Take a rows event with its statements, in the order of the script, empty if it is not selected."""
+        boundary = boundary_of(event)
+        transaction = self._follow(event, boundary)
+        self._events.feed(event)
+        if text:
+            self._add_text(transaction, RowsPart(text, event.body.flags, self._statement))
+        return self._after(event, boundary)
+
+    def add_transaction(self, transaction: ScriptTransaction, parts: Sequence[RowsPart]) -> Iterator[bytes]:
+        """Add a complete transaction that consists of rows alone, of which some are selected."""
+        for part in parts:
+            self._add_text(transaction, part)
+        self._close(transaction, b"COMMIT;\n")
+        return self._blocks.ready()
+
+    def _add_text(self, transaction: ScriptTransaction, part: RowsPart) -> None:
+        settings = settings_of_rows(part.flags)
+        self._open(transaction, settings)
+        self._note_statement(transaction, part.statement)
+        self._blocks.add(part.text, settings)
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is in progress that only an explicit end ends."""
+        return self._progress in (Progress.BEGUN, Progress.OPENED)
+
+    def _after(self, event: Event, boundary: Boundary) -> Iterator[bytes]:
+        if isinstance(event.body, Rows) and event.body.ends_statement:
+            self._statement = None
+        if self._progress is Progress.NONE and boundary.role not in (Role.OUTSIDE, Role.JOINS, Role.WRAPS):
+            self._end(event, boundary)
+        return self._blocks.ready()
+
+    def forget_transaction(self) -> None:
+        """Leave the transaction in progress, of which the rest is damaged."""
+        self._reader.forget_transaction()
+        self._interrupt()
+        self._progress = Progress.NONE
+
+    def finish(self) -> Iterator[bytes]:
+        """Yield the rest of the script."""
+        self._interrupt()
+        if self._options.keep_gtids:
+            self._blocks.add(b"SET gtid_next = AUTOMATIC;\n")
+        if self.undo:
+            yield self.opening()
+        yield from self._blocks.rest()
+
+    def close(self) -> None:
+        """Leave what is not written."""
+        self._blocks.close()
+
+    # --- transactions -------------------------------------------------------------------------------------------------
+
+    def _follow(self, event: Event, boundary: Boundary) -> ScriptTransaction:
+        """Follow where transactions begin; return the one that an event belongs to."""
+        role = boundary.role
+        if role is Role.BREAKS:
+            if self._progress is Progress.NONE or not event.artificial:
+                self._interrupt()
+                self._progress = Progress.NONE
+        elif role not in (Role.OUTSIDE, Role.WRAPS) and not (role is Role.JOINS and self._progress is Progress.NONE):
+            if begins_another(role, self._progress):
+                self._interrupt()
+            self._progress = progress_after(role, self._progress)
+        if self._transaction is None:
+            header = event.header
+            self._transaction = ScriptTransaction(
+                Position(event.file, event.offset), header.timestamp, header.server_id
+            )
+        transaction = self._transaction
+        if isinstance(event.body, _GTIDS):
+            transaction.gtid = commit_of(event).gtid
+        thread_id = getattr(event.body, "thread_id", None)
+        if transaction.thread_id is None and thread_id is not None:
+            transaction.thread_id = thread_id
+        transaction.xa = transaction.xa or xid_of(event, role)
+        return transaction
+
+    def _open(self, transaction: ScriptTransaction, settings: Settings) -> None:
+        """Begin the transaction in the script with the first of its rows or statements, and its settings.
+
+        Inside a transaction a server does not accept all settings, those of an earlier statement among them.
+        """
+        if transaction.opened:
+            return
+        transaction.opened = True
+        if self.undo:
+            self._blocks.add(b"COMMIT;\n")
+            return
+        self._blocks.add(self._heading(transaction).encode(), settings)
+        self._blocks.add(f"XA START {transaction.xa};\n".encode() if transaction.xa else b"BEGIN;\n")
+        if transaction.xa:
+            self._prepared.add(normalized_xid(transaction.xa))
+
+    def _end(self, event: Event, boundary: Boundary) -> None:
+        """End the transaction of an event."""
+        transaction, self._transaction = self._transaction, None
+        self._statement = None
+        if transaction is None or not transaction.opened:
+            return
+        if self.undo:
+            self._check_ending(event, boundary, transaction)
+        self._close(transaction, ending_sql(event, boundary))
+
+    def _close(self, transaction: ScriptTransaction, ending: bytes) -> None:
+        if self.undo:
+            self._note_statement(transaction, None)
+            self._blocks.add((self._comment(transaction) + "BEGIN;\n").encode())
+            return
+        if transaction.xa:
+            self._blocks.add(f"XA END {transaction.xa};\n".encode())
+        self._blocks.add(ending)
+
+    def _check_ending(self, event: Event, boundary: Boundary, transaction: ScriptTransaction) -> None:
+        if boundary.ending in (Ending.ROLLBACK, Ending.XA_PREPARE):
+            what = "was rolled back" if boundary.ending is Ending.ROLLBACK else "is an XA transaction in two phases"
+            raise CannotUndo(
+                f"cannot undo the transaction that begins at {transaction.start}: it {what}, and the log does not say "
+                f"which of its changes are in the tables; {self._around(transaction, event)}",
+                event.position,
+            )
+
+    def _interrupt(self) -> None:
+        """Leave a transaction that has no end: a server has rolled it back, or the rest is not read."""
+        transaction, self._transaction = self._transaction, None
+        if transaction is None or not transaction.opened:
+            return
+        notice = f"the transaction that begins at {transaction.start} is not complete"
+        if self.undo:
+            raise CannotUndo(f"{notice}; stop before it with --stop-position {transaction.start.offset}")
+        self._blocks.add(b"ROLLBACK;\n")
+        self._on_notice(f"{notice}: the script rolls it back")
+
+    # --- rows and statements ------------------------------------------------------------------------------------------
+
+    def _add_rows(self, event: Event, changes: Iterator[Change], transaction: ScriptTransaction) -> None:
+        settings = settings_of_rows(event.body.flags) if isinstance(event.body, Rows) else ROWS
+        for change in changes:
+            if self.condition is not None and not self.condition.has(change.pos, change.row):
+                continue
+            try:
+                made = writer_of(change.table_schema, undo=self.undo)(change)
+            except BinlogError as error:
+                raise error.at(Position(change.file, change.pos)) from None
+            if made is not None:
+                self._open(transaction, settings)
+                self._note_statement(transaction, self._statement)
+                self._blocks.add(f"{made.text};\n".encode(), (*settings, *LENIENT) if made.lenient else settings)
+
+    def _note_statement(self, transaction: ScriptTransaction, statement: str | None) -> None:
+        """Note the statement of the rows that follow; for an undo, that of the rows before."""
+        if statement == transaction.statement:
+            return
+        shown = transaction.statement if self.undo else statement
+        transaction.statement = statement
+        if shown is not None and not self._options.no_comments:
+            self._blocks.add(f"--   {one_line(shown)}\n".encode())
+
+    def _add_statement(
+        self, event: Event, boundary: Boundary, before: Progress, transaction: ScriptTransaction
+    ) -> None:
+        body = event.body
+        if isinstance(body, _VARIABLES):
+            self._variables.append(variable_sql(body))
+        elif isinstance(body, Incident):
+            raise Unsupported(f"the server reports that events are missing: {body.message}", event.position)
+        elif isinstance(body, ExecuteLoadQuery | Load) or type(body) in _LOADS:
+            self._refuse_load(event)
+        elif isinstance(body, Query) and self._is_statement(body, boundary):
+            if self.undo:
+                self._refuse_undo(event, transaction)
+            self._pass_on(event, boundary, transaction, standalone=before in _STANDALONE)
+
+    def _is_statement(self, query: Query, boundary: Boundary) -> bool:
+        """Return whether a statement is to be part of the script."""
+        if boundary.ending in (Ending.XA_COMMIT, Ending.XA_ROLLBACK):
+            return not self.undo and (normalized_xid(xid_in(query.query)) in self._prepared or self._takes_all)
+        if self._options.skip_statements or not self._takes_statements or query.query.startswith(b"#"):
+            return False
+        if boundary.role is Role.INSIDE and xid_in(query.query):
+            return False  # the end of an XA transaction is written with what follows it
+        if self.undo and boundary.role is Role.INSIDE:
+            return query.query.lstrip()[:8].upper() == b"ROLLBACK"
+        return boundary.role in (Role.STATEMENT, Role.INSIDE)
+
+    def _of_prepared(self, event: Event, boundary: Boundary) -> list[Event]:
+        """Return the event if it ends an XA transaction of the script: the statement names no table to select it by."""
+        is_end = boundary.ending in (Ending.XA_COMMIT, Ending.XA_ROLLBACK)
+        return [event] if is_end and normalized_xid(xid_in(event.body.query)) in self._prepared else []
+
+    def _heading(self, transaction: ScriptTransaction) -> str:
+        """Return what comes before a transaction: a comment, and its GTID if that is kept."""
+        return self._comment(transaction) + (transaction.gtid_next() if self._options.keep_gtids else "")
+
+    def _comment(self, transaction: ScriptTransaction) -> str:
+        return "" if self._options.no_comments else transaction.comment(self._moment(transaction.timestamp))
+
+    @property
+    def _takes_all(self) -> bool:
+        return self._takes_statements and not self._options.skip_statements
+
+    def _pass_on(self, event: Event, boundary: Boundary, transaction: ScriptTransaction, *, standalone: bool) -> None:
+        """Add a statement as the log has it, with its session."""
+        query: Query = event.body
+        settings = settings_of_statement(event)
+        if boundary.ending in (Ending.XA_COMMIT, Ending.XA_ROLLBACK) or standalone:
+            self._blocks.add(self._heading(transaction).encode())
+        else:
+            self._open(transaction, settings)
+        variables = "".join(self._variables)
+        text = query.query.rstrip().rstrip(b";")
+        if b";" in text:
+            text = f"DELIMITER {_DELIMITER}\n".encode() + text + f"\n{_DELIMITER}\nDELIMITER ;\n".encode()
+        else:
+            text += b"\n;\n" if b"--" in text or b"#" in text else b";\n"
+        self._blocks.add((statement_prefix(event) + variables).encode() + text, settings)
+
+    def _refuse_undo(self, event: Event, transaction: ScriptTransaction) -> None:
+        statement = one_line(event.body.query.decode(errors="backslashreplace"))
+        raise CannotUndo(
+            f"cannot undo a statement: {statement}; {self._around(transaction, event)}; or leave it out with "
+            "--skip-statements",
+            event.position,
+        )
+
+    def _refuse_load(self, event: Event) -> None:
+        if self._options.skip_statements or not self._takes_statements:
+            return
+        raise Unsupported(
+            "LOAD DATA was logged as a statement with its file, which a script cannot contain; use "
+            f"--skip-statements, or mysqlbinlog for {event.position}",
+            event.position,
+        )
+
+    @staticmethod
+    def _around(transaction: ScriptTransaction, event: Event) -> str:
+        """Return which ranges do not have an event."""
+        return (
+            f"undo what comes before it with --stop-position {transaction.start.offset}, or what comes after it with "
+            f"--start-position {event.end_offset}"
+        )
+
+
+def _condition(selection: Selection, history: SchemaHistory) -> ConditionRows | None:
+    if selection.where is None:
+        return None
+    from binspark.sql.condition import ConditionRows  # loads kernels
+
+    return ConditionRows(selection, history)

@@ -1,0 +1,193 @@
+"""Changed rows of a table as statements: the change again, or its inverse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from binspark.changes.change import Change
+from binspark.errors import CannotUndo, SchemaError
+from binspark.event.rows import RowOperation
+from binspark.position import Position
+from binspark.schema.table import TableSchema
+from binspark.sql.documents import diffs_sql, document_sql
+from binspark.sql.literals import column_sql
+from binspark.sql.quoting import quoted_name
+from binspark.values.column import Column
+from binspark.values.value import ABSENT, Absent, BinaryDiffs, Row, Value
+
+_SHOWN_COLUMNS = 5
+
+
+class RowStatement(NamedTuple):
+    """A statement that changes one row. `lenient`: a strict server refuses one of its values."""
+
+    text: str
+    lenient: bool = False
+
+
+class TableStatements:
+    """Writes the changes of a table at one schema version.
+
+    columns   how values of each column are written
+    settable  the indexes of the columns that statements may set
+    key       the indexes of the columns of the key, none if there is no key
+    """
+
+    def __init__(self, table: TableSchema) -> None:
+        self._table = table
+        self.columns = tuple(map(column_sql, _named(table)))
+        self._name = f"{quoted_name(table.schema)}.{quoted_name(table.table)}"
+        self.key = table.primary_key or ()
+        self.settable = [index for index, column in enumerate(self.columns) if column.settable]
+
+    def again(self, change: Change) -> RowStatement | None:
+        """Return the statement that makes the change again; None if it changes nothing."""
+        before, after = change.before_image, change.after_image
+        if before is None:
+            return self._insert(after or ())
+        if after is None:
+            return self._delete(before)
+        return self._update(before, after)
+
+    def undo(self, change: Change) -> RowStatement | None:
+        """Return the statement that undoes the change; an error if the log does not have what it needs."""
+        before, after = change.before_image, change.after_image
+        if after is None:
+            missing = [index for index in self.settable if (before or ())[index] is ABSENT]
+            self._refuse(change, missing, "before")
+            return self._insert(before or ())
+        if before is None:
+            return self._delete(self._identified(after, change))
+        missing = [index for index in self.settable if after[index] is not ABSENT and before[index] is ABSENT]
+        self._refuse(change, missing, "before")
+        current = _merged(before, after)
+        return self._update(self._identified(current, change), _restored(before, after), documents=before)
+
+    def _identified(self, image: Row, change: Change) -> Row:
+        """Return a row image, which must identify the row: by its key, or by all of its values."""
+        if not self._has_key(image):
+            wanted = self.key or range(len(self.columns))
+            missing = [index for index in wanted if image[index] is ABSENT and self.columns[index].settable]
+            self._refuse(change, missing, "after" if change.op is RowOperation.INSERT else "before")
+        return image
+
+    def _insert(self, image: Row) -> RowStatement:
+        present = [index for index in self.settable if image[index] is not ABSENT]
+        names = ", ".join(self.columns[index].name for index in present)
+        values = ", ".join(self.columns[index].value(_known(image[index])) for index in present)
+        text = f"INSERT INTO {self._name} ({names}) VALUES ({values})"  # noqa: S608 (everything is quoted)
+        return RowStatement(text, self._is_lenient(image, present))
+
+    def _delete(self, image: Row) -> RowStatement:
+        return RowStatement(f"DELETE FROM {self._name} WHERE {self._condition(image)}")  # noqa: S608
+
+    def _update(self, before: Row, after: Row, documents: Row | None = None) -> RowStatement | None:
+        """Return an UPDATE of what differs. `documents` has the documents that partial updates apply to."""
+        changed = [index for index in self.settable if _differs(before[index], after[index])]
+        if not changed:
+            return None
+        settings = [
+            self._setting(index, after[index])
+            if index in changed
+            else f"{column.name} = {column.name}"  # otherwise the server may set it to the current time
+            for index, column in enumerate(self.columns)
+            if index in changed or column.keeps_time
+        ]
+        condition = self._condition(before, documents)
+        text = f"UPDATE {self._name} SET {', '.join(settings)} WHERE {condition}"  # noqa: S608
+        return RowStatement(text, self._is_lenient(after, changed))
+
+    def _setting(self, index: int, value: Value | Absent) -> str:
+        column = self.columns[index]
+        if isinstance(value, BinaryDiffs):
+            return f"{column.name} = {diffs_sql(column.name, value.diffs)}"
+        return f"{column.name} = {column.value(_known(value))}"
+
+    def _has_key(self, image: Row) -> bool:
+        return bool(self.key) and all(image[index] is not ABSENT for index in self.key)
+
+    def _condition(self, image: Row, documents: Row | None = None) -> str:
+        """Return the condition for a row: by its key if there is one, else by all values, for one of equal rows."""
+        if self._has_key(image):
+            return " AND ".join(self.columns[index].is_key(_known(image[index])) for index in self.key)
+        conditions = []
+        for index, (column, value) in enumerate(zip(self.columns, image, strict=True)):
+            if isinstance(value, BinaryDiffs):
+                conditions.append(f"{column.name} <=> {diffs_sql(_document(documents, index), value.diffs)}")
+            elif value is not ABSENT and column.settable:
+                conditions.append(column.equals(_known(value)))
+        return " AND ".join(conditions) + " LIMIT 1"
+
+    def _is_lenient(self, image: Row, indexes: Iterable[int]) -> bool:
+        columns = self.columns
+        return any(columns[index].lenient is not None and image[index] == columns[index].lenient for index in indexes)
+
+    def _refuse(self, change: Change, missing: Sequence[int], image: str) -> None:
+        if not missing:
+            return
+        names = [self._table.column_names[index] for index in missing]
+        listed = ", ".join(names[:_SHOWN_COLUMNS]) + (", …" if len(names) > _SHOWN_COLUMNS else "")
+        kind = "column" if len(names) == 1 else "columns"
+        raise CannotUndo(
+            f"cannot undo the {change.op.value} of row {change.row} in {self._table.name}: the {image} image does not "
+            f"contain {kind} {listed} (binlog_row_image is not FULL)",
+            Position(file=change.file, offset=change.pos),
+        )
+
+
+@lru_cache(maxsize=256)
+def statements_of(table: TableSchema) -> TableStatements:
+    """Return what writes the changes of a table."""
+    return TableStatements(table)
+
+
+def _named(table: TableSchema) -> tuple[Column, ...]:
+    unnamed = [number for number, column in enumerate(table.columns, 1) if not column.name and not column.generated]
+    if unnamed:
+        raise SchemaError(
+            f"{table.name}: the log does not have the names of the columns (binlog_row_metadata=FULL); use "
+            "--schema-file with a dump of the tables (mysqldump --no-data), or read the server's log with --host"
+        )
+    return table.columns
+
+
+def _known(value: Value | Absent) -> Value:
+    assert not isinstance(value, Absent)
+    return value
+
+
+def _document(documents: Row | None, index: int) -> str:
+    document = (documents or ())[index]
+    assert isinstance(document, bytes)
+    return document_sql(document)
+
+
+def _differs(before: Value | Absent, after: Value | Absent) -> bool:
+    """Return whether a column is to be set. Floats that are equal may be 0 and -0."""
+    if after is ABSENT:
+        return False
+    if isinstance(after, float) and isinstance(before, float):
+        return before != after or math.copysign(1, before) != math.copysign(1, after)
+    return before != after
+
+
+def _merged(before: Row, after: Row) -> Row:
+    """Return the row after an update, with the values that the after image does not contain because they are old."""
+    return tuple(old if new is ABSENT else new for old, new in zip(before, after, strict=True))
+
+
+def _restored(before: Row, after: Row) -> Row:
+    """Return the old values of the columns that an update has set."""
+    return tuple(ABSENT if new is ABSENT else old for old, new in zip(before, after, strict=True))
+
+
+Writer = Callable[[Change], RowStatement | None]
+
+
+def writer_of(table: TableSchema, *, undo: bool) -> Writer:
+    """Return the function that writes the changes of a table."""
+    statements = statements_of(table)
+    return statements.undo if undo else statements.again
