@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from binspark.errors import OptionError
 from binspark.kernels import cache
+from binspark.options.keyring import KEYRING_OPTIONS
 from binspark.options.option import Option, OptionTable, Surface, warn_renamed
 from binspark.options.serve import SERVE_OPTIONS
 from binspark.options.server import (
@@ -157,6 +158,8 @@ class ServeArguments(TypedDict, total=False):
     heartbeat_seconds: float | None
     ssl_cert: str | os.PathLike[str] | None
     ssl_key: str | os.PathLike[str] | None
+    keyring: str | os.PathLike[str] | None
+    keyring_password_file: str | os.PathLike[str] | None
 
 
 def open_server(
@@ -173,11 +176,13 @@ def open_server(
     password  the password of the user, instead of `password_file`
     storage   how to reach the object store, if the URI and the environment do not say it
 
-    The other options are those of `ServeArguments`. In a `with` block, it serves in the background.
+    The other options are those of `ServeArguments`; `keyring` has the keys of encrypted logs. In a `with` block, it
+    serves in the background.
 
     >>> with binspark.open_server("archive/", port=3307) as server:  # doctest: +SKIP
     ...     print(server.address)
     """
+    from binspark.files.keyring_file import keyring_storage
     from binspark.serve.server import open_server
     from binspark.serve.settings import ServeSettings, read_password
 
@@ -188,10 +193,11 @@ def open_server(
     if file is not None and password is not None:
         raise OptionError("and password cannot be combined", option="password_file")
     password = read_password(file) if file is not None else password
+    storage = keyring_storage(given.pop("keyring", None), given.pop("keyring_password_file", None), storage)
     return open_server(os.fspath(archive), ServeSettings(password=password or "", **given), storage=storage)
 
 
-_SERVE_OPTIONS: OptionTable[Option] = OptionTable(SERVE_OPTIONS, Surface.PYTHON, warn_renamed)
+_SERVE_OPTIONS: OptionTable[Option] = OptionTable((*SERVE_OPTIONS, *KEYRING_OPTIONS), Surface.PYTHON, warn_renamed)
 
 
 def _until_end(until: str | None) -> bool:

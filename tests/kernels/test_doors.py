@@ -23,6 +23,7 @@ DOORS = {
     "batches": "import binspark; binspark.batches(LOG)",
     "follow": "import binspark; binspark.follow(host='localhost', user='repl')",
     "archive": "import binspark; binspark.open_archiver(FOLDER, host='localhost', user='repl')",
+    "serve": "import os, binspark; binspark.open_server(os.path.dirname(LOG), port=0)",
     "Spark, schema": """
         from binspark.spark.source import BinlogDataSource
         BinlogDataSource({"path": LOG, "view": "events"}).schema()

@@ -67,6 +67,11 @@ def test_a_random_workload_is_recovered_exactly_and_once(
     assert (again["transactions"], again["left_out"]["on_target"] > 0) == (0, True)
     if family is MySQL:
         assert written_gtids(source) == written_gtids(target)
+    drop_all(target)
+    target.query(source.query("SHOW CREATE DATABASE random_1")[0][1])
+    apply(archive, target, "--tables", "random_1.*")
+    expected = {name: found for name, found in contents(source).items() if name.startswith("random_1.")}
+    assert contents(target) == expected
 
 
 @every_family
@@ -178,6 +183,8 @@ STATEMENTS = [
     "xa",
 ]
 
+KEYRINGS = {"mysql": "mysql/encrypted/keyring", "mariadb": "mariadb/encrypted/keys.txt"}
+
 
 @pytest.mark.slow
 @every_family
@@ -191,6 +198,9 @@ def test_recorded_logs_are_applied_as_by_the_tool_of_the_server(family: Family, 
         apply(log, target, "--accept-gap")
         assert contents(target) == contents(by_tool), case
         assert target.query("XA RECOVER") == by_tool.query("XA RECOVER"), case
+    drop_all(target)
+    apply(CORPUS / family.name / "encrypted", target, "--keyring", str(CORPUS / KEYRINGS[family.name]))
+    assert contents(target) != {}
 
 
 @every_family

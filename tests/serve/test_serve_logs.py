@@ -68,7 +68,7 @@ def test_a_copy_of_a_served_log_is_the_log(case: str, tmp_path: Path) -> None:
 
 def test_events_that_need_several_packets_arrive(tmp_path: Path) -> None:
     log = BinlogBuilder()
-    for size in ((1 << 20) - 300, 1 << 20, (1 << 24) - 130, 34 << 20):
+    for size in ((1 << 18) - 130, (1 << 18) - 60, 1 << 18, 1 << 20, (1 << 24) - 130, 34 << 20):
         log.query("x" * size)
     source = built(tmp_path / "source", log)
     assert copy_served(source, tmp_path / "copy") == logs_of(source)
@@ -92,6 +92,22 @@ def test_compressed_logs_are_served_as_what_they_contain(tmp_path: Path) -> None
         if path.suffix[1:].isdecimal():
             (source / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
     assert copy_served(source, tmp_path / "copy") == logs_of(CORPUS / "mysql/rotation")
+
+
+@pytest.mark.parametrize(("family", "keys"), [("mysql", "keyring"), ("mariadb", "keys.txt")])
+def test_encrypted_logs_are_served_decrypted(family: str, keys: str, tmp_path: Path) -> None:
+    case = CORPUS / family / "encrypted"
+    with serving(case, keyring=case / keys) as served:
+        binspark.open_archiver(tmp_path / "copy", config_of(served), until="end").run()
+    copied = [(event.type, event.offset, event.body) for event in binspark.events(tmp_path / "copy")]
+    assert copied == [(event.type, event.offset, event.body) for event in binspark.events(case, keyring=case / keys)]
+    assert len(copied) > 10
+
+
+@pytest.mark.parametrize("family", ["mysql", "mariadb"])
+def test_encrypted_logs_without_their_keys_are_refused(family: str) -> None:
+    with pytest.raises(binspark.BinlogError, match=r"log is encrypted.*keyring|keyring is required.*encrypted"):
+        binspark.open_server(CORPUS / family / "encrypted", port=0)
 
 
 def test_a_log_that_grows_is_followed_into_the_next_one(tmp_path: Path) -> None:
@@ -169,6 +185,21 @@ def test_gtids_that_the_reader_has_are_not_sent() -> None:
     assert EventCode.GTID_TAGGED not in codes
     assert EventCode.QUERY not in codes
     assert EventCode.GTID_TAGGED in [packet[5] for packet in everything[:-1]]
+
+
+def test_gtids_in_many_intervals_and_with_tags_are_skipped_one_by_one(tmp_path: Path) -> None:
+    log = BinlogBuilder()
+    orders = table("shop.orders", integer("id"))
+    for number in range(300):
+        log.transaction(insert(orders, (number,)))
+    source = built(tmp_path / "source", log)
+    uuid = log.executed.uuids[0]
+    every_second = GtidSet(",".join(f"{uuid}:{number}" for number in range(1, 300, 2)))
+    for had in (every_second, GtidSet(f"{uuid}:1-5:9-10:290-295"), GtidSet(f"{uuid}:tag:1-5")):
+        with serving(source) as served:
+            sent = dumped(config_of(served), BinlogDumpGtid(DumpFlag.NON_BLOCK, 9, had))
+        numbers = [int.from_bytes(packet[37:45], "little") for packet in sent if packet[5:6] == bytes([EventCode.GTID])]
+        assert numbers == [number for number in range(1, 301) if f"{uuid}:{number}" not in had]
 
 
 def test_many_readers_at_once_get_everything(tmp_path: Path) -> None:

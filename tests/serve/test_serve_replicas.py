@@ -118,6 +118,7 @@ def test_a_replica_follows_by_gtids_over_restarts_of_both_sides(family: Family, 
         catch_up(replicated.replica, replicated.source)
 
 
+@pytest.mark.slow
 @every_family
 def test_a_replica_follows_by_file_and_position(family: Family, replicated: Replicated) -> None:
     with serving(replicated.folder, password=PASSWORD) as served:

@@ -35,6 +35,7 @@ def test_what_a_mysql_replica_sends_is_answered() -> None:
     """The statements are recorded, in their order."""
     with session() as cursor:
         assert abs(rows(cursor, "SELECT UNIX_TIMESTAMP()")[0][0] - time.time()) < 60
+        assert abs(float(rows(cursor, "SELECT UNIX_TIMESTAMP(NOW(6)), 1")[0][0]) - time.time()) < 60
         assert rows(cursor, "SELECT @@GLOBAL.SERVER_ID") == [(1,)]
         periods = "SET @master_heartbeat_period = 1000000000, @source_heartbeat_period = 1000000000"
         assert rows(cursor, periods) == []

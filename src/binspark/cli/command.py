@@ -69,7 +69,8 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options: those of a server after the others, if the command also reads files."""
-        reads_files = any(isinstance(param, click.Argument) for param in self.params)
+        names = {param.name for param in self.params}
+        reads_files = "host" in names and any(isinstance(param, click.Argument) for param in self.params)
         records: dict[bool, list[tuple[str, str]]] = {False: [], True: []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
@@ -87,6 +88,13 @@ class Command(click.Command):
         if isinstance(result, int):
             ctx.exit(result)
         return result
+
+
+def keyring_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command whose arguments may be logs the options for encrypted ones; it does not receive them."""
+    for option in reversed(KEYRING_OPTIONS):
+        command = click_option(option)(command)
+    return command
 
 
 def _names_logs(argument: click.Argument) -> bool:

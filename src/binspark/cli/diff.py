@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from binspark.cli.command import Command, format_option
+from binspark.cli.command import Command, format_option, keyring_options
 from binspark.cli.output import counted, echo, print_lines, print_message
 from binspark.cli.row_options import history_from, row_options, selection_from
 from binspark.cli.server_options import Account, account_options, live_option
@@ -41,6 +41,7 @@ _MAX_DETAILED = 100
 )
 @live_option("start", help="Servers: where to start, as for other commands.  [default: earliest]")
 @live_option("until", help="Servers: where to stop, as for other commands.  [default: end]")
+@keyring_options
 @account_options
 def diff_command(
     a: str,

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from binspark.cli.command import Command, format_option
+from binspark.cli.command import Command, format_option, keyring_options
 from binspark.cli.output import echo, json_line, shortened
 from binspark.cli.server_options import Account, account_options
 from binspark.errors import BinlogError, Malformed, OptionError
@@ -83,6 +83,7 @@ _MISSING = "missing"
 @click.option("--from", "source", metavar="SIDE", help="missing: the side that has the transactions.")
 @click.option("--to", "target", metavar="SIDE", help="missing: the side that should have them, too.")
 @format_option("text", "jsonl")
+@keyring_options
 @account_options
 def gtid_command(
     operation: str,

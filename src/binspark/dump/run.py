@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Sequence
 from dataclasses import fields
 
 from binspark.dump.dumper import Dumper, Warn
-from binspark.dump.mariadb.dumper import MariadbDumper
-from binspark.dump.mysql.dumper import MysqlDumper
 from binspark.dump.output import Output
 from binspark.dump.selected import check_selection
 from binspark.dump.settings import DumpSettings, MariadbSettings
 from binspark.errors import DecodeError, OptionError
 from binspark.files.log_head import read_head
 from binspark.files.sources import STANDARD_INPUT, LogSource
-from binspark.frames.format import Family
+from binspark.frames.format import SERVER_VERSION_LENGTH, Family, family_of
+from binspark.frames.header import HEADER_LENGTH
+from binspark.frames.magic import FIRST_EVENT_OFFSET
+
+_VERSION_START = FIRST_EVENT_OFFSET + HEADER_LENGTH + 2
+_VERSION_END = _VERSION_START + SERVER_VERSION_LENGTH
 
 
 def dump_logs(sources: Sequence[LogSource], settings: DumpSettings, output: Output, warn: Warn) -> None:
@@ -41,8 +46,12 @@ def _dumper(sources: Sequence[LogSource], settings: DumpSettings, output: Output
             "dump the logs of each family on their own"
         )
     if Family.MARIADB in families:
+        from binspark.dump.mariadb.dumper import MariadbDumper  # each is loaded if it is needed
+
         return MariadbDumper(settings, output, warn)
     _refuse_options_of_mariadb(settings.mariadb)
+    from binspark.dump.mysql.dumper import MysqlDumper
+
     return MysqlDumper(settings, output, warn)
 
 
@@ -54,11 +63,18 @@ def _refuse_options_of_mariadb(settings: MariadbSettings) -> None:
 
 
 def family_of_log(source: LogSource) -> Family:
-    """Return who wrote a log, by its first event; MySQL if that cannot be read."""
+    """Return who wrote a log, by the version in its first event; MySQL if that cannot be read."""
     if source.name == STANDARD_INPUT:
-        return Family.MYSQL
+        start = sys.stdin.buffer.peek(_VERSION_END) if isinstance(sys.stdin.buffer, io.BufferedReader) else b""
+        return _family_of_start(start)
     try:
         with source.open() as file:
+            start = file.peek(_VERSION_END)
             return read_head(file, source.name).format.family
     except DecodeError:
-        return Family.MYSQL
+        return _family_of_start(start)
+
+
+def _family_of_start(start: bytes) -> Family:
+    """Return who wrote a log whose first event is damaged, or cannot be read twice."""
+    return family_of(start[_VERSION_START:_VERSION_END].decode("latin-1"))

@@ -26,7 +26,7 @@ class MariadbSettings:
 
     start_gtids, stop_gtids      where to start and stop in each domain, given instead of positions in files
     print_row_count              whether the number of rows of each statement is written; None for unless short_form
-    print_row_event_positions    whether the position of each event is written; None for unless short_form or flashback
+    print_row_event_positions    whether the position of each event is written; None for unless short_form
     """
 
     start_gtids: tuple[MariadbGtid, ...] = ()
@@ -37,7 +37,6 @@ class MariadbSettings:
     do_server_ids: frozenset[int] | None = None
     ignore_server_ids: frozenset[int] | None = None
     table: str | None = None
-    flashback: bool = False
     skip_annotate_row_events: bool = False
     print_row_count: bool | None = None
     print_row_event_positions: bool | None = None

@@ -18,6 +18,8 @@ pack           the bytes of a log into packets of a replication stream
 result_rows    rows of a result set into row images as the log has them
 crc32          checksums
 digests        digests of texts, to compare rows
+dump           events of MariaDB as the text of mariadb-binlog; base64
+mysqlbinlog    events of MySQL as the text of mysqlbinlog; `layout` and `texts` have the numbers and texts
 objects        rows of Arrow arrays as JSON text, and lines made of them
 variant        rows and documents as VARIANT
 """

@@ -11,14 +11,21 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.crc32 import has_valid_crc32
 from binspark.kernels.layout import CHECKSUM_LENGTH, Header
-from binspark.kernels.memory import copy_bytes, load8, load32, store8, store32
+from binspark.kernels.memory import copy_bytes, load8, load32, load64, store8, store32
 from binspark.transactions.byte_tables import IDENTIFYING_CODES, OUTSIDE_CODES
 
 PACKET_PREFIX = 5
 """The bytes before an event: length and number of its packet, and a zero."""
+
+INTERVAL_LENGTH = 32
+"""The bytes of an interval: 16 of the UUID, and two numbers of 8."""
+
+_GTID, _TAGGED = int(E.GTID), int(E.GTID_TAGGED)
+_UUID, _NUMBER, _GTID_END = 20, 36, 44
 
 Numbers = npt.NDArray[np.int64]
 
@@ -39,7 +46,9 @@ class Pack(IntEnum):
     IS_DECIDED = 10  # 1: whether to skip the transaction that begins next is decided
     SKIPS = 11  # 1: the events of this transaction are skipped
     LAST_TYPE = 12  # type code of the last event, -1 for none
-    WIDTH = 13
+    INTERVALS = 13  # address of intervals of GTIDs that are skipped: UUID, first number, number after the last
+    INTERVAL_COUNT = 14  # how many there are, -1: Python decides
+    WIDTH = 15
 
 
 class Packed(IntEnum):
@@ -70,7 +79,12 @@ def pack(numbers: Numbers) -> int:
         if available < size:
             return Packed.MORE
         if code in IDENTIFYING_CODES and numbers[Pack.FILTERS] and not numbers[Pack.IS_DECIDED]:
-            return Packed.TRANSACTION
+            if code == _TAGGED or numbers[Pack.INTERVAL_COUNT] < 0:
+                return Packed.TRANSACTION
+            is_skipped = code == _GTID and is_listed(numbers, at)
+            if numbers[Pack.SKIPS] and not is_skipped:
+                return Packed.SKIPPED
+            numbers[Pack.SKIPS] = is_skipped
         skips = numbers[Pack.SKIPS] and code not in OUTSIDE_CODES
         if numbers[Pack.SKIPS] and not skips:
             return Packed.SKIPPED
@@ -89,6 +103,21 @@ def pack(numbers: Numbers) -> int:
         numbers[Pack.LAST_TYPE] = code
         numbers[Pack.IN_AT] += size
         numbers[Pack.OFFSET] += size
+
+
+@kernel
+def is_listed(numbers: Numbers, at: int) -> bool:
+    """Return whether the GTID of an event is in one of the intervals."""
+    if load32(at + Header.EVENT_SIZE) < _GTID_END:
+        return False
+    high, low, number = load64(at + _UUID), load64(at + _UUID + 8), load64(at + _NUMBER)
+    interval = numbers[Pack.INTERVALS]
+    for _ in range(numbers[Pack.INTERVAL_COUNT]):
+        is_source = load64(interval) == high and load64(interval + 8) == low
+        if is_source and load64(interval + 16) <= number < load64(interval + 24):
+            return True
+        interval += INTERVAL_LENGTH
+    return False
 
 
 @kernel

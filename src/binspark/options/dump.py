@@ -114,7 +114,7 @@ PRINT_ROW_COUNT = _option(
     help="MariaDB: write the number of rows of each statement.",
 )  # fmt: skip
 PRINT_ROW_EVENT_POSITIONS = _option(
-    "print_row_event_positions", parse=values.flag, metavar="", default="true, with --short-form or --flashback false",
+    "print_row_event_positions", parse=values.flag, metavar="", default="true, with --short-form false",
     help="MariaDB: write the position of each event.",
 )  # fmt: skip
 GTID_STRICT_MODE = _option(
@@ -146,9 +146,5 @@ MARIADB_OPTIONS = (
     _option(
         "skip_annotate_row_events", parse=values.flag, metavar="", default="false",
         help="MariaDB: do not write the statements that caused rows events.",
-    ),
-    _option(
-        "flashback", parse=values.flag, metavar="", short="-B", default="false",
-        help="MariaDB: write what undoes the rows, the last one first.",
     ),
 )  # fmt: skip

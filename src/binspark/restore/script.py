@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import IO, Any
 
+from binspark.changes.statements import statement_tables
 from binspark.columns.selection import Selection
+from binspark.columns.transaction_batch import selects_changes
 from binspark.errors import Malformed, Unsupported
 from binspark.event import (
     AppendBlock,
@@ -178,6 +180,8 @@ class ScriptWriter:
         if self._family is Family.MARIADB and self._in_transaction and is_ddl(query.query):
             yield from self._create_and_fill(event)
             return
+        if boundary.role is Role.STATEMENT and not self._wants_statement(query):
+            return
         for sql in self._session.before(event):
             yield Command(sql)
         ends = not self._in_transaction or boundary.role is Role.ENDS
@@ -185,6 +189,14 @@ class ScriptWriter:
         yield Command(query.query, alone=True, is_commit=ends, commits_itself=commits_itself, error=query.error_code)
         if query.query.lstrip()[:4].upper() == _DROPS_SCHEMA:
             self._session.forget_schema()
+
+    def _wants_statement(self, query: Query) -> bool:
+        """Return whether a statement is about tables that are selected; one that names none is, unless some are."""
+        selection = self._selection
+        if not selects_changes(selection):
+            return True
+        named = statement_tables(query.query, query.schema)
+        return any(map(selection.wants, named)) or (not named and selection.tables is None)
 
     def _create_and_fill(self, event: Event) -> Iterator[Command]:
         """Create the table of CREATE TABLE … SELECT, whose rows follow.

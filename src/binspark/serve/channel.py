@@ -62,12 +62,12 @@ class ClientChannel:
         except OSError as error:
             raise self._lost(error) from None
 
-    def has_input(self, seconds: float) -> bool:
-        """Wait; return whether the client has sent something in the meantime, or is gone."""
+    def is_gone(self, seconds: float) -> bool:
+        """Wait; return whether the client has closed the connection. What it says during a dump is not answered."""
         poll = select.poll()
         try:
             poll.register(self._socket, select.POLLIN)
-            return bool(poll.poll(seconds * 1000))
+            return bool(poll.poll(seconds * 1000)) and not self._socket.recv(_READ_CHUNK)
         except (OSError, ValueError) as error:
             raise self._lost(error) from None
 

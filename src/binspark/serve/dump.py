@@ -19,7 +19,7 @@ from binspark.serve import errors
 from binspark.serve.channel import ClientChannel
 from binspark.serve.events import ArtificialEvents, sent_description
 from binspark.serve.find import DumpStart
-from binspark.serve.gtid_skips import MariadbSkips, MysqlSkips
+from binspark.serve.gtid_skips import MariadbSkips
 from binspark.serve.logs import ArchiveLogs, ServedLog
 from binspark.serve.packer import BLOCK, OpenLog, Packer
 from binspark.serve.protocol import encode_eof
@@ -58,10 +58,11 @@ class Dump:
         self._family = logs.identity.family
         wants_annotations = bool(request.flags & DumpFlag.ANNOTATE_ROWS)
         drops = self._family is Family.MARIADB and not wants_annotations
-        self._packer = Packer(EventCode.ANNOTATE_ROWS if drops else None)
+        intervals = None if start.skips is None else start.skips.intervals
+        self._packer = Packer(EventCode.ANNOTATE_ROWS if drops else None, intervals)
         self._memory = Memory(BLOCK)
         self._skips = start.skips
-        self._has_skipped = False
+        self._reported = ("", 0)
         self._idle_since = time.monotonic()
         self._open = OpenLog(start.log, start.offset, self._memory)
         self._artificial = ArtificialEvents(request.server_id, self._open.head.format, checksum=bool(request.checksum))
@@ -131,8 +132,7 @@ class Dump:
                 self._decide()
                 continue
             if outcome is Packed.SKIPPED:
-                if self._has_skipped:
-                    self._report_skipped()
+                self._report_skipped()
                 self._packer.end_skipping()
                 continue
             self._flush()
@@ -154,23 +154,26 @@ class Dump:
         return self._next_log()
 
     def _decide(self) -> None:
-        """Decide about the transaction that begins next. After some were skipped, the reader learns the position."""
+        """Decide about the transaction that begins next."""
         assert self._skips is not None
-        skips = self._skips.skips(self._open.gtid())
-        if self._has_skipped and not skips:
+        if isinstance(self._skips, MariadbSkips):
             self._report_skipped()
-        self._has_skipped = skips and self._skips.reports
+        skips = self._skips.skips(self._open.gtid())
+        if not skips:
+            self._report_skipped()
         self._packer.decide(skips=skips)
 
     def _report_skipped(self) -> None:
-        """Tell the reader that what was skipped counts as read."""
-        self._flush()
+        """After transactions were skipped, let the reader know, once, that they count as read."""
         file, offset = self.position
+        if self._skips is None or not self._packer.skips or not self._skips.reports or self._reported == (file, offset):
+            return
+        self._flush()
+        self._reported = (file, offset)
         if isinstance(self._skips, MariadbSkips):
             self._send_event(self._artificial.gtid_list(self._skips.state, offset))
-        elif isinstance(self._skips, MysqlSkips):
+        else:
             self._send_event(self._heartbeat(file, offset))
-        self._has_skipped = False
 
     def _send_large(self, size: int) -> None:
         """Send an event as it is read. Its checksum is known when it was sent: then the reader has noticed it, too."""
@@ -187,7 +190,7 @@ class Dump:
                 checksum = crc32(part, checksum)
                 self._channel.send_bytes(part)
                 payload, left = payload - len(part), left - len(part)
-                if not part and self._channel.has_input(self._logs.poll_seconds):
+                if not part and self._channel.is_gone(self._logs.poll_seconds):
                     return
         self._idle_since = time.monotonic()
         if self._open.head.format.checksum is ChecksumAlgorithm.CRC32 and checksum != RESIDUE and not left:
@@ -205,8 +208,7 @@ class Dump:
 
     def _end(self) -> bool:
         """Send the end to a client that does not wait for more."""
-        if self._has_skipped:
-            self._report_skipped()
+        self._report_skipped()
         self._channel.send(encode_eof())
         return False
 
@@ -214,11 +216,10 @@ class Dump:
 
     def _wait(self) -> bool:
         """Wait until the archive has grown; return whether to continue."""
-        if self._has_skipped:
-            self._report_skipped()
+        self._report_skipped()
         while not self._stop.is_set():
-            if self._channel.has_input(self._logs.poll_seconds):
-                return False  # a client that says something, or is gone, wants no more events
+            if self._channel.is_gone(self._logs.poll_seconds):
+                return False
             if self._open.has_grown():
                 self._open.reopen()
                 return True

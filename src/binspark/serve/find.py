@@ -40,7 +40,7 @@ class StartFinder:
         if isinstance(command, BinlogDump):
             return self._by_file(command.file, command.position)
         gtids = command.gtid_set or GtidSet()
-        if command.file:
+        if command.file.rstrip("\0"):
             start = self._by_file(command.file, command.position)
             return DumpStart(start.log, start.offset, MysqlSkips(gtids))
         return self._by_gtid_set(gtids)
@@ -57,7 +57,8 @@ class StartFinder:
         raise errors.mariadb_purged()
 
     def _by_file(self, file: str, offset: int) -> DumpStart:
-        """Return a position. Without a name it is in the oldest log."""
+        """Return a position. Without a name it is in the oldest log; some clients send zeros for that."""
+        file = file.rstrip("\0")
         log = self._logs.find(file) if file else self._logs.all()[0]
         if log is None:
             raise errors.no_such_log()

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from typing import Protocol
+from uuid import UUID
 
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition, MariadbState
 from binspark.serve.errors import mariadb_hole
+
+_MAX_INTERVALS = 64
+"""Up to this number, looking through all of them takes less time than asking Python."""
 
 AnyGtid = Gtid | MariadbGtid | None
 
@@ -13,10 +17,15 @@ AnyGtid = Gtid | MariadbGtid | None
 class GtidSkips(Protocol):
     """Decides for each transaction whether it is skipped. Once it is false, nothing can be skipped any more.
 
-    reports  whether the reader learns that the transaction which was skipped last counts as read
+    reports    whether the reader learns that the transaction which was skipped last counts as read
+    intervals  what is skipped, for `kernels.pack`; None if that cannot be said, or is too much
     """
 
     reports: bool
+
+    @property
+    def intervals(self) -> bytes | None:  # noqa: D102 (see above)
+        ...
 
     def __bool__(self) -> bool: ...
 
@@ -32,6 +41,17 @@ class MysqlSkips:
 
     def __init__(self, gtids: GtidSet) -> None:
         self._gtids = gtids
+
+    @property
+    def intervals(self) -> bytes | None:
+        """The intervals without tags, if they are few; transactions with tags are decided by `skips`."""
+        listed = [
+            UUID(uuid).bytes + start.to_bytes(8, "little") + stop.to_bytes(8, "little")
+            for (uuid, tag), intervals in self._gtids.parts
+            for start, stop in intervals
+            if not tag
+        ]
+        return b"".join(listed) if len(listed) <= _MAX_INTERVALS else None
 
     def __bool__(self) -> bool:
         return bool(self._gtids)
@@ -52,6 +72,7 @@ class MariadbSkips:
         self._waiting = {gtid.domain: gtid for gtid in position}
         self.state = before
         self.reports = False
+        self.intervals = None
         self._strict = strict
         self._sent: MariadbGtid | None = None
 

@@ -18,6 +18,7 @@ from binspark.event import Event, EventDecoder
 from binspark.files.log_head import LogHead, read_head
 from binspark.files.sources import LogSource, Paths, find_logs, log_order
 from binspark.files.storage import Storage
+from binspark.files.storage.options import with_default_keyring
 from binspark.files.storage.store import LogFile
 from binspark.files.storage.uri import parse_uri
 from binspark.frames import EventCode, Family, Framer, LogFormat
@@ -64,7 +65,7 @@ class ArchiveLogs:
 
     def __init__(self, archive: str | Path, storage: Storage | None = None) -> None:
         self.archive: Paths = str(archive)
-        self._storage = storage
+        self._storage = with_default_keyring(storage)  # other threads, which list logs later, do not know the default
         self._lock = threading.Lock()
         self._gtids: dict[str, FileGtids | None] = {}
         self._logs = self._list()
@@ -140,7 +141,11 @@ class ArchiveLogs:
         return SourceIdentity(family, last.format.server_version, server_id, self._uuid(heads[0]))
 
     def _head(self, log: ServedLog) -> LogHead:
-        with log.open() as (_, head):
+        with log.open() as (file, head):
+            second = next(first_events(file, head, log.name), None)
+            if second is not None and second.type_code == EventCode.START_ENCRYPTION:
+                problem = "is required: the log is encrypted (MariaDB's encrypt_binlog=ON)"
+                raise OptionError(problem, Position(file=log.source.name), "keyring")
             if not head.format.is_v4 or head.relay:
                 kind = "a relay log" if head.relay else f"a log of version {head.format.version}"
                 message = f"{kind} cannot be served, expected binary logs of MySQL 5.0 or later, or MariaDB"

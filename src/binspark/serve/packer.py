@@ -14,12 +14,12 @@ from binspark.frames.format import ChecksumAlgorithm
 from binspark.frames.header import HEADER, HEADER_LENGTH, Header
 from binspark.gtid import Gtid, MariadbGtid
 from binspark.kernels.crc32 import crc32_address
-from binspark.kernels.pack import Pack, Packed, pack
+from binspark.kernels.pack import INTERVAL_LENGTH, Pack, Packed, pack
 from binspark.replication.channel import Memory
 from binspark.serve.gtid_skips import AnyGtid
 from binspark.serve.logs import ServedLog
 
-BLOCK = 1 << 20
+BLOCK = 1 << 18
 """How much of a log is read at a time. Larger events are not collected: they are sent as they are read."""
 
 _PACKETS = BLOCK + (BLOCK >> 2) + (1 << 10)
@@ -116,12 +116,16 @@ class OpenLog:
 class Packer:
     """Packs the events of open logs. Its memory is all that a dump needs, whatever the log contains."""
 
-    def __init__(self, dropped: EventCode | None) -> None:
+    def __init__(self, dropped: EventCode | None, skipped: bytes | None) -> None:
+        """Pack all events but those of one type and those of skipped transactions; None for what `decide` decides."""
         self.packets = Memory(_PACKETS)
         self._numbers = np.zeros(Pack.WIDTH, dtype=np.int64)
         self._numbers[Pack.CRC_FUNCTION] = crc32_address()
         self._numbers[Pack.DROPPED] = -1 if dropped is None else dropped
         self._numbers[Pack.LAST_TYPE] = -1
+        self._skipped = np.frombuffer(skipped or bytes(INTERVAL_LENGTH), dtype=np.uint8)
+        self._numbers[Pack.INTERVALS] = self._skipped.ctypes.data
+        self._numbers[Pack.INTERVAL_COUNT] = -1 if skipped is None else len(skipped) // INTERVAL_LENGTH
         self.size = 0
 
     @property

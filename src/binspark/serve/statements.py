@@ -17,7 +17,7 @@ from binspark.serve.source_info import SourceInfo
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STRING = r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\""
-_PART = re.compile(rf"({_STRING}|\([^()]*\)|[^,'\"()]+)+")
+_PART = re.compile(rf"({_STRING}|\((?:[^()]|\([^()]*\))*\)|[^,'\"()]+)+")
 _ASSIGNMENT = re.compile(r"\s*(.*?)\s*:?=\s*(.*?)\s*", re.DOTALL)
 _VARIABLE = re.compile(r"@@(?:(global|session|local)\s*\.\s*)?`?(\w+)`?", re.IGNORECASE)
 _USER_VARIABLE = re.compile(r"@`?([\w.$]+)`?")
@@ -48,6 +48,7 @@ class Statements:
         self._source = source
         self._functions: dict[str, Callable[[], Value]] = {
             "unix_timestamp()": lambda: int(time.time()),
+            "unix_timestamp(now(6))": lambda: f"{time.time():.6f}",
             "version()": lambda: source.version,
             "connection_id()": lambda: connection_id,
             "current_user()": lambda: f"{user}@{host}",

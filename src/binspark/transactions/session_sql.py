@@ -18,13 +18,16 @@ from binspark.schema.collations import collation_name
 _NO_CHECK_CONSTRAINT_CHECKS = 1 << 7
 _EXPLICIT_DEFAULTS = 1 << 24
 _SIGN = 1 << 63
+_REMOVED_MODES = 0x1003FF00
+"""The modes that MySQL 8.0 no longer has, and refuses."""
+
 _NUMBERS = {
-    StatusCode.SQL_MODE: "sql_mode",
     StatusCode.LC_TIME_NAMES: "lc_time_names",
     StatusCode.EXPLICIT_DEFAULTS_FOR_TIMESTAMP: "explicit_defaults_for_timestamp",
     StatusCode.DEFAULT_COLLATION_FOR_UTF8MB4: "default_collation_for_utf8mb4",
     StatusCode.SQL_REQUIRE_PRIMARY_KEY: "sql_require_primary_key",
     StatusCode.DEFAULT_TABLE_ENCRYPTION: "default_table_encryption",
+    StatusCode.ENABLE_CASCADE_TRIGGERS: "enable_cascade_triggers",
 }
 """Variables whose values are numbers, as they are in the log."""
 
@@ -69,6 +72,9 @@ class SessionSql:
         flags = query.status(StatusCode.FLAGS2)
         if flags is not None:
             yield from self._flags(flags)
+        mode = query.status(StatusCode.SQL_MODE)
+        if mode is not None:
+            yield "sql_mode", str(mode & ~_REMOVED_MODES if self._family is Family.MYSQL else mode)
         for code, name in _NUMBERS.items():
             value = query.status(code)
             if value is not None:

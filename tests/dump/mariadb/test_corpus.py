@@ -15,6 +15,9 @@ __all__ = ["mariadb_tool"]
 
 pytestmark = pytest.mark.mariadb
 LOGS = corpus_logs("mariadb", truncated=True)
+VERSION_AT = 4 + 19 + 2
+"""Where the version of the server is in a log."""
+
 EVERY_OPTION = [
     case_logs("mariadb/multi-table")[0],
     case_logs("mariadb/xa")[0],
@@ -58,3 +61,16 @@ def test_times_select_events_as_the_tool_does(mariadb_tool: Programs, tmp_path: 
         time = f"2026-11-15 08:57:0{second}"
         assert_same_text(mariadb_tool, tmp_path, (f"--start-datetime={time}",), log)
         assert_same_text(mariadb_tool, tmp_path, (f"--stop-datetime={time}",), log)
+
+
+@pytest.mark.parametrize(
+    "version", ["5.5.36", "10.3.39", "10.5.1", "10.5.2", "10.5.17", "10.6.8", "10.6.9", "10.10.1", "11.4.2"]
+)
+def test_the_settings_that_a_server_logs_depend_on_its_version(
+    mariadb_tool: Programs, tmp_path: Path, version: str
+) -> None:
+    content = bytearray(case_logs("mariadb/session-context")[0].read_bytes())
+    content[VERSION_AT : VERSION_AT + 50] = f"{version}-MariaDB-log".encode().ljust(50, b"\0")
+    log = tmp_path / "binlog.000001"
+    log.write_bytes(content)
+    assert_same_text(mariadb_tool, tmp_path, (), log)

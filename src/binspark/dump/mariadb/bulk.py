@@ -10,15 +10,15 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from binspark.columns.row_counts import row_sizes
 from binspark.dump.mariadb.bulk_tables import KnownTables
 from binspark.dump.mariadb.gtid_filter import GtidOrder
 from binspark.dump.mariadb.printer import LogPrinter
+from binspark.dump.mariadb.reader import LogEnds
 from binspark.dump.output import Output
-from binspark.errors import DecodeError, Truncated
+from binspark.errors import DecodeError
 from binspark.event import Event, decode_event
 from binspark.files.storage.store import LogFile
-from binspark.frames import EventCode, Frame, Framer, HeaderFlag
+from binspark.frames import EventCode, Frame, Framer
 from binspark.gtid import MariadbGtid
 from binspark.kernels.dump.events import print_events
 from binspark.kernels.dump.layout import WORDS, Dump, Status
@@ -46,13 +46,13 @@ class BulkPrinter:
         self._order = order
         self._zone: tzinfo = UTC
         self._handle = handle
+        self._name = ""
         self._state = np.zeros(Dump.WIDTH, dtype=np.int64)
         self._regions = {name: np.empty(size + _SLACK, np.uint8) for name, size in REGIONS.items()}
         self._words = _words()
         self._tables = KnownTables()
         self._framer = Framer(report_checksums=True)
         self._framer.verifies_checksums = False
-        self._in_use = False
         self._memory: Memory = np.empty(READ_BYTES + _SLACK, np.uint8)
         state = self._state
         for name, memory in self._regions.items():
@@ -67,8 +67,8 @@ class BulkPrinter:
         self._state[Dump.POSITIONS], self._state[Dump.SKIPS_ANNOTATIONS] = positions, not annotations
 
     def print(self, file: LogFile, name: str) -> None:
-        """Print all events; one that a server is writing may end inside an event."""
-        memory = self._memory
+        """Print all events; raise `LogEnds` where the rest cannot be read as events."""
+        memory, self._name = self._memory, name
         filled = offset = 0
         try:
             while True:
@@ -84,12 +84,8 @@ class BulkPrinter:
                 memory[: filled - used] = memory[used:filled].copy()
                 filled -= used
             self._framer.offset = offset
-            for frame in self._framer.feed(memory[:filled].tobytes()):
-                self._print_by_python(frame)
-            self._framer.finish()
-        except (DecodeError, Truncated) as error:
-            if not self._in_use:
-                raise error.at(Position(file=name)) from None
+            self._print_frames(memory[:filled])
+            self._finish()
         finally:
             self._drain(Dump.OUT)
 
@@ -101,8 +97,7 @@ class BulkPrinter:
             first = _MAGIC + _size_at(memory, filled, _MAGIC)
             if first < _MAGIC + _HEADER or first > filled:
                 return 0
-            for frame in self._framer.feed(memory[:first].tobytes()):
-                self._print_by_python(frame)
+            self._print_frames(memory[:first])
             at = first
         state[Dump.AT], state[Dump.END], state[Dump.OFFSET] = base + at, base + filled, offset + at
         while True:
@@ -121,10 +116,25 @@ class BulkPrinter:
             if size < _HEADER:
                 return at
             self._framer.offset = offset + at
-            for frame in self._framer.feed(memory[at : at + size].tobytes()):
-                self._print_by_python(frame)
+            self._print_frames(memory[at : at + size])
             at += size
             state[Dump.AT], state[Dump.OFFSET] = base + at, offset + at
+
+    def _print_frames(self, events: Memory) -> None:
+        for frame in self._framed(events):
+            self._print_by_python(frame)
+
+    def _framed(self, events: Memory) -> list[Frame]:
+        try:
+            return list(self._framer.feed(events.tobytes()))
+        except DecodeError as error:
+            raise LogEnds(error.at(Position(file=self._name))) from None
+
+    def _finish(self) -> None:
+        try:
+            self._framer.finish()
+        except DecodeError as error:
+            raise LogEnds(error.at(Position(file=self._name))) from None
 
     def _end_statement(self) -> None:
         rows = self._printer.rows
@@ -144,11 +154,10 @@ class BulkPrinter:
             last = (int(state[field]) for field in (Dump.DOMAIN, Dump.SERVER, Dump.LAST_SEQUENCE))
             self._order.record_checked(MariadbGtid(*last))
         if frame.type_code == EventCode.FORMAT_DESCRIPTION:
-            self._in_use = bool(frame.header.flags & HeaderFlag.BINLOG_IN_USE)
             state[Dump.CHECKSUM] = frame.format.checksum_length
         event = self._handle(frame)
         if event is not None and frame.type_code == EventCode.TABLE_MAP:
-            self._tables.add(event, rows, row_sizes)
+            self._tables.add(event, rows)
             state[Dump.TABLES], state[Dump.TABLE_COUNT] = self._tables.address, self._tables.count
         self._take_state(frame.header.timestamp)
 

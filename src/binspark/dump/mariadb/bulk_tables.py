@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
@@ -14,8 +12,6 @@ from binspark.event import Event, RowOperation, TableMap
 from binspark.event.column_types import ColumnType as T
 from binspark.kernels.dump.layout import Column, Kind, Table
 
-Sizes = npt.NDArray[np.int64]
-RowSizes = Callable[[tuple[int, ...], tuple[int, ...]], Sizes | None]
 _MAX_TABLES = 256
 _PADDING = 64
 _MAX_DIGITS = 38
@@ -51,7 +47,7 @@ class KnownTables:
         """How many slots are used."""
         return len(self._slot_of)
 
-    def add(self, event: Event, printer: RowsPrinter, row_sizes: RowSizes) -> None:
+    def add(self, event: Event, printer: RowsPrinter) -> None:
         """Add the table of a table map that was printed, unless its rows are not."""
         body: TableMap = event.body
         form = printer.table_form(body.table_id)
@@ -64,11 +60,10 @@ class KnownTables:
         numbers[Table.ID], numbers[Table.COUNT] = body.table_id, body.column_count
         numbers[Table.MAP], numbers[Table.MAP_LENGTH] = _keep(event.frame.body, kept)
         numbers[Table.TEXT], numbers[Table.TEXT_LENGTH] = _keep(printer.map_text(body), kept)
-        if all(column is not None and column.is_counted for column in form.columns):
-            sizes = row_sizes(body.column_types, body.column_metadata)
-            if sizes is not None:
-                kept.append(sizes)
-                numbers[Table.SIZES] = int(sizes.ctypes.data)
+        sizes = _sizes(form)
+        if sizes is not None:
+            kept.append(sizes)
+            numbers[Table.SIZES] = int(sizes.ctypes.data)
         columns = _columns(body, form, printer.verbose, kept)
         numbers[Table.COLUMNS] = 0 if columns is None else int(columns.ctypes.data)
         for index, operation in enumerate((RowOperation.INSERT, RowOperation.UPDATE, RowOperation.DELETE)):
@@ -102,6 +97,16 @@ def _keep(text: bytes, kept: list[np.ndarray]) -> tuple[int, int]:
     memory = np.frombuffer(text + bytes(_PADDING), np.uint8)
     kept.append(memory)
     return int(memory.ctypes.data), len(text)
+
+
+def _sizes(form: TableForm) -> npt.NDArray[np.int64] | None:
+    """Return the bytes of the length field and the fixed size of each column; None if rows cannot be counted."""
+    sizes = np.zeros(2 * len(form.columns) + 2, np.int64)
+    for index, column in enumerate(form.columns):
+        if column is None or not column.is_counted:
+            return None
+        sizes[2 * index : 2 * index + 2] = column.length_bytes, 0 if column.length_bytes else column.size(b"", 0)
+    return sizes
 
 
 def _columns(body: TableMap, form: TableForm, verbose: int, kept: list[np.ndarray]) -> npt.NDArray[np.int64] | None:

@@ -7,7 +7,7 @@ from binspark.dump.dumper import Warn
 from binspark.dump.mariadb.gtid_filter import GtidFilter, GtidOrder
 from binspark.dump.mariadb.load_files import LoadFiles
 from binspark.dump.mariadb.printer import LogPrinter, check_printable
-from binspark.dump.mariadb.reader import LogReader
+from binspark.dump.mariadb.reader import LogEnds, LogReader
 from binspark.dump.output import Output
 from binspark.dump.selected import SelectedTables
 from binspark.dump.settings import Base64Output, DumpSettings
@@ -36,8 +36,6 @@ class MariadbDumper:
     """Writes logs as the server's own tool does."""
 
     def __init__(self, settings: DumpSettings, output: Output, warn: Warn) -> None:
-        if settings.mariadb.flashback:
-            raise OptionError("is not supported", option="--flashback")
         for name in _OF_MYSQL:
             if getattr(settings, name):
                 raise OptionError("is for MySQL's logs; mariadb-binlog has no such option", option=name)
@@ -54,6 +52,7 @@ class MariadbDumper:
         self._events_to_skip = settings.offset
         self._start_time = settings.selection.start_time
         self._has_seen_gtid_list = settings.selection.start_position is not None
+        self._is_active_log = False
         self._failed = False
 
     def begin(self) -> None:
@@ -81,6 +80,11 @@ class MariadbDumper:
                 self._dump_events(source, printer)
         except _Stop:
             wants_next = False
+        except LogEnds as end:
+            if not self._is_active_log:
+                self._failed = True
+                raise end.error from None
+            self._warn(f"{end.error}; a server is writing the log, or has crashed while it did")
         except BinlogError:
             self._failed = True
             raise
@@ -165,12 +169,14 @@ class MariadbDumper:
 
     def _decoded(self, decoder: EventDecoder, frame: Frame) -> Event | None:
         """Return an event; None if it cannot be read, and that is not an error."""
+        if frame.type_code == _DESCRIPTION:
+            self._is_active_log = bool(frame.header.flags & HeaderFlag.BINLOG_IN_USE)
         try:
             event = decoder.decode(frame)
             check_printable(event)
-        except DecodeError:
+        except DecodeError as error:
             if not self._settings.force_read:
-                raise
+                raise LogEnds(error) from None
             return None
         return event
 
@@ -239,4 +245,4 @@ def _record(order: GtidOrder, event: Event, gtid: MariadbGtid) -> None:
 
 def _shows_positions(settings: DumpSettings) -> bool:
     given = settings.mariadb.print_row_event_positions
-    return given if given is not None else not settings.short_form and not settings.mariadb.flashback
+    return given if given is not None else not settings.short_form

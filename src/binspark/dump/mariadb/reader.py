@@ -8,7 +8,7 @@ from binspark.errors import DecodeError, SourceError
 from binspark.files.read import bad_checksum
 from binspark.files.sources import LogSource
 from binspark.files.storage.store import LogFile
-from binspark.frames import ChecksumState, EventCode, Frame, Framer, HeaderFlag
+from binspark.frames import ChecksumState, EventCode, Frame, Framer
 from binspark.os_errors import describe_os_error
 from binspark.position import Position
 
@@ -17,14 +17,21 @@ _HEAD = 1 << 13
 _DESCRIPTION, _ROTATE = EventCode.FORMAT_DESCRIPTION, EventCode.ROTATE
 
 
+class LogEnds(Exception):
+    """What follows in a log cannot be read as events. In the active log of a server that is not an error."""
+
+    def __init__(self, error: DecodeError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
 class LogReader:
-    """Reads the events of one log. One that a server is writing, or was when it crashed, may end inside an event."""
+    """Reads the events of one log."""
 
     def __init__(self, source: LogSource, *, verifies_checksums: bool) -> None:
         self._source = source
         self._verifies_checksums = verifies_checksums
         self._framer = self._new_framer(Framer(report_checksums=True))
-        self._in_use = False
 
     def frames(self) -> Iterator[Frame]:
         """Yield the format descriptions at the beginning of the log, then every event from `source.start` on."""
@@ -36,8 +43,7 @@ class LogReader:
                     yield from map(self._checked, self._framer.feed(chunk))
                 self._framer.finish()
         except DecodeError as error:
-            if not self._in_use:
-                raise error.at(Position(file=self._source.name)) from None
+            raise LogEnds(error.at(Position(file=self._source.name))) from None
         except OSError as error:
             raise SourceError(describe_os_error(error), Position(self._source.name, self._framer.offset)) from None
 
@@ -70,8 +76,6 @@ class LogReader:
     def _checked(self, frame: Frame) -> Frame:
         if frame.checksum is ChecksumState.BAD and self._verifies_checksums:
             raise bad_checksum(frame, self._source.name)
-        if frame.type_code == _DESCRIPTION:
-            self._in_use = bool(frame.header.flags & HeaderFlag.BINLOG_IN_USE)
         return frame
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from binspark.dump.mariadb.collations import charset_name
@@ -9,12 +10,17 @@ from binspark.dump.mariadb.heading import identifier
 from binspark.event import Query
 from binspark.event.status_vars import AutoIncrement, Charsets, StatusCode
 from binspark.frames import Frame, HeaderFlag
+from binspark.frames.format import version_numbers
 
 END = b"/*!*/;\n"
 """What ends a statement in a dump: statements may contain semicolons."""
 
 _SHORT_FORM_THREAD = 999_999_999
 _MAX_MICROSECONDS = 999_999
+
+
+_IF_EXISTS, _EXPLICIT_DEFAULTS = 1 << 28, 1 << 24
+_NEVER = 1 << 16
 
 
 class _Option(NamedTuple):
@@ -31,11 +37,14 @@ _OPTIONS = (
     _Option(b"unique_checks", 1 << 27, off=True),
     _Option(b"autocommit", 1 << 19, off=True),
     _Option(b"check_constraint_checks", 1 << 15, off=True),
-    _Option(b"sql_if_exists", 1 << 28, off=False),
-    _Option(b"explicit_defaults_for_timestamp", 1 << 24, off=False),
+    _Option(b"sql_if_exists", _IF_EXISTS, off=False),
+    _Option(b"explicit_defaults_for_timestamp", _EXPLICIT_DEFAULTS, off=False),
     _Option(b"system_versioning_insert_history", 1 << 30, off=False),
 )
 _ALL_BITS = (1 << 32) - 1
+_IF_EXISTS_SINCE = (10, 5, 2)
+_EXPLICIT_DEFAULTS_SINCE = {(10, 5): 17, (10, 6): 9, (10, 7): 5, (10, 8): 4, (10, 9): 2}
+"""The release of each version since which its servers log explicit_defaults_for_timestamp; later versions always do."""
 _KEYWORDS = (b"BEGIN", b"COMMIT")
 
 
@@ -70,7 +79,7 @@ class Session:
         parts = [self._use(query, database, suppress_use=suppress_use), _timestamp(frame, status)]
         parts.append(self._thread(query.thread_id, frame.header.flags))
         if StatusCode.FLAGS2 in status:
-            parts.append(self._options(status[StatusCode.FLAGS2]))
+            parts.append(self._options(status[StatusCode.FLAGS2], _logged_bits(frame.format.server_version)))
         sql_mode = status.get(StatusCode.SQL_MODE)
         if sql_mode is not None and sql_mode != self._sql_mode:
             self._sql_mode = sql_mode
@@ -96,7 +105,7 @@ class Session:
         self._thread_id = thread_id
         return b"SET @@session.pseudo_thread_id=%d%b" % (_SHORT_FORM_THREAD if self._short_form else thread_id, END)
 
-    def _options(self, flags: int) -> bytes:
+    def _options(self, flags: int, logged: int) -> bytes:
         changed = _ALL_BITS if self._flags is None else self._flags ^ flags
         self._flags = flags
         if not changed:
@@ -104,7 +113,7 @@ class Session:
         settings = [
             b"@@session.%b=%d" % (option.name, bool(flags & option.bit) ^ option.off)
             for option in _OPTIONS
-            if changed & option.bit
+            if changed & logged & option.bit
         ]
         return b"SET %b%b" % (b", ".join(settings), END)
 
@@ -141,6 +150,19 @@ class Session:
             shown = b"%d" % collation if collation else b"DEFAULT"
             parts.append(b"SET @@session.collation_database=%b%b" % (shown, END))
         return b"".join(parts)
+
+
+@lru_cache
+def _logged_bits(server_version: str) -> int:
+    """Return the bits of flags that a server of this version writes; others mean nothing."""
+    version = version_numbers(server_version)
+    bits = _ALL_BITS
+    if version < _IF_EXISTS_SINCE:
+        bits &= ~_IF_EXISTS
+    is_old = version[:2] <= max(_EXPLICIT_DEFAULTS_SINCE)
+    if is_old and version[2] < _EXPLICIT_DEFAULTS_SINCE.get(version[:2], _NEVER):
+        bits &= ~_EXPLICIT_DEFAULTS
+    return bits
 
 
 def _timestamp(frame: Frame, status: dict[int, object]) -> bytes:

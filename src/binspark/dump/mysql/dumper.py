@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from binspark.dump.clock import Clock
 from binspark.dump.dumper import Warn
 from binspark.dump.mysql import control, rows, statements
-from binspark.dump.mysql.frames import inner_frames, log_frames
+from binspark.dump.mysql.frames import inner_frames, log_frames, pays_in_bulk
 from binspark.dump.mysql.load_files import LoadFiles
 from binspark.dump.mysql.page import DELIMITER, Page
+from binspark.dump.mysql.progress import Progress
 from binspark.dump.mysql.rewrite import DatabaseRewriter
 from binspark.dump.mysql.row_format import RowFormatCheck
 from binspark.dump.mysql.transactions import SelectedTransactions
@@ -22,6 +24,9 @@ from binspark.event.rows import ROWS_KINDS
 from binspark.files.sources import LogSource
 from binspark.frames import EventCode as E
 from binspark.frames import HeaderFlag, type_name
+
+if TYPE_CHECKING:
+    from binspark.dump.mysql.fast import FastPrinter
 
 _BEGIN = (
     b"# The proper term is pseudo_replica_mode, but we use this compatibility alias\n"
@@ -64,7 +69,6 @@ _PRINTERS: dict[int, Callable[[Event, Page], None]] = {
     E.DELETE_FILE: control.print_delete_file,
     E.TRANSACTION_CONTEXT: control.print_transaction_context,
     E.VIEW_CHANGE: control.print_view_change,
-    E.IGNORABLE: control.print_ignorable,
     E.TABLE_MAP: rows.print_table_map,
     E.ROWS_QUERY: rows.print_rows_query,
     **dict.fromkeys(_ROWS, rows.print_rows),
@@ -88,10 +92,7 @@ class MysqlDumper:
         self._variables: list[tuple[Event, int]] = []
         self._ignored_tables: set[int] = set()
         self._filters_transaction = False
-        self._in_transaction = False
-        self._seen_gtid = False
-        self._skipped_in_transaction = False
-        self._unfinished_statement = False
+        self._progress = Progress()
         self._is_first_description = True
 
     def begin(self) -> None:
@@ -113,7 +114,7 @@ class MysqlDumper:
         """Write what comes after the last log."""
         settings, write = self._settings, self._page.output.write
         self._warn_about_rest()
-        if self._skipped_in_transaction:
+        if self._progress.skipped_in_transaction:
             write(b"COMMIT /* added by mysqlbinlog */%b\n" % DELIMITER)
         self._end_log()
         write(b"DELIMITER ;\n# End of log file\n/*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;\n")
@@ -129,8 +130,9 @@ class MysqlDumper:
         """Write one log; return whether the next one is wanted."""
         decoder = EventDecoder(source.name)
         is_active = False
+        fast = self._fast_printer(source)
         try:
-            for frame, position in log_frames(source, verify=self._settings.verify_binlog_checksum):
+            for frame, position in log_frames(source, fast, verify=self._settings.verify_binlog_checksum):
                 if frame.type_code == E.FORMAT_DESCRIPTION:
                     is_active = bool(frame.header.flags & HeaderFlag.BINLOG_IN_USE)
                 event = decoder.decode(self._rewriter.rewrite(frame))
@@ -138,11 +140,40 @@ class MysqlDumper:
                     at = position if selected is event else selected.offset
                     if not self._process(selected, at, source.stop):
                         return False
+                if fast is not None:
+                    fast.note(event)
         except Truncated as error:
             if not is_active or (error.position.event is None and not self._is_first_description):
                 raise
             self._warn(f"{error}; the log is still being written, or its server crashed")
         return True
+
+    def _fast_printer(self, source: LogSource) -> FastPrinter | None:
+        """Return what prints the log in bulk, None if it is small or the options need every event in Python."""
+        settings, selection = self._settings, self._settings.selection
+        needs_python = (
+            settings.hexdump
+            or settings.short_form
+            or settings.print_table_metadata
+            or settings.skip_gtids
+            or settings.require_row_format
+            or settings.verify_binlog_checksum
+            or settings.database is not None
+            or bool(settings.rewrite_db)
+            or settings.base64_output is Base64Output.NEVER
+            or self._left_to_skip > 0
+            or self._start_time > 0
+            or selection.server_id is not None
+            or selection.include_gtids is not None
+            or selection.exclude_gtids is not None
+            or not self._tables.selects_all
+            or not self._transactions.selects_all
+        )
+        if needs_python or not pays_in_bulk(source):
+            return None
+        from binspark.dump.mysql.fast import FastPrinter  # loads NumPy, which small logs do not need
+
+        return FastPrinter(self._page, self._progress, source.stop, selection.stop_time)
 
     def _process(self, event: Event, position: int, stop: int | None) -> bool:
         """Print an event if it is selected; return False where the dump ends."""
@@ -198,7 +229,7 @@ class MysqlDumper:
             self._print_load(event)
         else:
             self._note(event)
-            _PRINTERS.get(code, control.print_unknown)(event, page)
+            self._printer(event)(event, page)
             self._check_closed(event)
             self._keep_block(event)
         page.flush_head()
@@ -213,17 +244,27 @@ class MysqlDumper:
                 self._is_first_description = False
             self._page.header_length = event.body.header_length
         elif code in _GTIDS:
-            self._seen_gtid = True
-            if self._skipped_in_transaction:
+            self._progress.seen_gtid = True
+            if self._progress.skipped_in_transaction:
                 self._page.output.write(b"COMMIT /* added by mysqlbinlog */%b\n" % DELIMITER)
-            self._skipped_in_transaction = False
+            self._progress.skipped_in_transaction = False
         elif code == E.XID:
-            self._in_transaction = self._skipped_in_transaction = self._seen_gtid = False
+            self._progress.end_transaction()
         elif code == E.PREVIOUS_GTIDS and self._settings.database is not None and not self._settings.skip_gtids:
             self._warn(
                 "--database may omit parts of transactions, but their GTIDs are written; "
                 "--include-gtids and --exclude-gtids select complete transactions"
             )
+
+    def _printer(self, event: Event) -> Callable[[Event, Page], None]:
+        if event.type_code in _PRINTERS:
+            return _PRINTERS[event.type_code]
+        if event.header.flags & HeaderFlag.IGNORABLE:
+            return control.print_ignorable
+        if not self._settings.force_read:
+            message = f"{event.type} event, which mysqlbinlog does not print; use --force-read to continue after it"
+            raise Unsupported(message, event.position)
+        return control.print_unknown
 
     def _check_closed(self, event: Event) -> None:
         is_active = event.type_code == E.FORMAT_DESCRIPTION and bool(event.header.flags & HeaderFlag.BINLOG_IN_USE)
@@ -249,25 +290,25 @@ class MysqlDumper:
         page.hexdump_from = position if self._settings.hexdump else None
         self._variables.clear()
         if is_skipped:
-            if self._seen_gtid and not self._in_transaction and not starts and not ends:
+            if self._progress.seen_gtid and not self._progress.in_transaction and not starts and not ends:
                 page.output.write(b"COMMIT /* added by mysqlbinlog */%b\n" % DELIMITER)
-                self._skipped_in_transaction = self._in_transaction = self._seen_gtid = False
+                self._progress.end_transaction()
             else:
-                self._skipped_in_transaction = True
+                self._progress.skipped_in_transaction = True
             return False
         if ends:
-            self._in_transaction = self._skipped_in_transaction = self._seen_gtid = False
+            self._progress.end_transaction()
         elif starts:
-            self._in_transaction = True
-        elif not self._in_transaction:
-            self._seen_gtid = False
+            self._progress.in_transaction = True
+        elif not self._progress.in_transaction:
+            self._progress.seen_gtid = False
         statements.print_query(event, page)
         return True
 
     def _print_load(self, event: Event) -> None:
         file_name = self._files.take(event.body.file_id)
         if self._skips_statement(event):
-            self._skipped_in_transaction = True
+            self._progress.skipped_in_transaction = True
         elif file_name is None:
             self._warn(f"{event.position}: LOAD DATA of file {event.body.file_id}, which was not begun, is ignored")
         else:
@@ -276,7 +317,6 @@ class MysqlDumper:
     def _print_payload(self, event: Event) -> None:
         page = self._page
         control.print_payload_start(event, page)
-        page.flush_head()
         decoder = EventDecoder(event.file)
         position = event.header.next_position
         for frame in inner_frames(event):
@@ -290,7 +330,7 @@ class MysqlDumper:
     def _print_rows(self, event: Event) -> None:
         code, page, body = event.type_code, self._page, event.body
         if code == E.TABLE_MAP and self._skips_table(event):
-            self._skipped_in_transaction = True
+            self._progress.skipped_in_transaction = True
             self._ignored_tables.add(body.table_id)
             return
         is_rows = code in _ROWS
@@ -299,9 +339,9 @@ class MysqlDumper:
         if ends:
             self._ignored_tables.clear()
         if is_skipped:
-            self._skipped_in_transaction = True
+            self._progress.skipped_in_transaction = True
             if ends:
-                self._unfinished_statement = False
+                self._progress.unfinished_statement = False
                 if page.body:
                     page.body.write(b"'%b\n" % DELIMITER)
                 page.flush()
@@ -309,7 +349,7 @@ class MysqlDumper:
         if is_rows:
             self._check_description(event)
         _PRINTERS[code](event, page)
-        self._unfinished_statement = not ends
+        self._progress.unfinished_statement = not ends
         if ends:
             page.flush()
         else:
@@ -341,16 +381,16 @@ class MysqlDumper:
         """End a transaction that the log does not end."""
         write, keeps_gtids = self._page.output.write, not self._settings.skip_gtids
         rollback = b"ROLLBACK /* added by mysqlbinlog */ %b\n" % DELIMITER
-        if self._in_transaction:
+        if self._progress.in_transaction:
             write(rollback)
-        elif self._seen_gtid and keeps_gtids:
+        elif self._progress.seen_gtid and keeps_gtids:
             write(b"BEGIN /*added by mysqlbinlog */ %b\n%b" % (DELIMITER, rollback))
         if keeps_gtids:
             write(b"%bAUTOMATIC' /* added by mysqlbinlog */ %b\n" % (control.SET_GTID, DELIMITER))
-        self._seen_gtid = self._in_transaction = False
+        self._progress.seen_gtid = self._progress.in_transaction = False
 
     def _warn_about_rest(self) -> None:
         if self._variables:
             self._warn("the last variables belong to a statement that is not printed; they are omitted")
-        elif self._unfinished_statement:
+        elif self._progress.unfinished_statement:
             self._warn("the last rows belong to a statement that is not complete; they are omitted")

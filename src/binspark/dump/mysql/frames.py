@@ -3,25 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 from zlib import crc32
 
 from binspark.errors import DecodeError, SourceError, Truncated
 from binspark.event import Event, TransactionPayload
-from binspark.files.sources import LogSource
+from binspark.files.sources import STANDARD_INPUT, LogSource
 from binspark.files.storage.store import LogFile
-from binspark.frames import EventCode, Frame, Framer
+from binspark.frames import EventCode, Frame, Framer, LogFormat
 from binspark.frames.format import CHECKSUM_LENGTH
+from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import payload_frames
 from binspark.os_errors import describe_os_error
-from binspark.position import Position
+from binspark.position import COMPRESSED_SUFFIXES, Position
 
 _CHUNK = 1 << 18
+MIN_BULK_BYTES = 1 << 20
+"""Logs from this size on are printed in bulk."""
 _BEFORE_ANY_START = frozenset({EventCode.FORMAT_DESCRIPTION, EventCode.ROTATE, EventCode.PREVIOUS_GTIDS})
 
 
-def log_frames(source: LogSource, *, verify: bool) -> Iterator[tuple[Frame, int]]:
+def pays_in_bulk(source: LogSource) -> bool:
+    """Return whether a log is so large that loading kernels takes less time than they save."""
+    if source.name == STANDARD_INPUT or source.name.lower().endswith(COMPRESSED_SUFFIXES):
+        return False
+    try:
+        return source.size() - source.start >= MIN_BULK_BYTES
+    except SourceError:
+        return False
+
+
+class BulkReader(Protocol):
+    """Prints events of a log by itself."""
+
+    def frames(self, file: LogFile, framer: Framer) -> Iterator[Frame]:
+        """Yield the frames from the position of a framer on that must be printed one at a time."""
+
+
+def log_frames(source: LogSource, bulk: BulkReader | None, *, verify: bool) -> Iterator[tuple[Frame, int]]:
     """Yield the format description and the frames from `source.start` on, with the positions that are printed for them.
+
+    `bulk` prints events by itself, and yields the others.
 
     If the dump does not start with the log, the position of the format description is that of the event after which it
     was known that there is no other one: that is what mysqlbinlog prints. The stop is up to the caller.
@@ -36,6 +59,15 @@ def log_frames(source: LogSource, *, verify: bool) -> Iterator[tuple[Frame, int]
                 first = max(start, last.end_offset)
                 framer = Framer(head.format, first, report_checksums=not verify)
                 file.seek(first)
+            elif bulk is not None:
+                head, _ = _find_description(file, framer, FIRST_EVENT_OFFSET + 1)
+                yield head, head.offset
+                framer = Framer(head.format, head.end_offset, report_checksums=not verify)
+                file.seek(head.end_offset)
+            if bulk is not None and framer.format is not None and _has_current_layout(framer.format):
+                for frame in bulk.frames(file, framer):
+                    yield frame, frame.offset
+                return
             while chunk := file.read(_CHUNK):
                 for frame in framer.feed(chunk):
                     yield frame, frame.offset
@@ -44,6 +76,10 @@ def log_frames(source: LogSource, *, verify: bool) -> Iterator[tuple[Frame, int]
         raise error.at(Position(file=source.name)) from None
     except OSError as error:
         raise SourceError(describe_os_error(error), Position(source.name, framer.offset)) from None
+
+
+def _has_current_layout(log_format: LogFormat) -> bool:
+    return log_format.is_v4 and log_format.header_length == HEADER_LENGTH and log_format.event_codes is None
 
 
 def _find_description(file: LogFile, framer: Framer, start: int) -> tuple[Frame, Frame]:

@@ -47,7 +47,7 @@ class RowComments:
         self._name = b".".join(map(quoted_identifier, names))
         self._plain_name = b"`%b`.`%b`" % names
         self._with_types = with_types
-        self._columns = tuple(_printers(table))
+        self._columns = table_printers(table)
         self._nullable = table.nullable
         self._json_count = sum(column.is_json for column in self._columns)
 
@@ -100,18 +100,28 @@ class RowComments:
             if column.print is None:
                 raise _EndOfRow(b"")
             if self._with_types:
-                lines.append(
-                    b" /* %b meta=%d nullable=%d is_null=%d */"
-                    % (column.type_name, column.metadata, self._nullable[number], is_null)
-                )
+                lines.append(column.comment(nullable=self._nullable[number], is_null=is_null))
             lines.append(b"\n")
         return offset
 
 
-def _printers(table: TableMap) -> Iterator[ColumnPrinter]:
+def row_headings(table: TableMap, encoding: str) -> tuple[bytes, bytes, bytes]:
+    """Return what is printed before the first image of an insert, an update and a delete."""
+    name = b".".join(quoted_identifier(name.encode(encoding)) for name in (table.schema, table.table))
+    operations = (RowOperation.INSERT, RowOperation.UPDATE, RowOperation.DELETE)
+    insert, update, delete = (
+        b"### %b %b\n%b" % (*_COMMANDS[kind][:1], name, _COMMANDS[kind][1]) for kind in operations
+    )
+    return insert, update, delete
+
+
+def table_printers(table: TableMap) -> tuple[ColumnPrinter, ...]:
+    """Return how the columns of a table are printed."""
     dimensions = iter(table.optional(MetadataKind.VECTOR_DIMENSIONALITY) or ())
-    for type_code, metadata in zip(table.column_types, table.column_metadata, strict=True):
-        yield _printer(type_code, metadata, next(dimensions, 0) if type_code == ColumnType.VECTOR else 0)
+    return tuple(
+        _printer(type_code, metadata, next(dimensions, 0) if type_code == ColumnType.VECTOR else 0)
+        for type_code, metadata in zip(table.column_types, table.column_metadata, strict=True)
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -136,6 +146,8 @@ def _value(column: ColumnPrinter, data: bytes, offset: int, diff_column: int) ->
         raise _EndOfRow(_LEFT % (b"field data is truncated;", left))
     start = offset + column.length_bytes
     size = int.from_bytes(data[offset:start], "little") if column.length_bytes else column.size
+    if column.length_bytes + size > left and not column.length_bytes:
+        raise _EndOfRow(_LEFT % (b"field data is truncated;", left))
     if column.length_bytes + size > left:
         raise _EndOfRow(_LEFT % (b"field size is set to %d, but" % (column.length_bytes + size), left))
     value = data[start : start + size]

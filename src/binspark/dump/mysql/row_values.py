@@ -64,6 +64,10 @@ class ColumnPrinter:
     type_code: int
     is_json: bool = False
 
+    def comment(self, *, nullable: bool, is_null: bool) -> bytes:
+        """Return what -vv prints after a value."""
+        return b" /* %b meta=%d nullable=%d is_null=%d */" % (self.type_name, self.metadata, nullable, is_null)
+
 
 def column_printer(type_code: int, raw_metadata: int, dimensions: int) -> ColumnPrinter:
     """Return the printer for a column of a table map; a vector has dimensions."""

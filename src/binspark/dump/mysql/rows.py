@@ -21,6 +21,7 @@ _NAMES = {
     EventCode.DELETE_ROWS: b"Delete_rows",
     EventCode.PARTIAL_UPDATE_ROWS: b"Update_rows_partial",
 }
+_ESCAPES = ((b"\\", rb"\\"), (b"\0", rb"\0"), (b"\b", rb"\b"), (b"\t", rb"\t"), (b"\r", rb"\r"))
 _FLAGS = (
     (RowsFlag.STMT_END, b" STMT_END_F"),
     (RowsFlag.NO_FOREIGN_KEY_CHECKS, b" NO_FOREIGN_KEY_CHECKS_F"),
@@ -70,8 +71,14 @@ def print_rows_query(event: Event, page: Page) -> None:
         return
     page.header(event)
     page.head.append(b"\tRows_query\n")
-    page.head.extend(b"# %b\n" % line for line in statement.query.partition(b"\0")[0].split(b"\n") if line)
+    page.head.extend(b"# %b\n" % _escaped(line) for line in statement.query.split(b"\n"))
     _print_base64(event, page, has_more=True)
+
+
+def _escaped(line: bytes) -> bytes:
+    for special, escape in _ESCAPES:
+        line = line.replace(special, escape)
+    return line
 
 
 def _print_base64(event: Event, page: Page, *, has_more: bool) -> None:

@@ -22,6 +22,15 @@ _FIXED = {
     T.LONGLONG: "BIGINT", T.FLOAT: "FLOAT", T.DOUBLE: "DOUBLE", T.NEWDATE: "DATE", T.DATE: "DATE", T.YEAR: "YEAR",
     T.ENUM: "ENUM", T.SET: "SET", T.JSON: "JSON", T.VECTOR: "VECTOR",
 }  # fmt: skip
+_ESCAPES = (
+    (b"\\", rb"\\"),
+    (b"\n", rb"\n"),
+    (b"\r", rb"\r"),
+    (b"\b", rb"\b"),
+    (b"\t", rb"\t"),
+    (b"'", rb"\'"),
+    (b"\0", rb"\0"),
+)
 _TEMPORAL = {T.TIMESTAMP2: "TIMESTAMP", T.DATETIME2: "DATETIME", T.TIME2: "TIME"}
 _BLOBS = {
     1: ("TINYBLOB", "TINYTEXT"),
@@ -108,7 +117,7 @@ class _Columns:
     def _name(self, *, is_key: bool) -> bytes:
         name = next(self._names, None)
         if name is not None:
-            return quoted_identifier(name.encode(self._encoding)) + b" "
+            return quoted_identifier(_escaped(name.encode(self._encoding))) + b" "
         return b"`my_row_id` " if is_key else b""
 
     def _attributes(self, number: int, real_type: int, *, is_key: bool) -> bytes:
@@ -169,8 +178,14 @@ def _collations(default: DefaultCharset | None, listed: tuple[int, ...] | None) 
         index += 1
 
 
+def _escaped(text: bytes) -> bytes:
+    for special, escape in _ESCAPES:
+        text = text.replace(special, escape)
+    return text
+
+
 def _quoted_member(member: bytes) -> bytes:
-    return b"'%b'" % member.replace(b"\\", b"\\\\").replace(b"'", b"\\'")
+    return b"'%b'" % _escaped(member)
 
 
 def _primary_key(table: TableMap, encoding: str) -> bytes:

@@ -91,7 +91,7 @@ class Server:
     def run_sql(self, script: str, *client_options: str) -> str:
         """Run a script in one session of the command line client, and return its output."""
         options = ("--no-defaults", f"--socket={self.socket}", "--user=root", "--local-infile=1", *client_options)
-        done = self.programs.run(self.family.client, *options, stdin=script.encode())
+        done = self.programs.run(self.family.client, *options, stdin=script.encode(errors="surrogateescape"))
         if done.returncode:
             raise SqlFailed(done.stderr.decode(errors="replace").strip())
         return done.stdout.decode(errors="replace")

@@ -23,6 +23,7 @@ from tests.support.mirror.tables import reached
 
 _PROCESS = "tests.support.mirror.kills.mirror_process"
 _ENDS_SECONDS = 900.0
+_WORKERS_SECONDS = 60.0
 
 
 class MirrorsDiffer(AssertionError):
@@ -135,8 +136,10 @@ class KillRun:
                     process.wait(12)
             else:
                 self._wait_until_ready(process)
+                if self._spark:
+                    _wait_for_workers(process)
                 with suppress(subprocess.TimeoutExpired):
-                    process.wait(seconds + (10 if self._spark else 0))
+                    process.wait(seconds)
             if self._spark and process.poll() is None and self._rng.random() < 0.5:
                 self._kill_worker(process)
             if process.poll() is None:
@@ -151,7 +154,7 @@ class KillRun:
 
     def _kill_worker(self, process: subprocess.Popen[bytes]) -> None:
         """Kill a Python worker of Spark, and give the mirror a moment to notice."""
-        workers = [pid for pid, line in _descendants(process.pid) if "pyspark.daemon" in line]
+        workers = _workers(process)
         if workers:
             with suppress(ProcessLookupError):
                 os.kill(workers[-1], signal.SIGKILL)
@@ -216,6 +219,17 @@ class KillRun:
 
     def _said(self) -> str:
         return self._log.read_text(errors="replace")[-3000:]
+
+
+def _workers(process: subprocess.Popen[bytes]) -> list[int]:
+    return [pid for pid, line in _descendants(process.pid) if "pyspark.daemon" in line]
+
+
+def _wait_for_workers(process: subprocess.Popen[bytes]) -> None:
+    """Wait until Spark runs Python, which may take long on a busy machine."""
+    end = time.monotonic() + _WORKERS_SECONDS
+    while process.poll() is None and not _workers(process) and time.monotonic() < end:
+        time.sleep(0.2)
 
 
 def _descendants(pid: int) -> list[tuple[int, str]]:

@@ -1,0 +1,1 @@
+"""`binspark restore` beside `mysqlbinlog | mysql`."""

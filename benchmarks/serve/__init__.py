@@ -1,0 +1,1 @@
+"""Serving an archive, beside the server that wrote its logs."""
