@@ -212,7 +212,8 @@ class _Planner:
                     named = {
                         table for text in notes.texts for table in statement_tables(text, closed.schema_of(number))
                     }
-                    wanted[number] |= any(map(self._filter.wants, named))
+                    is_about_none = not named and self._filter.tables is None
+                    wanted[number] |= is_about_none or any(map(self._filter.wants, named))
         return wanted
 
     def _decide(self, facts: _Facts, *, is_wanted: bool) -> Decision:
