@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 from pyspark import SparkConf, SparkContext
@@ -32,6 +32,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
 }
 _JOIN_SECONDS = 5
+_STARTING = Lock()
 _STARTUP_NOISE = ("WARNING: ", "Picked up ", "NOTE: Picked up ")
 """How the lines begin that Java prints at every start, about modules and about options in the environment."""
 _PIPE_CLOSED = ("BrokenPipeError", "ConnectionResetError")
@@ -46,8 +47,9 @@ def local_session(app_name: str = "binspark", settings: Mapping[str, str] | None
     >>> spark = local_session("look at a log")  # doctest: +SKIP
     >>> spark.read.format("binlog").option("table", "shop.orders").load("logs/")  # doctest: +SKIP
     """
-    if SparkContext._active_spark_context is None:
-        _start({**SETTINGS, **(settings or {}), "spark.app.name": app_name})
+    with _STARTING:  # a mirror copies several tables at once, each in a thread that may need Spark
+        if SparkContext._active_spark_context is None:
+            _start({**SETTINGS, **(settings or {}), "spark.app.name": app_name})
     return SparkSession.builder.getOrCreate()
 
 
