@@ -100,6 +100,10 @@ def test_it_stops_where_it_should(family: Family, start_server: StartServer, tmp
     # Continue, without the mistake and up to the DROP.
     apply(archive, target, "--exclude-gtids", mistake, "--before-statement", "DROP TABLE")
     assert target.query("SELECT note FROM shop.orders ORDER BY id") == [("changed",), ("second",), ("third",)]
+    # Only some rows, from the beginning.
+    drop_all(target)
+    apply(archive, target, "--where", "id = 2", "--stop-before-gtid", mistake, "--exclude-tables", "shop.copied")
+    assert target.query("SELECT note FROM shop.orders ORDER BY id") == [("second",)]
 
 
 @every_family

@@ -10,7 +10,7 @@ import click
 
 from binspark.cli.command import Command, format_option
 from binspark.cli.output import counted, echo, print_message, size_text
-from binspark.cli.row_options import filter_options, selection_from
+from binspark.cli.row_options import history_from, row_options, selection_from
 from binspark.cli.server_options import drop_connection, names_server, take_connection, with_server_options
 from binspark.errors import OptionError, SourceError
 from binspark.options.times import Clock
@@ -38,7 +38,7 @@ _PROGRESS_SECONDS = 5.0
 )
 @click.option("--accept-gap", is_flag=True, help="Apply the plan even if transactions are missing before it.")
 @format_option("text", "jsonl")
-@filter_options
+@row_options
 @with_server_options
 def restore_command(
     archive: tuple[str, ...],
@@ -49,6 +49,7 @@ def restore_command(
     accept_gap: bool,
     output_format: str,
     timezone: tzinfo,
+    schema_file: str | None,
     **options: Any,
 ) -> int:
     """Recover a server (--host) from an archive up to a point.
@@ -74,7 +75,7 @@ def restore_command(
     )
     if stop_before_gtid is not None and stop_after_gtid is not None:
         raise OptionError("--stop-before-gtid and --stop-after-gtid cannot be combined")
-    return _Recovery(archive, selection, connection).run(
+    return _Recovery(archive, selection, connection, schema_file).run(
         stop, Clock(timezone), output_format, applies=applies, accept_gap=accept_gap
     )
 
@@ -82,7 +83,13 @@ def restore_command(
 class _Recovery:
     """One run of the command."""
 
-    def __init__(self, archive: tuple[str, ...], selection: Selection, config: ConnectionConfig | None) -> None:
+    def __init__(
+        self,
+        archive: tuple[str, ...],
+        selection: Selection,
+        config: ConnectionConfig | None,
+        schema_file: str | None,
+    ) -> None:
         from binspark.files.positions import part_between
         from binspark.files.sources import find_logs
         from binspark.restore.source import archive_name, refuse_unsuitable
@@ -92,6 +99,7 @@ class _Recovery:
         self._name = archive_name(self._logs)
         self._selection = selection
         self._config = config
+        self._schema_file = schema_file
 
     def run(self, stop: Any, clock: Clock, output_format: str, *, applies: bool, accept_gap: bool) -> int:
         """Show the plan, and apply it."""
@@ -130,7 +138,8 @@ class _Recovery:
 
         assert self._config is not None
         progress = _Progress(plan)
-        Applier(self._config, target, self._selection, self._name, progress.show).apply(plan)
+        history = None if self._schema_file is None else history_from(self._schema_file)
+        Applier(self._config, target, self._selection, self._name, progress.show, history).apply(plan)
         progress.finish()
 
 

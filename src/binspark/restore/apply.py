@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from binspark.columns.selection import Selection
+from binspark.cut.picked import PickedRows
 from binspark.errors import BinlogError, ConnectionLost, Server, SourceError
 from binspark.event import Event, EventDecoder
+from binspark.files.changes import changes_in_bulk
 from binspark.files.log_head import read_head
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Frame, Framer
@@ -19,6 +21,7 @@ from binspark.position import Position, log_name
 from binspark.restore.plan import Decision, FilePlan, Plan
 from binspark.restore.script import LOADED_FILE, Command, ScriptWriter, format_statement
 from binspark.restore.target import CREATE_PROGRESS, Target, note_begin, store_progress
+from binspark.schema.history import SchemaHistory
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import Connection, connect
 
@@ -77,6 +80,7 @@ class Applier:
 
     archive      the name under which positions are stored on the server, where GTIDs cannot be used
     on_progress  called after each request
+    history      the tables, where the log does not describe them, for a condition on rows
     """
 
     def __init__(
@@ -86,6 +90,7 @@ class Applier:
         selection: Selection,
         archive: str,
         on_progress: Callable[[Applied], None],
+        history: SchemaHistory | None = None,
     ) -> None:
         self.applied = Applied()
         self._config = config
@@ -93,6 +98,8 @@ class Applier:
         self._selection = selection
         self._archive = archive
         self._on_progress = on_progress
+        self._history = history
+        self._picked: PickedRows | None = None
         self._stored = False
         self._request = _Request()
         self._format = b""
@@ -103,7 +110,11 @@ class Applier:
         note_begin(self._target, self._archive)
         with connect(self._config, scripts=True) as connection:
             self._begin(connection)
-            writer = ScriptWriter(plan.family, self._selection, with_gtids=self._target.keeps_gtids)
+            by_condition = self._selection.where is not None
+            self._picked = PickedRows(self._history or SchemaHistory()) if by_condition else None
+            writer = ScriptWriter(
+                plan.family, self._selection, with_gtids=self._target.keeps_gtids, picked=self._picked
+            )
             for file in plan.files:
                 if file.count:
                     self._apply_file(connection, file, writer)
@@ -120,6 +131,9 @@ class Applier:
 
     def _apply_file(self, connection: Connection, plan: FilePlan, writer: ScriptWriter) -> None:
         source = plan.source
+        if self._picked is not None:
+            everything = replace(self._selection, start_position=None, stop_position=None)
+            self._picked.begin_file(changes_in_bulk([replace(source, stop=None)], everything, self._history, None))
         with source_errors(source.name), source.open() as file:
             description = read_head(file, source.name).frame
             self._use_format(connection, description)

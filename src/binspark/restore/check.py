@@ -49,8 +49,9 @@ def warnings(plan: Plan, target: Target | None, selection: Selection) -> Iterato
             f"{plan.statements:,} changes are logged as statements (binlog_format): executed again, they may have "
             "another result"
         )
-    if selection.tables is not None or selection.excluded or selection.operations is not Operations.ALL:
-        yield "some tables or operations are not applied: transactions are incomplete, under the same GTIDs"
+    by_table = selection.tables is not None or bool(selection.excluded)
+    if by_table or selection.operations is not Operations.ALL or selection.where is not None:
+        yield "some tables, operations or rows are not applied: transactions are incomplete, under the same GTIDs"
     if plan.counts[Decision.INCOMPLETE]:
         yield f"{plan.counts[Decision.INCOMPLETE]:,} transactions at the end of a log are incomplete, and not applied"
 

@@ -12,6 +12,7 @@ from typing import IO, Any
 from binspark.changes.statements import statement_tables
 from binspark.columns.selection import Selection
 from binspark.columns.transaction_batch import selects_changes
+from binspark.cut.picked import PickedRows
 from binspark.errors import Malformed, Unsupported
 from binspark.event import (
     AppendBlock,
@@ -101,10 +102,13 @@ def format_statement(description: Frame) -> bytes:
 class ScriptWriter:
     """Writes the statements of one transaction after the other, event by event."""
 
-    def __init__(self, family: Family, selection: Selection, *, with_gtids: bool) -> None:
+    def __init__(
+        self, family: Family, selection: Selection, *, with_gtids: bool, picked: PickedRows | None = None
+    ) -> None:
         self._family = family
         self._selection = selection
         self._with_gtids = with_gtids
+        self._picked = picked
         self._session = SessionSql(family)
         self._maps: dict[int, tuple[bytes, bool]] = {}
         self._rows: list[bytes] = []
@@ -123,6 +127,8 @@ class ScriptWriter:
     def commands(self, event: Event) -> Iterator[Command]:
         """Yield the statements of an event."""
         body = event.body
+        if self._picked is not None:
+            self._picked.note(event)
         if isinstance(body, Rows):
             yield from self._add_rows(event)
             return
@@ -268,8 +274,9 @@ class ScriptWriter:
         rows: Rows = event.body
         known = self._maps.get(rows.table_id)
         is_wanted = known is not None and known[1] and self._selection.wants_operation(rows.operation)
-        if is_wanted:
-            self._rows.append(_plain_rows(event))
+        left = rows if self._picked is None else self._picked.left_of(event, rows)
+        if is_wanted and left is not None:
+            self._rows.append(_plain_rows(event, left))
             self._row_tables[rows.table_id] = None
             self._size += len(self._rows[-1])
         if rows.ends_statement or self._size > _MAX_ROWS_BYTES:
@@ -319,12 +326,12 @@ def _sized(data: bytearray) -> bytes:
     return bytes(data)
 
 
-def _plain_rows(event: Event) -> bytes:
-    """Return a rows event without checksum, and not compressed, which BINLOG does not accept."""
-    frame, rows = event.frame, event.body
-    if rows.compressed is None:
+def _plain_rows(event: Event, rows: Rows) -> bytes:
+    """Return a rows event with some of its rows, without checksum, and not compressed: BINLOG does not accept that."""
+    frame = event.frame
+    if rows is event.body and rows.compressed is None:
         return _plain(frame)
-    code = _PLAIN_CODES[E(frame.type_code)]
+    code = _PLAIN_CODES.get(E(frame.type_code), E(frame.type_code))
     body = encode_body(code, replace(rows, compressed=None), frame.format, event.extra)
     data = bytearray(frame.data[: frame.body_start]) + body
     data[4] = code
