@@ -196,13 +196,14 @@ class Explorer:
     def _watch(self) -> None:
         while not self._stop.is_set():
             try:
-                self._look_for_logs()
+                self.look_for_logs()
             except SourceError as error:
                 log.warning("%s", error)
             self.read_all()
             self._stop.wait(_LOOK_SECONDS)
 
-    def _look_for_logs(self) -> None:
+    def look_for_logs(self) -> None:
+        """Add the logs that there are now, and were not before."""
         known = {each.source.name for each in self.logs}
         for source in self._find_sources():
             if source.name not in known:

@@ -30,8 +30,14 @@ def jump(explorer: Explorer, text: str, current_log: int = 0) -> dict[str, Any]:
 
 
 def _is_mariadb_gtid(text: str) -> bool:
-    """Return whether a text is a GTID of MariaDB; 2024-01-02 is a day."""
-    return bool(_MARIADB_GTID.match(text)) and not re.match(r"(19|20)\d\d-\d\d-\d\d$", text)
+    """Return whether a text is a GTID of MariaDB; 2024-01-31 is a day."""
+    if _MARIADB_GTID.match(text) is None:
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return True
+    return False
 
 
 def _to_position(explorer: Explorer, number: int, offset: int) -> dict[str, Any]:

@@ -60,6 +60,7 @@ def _listen(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((_LOOPBACK, port))
+        listener.listen()  # a browser that is faster than the server waits for it
     except OSError as error:
         listener.close()
         raise OptionError(f"cannot listen on port {port}: {describe_os_error(error)}", option="web_port") from None
