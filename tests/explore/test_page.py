@@ -43,7 +43,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("evil")
     log = BinlogBuilder()
     rows = table(f"{EVIL[:60]}.{EVIL[:60]}", varchar(EVIL, 200), integer("n"), key=(EVIL,))
-    log.ddl(f"CREATE TABLE `{EVIL}` (id INT)", EVIL[:60])
+    log.ddl(f"CREATE TABLE `{EVIL}2` (id INT)", EVIL[:60])
     log.transaction(insert(rows, (EVIL, 1)), text=f"INSERT /* {EVIL} */")
     log.transaction(update(rows, ((EVIL, 1), (EVIL, 2))), compress=True)
     log.transaction(delete(rows, (EVIL, 2)))
@@ -241,6 +241,7 @@ def test_a_log_grows_on_the_page(tmp_path: Path, opened: Opened) -> None:
         expect(page.locator("#status")).to_contain_text(f"{before} lines")
         path.write_bytes(data)
         expect(page.locator("#status")).to_contain_text("41 lines", timeout=20_000)
+        page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -129,8 +129,9 @@ function tell() {
   const damaged = logs.filter((each) => each.damage);
   const name = logs.length === 1 ? logs[0].name : `${count(logs.length)} logs`;
   byId("subject").textContent = logs.length ? `${name}, ${[...new Set(logs.map((each) => each.server).filter(Boolean))].slice(0, 3).join(", ")}` : "waiting for a log";
-  if (damaged.length) say(`${damaged[0].name} is damaged: ${damaged[0].damage}`, true);
-  else say(`${size(bytes)}, ${count(list.total)} lines${unread ? `, ${count(unread)} logs to read` : ""}`);
+  const read = `${size(bytes)}, ${count(list.total)} lines${unread ? `, ${count(unread)} logs to read` : ""}`;
+  if (damaged.length) say(`${read}; ${damaged[0].name}: ${damaged[0].damage}`, true);
+  else say(read);
 }
 
 byId("jump").addEventListener("submit", (event) => {
