@@ -234,9 +234,9 @@ def click_options() -> dict[str, list[click.Option]]:
 
 
 def _commands() -> Iterator[str]:
-    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS, *EXPLORE_OPTIONS)
-    live = (*live, *MIRROR_OPTIONS, *CHECK_OPTIONS)
-    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *KEYRING_OPTIONS, *live, *SCRIPT_OPTIONS, *_DUMP)
+    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS)
+    live_and_pages = (*live, *EXPLORE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
+    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *KEYRING_OPTIONS, *live_and_pages, *SCRIPT_OPTIONS, *_DUMP)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

@@ -72,9 +72,9 @@ def test_positions_gtids_and_times_lead_to_their_transactions(tmp_path: Path) ->
         found = jump(explorer, text)
         assert (found["unit"], found["pos"]) == (700, wanted.start)
     assert jump(explorer, str(wanted.start + 5))["unit"] == 700
-    found = explorer.unit_at_time(int(wanted.about["time"] * 1_000_000))
-    assert found is not None
-    assert found[1] == wanted
+    at_time = explorer.unit_at_time(int(wanted.about["time"] * 1_000_000))
+    assert at_time is not None
+    assert at_time[1] == wanted
 
 
 @pytest.mark.parametrize(

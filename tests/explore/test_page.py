@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, expect, sync_playwright
 
 from binspark.cli.demo import SHOP
 from binspark.testing.builder import BinlogBuilder, delete, insert, integer, table, update, varchar
 from tests.support.browser import BROWSER, needs_browser
 from tests.support.explore.served import Served, serving
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-Browser, Page, expect = playwright.Browser, playwright.Page, playwright.expect
 pytestmark = needs_browser
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
@@ -24,7 +24,7 @@ EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium."""
-    with playwright.sync_playwright() as started:
+    with sync_playwright() as started:
         chromium = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
         yield chromium
         chromium.close()
@@ -59,8 +59,16 @@ class Opened:
         self.page = page
         self.problems: list[str] = []
         page.on("pageerror", lambda error: self.problems.append(str(error)))
-        page.on("console", lambda message: self.problems.append(message.text) if message.type == "error" else None)
-        page.on("dialog", lambda dialog: (self.problems.append(dialog.message), dialog.dismiss()))
+        page.on("console", self._note_message)
+        page.on("dialog", self._note_dialog)
+
+    def _note_message(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.problems.append(message.text)
+
+    def _note_dialog(self, dialog: Dialog) -> None:
+        self.problems.append(dialog.message)
+        dialog.dismiss()
 
     def go(self, address: str) -> Page:
         self.page.goto(address)
@@ -77,7 +85,7 @@ def opened(browser: Browser) -> Iterator[Opened]:
     assert found.problems == []
 
 
-def rows(page: Page) -> playwright.Locator:
+def rows(page: Page) -> Locator:
     return page.locator("#list .row")
 
 
@@ -247,7 +255,7 @@ def test_a_log_grows_on_the_page(tmp_path: Path, opened: Opened) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 900, 390])
 def test_the_page_fits_and_can_be_read_in_both_themes(
-    shop: Served, browser: Browser, tmp_path: Path, scheme: str, width: int
+    shop: Served, browser: Browser, tmp_path: Path, scheme: Literal["light", "dark"], width: int
 ) -> None:
     context = browser.new_context(viewport={"width": width, "height": 850}, color_scheme=scheme)
     page = context.new_page()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
@@ -61,7 +61,7 @@ class _Files:
     def __init__(self, files: tuple[str, ...]) -> None:
         self._files = files
         self._storage = with_default_keyring(None)
-        self.on_end = lambda: None
+        self.on_end: Callable[[], None] = lambda: None
 
     def logs(self) -> list[LogSource]:
         """Return the logs that there are now."""

@@ -23,7 +23,7 @@ from binspark.files.log_head import read_head
 from binspark.files.sources import LogSource
 from binspark.files.storage.store import LogFile
 from binspark.kernels.list_layout import ChangeNumber
-from binspark.position import log_name
+from binspark.position import COMPRESSED_SUFFIXES, log_name
 from binspark.reports.timeline import Timeline
 
 MAX_UNITS = 500
@@ -223,7 +223,7 @@ class Explorer:
             self._read_from(explored, file, file.size)
 
     def _has_grown(self, explored: ExploredLog) -> bool:
-        if explored.source.name.endswith((".gz", ".zst", ".xz", ".bz2", ".lz4")):
+        if explored.source.name.lower().endswith(COMPRESSED_SUFFIXES):
             return False
         return explored.source.size() > explored.index.size
 
