@@ -243,11 +243,11 @@ class Explorer:
                 offset = damage.position.offset
                 index.damage, index.damage_offset = damage.message, max(index.end, offset or 0)
             index.add_tail(1, size)
-            explored.is_read = True
         tail = index.range_at(size)
         count = sum(1 for _ in read_units(file, explored.source.name, index, tail))
         with self._lock:
             index.add_tail(tail.start.unit + count - (index.units - 1), size)
+            explored.is_read = True
             self.version += 1
 
     def _note_damage(self, explored: ExploredLog, error: BinlogError) -> None:
