@@ -45,6 +45,8 @@ def explore_command(logs: Logs, web_port: int | None, browser: bool) -> int:
     with _sources(logs) as find:
         server = WebServer(Explorer(find.logs), web_port or 0)
         find.on_end = server.stop
+        if find.failed:  # before it was known what to stop
+            server.stop()
         echo(f"open {server.address}")
         if browser:
             webbrowser.open(server.address)
