@@ -9,8 +9,9 @@ from struct import Struct
 from typing import Any
 
 from binspark.columns.selection import Selection
+from binspark.cut.clock import LogicalClock
 from binspark.cut.contents import Contents
-from binspark.cut.output import LogicalClock, OutputLog, bare, gtid_event
+from binspark.cut.output import OutputLog, bare, gtid_event
 from binspark.event import (
     Event,
     EventDecoder,
