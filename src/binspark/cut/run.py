@@ -77,7 +77,11 @@ def cut_logs(logs: Iterable[LogSource], target: str | Path, options: CutOptions)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with source_errors(path), os.fdopen(descriptor, "w+b", buffering=1 << 20) as file:
-            summary = _Cutter(file, options).run(list(logs))
+            cutter = _Cutter(file, options)
+            try:
+                summary = cutter.run(list(logs))
+            finally:
+                cutter.close()
         with source_errors(path):
             os.chmod(name, 0o640)
             os.link(name, path)  # fails if another process has created it in the meantime
@@ -123,6 +127,11 @@ class _Cutter:
         output.stop(self._last or self._description.frame.data)
         self._summary.bytes = output.offset
         return self._summary
+
+    def close(self) -> None:
+        """Forget the transaction in progress, if an error has interrupted it."""
+        if self._draft is not None:
+            self._draft.close()
 
     def _cut(self, log: LogSource, reader: LogReader) -> None:
         """Cut a log; a transaction that begins before the position to stop at is read to its end."""

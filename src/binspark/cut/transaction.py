@@ -114,11 +114,15 @@ class Draft:
 
     def abandon(self, clock: LogicalClock) -> None:
         """Remove what was written: the transaction does not end."""
-        self._collected.close()
+        self.close()
         if self._copy_start is not None:
             self._opened().truncate(self._copy_start)
             if self._gtid is not None:
                 clock.undo(self._gtid.body)
+
+    def close(self) -> None:
+        """Forget what was collected."""
+        self._collected.close()
 
     @property
     def _has_gtid(self) -> bool:
