@@ -21,7 +21,7 @@ from binspark.cut.reader import LogReader
 from binspark.cut.transaction import Draft
 from binspark.errors import DecodeError, OptionError, SourceError, Unsupported
 from binspark.event import Event, FormatDescription, GtidList, PreviousGtids
-from binspark.files.sources import LogSource
+from binspark.files.sources import STANDARD_INPUT, LogSource
 from binspark.frames import LogFormat
 from binspark.frames.header import HEADER_LENGTH
 from binspark.os_errors import source_errors
@@ -36,11 +36,13 @@ class CutOptions:
     selection    the transactions, tables and rows that are kept
     drop_empty   whether transactions of which nothing is left are removed, instead of kept with their GTID alone
     history      the tables, where the log does not describe them
+    damaged      whether what precedes damage becomes a log, before the error is raised
     """
 
     selection: Selection
     drop_empty: bool = False
     history: SchemaHistory = field(default_factory=SchemaHistory)
+    damaged: bool = False
 
     @property
     def removes_events(self) -> bool:
@@ -88,11 +90,16 @@ def cut_logs(logs: Iterable[LogSource], target: str | Path, options: CutOptions)
     finally:
         with suppress(FileNotFoundError):
             os.unlink(name)
+    if cutter.damage is not None:
+        raise cutter.damage
     return summary
 
 
 class _Cutter:
-    """Follows the events of logs, and writes those of transactions that are selected."""
+    """Follows the events of logs, and writes those of transactions that are selected.
+
+    damage   where the logs could not be read any further
+    """
 
     def __init__(self, file: Any, options: CutOptions) -> None:
         self._file = file
@@ -108,18 +115,18 @@ class _Cutter:
         self._progress = Progress.NONE
         self._last = b""
         self._in_bulk = False
+        self.damage: DecodeError | None = None
 
     def run(self, logs: list[LogSource]) -> CutSummary:
         """Cut all logs, and end the new one."""
         self._in_bulk = is_for_bulk(self._options.selection) and pays_in_bulk(_size_of(logs))
-        for log in logs:
-            self._clock.begin_file()
-            if self._picked is not None:
-                self._picked.begin_file(_selected(log, self._options))
-            with ExitStack() as opened:
-                with source_errors(log.name):
-                    file = opened.enter_context(log.open())
-                self._cut(log, LogReader(log, file))
+        try:
+            for log in logs:
+                self._cut_log(log)
+        except DecodeError as error:
+            if not self._options.damaged or self._description is None:
+                raise
+            self.damage = error
         self._abandon()
         if self._description is None:
             raise OptionError("no log given: the files have no event")
@@ -127,6 +134,19 @@ class _Cutter:
         output.stop(self._last or self._description.frame.data)
         self._summary.bytes = output.offset
         return self._summary
+
+    def _cut_log(self, log: LogSource) -> None:
+        self._clock.begin_file()
+        if self._picked is not None:
+            if log.name == STANDARD_INPUT:
+                raise OptionError("needs logs that can be read twice, which standard input cannot", option="where")
+            self._picked.begin_file(_selected(log, self._options))
+        with ExitStack() as opened:
+            with source_errors(log.name):
+                file = opened.enter_context(log.open())
+            self._cut(log, LogReader(log, file))
+        if self._picked is not None:
+            self._picked.end_file()
 
     def close(self) -> None:
         """Forget the transaction in progress, if an error has interrupted it."""
