@@ -12,6 +12,7 @@ from binspark.columns.selection import Operations, SelectedGtids, Selection
 from binspark.cut.clock import LogicalClock
 from binspark.cut.earlier import EarlierGtids
 from binspark.cut.output import OutputLog
+from binspark.cut.picked import NO_OFFSET
 from binspark.cut.reader import LogReader
 from binspark.event import EventDecoder
 from binspark.files.known_maps import KnownMaps, address_of, has_usual_layout
@@ -34,7 +35,6 @@ _BULK_BYTES = 1 << 20
 _COMPILING_BYTES = 1 << 25
 _UUID_WORDS = Struct("<qq")
 _SIZE_AT, _SIZE_END = 9, 13
-_NO_STOP = (1 << 63) - 1
 
 
 def pays_in_bulk(size: int | None) -> bool:
@@ -47,7 +47,7 @@ def pays_in_bulk(size: int | None) -> bool:
 
 def is_for_bulk(selection: Selection) -> bool:
     """Return whether the kernel can select what is selected."""
-    return selection.where is None and selection.thread_id is None
+    return selection.thread_id is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,11 @@ class BulkCutter:
         included, excluded = _listed(selection.include_gtids), _listed(selection.exclude_gtids)
         self._lists = included, excluded
         state = self._state = (c_int64 * Cut.COUNT)()
-        state[Cut.STOP] = _NO_STOP if log.stop is None else log.stop
+        state[Cut.STOP] = NO_OFFSET if log.stop is None else log.stop
         state[Cut.CHECKSUM] = log_format.checksum_length > 0
         state[Cut.CRC_FUNCTION] = crc32_address()
         state[Cut.BY_TABLE], state[Cut.DROP_EMPTY] = by_table, drop_empty
-        state[Cut.OPERATIONS] = _operation_bits(selection.operations)
+        state[Cut.OPERATIONS] = _operation_bits(selection)
         state[Cut.START] = log.start
         state[Cut.START_TIME], state[Cut.STOP_TIME] = selection.start_time, selection.stop_time or 0
         state[Cut.SERVER] = -1 if selection.server_id is None else selection.server_id
@@ -108,11 +108,15 @@ class BulkCutter:
         state[Cut.CLOCK], state[Cut.MAPS] = clock.address, self._maps.address
         state[Cut.INTERVALS], state[Cut.INTERVAL_CAPACITY] = addressof(self._intervals), _MAX_INTERVALS
 
-    def cut(self, reader: LogReader, output: OutputLog | None, earlier: EarlierGtids) -> BulkCut | None:
+    def cut(
+        self, reader: LogReader, output: OutputLog | None, earlier: EarlierGtids, picked: int = NO_OFFSET
+    ) -> BulkCut | None:
         """Cut what comes next in a log, at which no transaction is in progress; None if that is for Python.
 
-        While there is no output yet, transactions are only removed, and their GTIDs noted.
+        While there is no output yet, transactions are only removed, and their GTIDs noted. `picked` is the offset from
+        which on a condition selects rows.
         """
+        self._state[Cut.PICKED] = picked
         if not self._usual or (output is not None and output.checksum_length != self.format.checksum_length):
             return None
         if not reader.fill(HEADER_LENGTH):
@@ -215,7 +219,9 @@ def _listed(gtids: SelectedGtids | None) -> bytes | None:
     return b"".join(listed) if len(listed) <= _MAX_LISTED else None
 
 
-def _operation_bits(operations: Operations) -> int:
+def _operation_bits(selection: Selection) -> int:
     """Return a bit for each operation of rows events that is selected, in the order of their type codes."""
     kinds = (Operations.INSERT, Operations.UPDATE, Operations.DELETE)
-    return sum(1 << number for number, kind in enumerate(kinds) if operations & kind)
+    if selection.where is not None:
+        return 0
+    return sum(1 << number for number, kind in enumerate(kinds) if selection.operations & kind)

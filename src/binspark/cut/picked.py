@@ -14,6 +14,9 @@ from binspark.values.options import Undecodable, ValueOptions
 from binspark.values.rows import decode_change
 from binspark.wire import Cursor
 
+NO_OFFSET = (1 << 63) - 1
+"""Instead of an offset in a log, after all of them."""
+
 _ANY_TEXT = ValueOptions(undecodable=Undecodable.BINARY)
 
 
@@ -54,6 +57,13 @@ class PickedRows:
     def _check(self) -> None:
         if self._next is None and self._error is not None:
             raise self._error
+
+    @property
+    def next_offset(self) -> int:
+        """The offset of the next event of which rows are selected; 0 if that is not known."""
+        if self._next is not None:
+            return self._next.pos
+        return NO_OFFSET if self._error is None else 0
 
     def note(self, event: Event) -> None:
         """Note which tables there are."""

@@ -16,7 +16,7 @@ from binspark.cut.clock import LogicalClock
 from binspark.cut.contents import Contents
 from binspark.cut.earlier import EarlierGtids
 from binspark.cut.output import OutputLog
-from binspark.cut.picked import PickedRows
+from binspark.cut.picked import NO_OFFSET, PickedRows
 from binspark.cut.reader import LogReader
 from binspark.cut.transaction import Draft
 from binspark.errors import DecodeError, OptionError, SourceError, Unsupported
@@ -173,7 +173,8 @@ class _Cutter:
     def _cut_in_bulk(self, reader: LogReader, bulk: BulkCutter) -> None:
         """Cut complete transactions, up to what is cut event by event."""
         summary = self._summary
-        while (part := bulk.cut(reader, self._output, self._earlier)) is not None:
+        picked = NO_OFFSET if self._picked is None else self._picked.next_offset
+        while (part := bulk.cut(reader, self._output, self._earlier, picked)) is not None:
             summary.transactions += part.transactions
             summary.emptied += part.emptied
             summary.removed += part.removed

@@ -99,6 +99,8 @@ def cut_transaction(state: int) -> int:
             copy_bytes(out, at, size)
             out += size
         elif is_kept and is_rows(kind):
+            if at + get(state, Cut.ORIGIN) >= get(state, Cut.PICKED):
+                return CutStop.REFUSED
             entry = map_entry(get(state, Cut.MAPS), at + Header.LENGTH, end)
             if entry == 0 or get(entry, KnownMap.ID) == -1:
                 return CutStop.REFUSED

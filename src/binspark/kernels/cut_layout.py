@@ -8,7 +8,7 @@ from enum import IntEnum
 class Cut(IntEnum):
     """Numbers that the kernel and its caller share.
 
-    Those up to INTERVAL_CAPACITY are set by the caller, those after it are what the kernel has done since.
+    Those up to PICKED are set by the caller, those after it are what the kernel has done since.
     """
 
     AT = 0  # address of the next transaction
@@ -21,7 +21,7 @@ class Cut(IntEnum):
     CHECKSUM = 7  # 1: events have a CRC32
     CRC_FUNCTION = 8
     BY_TABLE = 9  # 1: events of other tables or operations are removed
-    OPERATIONS = 10  # the operations that are selected, in a bit mask
+    OPERATIONS = 10  # the operations that are selected, in a bit mask: none if rows are selected by a condition
     DROP_EMPTY = 11  # 1: transactions of which nothing is left are removed
     START = 12  # transactions before this offset are removed
     START_TIME = 13
@@ -39,23 +39,24 @@ class Cut(IntEnum):
     MAPS = 25  # address of the table maps that are known, see `kernels.sound_layout.KnownMap`
     INTERVALS = 26  # address of room for the GTIDs that are removed before the new log begins
     INTERVAL_CAPACITY = 27
-    INTERVAL_COUNT = 28
-    TRANSACTIONS = 29
-    EMPTIED = 30
-    REMOVED = 31
-    LAST = 32  # address of the last event that is kept, 0 for none
-    NEEDED = 33  # how many bytes the next transaction takes at least, if it is not in memory
-    MAP_AT = 34  # address of a TABLE_MAP that is not known,
-    MAP_ENTRY = 35  # and of the entry where it belongs
+    PICKED = 28  # Python cuts rows events from this offset on: a condition selects rows there
+    INTERVAL_COUNT = 29
+    TRANSACTIONS = 30
+    EMPTIED = 31
+    REMOVED = 32
+    LAST = 33  # address of the last event that is kept, 0 for none
+    NEEDED = 34  # how many bytes the next transaction takes at least, if it is not in memory
+    MAP_AT = 35  # address of a TABLE_MAP that is not known,
+    MAP_ENTRY = 36  # and of the entry where it belongs
     # Of the transaction in progress:
-    KIND = 36  # type code of the first event
-    SOURCE = 37  # the first eight bytes of the UUID; MariaDB: the domain
-    SOURCE_REST = 38  # the last eight bytes; MariaDB: the server
-    NUMBER = 39
-    HAS_CLOCK = 40
-    COMMIT_TIME = 41  # in microseconds since 1970
-    LENGTH_AT = 42  # where its length is in the GTID event, 0 if it has none
-    COUNT = 43
+    KIND = 37  # type code of the first event
+    SOURCE = 38  # the first eight bytes of the UUID; MariaDB: the domain
+    SOURCE_REST = 39  # the last eight bytes; MariaDB: the server
+    NUMBER = 40
+    HAS_CLOCK = 41
+    COMMIT_TIME = 42  # in microseconds since 1970
+    LENGTH_AT = 43  # where its length is in the GTID event, 0 if it has none
+    COUNT = 44
 
 
 class Clock(IntEnum):
