@@ -22,7 +22,7 @@ from binspark.kernels.memory import (
     store64,
 )
 
-_GTID, _MARIADB_GTID = int(E.GTID), int(E.MARIADB_GTID)
+_GTID = int(E.GTID)
 _MICROSECONDS = 1_000_000
 _CLOCK_TYPE_AT, _PARENT_AT, _NUMBER_AT, _CLOCK_END = 25, 26, 34, 42
 _LOGICAL_CLOCK = 2
