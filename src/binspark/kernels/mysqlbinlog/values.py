@@ -20,6 +20,7 @@ from binspark.kernels.memory import (
     store8,
     store16,
     store64,
+    word_table,
 )
 from binspark.kernels.mysqlbinlog.exact import write_exact
 from binspark.kernels.mysqlbinlog.layout import Op
@@ -39,6 +40,7 @@ for _byte in range(32):
 _escape = byte_table(bytes(_ESCAPES))
 _hex = byte_table(b"0123456789abcdef")
 _PARTIAL_BYTES = byte_table(bytes((0, 1, 1, 2, 2, 3, 3, 4, 4, 4)))
+_POWERS = word_table([10**digits for digits in range(10)])
 _DECIMAL_SIGN = 0x80
 _GROUP_DIGITS, _GROUP_BYTES, _GROUP = 9, 4, 10**9
 _DATETIME_BIAS = 0x80_0000_0000
@@ -169,6 +171,8 @@ def write_decimal(at: int, source: int, precision: int, scale: int) -> int:
         value = load_big_endian(source, size) ^ (flip & ((1 << 8 * size) - 1)) ^ sign << 8 * (size - 1)
         sign = 0
         source += size
+        if value >= _POWERS(first):
+            return REFUSED
         if value:
             at = write_unsigned(at, value)
     for _ in range(digits // _GROUP_DIGITS):
@@ -199,6 +203,8 @@ def write_decimal(at: int, source: int, precision: int, scale: int) -> int:
     if last:
         size = _PARTIAL_BYTES(last)
         value = load_big_endian(source, size) ^ (flip & ((1 << 8 * size) - 1)) ^ sign << 8 * (size - 1)
+        if value >= _POWERS(last):
+            return REFUSED
         at = write_padded(at, value, last)
     return at
 
@@ -211,6 +217,8 @@ def write_fraction(at: int, source: int, digits: int) -> int:
     value = load_big_endian(source, (digits + 1) // 2)
     if digits & 1:
         value //= 10
+    if value >= _POWERS(digits):
+        return REFUSED
     store8(at, _POINT)
     return write_padded(at + 1, value, digits)
 
@@ -244,6 +252,8 @@ def write_datetime(at: int, source: int, digits: int) -> int:
     store8(at, _SPACE)
     at = write_clock(at + 1, packed & 0x1FFFF)
     at = write_fraction(at, source + 5, digits)
+    if at < 0:
+        return REFUSED
     store8(at, _QUOTE)
     return at + 1
 
@@ -264,6 +274,8 @@ def write_time(at: int, source: int, length: int, digits: int) -> int:
         fraction = packed & ((1 << bits) - 1)
         if digits & 1:
             fraction //= 10
+        if fraction >= _POWERS(digits):
+            return REFUSED
         store8(at, _POINT)
         at = write_padded(at + 1, fraction, digits)
     store8(at, _QUOTE)
