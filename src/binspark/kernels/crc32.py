@@ -219,9 +219,9 @@ _crc32: Any = Choice(_fastest)
 
 
 @kernel
-def crc32_of(function: int, at: int, length: int) -> int:
+def crc32_of(function: int, address: int, length: int) -> int:
     """Return the CRC32 of bytes. `function` is the address of zlib's crc32."""
-    return _crc32(function, at, length)
+    return _crc32(function, address, length)
 
 
 @kernel
