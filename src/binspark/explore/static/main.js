@@ -126,11 +126,13 @@ async function look() {
 function tell() {
   const bytes = logs.reduce((sum, each) => sum + each.bytes, 0);
   const unread = logs.filter((each) => !each.read).length;
-  const damaged = logs.filter((each) => each.damage);
+  const damaged = logs.filter((each) => each.problem_count);
   const name = logs.length === 1 ? logs[0].name : `${count(logs.length)} logs`;
   byId("subject").textContent = logs.length ? `${name}, ${[...new Set(logs.map((each) => each.server).filter(Boolean))].slice(0, 3).join(", ")}` : "waiting for a log";
   const read = `${size(bytes)}, ${count(list.total)} lines${unread ? `, ${count(unread)} logs to read` : ""}`;
-  if (damaged.length) say(`${read}; ${damaged[0].name}: ${damaged[0].damage}`, true);
+  const problems = damaged.reduce((sum, each) => sum + each.problem_count, 0);
+  const more = problems > 1 ? `, and ${count(problems - 1)} more` : "";
+  if (damaged.length) say(`${read}; ${damaged[0].name}: ${damaged[0].problems[0]}${more}`, true);
   else say(read);
 }
 
