@@ -95,7 +95,8 @@ def test_a_dump_with_the_wrong_keyring_or_none_ends_with_the_reason(
 
 def in_clear(log: Path, keyring: str, folder: Path) -> Path:
     """Write what is encrypted in a log."""
-    source = LogSource(str(log), storage=keyring_storage(load_keyring(keyring)))
-    with source.open() as file:
+    storage = keyring_storage(load_keyring(keyring))
+    assert storage is not None
+    with LogSource(str(log), storage=storage).open() as file:
         (folder / log.name).write_bytes(file.read())
     return folder / log.name
