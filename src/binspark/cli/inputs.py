@@ -17,7 +17,7 @@ from binspark.errors import DecodeError, OptionError, SourceError
 from binspark.files.damage import OnDamage
 from binspark.files.inputs import FileInput, LogInput
 from binspark.files.positions import NOWHERE, part_between
-from binspark.files.sources import LogSource, find_logs
+from binspark.files.sources import LogSource, expect_logs, find_logs
 from binspark.position import COMPRESSED_SUFFIXES
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ class Logs:
     def sources(self, selection: Selection, *, with_earlier: bool = True) -> list[LogSource]:
         """Return the files, each from its start to its stop."""
         sources = part_between(find_logs(self.files), selection, with_earlier=with_earlier)
+        expect_logs(sources)
         _warn_about_positions(sources)
         return sources
 
