@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from binspark.changes.change import Change
-from binspark.errors import Unsupported
+from binspark.errors import DecodeError, Unsupported
 from binspark.event import Event, Rows, TableMap
 from binspark.event.rows import ROWS_KINDS, unknown_table_id
 from binspark.schema.history import SchemaHistory
 from binspark.values.options import Undecodable, ValueOptions
 from binspark.values.rows import decode_change
 from binspark.wire import Cursor
+
+NO_OFFSET = (1 << 63) - 1
+"""Instead of an offset in a log, after all of them."""
 
 _ANY_TEXT = ValueOptions(undecodable=Undecodable.BINARY)
 
@@ -29,14 +32,38 @@ class PickedRows:
         self._changes: Iterator[Change] = iter(())
         self._next: Change | None = None
         self._maps: dict[int, TableMap] = {}
+        self._error: DecodeError | None = None
         self._payload = -1
         self._payload_rows = 0
 
     def begin_file(self, changes: Iterator[Change]) -> None:
         """Begin a log, in which these changes are selected."""
         self._changes = changes
-        self._next = next(changes, None)
+        self._advance()
         self._payload = -1
+
+    def end_file(self) -> None:
+        """End a log: changes that could not be read are an error."""
+        self._next = None
+        self._check()
+
+    def _advance(self) -> None:
+        """Go to the next change. An error is raised when the changes before it are written."""
+        try:
+            self._next = next(self._changes, None)
+        except DecodeError as error:
+            self._next, self._error = None, error
+
+    def _check(self) -> None:
+        if self._next is None and self._error is not None:
+            raise self._error
+
+    @property
+    def next_offset(self) -> int:
+        """The offset of the next event of which rows are selected; 0 if that is not known."""
+        if self._next is not None:
+            return self._next.pos
+        return NO_OFFSET if self._error is None else 0
 
     def note(self, event: Event) -> None:
         """Note which tables there are."""
@@ -52,7 +79,8 @@ class PickedRows:
                 self._payload, self._payload_rows = event.offset, 0
             first = self._payload_rows
         while self._next is not None and self._next.pos < event.offset:
-            self._next = next(self._changes, None)
+            self._advance()
+        self._check()
         if event.inner is None and (self._next is None or self._next.pos != event.offset):
             return None
         spans = self._spans(event, rows)
@@ -68,7 +96,7 @@ class PickedRows:
         """Yield the numbers of the rows that are selected in an event, up to one of the next event."""
         while self._next is not None and self._next.pos == position and self._next.row < end:
             yield self._next.row
-            self._next = next(self._changes, None)
+            self._advance()
 
     def _spans(self, event: Event, rows: Rows) -> list[tuple[int, int]]:
         """Return where each row is in the rows of an event."""

@@ -77,7 +77,8 @@ class KnownMap(IntEnum):
     ID = 0  # -1 for an empty entry
     ADDRESS = 1
     LENGTH = 2
-    COUNT = 3
+    WANTED = 3  # 1: rows of its table are selected
+    COUNT = 4
 
 
 KNOWN_MAPS = 4096

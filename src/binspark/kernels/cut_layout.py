@@ -1,0 +1,95 @@
+"""What `kernels.cut` and its caller agree on: the numbers that they share, and why the kernel ends."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Cut(IntEnum):
+    """Numbers that the kernel and its caller share.
+
+    Those up to PICKED are set by the caller, those after it are what the kernel has done since.
+    """
+
+    AT = 0  # address of the next transaction
+    END = 1  # address after the last byte in memory
+    ORIGIN = 2  # an address plus this is an offset in the log
+    STOP = 3  # transactions that begin here or later are for Python
+    OUT_AT = 4  # address after the last event that is written
+    OUT_OFFSET = 5  # the offset of that in the new log
+    IS_OPEN = 6  # 1: the new log has begun
+    CHECKSUM = 7  # 1: events have a CRC32
+    CRC_FUNCTION = 8
+    BY_TABLE = 9  # 1: events of other tables or operations are removed
+    OPERATIONS = 10  # the operations that are selected, in a bit mask: none if rows are selected by a condition
+    DROP_EMPTY = 11  # 1: transactions of which nothing is left are removed
+    START = 12  # transactions before this offset are removed
+    START_TIME = 13
+    STOP_TIME = 14  # 0: none
+    SERVER = 15  # -1: any
+    COMMITTED_FROM = 16
+    COMMITTED_BEFORE = 17  # 0: none
+    INCLUDED = 18  # address of intervals of GTIDs that are selected: UUID, first number, number after the last
+    INCLUDED_COUNT = 19  # -1: all are
+    EXCLUDED = 20
+    EXCLUDED_COUNT = 21
+    ASKS = 22  # 1: Python decides by GTID
+    DECISION = 23  # what it has decided of the next transaction
+    CLOCK = 24  # address of the logical clock of the new log, see `Clock`
+    MAPS = 25  # address of the table maps that are known, see `kernels.sound_layout.KnownMap`
+    INTERVALS = 26  # address of room for the GTIDs that are removed before the new log begins
+    INTERVAL_CAPACITY = 27
+    PICKED = 28  # Python cuts rows events from this offset on: a condition selects rows there
+    INTERVAL_COUNT = 29
+    TRANSACTIONS = 30
+    EMPTIED = 31
+    REMOVED = 32
+    LAST = 33  # address of the last event that is kept, 0 for none
+    NEEDED = 34  # how many bytes the next transaction takes at least, if it is not in memory
+    MAP_AT = 35  # address of a TABLE_MAP that is not known,
+    MAP_ENTRY = 36  # and of the entry where it belongs
+    # Of the transaction in progress:
+    KIND = 37  # type code of the first event
+    SOURCE = 38  # the first eight bytes of the UUID; MariaDB: the domain
+    SOURCE_REST = 39  # the last eight bytes; MariaDB: the server
+    NUMBER = 40
+    HAS_CLOCK = 41
+    COMMIT_TIME = 42  # in microseconds since 1970
+    LENGTH_AT = 43  # where its length is in the GTID event, 0 if it has none
+    COUNT = 44
+
+
+class Clock(IntEnum):
+    """Numbers of a logical clock. The old number of transaction n is at index FIRST + n % KEPT_NUMBERS."""
+
+    LAST = 0  # the number of the last transaction
+    KEPT = 1  # how many old numbers are known
+    BEFORE_FILE = 2  # the number of the last transaction of earlier logs
+    FIRST = 3
+
+
+KEPT_NUMBERS = 1 << 16
+"""How many old numbers of transactions are kept."""
+
+ENTRY_LENGTH = 32
+"""The bytes of an interval of GTIDs that is selected: 16 of the UUID, and two numbers of 8."""
+
+
+class Decision(IntEnum):
+    """Whether a transaction is selected by its GTID."""
+
+    NONE = 0
+    KEEP = 1
+    REMOVE = 2
+
+
+class CutStop(IntEnum):
+    """Why `cut_transactions` ended."""
+
+    MORE = 1  # the next transaction is not completely in memory
+    REFUSED = 2  # it is for Python
+    TABLE_MAP = 3  # it has a TABLE_MAP that is not known
+    FULL = 4  # there are too many intervals
+    OPEN = 5  # it is the first that is kept: the new log must begin
+    GTID = 6  # Python decides whether it is selected
+    END = 7  # the position to stop at is reached
