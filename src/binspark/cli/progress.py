@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 AFTER_SECONDS = 1.0
-"""How long a command runs, or prints nothing, before the bar is shown."""
+"""How long a command runs before the bar is shown."""
+
+_QUIET_SECONDS = 1.0
+"""How long it prints nothing on a terminal before the bar is shown again."""
 
 _EVERY_SECONDS = 0.1
 _NEARLY_ALL = 0.9
@@ -159,7 +162,7 @@ class ProgressBar:
         self._thread: threading.Thread | None = None
         self._reading = _Reading()
         self._job: _Reading | _Job | None = None
-        self._quiet_since = time.monotonic()
+        self._due = time.monotonic() + AFTER_SECONDS
         self._line: _Line | None = None
 
     # --- as a watcher of what is read ---------------------------------------------------------------------------------
@@ -194,7 +197,7 @@ class ProgressBar:
     def make_room(self) -> None:
         """Erase the line, because something else is printed."""
         with self._lock:
-            self._quiet_since = time.monotonic()
+            self._due = max(self._due, time.monotonic() + _QUIET_SECONDS)
             if self._line is not None:
                 self._line.erase()
 
@@ -222,7 +225,7 @@ class ProgressBar:
                     self._show_if_due()
 
     def _show_if_due(self) -> None:
-        if time.monotonic() - self._quiet_since >= AFTER_SECONDS:
+        if time.monotonic() >= self._due:
             self._draw()
 
     def _draw(self) -> None:
