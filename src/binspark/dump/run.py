@@ -92,6 +92,7 @@ def family_of_log(source: LogSource) -> Family:
     if source.name == STANDARD_INPUT:
         start = sys.stdin.buffer.peek(_VERSION_END) if isinstance(sys.stdin.buffer, io.BufferedReader) else b""
         return _family_of_start(start)
+    start = b""
     try:
         with source.open() as file:
             start = file.peek(_VERSION_END)
