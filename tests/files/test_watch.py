@@ -53,12 +53,12 @@ def recorder() -> Iterator[Recorder]:
     assert not is_watched()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def content() -> bytes:
     builder = BinlogBuilder()
     items = table("shop.items", integer("id"), varchar("name", 400))
-    for number in range(2000):
-        builder.transaction(insert(items, (number, f"{number:x}" * 40)))
+    for number in range(1500):
+        builder.transaction(insert(items, (number, f"{number:x}" * 60)))
     return builder.content
 
 
