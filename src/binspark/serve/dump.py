@@ -82,8 +82,7 @@ class Dump:
         try:
             self._begin_log(self._start.log, self._start.offset)
             if self._until is not None and self._until.is_reached:
-                self._end_at_until()
-                return
+                self._limit_to_one_event()
             while not self._stop.is_set():
                 if not self._send_available() or not self._wait():
                     return
@@ -163,6 +162,13 @@ class Dump:
             return True
         return self._limit_to_last() if self._last_start is not None else self._next_log()
 
+    def _limit_to_one_event(self) -> None:
+        """Send one event more, as a server does if the position to stop at is before the log."""
+        self._open.fill()
+        header = self._open.header
+        self._last_start, self._is_last_complete = self._open.offset, True
+        self._open.stop_at(self._open.offset + (0 if header is None else header.event_size))
+
     def _limit_to_last(self) -> bool:
         """Read no further than the last transaction that is wanted; return whether there is more of it."""
         if self._last_start is None or self._is_last_complete:
@@ -240,6 +246,7 @@ class Dump:
     def _end_at_until(self) -> None:
         """Let a replica of MariaDB know that the position is reached at which it wants to stop."""
         assert self._until is not None
+        self._report_skipped()
         flags = GtidListFlag.UNTIL_REACHED
         self._send_event(self._artificial.gtid_list(self._until.state, self._open.offset, flags))
         self._channel.send(encode_eof())
