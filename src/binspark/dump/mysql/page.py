@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from binspark.dump.clock import Clock
 from binspark.dump.dumper import Warn
 from binspark.dump.mysql.session import Session
-from binspark.dump.output import Output
+from binspark.dump.output import BufferedOutput
 from binspark.dump.settings import Base64Output, DumpSettings
 from binspark.dump.text_buffer import TextBuffer
 from binspark.event import Event, TableMap
@@ -32,7 +32,7 @@ class Page:
     """
 
     settings: DumpSettings
-    output: Output
+    output: BufferedOutput
     warn: Warn
     clock: Clock
     session: Session = field(default_factory=Session)
