@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from binspark.dump.mysql.buffers import Buffer, address_of, numbers, text_bytes
-from binspark.dump.mysql.fast_payloads import InnerEvents, without_checksum
 from binspark.dump.mysql.fast_tables import KnownTables
 from binspark.dump.mysql.frames import as_outside, inner_frames
 from binspark.dump.mysql.page import Page
@@ -31,6 +31,9 @@ from binspark.kernels.mysqlbinlog.layout import (
     Status,
 )
 from binspark.kernels.mysqlbinlog.texts import TEXTS, Text
+
+if TYPE_CHECKING:
+    from binspark.dump.mysql.fast_payloads import InnerEvents
 
 _INPUT_BYTES = 1 << 22
 _OUTPUT_BYTES = 1 << 22
@@ -69,7 +72,7 @@ class FastPrinter:
         self._output = Buffer(_OUTPUT_BYTES)
         self._body = Buffer(_BODY_BYTES)
         self._footer = Buffer(_FOOTER_BYTES)
-        self._inner = InnerEvents()
+        self._inner: InnerEvents | None = None
         self._tables = KnownTables(with_types=page.settings.verbose > 1)
         self._mapped = numbers([0] * 2 * MAPPED_TABLES)
         self._keys = numbers([0] * KEY_FIELDS * _MAX_KEYS)
@@ -121,20 +124,23 @@ class FastPrinter:
         if state[State.OUTER_END] >= 0:  # a payload in a payload, which no server writes
             yield from inner_frames(event)
             return
+        from binspark.dump.mysql.fast_payloads import InnerEvents, without_checksum  # few logs are compressed
+
+        inner = self._inner = self._inner or InnerEvents()
         saved = [state[field] for field in _OF_INPUT]
         self._set_input((0, 0, 0, _NEVER, outer.header.next_position))
         self._attempts = (-1, 0)
         self._take_from_page()
         framer = Framer(format_without_checksum(outer.format))
         try:
-            for buffer, length in self._inner.chunks(event):
+            for buffer, length in inner.chunks(event):
                 state[State.CONSUMED] = 0
                 for data in self._print(buffer, length):
                     plain = without_checksum(data) if outer.format.checksum_length else data
                     for frame in framer.feed(plain):
                         yield as_outside(frame._replace(inner=state[State.EVENTS]), outer)
                 state[State.POSITION] += length
-            for frame in framer.feed(self._inner.rest):
+            for frame in framer.feed(inner.rest):
                 yield as_outside(frame, outer)
             framer.finish()
             self._move_to_page()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from binspark.dump.mysql.buffers import Buffer, address_of, numbers
 from binspark.errors import Unsupported
-from binspark.event import Event, TransactionPayload
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.payload import CHUNK_BYTES, DEFAULT_LIMITS, PayloadReader
 from binspark.kernels.crc32 import crc32_address
 from binspark.kernels.mysqlbinlog.inner import add_checksums
+
+if TYPE_CHECKING:
+    from binspark.event import Event, TransactionPayload
 
 _SIZE = slice(9, 13)
 

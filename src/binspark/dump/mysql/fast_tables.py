@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from array import array
+from typing import TYPE_CHECKING
 
 from binspark.dump.mysql.buffers import address_of, numbers, text_bytes
 from binspark.dump.mysql.row_comments import row_headings, table_printers
 from binspark.dump.mysql.row_values import ColumnPrinter
-from binspark.event import Event, TableMap
 from binspark.event.column_types import ColumnType as T
 from binspark.kernels.mysqlbinlog.layout import COLUMN_FIELDS, TABLE_FIELDS, ColumnField, Op, TableField
+
+if TYPE_CHECKING:
+    from binspark.event import Event, TableMap
 
 _MAX_TABLES = 4096
 _FIRST_ROOM = 16
