@@ -30,6 +30,8 @@ def main() -> None:
         "tables": ("--tables", "bench.account"),
         "other tables": ("--exclude-tables", "bench.account"),
         "operations": ("--operations", "update"),
+        "two rows": ("--where", "`@1` = 5"),
+        "all rows": ("--where", "`@1` > 0"),
     }
     size = log.size / 1e6
     for name, options in selections.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from ctypes import addressof, c_int64
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -23,7 +24,18 @@ from binspark.files.positions import part_between
 from binspark.kernels import cache
 from binspark.kernels.cut_gtids import advance_clock
 from binspark.kernels.cut_layout import KEPT_NUMBERS
-from binspark.testing.builder import MARIADB_10_11, MYSQL_9_7, BinlogBuilder, insert, integer, table
+from binspark.testing.builder import (
+    MARIADB_10_11,
+    MYSQL_5_5,
+    MYSQL_9_7,
+    BinlogBuilder,
+    delete,
+    insert,
+    integer,
+    table,
+    update,
+    varchar,
+)
 from tests.corpus.cases import case_of, corpus_logs
 
 UUID = "b8ae2fd2-3005-11f0-8be8-0242ac150002"
@@ -36,6 +48,8 @@ CUTS: dict[str, dict[str, Any]] = {
     "everything": {},
     "tables": {"tables": "shop.*", "exclude_tables": "shop.orders"},
     "rows": {"where": "id > 1"},
+    "almost all rows": {"where": "id <> 2"},
+    "a thread": {"thread_id": 8},
     "inserts, nothing empty": {"operations": "insert", "drop_empty": True},
 }
 
@@ -111,7 +125,10 @@ def mixed_log(server: Any) -> BinlogBuilder:
         {"committed_from": "2035-01-01"},
         {"start_datetime": "1971-01-01", "stop_datetime": "2040-01-01"},
         {"thread_id": 7},
+        {"thread_id": 8, "tables": "shop.orders"},
         {"where": "id = 7"},
+        {"where": "id < 560"},
+        {"where": "id <> 3", "operations": "insert", "exclude_tables": "shop.orders"},
         {"where": "id = 3", "tables": "shop.visits", "drop_empty": True},
         {"where": "id > 600", "start_position": "1200"},
     ],
@@ -156,7 +173,7 @@ def test_the_kernel_cuts_complete_transactions(monkeypatch: pytest.MonkeyPatch, 
 
     monkeypatch.setattr(cut_run, "pays_in_bulk", lambda _size: True)
     monkeypatch.setattr(BulkCutter, "cut", counted)
-    for options in ({}, {"tables": "shop.visits"}):
+    for options in ({}, {"tables": "shop.visits"}, {"where": "id > 0"}, {"thread_id": 8}):
         counts.clear()
         _cut(log, tmp_path / "new", CutOptions(make_selection(dict(options))))
         assert sum(counts) == 50
@@ -172,6 +189,7 @@ def test_damage_is_the_same_error(cut: Cutter, tmp_path: Path) -> None:
         logs[0].write_bytes(damaged)
         cut(logs[0])
         cut(logs[0], tables="shop.orders")
+        cut(logs[0], where="id > 2")
         logs[0].write_bytes(content[:at])
         cut(logs[0])
 
@@ -185,6 +203,44 @@ def test_transactions_that_are_larger_than_a_window_are_cut(cut: Cutter, tmp_pat
     assert logs[0].stat().st_size > 1 << 20
     cut(logs)
     cut(logs, exclude_tables="shop.visits")
+    cut(logs, where="id > 200000")
+
+
+PEOPLE = table("shop.people", integer("id"), varchar("name", 60), varchar("note", 300), key=("id",))
+IDS, TEXTS = st.integers(0, 9), st.none() | st.text("ab", max_size=70)
+PERSON = st.tuples(IDS, TEXTS, TEXTS)
+CHANGES = st.one_of(
+    st.lists(PERSON, min_size=1, max_size=9).map(lambda rows: insert(PEOPLE, *rows)),
+    st.lists(PERSON, min_size=1, max_size=9).map(lambda rows: delete(PEOPLE, *rows)),
+    st.lists(st.tuples(PERSON, PERSON), min_size=1, max_size=9).map(lambda rows: update(PEOPLE, *rows)),
+    st.lists(st.tuples(IDS), min_size=1, max_size=9).map(lambda rows: insert(ORDERS, *rows)),
+)
+
+
+@given(
+    st.sampled_from([MYSQL_9_7, MYSQL_5_5, MARIADB_10_11]),
+    st.lists(st.lists(CHANGES, min_size=1, max_size=4), min_size=1, max_size=6),
+    st.sampled_from(["id > 4", "id <> 4", "id = 4", "name IS NULL", "note < 'b' OR id = 1", "id >= 0"]),
+    st.booleans(),
+)
+@settings(max_examples=40, deadline=None)
+def test_exactly_the_rows_that_a_condition_selects_are_left(
+    server: Any, transactions: list[list[Any]], where: str, drop_empty: bool
+) -> None:
+    builder = BinlogBuilder(server)
+    for changes in transactions:
+        builder.transaction(*changes)
+    builder.stop()
+    results = []
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        logs, new = builder.save(Path(folder)), Path(folder) / "new"
+        for in_bulk in (True, False):
+            patch.setattr(cut_run, "pays_in_bulk", lambda _size, in_bulk=in_bulk: in_bulk)
+            results.append(_cut(logs, new, CutOptions(make_selection({"where": where}), drop_empty)))
+        selected = [(row.op, row.table, row.before_image, row.after_image) for row in binspark.rows(logs, where=where)]
+        left = [(row.op, row.table, row.before_image, row.after_image) for row in binspark.rows(new)]
+    assert results[0] == results[1]
+    assert left == selected
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 4)), max_size=60), st.integers(0, 3))

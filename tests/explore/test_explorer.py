@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from binspark.cli.demo import SHOP
 from binspark.errors import OptionError
-from binspark.explore.explorer import ExploredLog, Explorer
 from binspark.explore.jump import jump
 from binspark.explore.log_index import LogIndex
-from binspark.explore.units import Unit, UnitKind
-from binspark.files.sources import find_logs
-from binspark.testing.builder import BinlogBuilder, insert, integer, table
+from binspark.explore.units import UnitKind
+from binspark.testing.builder import insert
 from tests.corpus.cases import corpus_logs, log_id
-
-SOURCE = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
-ORDERS = table("shop.orders", integer("id"))
-
-
-def explored(path: Path, make_index: Callable[[], LogIndex] = LogIndex) -> Explorer:
-    explorer = Explorer(lambda: find_logs(path))
-    for each in explorer.logs:
-        each.index = make_index()
-    explorer.read_all()
-    return explorer
-
-
-def units_of(explorer: Explorer, log: ExploredLog, page: int = 100) -> list[Unit]:
-    return [unit for first in range(0, log.index.units, page) for unit in explorer.log_units(log, first, page)]
-
-
-def many_transactions(count: int, start: int = 1) -> BinlogBuilder:
-    log = BinlogBuilder()
-    for number in range(start, start + count):
-        log.timestamp += 1
-        log.transaction(insert(ORDERS, (number,)), gtid=f"{SOURCE}:{number}")
-    return log
+from tests.support.explore.logs import ORDERS, SOURCE, explored, many_transactions, units_of
 
 
 @pytest.mark.parametrize("path", corpus_logs(truncated=True), ids=log_id)
@@ -110,18 +85,6 @@ def test_a_log_that_grows_has_the_units_of_the_complete_log(tmp_path: Path) -> N
     assert explorer.timeline_record() == fresh.timeline_record()
 
 
-def test_damage_is_a_unit_with_its_reason(tmp_path: Path) -> None:
-    (path,) = many_transactions(20).save(tmp_path)
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 0xFF
-    path.write_bytes(data)
-    explorer = explored(tmp_path)
-    units = units_of(explorer, explorer.logs[0])
-    assert units[-1].kind is UnitKind.DAMAGED
-    assert "checksum mismatch" in units[-1].about["text"]
-    assert (units[0].start, units[-1].end) == (0, len(data))
-
-
 def test_a_compressed_log_has_the_same_units(tmp_path: Path) -> None:
     for name in ("plain", "packed"):
         (tmp_path / name).mkdir()
@@ -129,6 +92,7 @@ def test_a_compressed_log_has_the_same_units(tmp_path: Path) -> None:
     (tmp_path / "packed" / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
     plain, packed = explored(tmp_path / "plain"), explored(tmp_path / "packed")
     assert units_of(packed, packed.logs[0]) == units_of(plain, plain.logs[0])
+    packed.stop()
 
 
 def test_a_log_that_appears_later_is_read_too(tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from struct import Struct
 from uuid import UUID
 
+from binspark.columns.row_counts import row_sizes
 from binspark.columns.selection import Operations, SelectedGtids, Selection
 from binspark.cut.clock import LogicalClock
 from binspark.cut.earlier import EarlierGtids
 from binspark.cut.output import OutputLog
-from binspark.cut.picked import NO_OFFSET
+from binspark.cut.picked import KnownRows, PickedRows
 from binspark.cut.reader import LogReader
 from binspark.event import EventDecoder
 from binspark.files.known_maps import KnownMaps, address_of, has_usual_layout
@@ -35,6 +36,7 @@ _BULK_BYTES = 1 << 20
 _COMPILING_BYTES = 1 << 25
 _UUID_WORDS = Struct("<qq")
 _SIZE_AT, _SIZE_END = 9, 13
+_NO_OFFSET = (1 << 63) - 1
 
 
 def pays_in_bulk(size: int | None) -> bool:
@@ -43,11 +45,6 @@ def pays_in_bulk(size: int | None) -> bool:
         return False
     cache.enable()
     return size is None or size >= _COMPILING_BYTES or is_kept(cut_transactions)
-
-
-def is_for_bulk(selection: Selection) -> bool:
-    """Return whether the kernel can select what is selected."""
-    return selection.thread_id is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +71,7 @@ class BulkCutter:
         log_format: LogFormat,
         selection: Selection,
         clock: LogicalClock,
+        picked: PickedRows | None,
         *,
         by_table: bool,
         drop_empty: bool,
@@ -82,14 +80,16 @@ class BulkCutter:
         self.format = log_format
         self._selection = selection
         self._usual = has_usual_layout(log_format)
-        self._maps = KnownMaps(log_format, selection.wants)
+        self._maps = KnownMaps(log_format, selection.wants, row_sizes)
+        self._picked = picked
+        self._rows: KnownRows | None = None
         self._intervals = (c_int64 * (Interval.COUNT * _MAX_INTERVALS))()
         self._out = (c_char * 0)()
         self._decoder = EventDecoder(log.name)
         included, excluded = _listed(selection.include_gtids), _listed(selection.exclude_gtids)
         self._lists = included, excluded
         state = self._state = (c_int64 * Cut.COUNT)()
-        state[Cut.STOP] = NO_OFFSET if log.stop is None else log.stop
+        state[Cut.STOP] = _NO_OFFSET if log.stop is None else log.stop
         state[Cut.CHECKSUM] = log_format.checksum_length > 0
         state[Cut.CRC_FUNCTION] = crc32_address()
         state[Cut.BY_TABLE], state[Cut.DROP_EMPTY] = by_table, drop_empty
@@ -97,6 +97,7 @@ class BulkCutter:
         state[Cut.START] = log.start
         state[Cut.START_TIME], state[Cut.STOP_TIME] = selection.start_time, selection.stop_time or 0
         state[Cut.SERVER] = -1 if selection.server_id is None else selection.server_id
+        state[Cut.THREAD] = -1 if selection.thread_id is None else selection.thread_id
         state[Cut.COMMITTED_FROM] = selection.committed_from
         state[Cut.COMMITTED_BEFORE] = selection.committed_before or 0
         state[Cut.ASKS] = included is None or excluded is None
@@ -108,15 +109,11 @@ class BulkCutter:
         state[Cut.CLOCK], state[Cut.MAPS] = clock.address, self._maps.address
         state[Cut.INTERVALS], state[Cut.INTERVAL_CAPACITY] = addressof(self._intervals), _MAX_INTERVALS
 
-    def cut(
-        self, reader: LogReader, output: OutputLog | None, earlier: EarlierGtids, picked: int = NO_OFFSET
-    ) -> BulkCut | None:
+    def cut(self, reader: LogReader, output: OutputLog | None, earlier: EarlierGtids) -> BulkCut | None:
         """Cut what comes next in a log, at which no transaction is in progress; None if that is for Python.
 
-        While there is no output yet, transactions are only removed, and their GTIDs noted. `picked` is the offset from
-        which on a condition selects rows.
+        While there is no output yet, transactions are only removed, and their GTIDs noted.
         """
-        self._state[Cut.PICKED] = picked
         if not self._usual or (output is not None and output.checksum_length != self.format.checksum_length):
             return None
         if not reader.fill(HEADER_LENGTH):
@@ -145,6 +142,17 @@ class BulkCutter:
         state[Cut.DECISION] = Decision.NONE
         for number in (Cut.INTERVAL_COUNT, Cut.TRANSACTIONS, Cut.EMPTIED, Cut.REMOVED, Cut.LAST):
             state[number] = 0
+        if self._picked is not None:
+            self._pick(self._picked, reader)
+
+    def _pick(self, picked: PickedRows, reader: LogReader) -> None:
+        """Tell the kernel which rows of what is in memory are selected."""
+        state = self._state
+        rows = self._rows = picked.known(reader.offset, reader.offset + reader.available)
+        state[Cut.BY_ROW] = 1
+        state[Cut.PICKED], state[Cut.PICKED_ROWS] = rows.positions.ctypes.data, rows.rows.ctypes.data
+        state[Cut.PICKED_COUNT], state[Cut.PICKED_LIMIT] = len(rows.positions), rows.limit
+        state[Cut.PICKED_AT] = 0
 
     def _run(self, reader: LogReader) -> int:
         """Run the kernel until it needs more than what is known of tables and GTIDs."""
@@ -222,6 +230,4 @@ def _listed(gtids: SelectedGtids | None) -> bytes | None:
 def _operation_bits(selection: Selection) -> int:
     """Return a bit for each operation of rows events that is selected, in the order of their type codes."""
     kinds = (Operations.INSERT, Operations.UPDATE, Operations.DELETE)
-    if selection.where is not None:
-        return 0
     return sum(1 << number for number, kind in enumerate(kinds) if selection.operations & kind)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from binspark.columns.selection import Operations, Selection
-from binspark.cut.bulk import BulkCutter, is_for_bulk, pays_in_bulk
+from binspark.cut.bulk import BulkCutter, pays_in_bulk
 from binspark.cut.clock import LogicalClock
 from binspark.cut.contents import Contents
 from binspark.cut.earlier import EarlierGtids
 from binspark.cut.output import OutputLog
-from binspark.cut.picked import NO_OFFSET, PickedRows
+from binspark.cut.picked import PickedRows
 from binspark.cut.reader import LogReader
 from binspark.cut.transaction import Draft
 from binspark.errors import DecodeError, OptionError, SourceError, Unsupported
 from binspark.event import Event, FormatDescription, GtidList, PreviousGtids
-from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.files.sources import LogSource
 from binspark.frames import LogFormat
 from binspark.frames.header import HEADER_LENGTH
 from binspark.os_errors import source_errors
@@ -104,8 +104,9 @@ class _Cutter:
     def __init__(self, file: Any, options: CutOptions) -> None:
         self._file = file
         self._options = options
-        self._picked = PickedRows(options.history) if options.selection.where is not None else None
-        self._contents = Contents(options.selection, self._picked) if options.removes_events else None
+        chosen = options.selection
+        self._picked = PickedRows(chosen, options.history) if chosen.where is not None else None
+        self._contents = Contents(chosen, self._picked) if options.removes_events else None
         self._clock = LogicalClock()
         self._summary = CutSummary()
         self._earlier = EarlierGtids()
@@ -119,7 +120,7 @@ class _Cutter:
 
     def run(self, logs: list[LogSource]) -> CutSummary:
         """Cut all logs, and end the new one."""
-        self._in_bulk = is_for_bulk(self._options.selection) and pays_in_bulk(_size_of(logs))
+        self._in_bulk = pays_in_bulk(_size_of(logs))
         try:
             for log in logs:
                 self._cut_log(log)
@@ -138,15 +139,11 @@ class _Cutter:
     def _cut_log(self, log: LogSource) -> None:
         self._clock.begin_file()
         if self._picked is not None:
-            if log.name == STANDARD_INPUT:
-                raise OptionError("needs logs that can be read twice, which standard input cannot", option="where")
-            self._picked.begin_file(_selected(log, self._options))
+            self._picked.begin_file(log)
         with ExitStack() as opened:
             with source_errors(log.name):
                 file = opened.enter_context(log.open())
             self._cut(log, LogReader(log, file))
-        if self._picked is not None:
-            self._picked.end_file()
 
     def close(self) -> None:
         """Forget the transaction in progress, if an error has interrupted it."""
@@ -168,13 +165,14 @@ class _Cutter:
     def _bulk_of(self, log: LogSource, log_format: LogFormat) -> BulkCutter:
         options = self._options
         by_table, drop_empty = options.removes_events, options.drop_empty
-        return BulkCutter(log, log_format, options.selection, self._clock, by_table=by_table, drop_empty=drop_empty)
+        return BulkCutter(
+            log, log_format, options.selection, self._clock, self._picked, by_table=by_table, drop_empty=drop_empty
+        )
 
     def _cut_in_bulk(self, reader: LogReader, bulk: BulkCutter) -> None:
         """Cut complete transactions, up to what is cut event by event."""
         summary = self._summary
-        picked = NO_OFFSET if self._picked is None else self._picked.next_offset
-        while (part := bulk.cut(reader, self._output, self._earlier, picked)) is not None:
+        while (part := bulk.cut(reader, self._output, self._earlier)) is not None:
             summary.transactions += part.transactions
             summary.emptied += part.emptied
             summary.removed += part.removed
@@ -262,11 +260,3 @@ def _size_of(logs: list[LogSource]) -> int | None:
         return sum(log.size() for log in logs)
     except (SourceError, DecodeError):
         return None  # standard input, or what is reported when it is opened
-
-
-def _selected(log: LogSource, options: CutOptions) -> Iterator[Any]:
-    """Yield the changes that are selected in a log, as `rows` does."""
-    from binspark.files.changes import changes_in_bulk
-
-    everything = replace(options.selection, start_position=None, stop_position=None)
-    return changes_in_bulk([replace(log, stop=None)], everything, None, None)

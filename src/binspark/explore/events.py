@@ -8,14 +8,14 @@ from itertools import islice
 from typing import Any
 
 from binspark.errors import DecodeError, OptionError
-from binspark.event import Event, EventDecoder, Rows, TableMap, TransactionPayload
-from binspark.explore.explorer import ExploredLog, Explorer
-from binspark.explore.scan import opened
+from binspark.event import Event, EventDecoder, Rows, TableMap
+from binspark.explore.explored_log import ExploredLog
+from binspark.explore.explorer import Explorer
+from binspark.explore.unit_frames import UnitFrames
 from binspark.explore.units import Unit, UnitKind
 from binspark.files.storage.store import LogFile
-from binspark.frames import EventCode, Frame, Framer, type_name
+from binspark.frames import EventCode, Frame, type_name
 from binspark.frames.magic import FIRST_EVENT_OFFSET
-from binspark.frames.payload import DEFAULT_LIMITS, payload_frames
 from binspark.position import Position
 from binspark.render.explain.explanation import Explanation, explain_damage, explain_frame, explain_magic
 from binspark.render.explain.json import explanation_record
@@ -28,7 +28,7 @@ DEFAULT_BYTES = 8 << 10
 _MAX_ROW_FIELDS = 20_000
 _MAX_FIELD_BYTES = 512
 _MAX_DAMAGE = 4096
-_CHUNK = 1 << 18
+_UNREADABLE = (UnitKind.DAMAGED, UnitKind.INCOMPLETE)
 _MAX_EXACT = 1 << 53
 """Numbers in a browser are exact up to here; larger ones are sent as text."""
 
@@ -48,11 +48,13 @@ class EventPage:
 def unit_events(explorer: Explorer, number: int, unit: Unit, first: int = 0, inner: int | None = None) -> EventPage:
     """Return the events of a unit from an event on; `inner` is the number of one inside the payload at `first`."""
     explored = explorer.log(number)
-    if unit.kind is UnitKind.DAMAGED:
-        record = {"pos": unit.start, "end": unit.end, "inner": None, "type": "DAMAGED", "summary": unit.about["text"]}
-        return EventPage([{**record, "size": unit.end - unit.start, "time": None, "damaged": True}], None)
-    with opened(explored.source) as file:
-        rows = _records(_Frames(explored, file, unit))
+    if unit.kind in _UNREADABLE:
+        kind = unit.kind.name
+        record = {"pos": unit.start, "end": unit.end, "inner": None, "type": kind, "summary": unit.about["text"]}
+        is_damaged = unit.kind is UnitKind.DAMAGED
+        return EventPage([{**record, "size": unit.end - unit.start, "time": None, "damaged": is_damaged}], None)
+    with explored.opened() as file:
+        rows = _records(_frames(explored, file, unit), unit)
         wanted = (row for row in rows if _order(row) >= (first, -1 if inner is None else inner))
         found = list(islice(wanted, MAX_EVENTS + 1))
     if len(found) <= MAX_EVENTS:
@@ -67,8 +69,9 @@ def event_detail(
     """Return the event that an offset is in, with its bytes and fields; `inner` is one inside a payload."""
     explored = explorer.log(number)
     unit = explorer.unit_at(number, offset)
-    with opened(explored.source) as file:
-        found = _explain(explored, file, unit, offset, inner)
+    with explored.opened() as file:
+        tables = KnownTables(explored.source.name, explorer.definitions.at(explored, unit.start))
+        found = _explain(explored, file, unit, offset, inner, tables)
     return _detail(found, min(max_bytes, MAX_BYTES))
 
 
@@ -76,56 +79,24 @@ def _order(record: dict[str, Any]) -> tuple[int, int]:
     return record["pos"], -1 if record["inner"] is None else record["inner"]
 
 
-class _Frames:
-    """The frames of a unit, and those inside its payloads."""
-
-    def __init__(self, explored: ExploredLog, file: LogFile, unit: Unit) -> None:
-        self.name = explored.source.name
-        self._index = explored.index
-        self._file = file
-        self.unit = unit
-
-    def __iter__(self) -> Iterator[Frame]:
-        start = self.unit.start if self._index.can_split else 0
-        framer = Framer(report_checksums=True)
-        if start >= FIRST_EVENT_OFFSET:
-            framer = Framer(self._index.format, start, report_checksums=True)
-        while start < self.unit.end:
-            chunk = self._file.read_at(start, min(_CHUNK, self.unit.end - start))
-            if not chunk:
-                return
-            start += len(chunk)
-            yield from (frame for frame in framer.feed(chunk) if frame.end_offset > self.unit.start)
-
-    def expanded(self) -> Iterator[Frame]:
-        """Yield each frame, and those inside it."""
-        for frame in self:
-            yield frame
-            if frame.type_code == EventCode.TRANSACTION_PAYLOAD:
-                yield from self.inside(frame)
-
-    def inside(self, frame: Frame) -> Iterator[Frame]:
-        """Yield the frames inside a payload."""
-        payload: TransactionPayload = EventDecoder(self.name).decode(frame).body
-        yield from payload_frames(
-            frame, payload.payload, payload.compression_type, payload.uncompressed_size, DEFAULT_LIMITS
-        )
+def _frames(explored: ExploredLog, file: LogFile, unit: Unit) -> UnitFrames:
+    return UnitFrames(file, explored.source.name, explored.index, unit.start, unit.end)
 
 
-def _records(frames: _Frames) -> Iterator[dict[str, Any]]:
+def _records(frames: UnitFrames, unit: Unit) -> Iterator[dict[str, Any]]:
     """Yield a record for each event, up to damage, which is one, too."""
-    if frames.unit.start == 0:
+    if unit.start == 0:
         yield {"pos": 0, "end": 4, "inner": None, "type": "MAGIC", "size": 4, "time": None, "summary": "binary log"}
     decoder = EventDecoder(frames.name)
     tables: dict[int, str] = {}
-    end = frames.unit.start
+    end = unit.start
     try:
         for frame in frames.expanded():
             yield _record(frame, decoder, tables)
             end = frame.end_offset
     except DecodeError as error:
-        size = frames.unit.end - end
-        yield {"pos": end, "end": frames.unit.end, "inner": None, "type": "DAMAGED", "size": size, "time": None} | {
+        size = unit.end - end
+        yield {"pos": end, "end": unit.end, "inner": None, "type": "DAMAGED", "size": size, "time": None} | {
             "summary": error.message,
             "damaged": True,
         }
@@ -157,13 +128,14 @@ def _summary(event: Event, tables: dict[int, str]) -> str:
     return summarize(event)
 
 
-def _explain(explored: ExploredLog, file: LogFile, unit: Unit, offset: int, inner: int | None) -> Explanation:
-    frames = _Frames(explored, file, unit)
-    if offset < FIRST_EVENT_OFFSET:
+def _explain(
+    explored: ExploredLog, file: LogFile, unit: Unit, offset: int, inner: int | None, tables: KnownTables
+) -> Explanation:
+    frames = _frames(explored, file, unit)
+    if offset < FIRST_EVENT_OFFSET and unit.kind is UnitKind.BETWEEN:
         return explain_magic(explored.name)
-    if unit.kind is UnitKind.DAMAGED:
+    if unit.kind in _UNREADABLE:
         return _damaged(explored, file, unit.start, unit.end, str(unit.about["text"]))
-    tables = KnownTables(explored.source.name)
     end = unit.start
     try:
         for frame in frames:
@@ -180,7 +152,7 @@ def _explain(explored: ExploredLog, file: LogFile, unit: Unit, offset: int, inne
 
 
 def _explained(
-    explored: ExploredLog, frames: _Frames, frame: Frame, inner: int | None, tables: KnownTables
+    explored: ExploredLog, frames: UnitFrames, frame: Frame, inner: int | None, tables: KnownTables
 ) -> Explanation:
     if inner is None:
         return explain_frame(frame, explored.name, tables=tables, max_row_fields=_MAX_ROW_FIELDS)

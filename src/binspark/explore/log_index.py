@@ -12,42 +12,63 @@ from dataclasses import dataclass
 import numpy as np
 
 from binspark.columns.log_scan import Numbers
+from binspark.files.damage import Damage
 from binspark.frames import LogFormat
 
 UNITS_PER_CHECKPOINT = 128
 MAX_CHECKPOINTS = 1 << 14
+MAX_DAMAGES = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """Where a unit begins. Reading can begin there.
 
-    time   when its transaction was committed, in microseconds since 1970; 0 for the beginning of a log
+    time     when its transaction was committed, in microseconds since 1970; 0 for the beginning of a log
+    is_kept  whether it is never dropped: it is where reading continues after damage
     """
 
     unit: int
     offset: int
     time: int
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LogRange:
-    """A part of a log that is read as one: from a checkpoint to another, or to where the log ended.
+    """A part of a log that is read as one: from a checkpoint to another, to the end of damage, or to the end.
 
-    is_tail   whether a transaction in progress at its end is a unit
+    damage    what is at its end, if that cannot be read
+    is_last   whether the log ended there when it was read
     """
 
     start: Checkpoint
     end: int
-    is_tail: bool
+    damage: Damage | None
+    is_last: bool
+
+    @property
+    def sound_end(self) -> int:
+        """The offset up to which it can be read."""
+        return self.end if self.damage is None else self.damage.start
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The offsets between which it is read."""
+        return self.start.offset, self.sound_end
+
+    @property
+    def has_tail(self) -> bool:
+        """Whether a transaction in progress at its end is a unit."""
+        return self.is_last or self.damage is not None
 
 
 class LogIndex:
     """The units of one log, as far as it was read.
 
-    end      the offset after the last transaction that has ended
-    size     how much of the log was read, and is in units
-    damage   what is wrong with the log, where reading ended
+    end          the offset after the last transaction that has ended, or after damage
+    size         how much of the log was read, and is in units
+    tail_damage  what cannot be read at the end of the log; it may only be incomplete
     """
 
     def __init__(self, max_checkpoints: int = MAX_CHECKPOINTS) -> None:
@@ -55,18 +76,23 @@ class LogIndex:
         self.can_split = False
         self.end = 0
         self.size = 0
-        self.damage: str | None = None
-        self.damage_offset: int | None = None
+        self.tail_damage: Damage | None = None
         self._units = 0
         self._tail_units = 0
         self._step = UNITS_PER_CHECKPOINT
         self._max = max_checkpoints
         self._checkpoints = [Checkpoint(0, 0, 0)]
+        self._damages: list[Damage] = []
 
     @property
     def units(self) -> int:
         """How many units there are, the tail's included."""
         return self._units + self._tail_units
+
+    @property
+    def damages(self) -> list[Damage]:
+        """What cannot be read, in the order of the log."""
+        return [*self._damages, *([] if self.tail_damage is None else [self.tail_damage])]
 
     def add(self, starts: Numbers, ends: Numbers, times: Numbers) -> None:
         """Add transactions that have ended, in the order of the log."""
@@ -80,9 +106,25 @@ class LogIndex:
         self._units = int(numbers[-1]) + 1
         self.size = self.end = int(ends[-1])
 
-    def add_tail(self, count: int, size: int) -> None:
-        """Note how many units there are after the last transaction that has ended, up to a size of the log."""
-        self._tail_units, self.size = count, size
+    def add_tail(self, size: int, damage: Damage | None = None) -> LogRange:
+        """Note how much of the log there is, and what cannot be read at its end; return the range at its end.
+
+        The units in it must be counted (`count_tail`).
+        """
+        self._tail_units, self.size, self.tail_damage = 1, size, damage
+        return self.range_at(size)
+
+    def count_tail(self, part: LogRange, units: int) -> None:
+        """Note how many units there are in the range at the end."""
+        self._tail_units = part.start.unit + units - self._units
+
+    def continue_after_damage(self) -> None:
+        """Keep the tail, which ends with damage: reading continues after it."""
+        assert self.tail_damage is not None
+        self._damages.append(self.tail_damage)
+        self._units += self._tail_units
+        self._tail_units, self.end, self.tail_damage = 0, self.size, None
+        self._checkpoints.append(Checkpoint(self._units, self.end, self._checkpoints[-1].time, is_kept=True))
 
     def range_of(self, first: int, count: int) -> LogRange:
         """Return what must be read for some units."""
@@ -103,13 +145,19 @@ class LogIndex:
 
     def next_range(self, after: LogRange, min_bytes: int = 0) -> LogRange | None:
         """Return the range that follows another one."""
-        return None if after.is_tail else self.range_at(after.end, min_bytes)
+        return None if after.is_last else self.range_at(after.end, min_bytes)
 
     def _range(self, begin: int, after: int) -> LogRange:
         starts = self._checkpoints
+        start = starts[begin]
+        following = bisect_right(self._damages, start.offset, key=lambda each: each.end)
+        end = self.size if after >= len(starts) else starts[after].offset
+        if following < len(self._damages) and self._damages[following].end <= end:
+            damage = self._damages[following]
+            return LogRange(start, damage.end, damage, is_last=False)
         if after < len(starts):
-            return LogRange(starts[begin], starts[after].offset, is_tail=False)
-        return LogRange(starts[begin], self.size, is_tail=True)
+            return LogRange(start, end, None, is_last=False)
+        return LogRange(start, end, self.tail_damage, is_last=True)
 
     def _add_checkpoints(self, numbers: Numbers, starts: Numbers, times: Numbers) -> None:
         buckets = numbers // self._step
@@ -120,6 +168,8 @@ class LogIndex:
             time = max(last.time, int(times[row]))
             last = Checkpoint(int(numbers[row]), int(starts[row]), time)
             self._checkpoints.append(last)
-        while len(self._checkpoints) > self._max:
+        while len(self._checkpoints) > self._max + len(self._damages):
             self._step *= 2
-            self._checkpoints = self._checkpoints[:1] + self._checkpoints[2::2]
+            self._checkpoints = [
+                each for number, each in enumerate(self._checkpoints) if number % 2 == 0 or each.is_kept
+            ]

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pyarrow as pa
 
 from binspark.columns.arena import ReadInto
 from binspark.columns.event_list import BodyWriter, EventReader
-from binspark.columns.list_reader import ListReader
-from binspark.columns.log_scan import Span
+from binspark.columns.log_scan import Item, LogScan, Span
 from binspark.columns.transaction_list import Target, TransactionReader
 from binspark.explore.log_index import LogIndex
-from binspark.files.frame_scan import open_seekable
-from binspark.files.sources import LogSource
 from binspark.files.storage.store import LogFile
-from binspark.os_errors import source_errors
-
-
-@contextmanager
-def opened(source: LogSource) -> Iterator[LogFile]:
-    """Open a log that can be read from any offset; a compressed one is copied to a temporary file first."""
-    with source_errors(source.name), open_seekable(source) as file:
-        yield file
 
 
 def read_transactions(
@@ -34,7 +22,7 @@ def read_transactions(
     With a tail the transaction that is in progress at the end is one of them.
     """
     reader = TransactionReader(target)
-    yield from _read(reader, file, name, index, part)
+    yield from read_part(reader, file, name, index, part)
     if with_tail:
         yield from reader.finish()
 
@@ -44,12 +32,13 @@ def read_bodies(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the events in a part of a log, with what is made of their bytes."""
     reader = EventReader(names=("pos", "inner", "type", "timestamp", "size"), bodies=bodies)
-    yield from _read(reader, file, name, index, part)
+    yield from read_part(reader, file, name, index, part)
 
 
-def _read(
-    reader: ListReader, file: LogFile, name: str, index: LogIndex, part: tuple[int, int]
-) -> Iterator[pa.RecordBatch]:
+def read_part(
+    reader: LogScan[Item], file: LogFile, name: str, index: LogIndex, part: tuple[int, int]
+) -> Iterator[Item]:
+    """Yield what a reader makes of a part of a log, from one offset to another."""
     start, end = part
     span = None
     if start > 0:

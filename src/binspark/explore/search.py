@@ -22,9 +22,10 @@ from binspark.columns.selection import Selection
 from binspark.columns.transaction_batch import TransactionColumns
 from binspark.errors import DecodeError, OptionError
 from binspark.event import Event
-from binspark.explore.explorer import ExploredLog, Explorer
+from binspark.explore.explored_log import ExploredLog
+from binspark.explore.explorer import Explorer
 from binspark.explore.log_index import LogRange
-from binspark.explore.scan import opened, read_bodies, read_transactions
+from binspark.explore.scan import read_bodies, read_transactions
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, LogFormat
 
@@ -32,7 +33,7 @@ MAX_HITS = 100
 MAX_SECONDS = 1.0
 _MAX_EXCERPT = 60
 _MAX_CHANGES = 6
-_RANGE_BYTES = 16 << 20
+RANGE_BYTES = 16 << 20
 _ALL = Selection()
 
 
@@ -77,6 +78,9 @@ def search(explorer: Explorer, kind: str, text: str, cursor: Cursor, seconds: fl
     for number in range(cursor.log, len(explorer.logs)):
         explored = explorer.logs[number]
         start = cursor.offset if number == cursor.log else 0
+        if not explorer.ensure_read(number, max(0.0, deadline - time.monotonic())):
+            found.next = Cursor(number, start)
+            return found
         for hits, after in _in_log(explored, look, start):
             found.hits += ({"log": number, "name": explored.name, **hit} for hit in hits)
             if len(found.hits) >= MAX_HITS or time.monotonic() >= deadline:
@@ -96,18 +100,18 @@ def _in_log(explored: ExploredLog, look: Look, start: int) -> Iterator[tuple[lis
     index = explored.index
     if index.format is None or start >= index.size:
         return
-    part: LogRange | None = index.range_at(start, _RANGE_BYTES)
-    with opened(explored.source) as file:
-        while part is not None:
-            hits: list[Hit] = []
-            try:
+    part: LogRange | None = index.range_at(start, RANGE_BYTES)
+    while part is not None:
+        hits: list[Hit] = []
+        try:
+            with explored.opened() as file:
                 hits.extend(hit for hit in look(file, explored, part) if hit["pos"] >= start)
-            except DecodeError:
-                if index.damage is None:  # otherwise a unit says that the log is damaged
-                    raise
-            following = index.next_range(part, _RANGE_BYTES)
-            yield hits, None if following is None else following.start.offset
-            part = following
+        except DecodeError:
+            if part.damage is None:  # otherwise a unit reports that the log is damaged
+                raise
+        following = index.next_range(part, RANGE_BYTES)
+        yield hits, None if following is None else following.start.offset
+        part = following
 
 
 def _by_table(text: str) -> Look:
@@ -138,8 +142,8 @@ def _transactions(
     file: LogFile, explored: ExploredLog, part: LogRange, selection: Selection, gtid: str | None = None
 ) -> Iterator[dict[str, Any]]:
     columns = TransactionColumns(selection, ("pos", "gtid", "timestamp", "rows"))
-    bounds = (part.start.offset, part.end)
-    for batch in read_transactions(file, explored.source.name, explored.index, bounds, columns, with_tail=part.is_tail):
+    name, index = explored.source.name, explored.index
+    for batch in read_transactions(file, name, index, part.bounds, columns, with_tail=part.has_tail):
         yield from (batch if gtid is None else batch.filter(pc.equal(batch.column("gtid"), gtid))).to_pylist()
 
 
@@ -198,8 +202,7 @@ def _marked(excerpt: str | None) -> str:
 
 def _by_bytes(match: Match) -> Look:
     def look(file: LogFile, explored: ExploredLog, part: LogRange) -> Iterator[Hit]:
-        bounds = (part.start.offset, part.end)
-        for batch in read_bodies(file, explored.source.name, explored.index, bounds, _Matches(match)):
+        for batch in read_bodies(file, explored.source.name, explored.index, part.bounds, _Matches(match)):
             for event in batch.filter(pc.not_equal(batch.column("body"), "")).to_pylist():
                 hit = {name: event[name] for name in ("pos", "inner", "type")}
                 yield {**hit, "time": _seconds(event), "summary": event["body"][1:]}

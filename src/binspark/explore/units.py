@@ -33,6 +33,7 @@ class UnitKind(StrEnum):
     TRANSACTION = "transaction"
     BETWEEN = "between"
     DAMAGED = "damaged"
+    INCOMPLETE = "incomplete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,10 @@ class Unit:
         return {"unit": self.number, "kind": self.kind.value, "pos": self.start, "end": self.end, **self.about}
 
 
-def read_units(file: LogFile, name: str, index: LogIndex, part: LogRange) -> Iterator[Unit]:
-    """Yield the units of a part of a log."""
+def read_units(
+    file: LogFile, name: str, index: LogIndex, part: LogRange, *, is_incomplete: bool = False
+) -> Iterator[Unit]:
+    """Yield the units of a part of a log. What cannot be read at its end may be incomplete only."""
     number, offset = part.start.unit, part.start.offset
     for unit in _transactions(file, name, index, part):
         if unit.start > offset:
@@ -63,23 +66,23 @@ def read_units(file: LogFile, name: str, index: LogIndex, part: LogRange) -> Ite
             number += 1
         yield Unit(number, unit.kind, unit.start, unit.end, unit.about)
         number, offset = number + 1, unit.end
-    damage = index.damage_offset if part.is_tail else None
-    sound_end = part.end if damage is None else damage
-    if sound_end > offset:
-        yield _between(file, index, number, offset, sound_end)
-        number, offset = number + 1, sound_end
+    if part.sound_end > offset:
+        yield _between(file, index, number, offset, part.sound_end)
+        number, offset = number + 1, part.sound_end
     if part.end > offset:
-        yield Unit(number, UnitKind.DAMAGED, offset, part.end, {"text": index.damage})
+        kind = UnitKind.INCOMPLETE if is_incomplete else UnitKind.DAMAGED
+        yield Unit(number, kind, offset, part.end, {"text": None if part.damage is None else part.damage.error.message})
 
 
 def _transactions(file: LogFile, name: str, index: LogIndex, part: LogRange) -> Iterator[Unit]:
     columns = TransactionColumns(names=_NAMES)
-    bounds = (part.start.offset, part.end)
+    if part.sound_end <= FIRST_EVENT_OFFSET or index.format is None:
+        return
     try:
-        for batch in read_transactions(file, name, index, bounds, columns, with_tail=part.is_tail):
+        for batch in read_transactions(file, name, index, part.bounds, columns, with_tail=part.has_tail):
             yield from _units_of(batch)
     except DecodeError:
-        if index.damage is None:
+        if part.damage is None:
             raise
 
 
@@ -124,7 +127,7 @@ def _between(file: LogFile, index: LogIndex, number: int, start: int, end: int) 
     """Return the unit of the events between two transactions, with the types of the first ones."""
     data = file.read_at(start, min(end - start, _MAX_BETWEEN))
     framer = Framer(report_checksums=True) if start < FIRST_EVENT_OFFSET else Framer(index.format, start)
-    types: list[str] = []
+    types: list[str] = ["MAGIC"] if end <= FIRST_EVENT_OFFSET else []
     time = None
     try:
         for frame in framer.feed(data):

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from ctypes import addressof, c_char_p, c_int64, c_void_p, cast, memset, sizeof
+from typing import TYPE_CHECKING
 
 from binspark.errors import DecodeError
 from binspark.event import EventDecoder, TableMap
 from binspark.frames import ChecksumAlgorithm, Framer, LogFormat
 from binspark.frames.header import HEADER_LENGTH
 from binspark.kernels.sound_layout import KNOWN_MAPS, POST_HEADERS, KnownMap
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+RowSizes = Callable[[tuple[int, ...], tuple[int, ...]], "npt.NDArray[np.int64] | None"]
+"""Returns the sizes of the values of columns, by their types and type metadata: `columns.row_counts.row_sizes`."""
 
 _EMPTY = 0xFF  # all bytes of -1
 _MAX_KNOWN_MAPS = KNOWN_MAPS // 2
@@ -33,17 +41,24 @@ def has_usual_layout(log_format: LogFormat) -> bool:
 
 
 class KnownMaps:
-    """TABLE_MAPs that decode, by table id, and whether their tables are wanted.
+    """TABLE_MAPs that decode, by table id, whether their tables are wanted, and the sizes of their values.
 
     Memory is bounded: if there are too many, all are forgotten.
     """
 
-    def __init__(self, log_format: LogFormat, wants: Callable[[str], bool] | None = None) -> None:
+    def __init__(
+        self,
+        log_format: LogFormat,
+        wants: Callable[[str], bool] | None = None,
+        row_sizes: RowSizes | None = None,
+    ) -> None:
         self._format = log_format
         self._wants = wants
+        self._row_sizes = row_sizes
         self._decoder = EventDecoder()
         self._entries = (c_int64 * (KnownMap.COUNT * KNOWN_MAPS))()
         self._kept: dict[int, bytes] = {}
+        self._sizes: dict[int, npt.NDArray[np.int64]] = {}
         self._bytes = 0
         self._forget()
 
@@ -74,9 +89,20 @@ class KnownMaps:
         self._entries[index + KnownMap.ADDRESS] = address_of(body)
         self._entries[index + KnownMap.LENGTH] = len(body)
         self._entries[index + KnownMap.WANTED] = self._wants is None or self._wants(f"{table.schema}.{table.table}")
+        self._entries[index + KnownMap.COLUMNS] = table.column_count
+        self._entries[index + KnownMap.SIZES] = self._sizes_of(table)
         return True
+
+    def _sizes_of(self, table: TableMap) -> int:
+        """Return the address of the sizes of the values of a table, 0 if they are not known."""
+        sizes = self._row_sizes and self._row_sizes(table.column_types, table.column_metadata)
+        if sizes is None:
+            return 0
+        self._sizes[table.table_id] = sizes
+        return int(sizes.ctypes.data)
 
     def _forget(self) -> None:
         self._kept.clear()
+        self._sizes.clear()
         self._bytes = 0
         memset(self.address, _EMPTY, sizeof(self._entries))

@@ -12,6 +12,7 @@ from binspark.kernels.compiler import kernel
 from binspark.kernels.crc32 import crc32_of, has_valid_crc32
 from binspark.kernels.cut_gtids import is_selected, read_mariadb_gtid, read_mysql_gtid, write_gtid
 from binspark.kernels.cut_layout import Cut, CutStop, Decision
+from binspark.kernels.cut_rows import copy_rows
 from binspark.kernels.layout import CHECKSUM_LENGTH, Header
 from binspark.kernels.memory import byte_table, copy_bytes, get, load8, load32, put, store8, store32
 from binspark.kernels.roles import role_in_event
@@ -30,7 +31,12 @@ from binspark.transactions.grammar import ROWS_ENDS_STATEMENT, Progress, Role
 _role_of = byte_table(ROLES)
 _progress_after = byte_table(PROGRESS_AFTER)
 _GTID, _ANONYMOUS_GTID, _MARIADB_GTID = int(E.GTID), int(E.ANONYMOUS_GTID), int(E.MARIADB_GTID)
-_TABLE_MAP, _ROWS_QUERY, _ANNOTATE_ROWS = int(E.TABLE_MAP), int(E.ROWS_QUERY), int(E.ANNOTATE_ROWS)
+_QUERY, _TABLE_MAP, _ROWS_QUERY, _ANNOTATE_ROWS = (
+    int(E.QUERY),
+    int(E.TABLE_MAP),
+    int(E.ROWS_QUERY),
+    int(E.ANNOTATE_ROWS),
+)
 _ROWS_V1, _ROWS_V1_END = int(E.WRITE_ROWS_V1), int(E.DELETE_ROWS_V1)
 _ROWS_V2, _ROWS_V2_END = int(E.WRITE_ROWS), int(E.DELETE_ROWS)
 _FLAGS_AT = int(Header.LENGTH) + ROWS_FLAGS_AT
@@ -80,6 +86,7 @@ def cut_transaction(state: int) -> int:
                 first_size = size
         elif not continues(role, progress):
             return CutStop.REFUSED
+        is_kept = is_kept and is_of_thread(state, kind, at)
         progress = _progress_after(PROGRESS_COUNT * role + progress)
         if is_kept and at == start and first_size:
             content = out = out + size  # the GTID event is written when the length of the transaction is known
@@ -99,16 +106,21 @@ def cut_transaction(state: int) -> int:
             copy_bytes(out, at, size)
             out += size
         elif is_kept and is_rows(kind):
-            if at + get(state, Cut.ORIGIN) >= get(state, Cut.PICKED):
-                return CutStop.REFUSED
             entry = map_entry(get(state, Cut.MAPS), at + Header.LENGTH, end)
             if entry == 0 or get(entry, KnownMap.ID) == -1:
                 return CutStop.REFUSED
             if get(entry, KnownMap.WANTED) and is_wanted(state, kind, at, end):
-                copy_bytes(out, at, size)
-                last_rows = out
-                out += size
-                rows = 1
+                copied = size
+                if get(state, Cut.BY_ROW):
+                    copied = copy_rows(state, entry, kind, at, end, out)
+                    if copied < 0:
+                        return CutStop.REFUSED
+                else:
+                    copy_bytes(out, at, size)
+                if copied:
+                    last_rows = out
+                    out += copied
+                    rows = 1
             if role == Role.ROWS:
                 if last_rows:
                     store8(last_rows + _FLAGS_AT, load8(last_rows + _FLAGS_AT) | ROWS_ENDS_STATEMENT)
@@ -145,11 +157,12 @@ def cut_transaction(state: int) -> int:
             return CutStop.OPEN
         if first_size:
             out = write_gtid(state, start, first_size, out)
-        place(state, out)
+        set_positions(state, out)
         put(state, Cut.TRANSACTIONS, get(state, Cut.TRANSACTIONS) + 1)
         put(state, Cut.EMPTIED, get(state, Cut.EMPTIED) + (1 if is_empty else 0))
         put(state, Cut.LAST, last)
     put(state, Cut.DECISION, Decision.NONE)
+    put(state, Cut.PICKED_AT, get(state, Cut.PICKED_NEXT))
     put(state, Cut.AT, at)
     return 0
 
@@ -199,11 +212,25 @@ def begin(state: int, kind: int, role: int, at: int, end: int) -> int:
     put(state, Cut.HAS_CLOCK, 0)
     put(state, Cut.COMMIT_TIME, 0)
     put(state, Cut.LENGTH_AT, 0)
+    put(state, Cut.TX_THREAD, -1)
+    put(state, Cut.PICKED_NEXT, get(state, Cut.PICKED_AT))
     if kind == _MARIADB_GTID:
         return 0 if read_mariadb_gtid(state, at, end) else CutStop.REFUSED
     if kind in (_GTID, _ANONYMOUS_GTID):
         return 0 if read_mysql_gtid(state, kind, at, end) else CutStop.REFUSED
     return 0 if role == Role.BEGINS else CutStop.REFUSED
+
+
+@kernel
+def is_of_thread(state: int, kind: int, at: int) -> bool:
+    """Return whether a transaction may be of the connection that is selected: the first event but its GTID decides."""
+    thread = get(state, Cut.THREAD)
+    if thread < 0 or get(state, Cut.TX_THREAD) >= 0 or kind in (_GTID, _ANONYMOUS_GTID, _MARIADB_GTID):
+        return True
+    if kind != _QUERY:
+        return False
+    put(state, Cut.TX_THREAD, load32(at + Header.LENGTH))
+    return get(state, Cut.TX_THREAD) == thread
 
 
 @kernel
@@ -238,7 +265,7 @@ def note_removed(state: int) -> bool:
 
 
 @kernel
-def place(state: int, end: int) -> None:
+def set_positions(state: int, end: int) -> None:
     """Give the events from OUT_AT on their positions in the new log, and their checksums."""
     at, offset = get(state, Cut.OUT_AT), get(state, Cut.OUT_OFFSET)
     while at < end:

@@ -31,6 +31,7 @@ _HAS_ORIGINAL_TIME, _HAS_ORIGINAL_VERSION = 1 << 55, 1 << 31
 _MAX_NUMBER = (1 << 63) - 1
 _COMMIT_ID, _XA = 0x02, 0x40 | 0x80
 _MORE_ENGINES, _ALTERS, _THREAD = 0x01, 0x02 | 0x04 | 0x08, 0x10
+_THREAD_LENGTH = 4
 
 
 @kernel
@@ -105,7 +106,12 @@ def read_mariadb_gtid(state: int, at: int, end: int) -> bool:
         extra = load8(here)
         if extra & _ALTERS:
             return False
-        here += 1 + (1 if extra & _MORE_ENGINES else 0) + (4 if extra & _THREAD else 0)
+        here += 1 + (1 if extra & _MORE_ENGINES else 0)
+        if extra & _THREAD:
+            if here + _THREAD_LENGTH > end:
+                return False
+            put(state, Cut.TX_THREAD, load32(here))
+            here += _THREAD_LENGTH
     put(state, Cut.SOURCE, load32(body + 8))
     put(state, Cut.SOURCE_REST, load32(at + Header.SERVER_ID))
     put(state, Cut.NUMBER, load64(body))
@@ -121,6 +127,9 @@ def is_selected(state: int, at: int) -> bool:
     if time < get(state, Cut.START_TIME) or (get(state, Cut.STOP_TIME) and time >= get(state, Cut.STOP_TIME)):
         return False
     if get(state, Cut.SERVER) >= 0 and load32(at + Header.SERVER_ID) != get(state, Cut.SERVER):
+        return False
+    thread = get(state, Cut.TX_THREAD)
+    if thread >= 0 and get(state, Cut.THREAD) >= 0 and thread != get(state, Cut.THREAD):
         return False
     commit_time = get(state, Cut.COMMIT_TIME)
     if commit_time == 0:

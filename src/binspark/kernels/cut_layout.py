@@ -8,7 +8,7 @@ from enum import IntEnum
 class Cut(IntEnum):
     """Numbers that the kernel and its caller share.
 
-    Those up to PICKED are set by the caller, those after it are what the kernel has done since.
+    Those up to PICKED_AT are set by the caller, those after it are what the kernel has done since.
     """
 
     AT = 0  # address of the next transaction
@@ -21,7 +21,7 @@ class Cut(IntEnum):
     CHECKSUM = 7  # 1: events have a CRC32
     CRC_FUNCTION = 8
     BY_TABLE = 9  # 1: events of other tables or operations are removed
-    OPERATIONS = 10  # the operations that are selected, in a bit mask: none if rows are selected by a condition
+    OPERATIONS = 10  # the operations that are selected, in a bit mask
     DROP_EMPTY = 11  # 1: transactions of which nothing is left are removed
     START = 12  # transactions before this offset are removed
     START_TIME = 13
@@ -39,24 +39,32 @@ class Cut(IntEnum):
     MAPS = 25  # address of the table maps that are known, see `kernels.sound_layout.KnownMap`
     INTERVALS = 26  # address of room for the GTIDs that are removed before the new log begins
     INTERVAL_CAPACITY = 27
-    PICKED = 28  # Python cuts rows events from this offset on: a condition selects rows there
-    INTERVAL_COUNT = 29
-    TRANSACTIONS = 30
-    EMPTIED = 31
-    REMOVED = 32
-    LAST = 33  # address of the last event that is kept, 0 for none
-    NEEDED = 34  # how many bytes the next transaction takes at least, if it is not in memory
-    MAP_AT = 35  # address of a TABLE_MAP that is not known,
-    MAP_ENTRY = 36  # and of the entry where it belongs
+    THREAD = 28  # -1: any
+    BY_ROW = 29  # 1: rows are selected by a condition, those that are at the next addresses in the order of the log
+    PICKED = 30  # address of the positions of their events
+    PICKED_ROWS = 31  # address of their numbers in their events
+    PICKED_COUNT = 32
+    PICKED_LIMIT = 33  # Python cuts rows events from this offset on: it is not known which rows are selected
+    PICKED_AT = 34  # the number of the first of them in the next transaction, or later
+    INTERVAL_COUNT = 35
+    TRANSACTIONS = 36
+    EMPTIED = 37
+    REMOVED = 38
+    LAST = 39  # address of the last event that is kept, 0 for none
+    NEEDED = 40  # how many bytes the next transaction takes at least, if it is not in memory
+    MAP_AT = 41  # address of a TABLE_MAP that is not known,
+    MAP_ENTRY = 42  # and of the entry where it belongs
     # Of the transaction in progress:
-    KIND = 37  # type code of the first event
-    SOURCE = 38  # the first eight bytes of the UUID; MariaDB: the domain
-    SOURCE_REST = 39  # the last eight bytes; MariaDB: the server
-    NUMBER = 40
-    HAS_CLOCK = 41
-    COMMIT_TIME = 42  # in microseconds since 1970
-    LENGTH_AT = 43  # where its length is in the GTID event, 0 if it has none
-    COUNT = 44
+    KIND = 43  # type code of the first event
+    SOURCE = 44  # the first eight bytes of the UUID; MariaDB: the domain
+    SOURCE_REST = 45  # the last eight bytes; MariaDB: the server
+    NUMBER = 46
+    HAS_CLOCK = 47
+    COMMIT_TIME = 48  # in microseconds since 1970
+    LENGTH_AT = 49  # where its length is in the GTID event, 0 if it has none
+    TX_THREAD = 50  # its connection, -1 as long as that is not known
+    PICKED_NEXT = 51  # the number of the next row that is selected
+    COUNT = 52
 
 
 class Clock(IntEnum):

@@ -78,7 +78,9 @@ class KnownMap(IntEnum):
     ADDRESS = 1
     LENGTH = 2
     WANTED = 3  # 1: rows of its table are selected
-    COUNT = 4
+    COLUMNS = 4  # how many columns it has
+    SIZES = 5  # address of the sizes of their values, see `kernels.row_counts`; 0 if they are not known
+    COUNT = 6
 
 
 KNOWN_MAPS = 4096

@@ -31,11 +31,11 @@ _READ = frozenset({EventCode.FORMAT_DESCRIPTION, EventCode.QUERY, EventCode.QUER
 
 
 class KnownTables:
-    """The tables that the events so far have described."""
+    """The tables that the events so far have described. `history` is what is known before them."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, history: SchemaHistory | None = None) -> None:
         self._decoder = EventDecoder(file)
-        self._history = SchemaHistory()
+        self._history = history or SchemaHistory()
         self._maps: dict[int, tuple[TableMap, Event]] = {}
 
     def note(self, frame: Frame) -> None:
