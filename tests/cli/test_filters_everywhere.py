@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import pyarrow.parquet as pq
@@ -57,7 +57,7 @@ def test_every_command_has_all_filters_or_a_reason_to_have_none() -> None:
 @pytest.fixture(params=["plain", "compressed"])
 def log(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Four transactions; the second and the third have rows with id = 7. Column names are in a dump only."""
-    compress = True if request.param == "compressed" else None
+    compress: Literal[True] | None = True if request.param == "compressed" else None
     builder = BinlogBuilder()
     builder.full_metadata = False
     builder.transaction(insert(ORDERS, (1,), (2,)), insert(VISITS, (7,)), compress=compress)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from binspark.cli.command import Command, format_option
 from binspark.cli.inputs import Logs
 from binspark.cli.output import echo, json_line
 from binspark.cli.row_options import history_from, row_options, selection_from
 from binspark.errors import OptionError
+from binspark.files.watch import begin_job
 
 
 @click.command("report", cls=Command)
@@ -48,14 +48,12 @@ def report_command(
     if output_format == "html" and output is None:
         raise OptionError("is missing: where is the page to be written?", option="--output")
     selection = selection_from(options, timezone)
-    sources, history = Logs(files, None).sources(selection), history_from(schema_file)
-    console = Console(stderr=True)
-    with console.status("reading…") as status:
-        found = collect_report(sources, selection, history, lambda step: status.update(f"reading {step}…"))
-        text = json_line(found.to_json()) if output_format == "json" else found.to_html()
+    found = collect_report(Logs(files, None).sources(selection), selection, history_from(schema_file))
+    begin_job("drawing")
+    text = json_line(found.to_json()) if output_format == "json" else found.to_html()
     if output is None:
         echo(text)
     else:
         output.write_text(text, encoding="utf-8")
-        console.print(f"wrote {output} ({output.stat().st_size:,} bytes)", highlight=False, soft_wrap=True)
+        echo(f"wrote {output} ({output.stat().st_size:,} bytes)", err=True)
     return 0 if found.ok else 1

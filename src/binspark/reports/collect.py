@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -25,7 +25,7 @@ from binspark.files.contents import SelectedContents, can_count_in_bulk, count_c
 from binspark.files.positions import part_between
 from binspark.files.read import source_events
 from binspark.files.schema_file import Schema, history_of
-from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.files.sources import LogSource, Paths, expect_logs, find_logs
 from binspark.gtid import GtidSet
 from binspark.kernels import cache
 from binspark.reports.activity import Activity
@@ -46,7 +46,8 @@ _MAX_HOT_ROWS = 20
 _ALL_OTHERS = "all others"
 _ALL = Selection()
 _CHANGING = Operations.UPDATE | Operations.DELETE
-OnStep = Callable[[str], None]
+_PASSES = 4
+"""How often logs are read: for events, transactions, keys of rows, and to verify them."""
 
 
 def report(paths: Paths, *, schema_file: Schema = None, **options: Unpack[SelectionOptions]) -> Report:
@@ -63,29 +64,25 @@ def report(paths: Paths, *, schema_file: Schema = None, **options: Unpack[Select
 
 
 def collect_report(
-    sources: Sequence[LogSource],
-    selection: Selection = _ALL,
-    history: SchemaHistory | None = None,
-    on_step: OnStep = lambda _step: None,
+    sources: Sequence[LogSource], selection: Selection = _ALL, history: SchemaHistory | None = None
 ) -> Report:
-    """Return the report of logs; `on_step` is called with what is done next. Damage is a finding, not an error."""
+    """Return the report of logs. Damage is a finding, not an error."""
+    expect_logs(sources, _PASSES)
     known = history or SchemaHistory()
     if selection == _ALL:
-        contents, activity, durations = _count(sources, on_step)
+        contents, activity, durations = _count(sources)
     else:
-        contents, activity, durations = _count_selected(sources, selection, known, on_step)
+        contents, activity, durations = _count_selected(sources, selection, known)
     activity.finish()
     hot_rows, evidence = HotRows(), Evidence()
     reader = BatchReader(_keys(selection), known)
     for source in sources:
-        on_step(f"rows of {source.name}")
         try:
             for batch in source_batches(source, reader, on_damage=lambda _damage: None):
                 hot_rows.add(batch)
                 evidence.add(batch)
         except BinlogError:
             continue  # verify reports it
-    on_step("verifying")
     verification = verify_logs(sources)
     evidence.statements, evidence.anonymous = activity.statements, activity.anonymous
     evidence.is_mariadb = any("mariadb" in version.lower() for version in contents.servers)
@@ -135,13 +132,12 @@ class _ReportContents(BulkContents):
         return super().batches(closed)
 
 
-def _count(sources: Sequence[LogSource], on_step: OnStep) -> tuple[Contents, Activity, Durations]:
+def _count(sources: Sequence[LogSource]) -> tuple[Contents, Activity, Durations]:
     activity, durations = Activity(), Durations()
     if not all(map(can_count_in_bulk, sources)):
-        return _count_by_event(sources, activity, on_step), activity, durations
+        return _count_by_event(sources, activity), activity, durations
     counter = _ReportContents(activity, durations)
     for source in sources:
-        on_step(f"transactions of {source.name}")
         try:
             count_contents(source, counter)
         except BinlogError:
@@ -149,7 +145,7 @@ def _count(sources: Sequence[LogSource], on_step: OnStep) -> tuple[Contents, Act
     return counter.finish(), activity, durations
 
 
-def _count_by_event(sources: Sequence[LogSource], activity: Activity, on_step: OnStep) -> Contents:
+def _count_by_event(sources: Sequence[LogSource], activity: Activity) -> Contents:
     """Count logs that kernels do not read twice: of old versions, or from a pipe. They have no durations."""
 
     def wants(transaction: Transaction) -> bool:
@@ -158,7 +154,6 @@ def _count_by_event(sources: Sequence[LogSource], activity: Activity, on_step: O
 
     counter = ContentsReader(wants, count_rows=count_rows)
     for source in sources:
-        on_step(f"events of {source.name}")
         try:
             for event in source_events(source):
                 counter.feed(event)
@@ -169,7 +164,7 @@ def _count_by_event(sources: Sequence[LogSource], activity: Activity, on_step: O
 
 
 def _count_selected(
-    sources: Sequence[LogSource], selection: Selection, history: SchemaHistory, on_step: OnStep
+    sources: Sequence[LogSource], selection: Selection, history: SchemaHistory
 ) -> tuple[Contents, Activity, Durations]:
     """Count what is selected of logs, event by event. Durations are not measured."""
     activity, counts = Activity(), None
@@ -177,7 +172,6 @@ def _count_selected(
         counts = ConditionCounts(selection, history)
     counter = SelectedContents(selection, counts, activity.add_transaction)
     for source in sources:
-        on_step(f"events of {source.name}")
         try:
             if counts is None:
                 counter.read(source_events(source), source.start)
