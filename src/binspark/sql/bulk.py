@@ -24,7 +24,8 @@ from binspark.transactions.transaction import commit_of
 
 _GTIDS = frozenset({E.GTID, E.ANONYMOUS_GTID, E.GTID_TAGGED})
 _STATEMENTS = frozenset({E.ROWS_QUERY, E.ANNOTATE_ROWS})
-_PLAIN = frozenset({E.TABLE_MAP, *_STATEMENTS, *ROWS_KINDS})
+_PARTIAL = E.PARTIAL_UPDATE_ROWS  # rows with changes of JSON documents, which only the reference writes
+_PLAIN = frozenset({E.TABLE_MAP, *_STATEMENTS, *ROWS_KINDS}) - {_PARTIAL}
 _NEED_MAPS = frozenset({E.PARTIAL_ROW_DATA, *ROWS_KINDS})
 _BEGIN = b"\0BEGIN"
 _THREAD = slice(0, 4)
@@ -113,7 +114,7 @@ class _Reader:
             self._maps.append(frame)
             return
         event = decoder.decode(frame)
-        text = self._texts.at(frame.offset) if code in ROWS_KINDS else BY_REFERENCE
+        text = self._texts.at(frame.offset) if code in ROWS_KINDS and code != _PARTIAL else BY_REFERENCE
         if text is not BY_REFERENCE:
             yield from script.feed_rows(event, text)
         else:
