@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from ctypes import string_at
 from dataclasses import replace
 from enum import Enum
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -53,8 +55,7 @@ class RowTexts:
         self._undo = undo
         self._file = ""
         self._windows: Iterator[list[TableBatch]] = iter(())
-        self._texts: dict[int, Text] = {}
-        self._last = -1
+        self._groups: list[_Group] = []
 
     @property
     def tables(self) -> set[str]:
@@ -64,31 +65,107 @@ class RowTexts:
     def begin(self, source: LogSource) -> None:
         """Begin a log file."""
         self._windows = by_window(source_batches(source, self._reader))
-        self._texts, self._last, self._file = {}, -1, source.name
+        self._groups, self._file = [], source.name
 
     def at(self, offset: int) -> Text:
         """Return the statements of a rows event, none if it is not selected."""
-        while self._last < offset:
-            group = next(self._windows, None)
-            if group is None:
-                break
-            self._texts = dict(self._written(group))
-            self._last = max(self._texts, default=self._last)
-        return self._texts.get(offset, b"")
+        self._move_to(offset, offset)
+        for group in self._groups:
+            if offset in group.events:
+                return group.text(group.events[offset])
+        return b""
 
-    def _written(self, group: Iterable[TableBatch]) -> Iterator[tuple[int, Text]]:
-        for found in group:
-            positions: Numbers = found.origin(Metadata.LOG_POS).to_numpy(zero_copy_only=False)
-            try:
-                texts = _Statements(found, undo=self._undo)
-            except SchemaError as error:
-                raise error.at(Position(self._file, int(positions[0]))) from None
-            starts = np.flatnonzero(np.diff(positions, prepend=-1))
-            yield from zip(positions[starts].tolist(), texts.of_events(starts), strict=True)
+    def of_events(self, offsets: Numbers) -> EventTexts:
+        """Return the statements of rows events, in the order of the log."""
+        found = EventTexts.none(len(offsets))
+        if len(offsets):
+            self._move_to(int(offsets[0]), int(offsets[-1]))
+        for group in self._groups:
+            numbers = np.searchsorted(group.positions, offsets).clip(max=len(group.positions) - 1)
+            known = np.flatnonzero(group.positions[numbers] == offsets)
+            chosen = numbers[known]
+            found.addresses[known], found.lengths[known] = group.addresses[chosen], group.lengths[chosen]
+            found.by_reference[known] = group.by_reference[chosen]
+        found.groups.extend(self._groups)
+        return found
+
+    def finish(self) -> None:
+        """Read the rest of the log, of which no rows are selected: an error in it must not be overlooked."""
+        for _ in self._windows:
+            continue
+
+    def _move_to(self, first: int, last: int) -> None:
+        """Read what is between two events, and forget what is before the first one."""
+        self._groups = [group for group in self._groups if group.last >= first]
+        while not self._groups or self._groups[-1].last < last:
+            window = next(self._windows, None)
+            if window is None:
+                break
+            group = _Group([self._written(found) for found in window])
+            self._groups = [*self._groups, group] if group.last >= first else []
+
+    def _written(self, found: TableBatch) -> _Statements:
+        try:
+            return _Statements(found, undo=self._undo)
+        except SchemaError as error:
+            raise error.at(Position(self._file, found.origin(Metadata.LOG_POS)[0].as_py())) from None
+
+
+class EventTexts(NamedTuple):
+    """The statements of rows events: addresses, lengths (0 if not selected), and which are for the reference."""
+
+    addresses: Numbers
+    lengths: Numbers
+    by_reference: npt.NDArray[np.bool_]
+    groups: list[_Group]
+    """What the addresses point into."""
+
+    @classmethod
+    def none(cls, count: int) -> EventTexts:
+        """Return events of which none is selected."""
+        empty = np.zeros((2, count), dtype=np.int64)
+        return cls(empty[0], empty[1], np.zeros(count, dtype=np.bool_), [])
+
+
+class _Group:
+    """The statements of one window, by the offsets of their events.
+
+    An event whose rows are in more than one batch is for the reference: kernels did not decode all of them.
+    """
+
+    def __init__(self, statements: Sequence[_Statements]) -> None:
+        self._statements = statements
+        positions = np.concatenate([each.positions for each in statements])
+        order = np.argsort(positions, kind="stable")
+        self.positions: Numbers = positions[order]
+        self.addresses, self.lengths, self.by_reference = (
+            np.concatenate([getattr(each, name) for each in statements])[order]
+            for name in ("addresses", "lengths", "by_reference")
+        )
+        repeated = np.flatnonzero(self.positions[1:] == self.positions[:-1])
+        self.by_reference[repeated] = self.by_reference[repeated + 1] = True
+        self.last = int(self.positions[-1])
+
+    @cached_property
+    def events(self) -> dict[int, int]:
+        """The number of each event by its offset."""
+        return {position: number for number, position in enumerate(self.positions.tolist())}
+
+    def text(self, number: int) -> Text:
+        """Return the statements of an event."""
+        if self.by_reference[number]:
+            return BY_REFERENCE
+        return string_at(int(self.addresses[number]), int(self.lengths[number]))
 
 
 class _Statements:
-    """The statements of the rows of a batch: the numbers for the kernel that writes them, and what they point to."""
+    """The statements of the rows of a batch: the numbers for the kernel that writes them, and what they point to.
+
+    positions      the offsets of the events that the rows belong to
+    addresses      where the statements of each event are, and
+    lengths        how many bytes
+    by_reference   which events have rows that Python must write
+    """
 
     def __init__(self, found: TableBatch, *, undo: bool) -> None:
         texts = table_texts(found.table)
@@ -105,17 +182,18 @@ class _Statements:
         row_room = 2 * SLACK + texts.row_bytes
         self._output = Output(numbers[Statements.AT : Statements.NEW], self._count, 2 * size + row_room, row_room)
         write_all(write_statements, numbers, self._output)
+        self._describe_events(found.origin(Metadata.LOG_POS).to_numpy(zero_copy_only=False))
 
-    def of_events(self, starts: Numbers) -> Iterator[Text]:
-        """Yield the statements of the events whose rows begin at `starts`; those of an undo, the last row first."""
+    def _describe_events(self, positions: Numbers) -> None:
+        """Find the statements of each event; those of an undo are written from the last row to the first."""
         offsets, text = self._output.taken()
-        content = memoryview(text)
-        by_reference = np.logical_or.reduceat(self._by_reference, starts)
+        starts = np.flatnonzero(np.diff(positions, prepend=-1))
         ends = np.append(starts[1:], self._count)
         first, last = (self._count - ends, self._count - starts) if self._undo else (starts, ends)
-        bounds = zip(offsets[first].tolist(), offsets[last].tolist(), by_reference.tolist(), strict=True)
-        for begin, end, is_by_reference in bounds:
-            yield BY_REFERENCE if is_by_reference else bytes(content[begin:end])
+        self.positions = positions[starts]
+        self.addresses = offsets[first].astype(np.int64) + text.address
+        self.lengths = offsets[last].astype(np.int64) - offsets[first]
+        self.by_reference = np.logical_or.reduceat(self._by_reference, starts)
 
     def _describe_images(self, found: TableBatch) -> None:
         """Describe which columns rows have."""

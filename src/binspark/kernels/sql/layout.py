@@ -70,3 +70,80 @@ class Statements(IntEnum):
     DELETE = 21
     UPDATE = 23
     WIDTH = 25
+
+
+class Walk(IntEnum):
+    """Numbers of a walk over the events of a log, in an array of int64."""
+
+    AT = 0  # address after the last transaction that was found
+    END = 1  # address after the bytes that may be read
+    ORIGIN = 2  # an address plus this is an offset in the log
+    CHECKSUM = 3  # 1: events have a CRC32
+    CRC_FUNCTION = 4
+    TRANSACTIONS = 5  # address of the numbers of transactions, see `RowsTransaction`
+    TRANSACTION_COUNT = 6
+    TRANSACTION_CAPACITY = 7
+    EVENTS = 8  # address of the numbers of rows events, see `RowsEvent`
+    EVENT_COUNT = 9
+    EVENT_CAPACITY = 10
+    WIDTH = 11
+
+
+class WalkStop(IntEnum):
+    """Why a walk ended."""
+
+    MORE = 0  # the next transaction is not complete
+    OTHER = 1  # the next transaction is not only rows, or its events are not as usual
+    FULL = 2
+
+
+class RowsTransaction(IntEnum):
+    """Numbers of a transaction that consists of rows alone."""
+
+    START = 0  # offset
+    END = 1
+    TIMESTAMP = 2
+    SERVER = 3
+    THREAD = 4
+    GTID = 5  # address of the UUID; 0 for an anonymous transaction
+    NUMBER = 6
+    FIRST_EVENT = 7
+    EVENTS_END = 8
+    MOMENT = 9  # number of the text of its time
+    WIDTH = 10
+
+
+class RowsEvent(IntEnum):
+    """Numbers of a rows event."""
+
+    OFFSET = 0
+    FLAGS = 1
+    STATEMENT = 2  # address of the statement that caused it, 0 if that is not known
+    STATEMENT_LENGTH = 3
+    TEXT = 4  # address of its statements
+    TEXT_LENGTH = 5  # 0 if it is not selected
+    SETTINGS = 6  # number of the settings that it needs
+    NOTE = 7  # number of the text for its statement, -1 for none
+    WIDTH = 8
+
+
+class Script(IntEnum):
+    """Numbers of transactions on their way into a script. Tables of texts have an address and a length for each."""
+
+    AT = 0  # address to write at
+    TRANSACTIONS = 1
+    COUNT = 2
+    EVENTS = 3
+    UNDO = 4
+    SETTINGS = 5  # number of the settings of the session
+    CHANGES = 6  # address of texts: from the first settings to each, then from the next ones
+    MOMENTS = 7  # address of texts
+    NOTES = 8  # address of texts
+    HAS_COMMENTS = 9
+    KEEPS_GTIDS = 10
+    FILE = 11  # text: the name of the log, and a colon
+    WIDTH = 13
+
+
+SETTINGS_COUNT = 4
+"""How many settings rows events may need: checks of foreign keys, and of unique keys."""
