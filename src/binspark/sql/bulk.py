@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator
 import numpy as np
 
 from binspark.errors import DecodeError, SourceError
-from binspark.event import EventDecoder
+from binspark.event import Event, EventDecoder
 from binspark.event.rows import ROWS_KINDS
 from binspark.files.sources import LogSource
 from binspark.files.storage.store import LogFile
@@ -26,11 +26,14 @@ from binspark.position import Position
 from binspark.sql.row_texts import BY_REFERENCE, EventTexts, RowTexts
 from binspark.sql.rows_transactions import RowsTransactions, has_usual_layout
 from binspark.sql.script import Script
+from binspark.sql.session import Settings, settings_of_rows
 
 _PARTIAL = E.PARTIAL_UPDATE_ROWS  # rows with changes of JSON documents, which only the reference writes
 _NEED_MAPS = frozenset({E.PARTIAL_ROW_DATA, *ROWS_KINDS})
 _WINDOW = 4 << 20
-_SIZE = slice(9, 13)
+_SIZE, _FLAGS = slice(9, 13), slice(6, 8)
+_BEGIN = b"\0BEGIN"
+_IN_PAYLOAD = frozenset({E.TABLE_MAP, E.XID, *ROWS_KINDS}) - {_PARTIAL}
 
 
 def parts_in_bulk(source: LogSource, script: Script, texts: RowTexts) -> Iterator[bytes]:
@@ -205,7 +208,43 @@ class _Reader:
             for table_map in self._maps if code in _NEED_MAPS else ():
                 yield from script.feed(decoder.decode(table_map))
             yield from script.feed(event)
-            for inner in decoder.inner_events(event) if code == E.TRANSACTION_PAYLOAD else ():
-                yield from script.feed(inner)
+            if code == E.TRANSACTION_PAYLOAD:
+                yield from self._feed_payload(event)
         if code not in _NEED_MAPS or getattr(event.body, "ends_statement", False):
             self._maps.clear()
+
+    def _feed_payload(self, payload: Event) -> Iterator[bytes]:
+        """Take what is inside a payload: its rows together, if it consists of rows alone, else event by event."""
+        script, text = self._script, self._texts.at(payload.offset)
+        decoder = EventDecoder(payload.file)
+        events = None if text is BY_REFERENCE else _rows_payload(decoder.inner_frames(payload))
+        if events is None or text is BY_REFERENCE:
+            for inner in decoder.inner_events(payload):
+                yield from script.feed(inner)
+            return
+        begin, rows, end = map(decoder.decode, events)
+        yield from script.feed(begin)
+        yield from script.feed_rows(rows, text)
+        yield from script.feed(end)
+
+
+def _rows_payload(frames: Iterator[Frame]) -> tuple[Frame, Frame, Frame] | None:
+    """Return the first, a rows and the last event of a payload; None if it is not rows alone, with equal settings."""
+    begin, rows, end = None, None, None
+    for frame in frames:
+        code = frame.type_code
+        if begin is None and code == E.QUERY and frame.data.endswith(_BEGIN):
+            begin = frame
+        elif begin is None or end is not None or code not in _IN_PAYLOAD:
+            return None
+        elif code == E.XID:
+            end = frame
+        elif code != E.TABLE_MAP:
+            if rows is not None and _settings_of(rows) != _settings_of(frame):
+                return None
+            rows = frame
+    return None if begin is None or rows is None or end is None else (begin, rows, end)
+
+
+def _settings_of(rows: Frame) -> Settings:
+    return settings_of_rows(int.from_bytes(rows.body[_FLAGS], "little"))

@@ -70,10 +70,7 @@ class RowTexts:
     def at(self, offset: int) -> Text:
         """Return the statements of a rows event, none if it is not selected."""
         self._move_to(offset, offset)
-        for group in self._groups:
-            if offset in group.events:
-                return group.text(group.events[offset])
-        return b""
+        return self._groups[0].text(offset, undo=self._undo) if self._groups else b""
 
     def of_events(self, offsets: Numbers) -> EventTexts:
         """Return the statements of rows events, in the order of the log."""
@@ -112,7 +109,7 @@ class RowTexts:
 
 
 class EventTexts(NamedTuple):
-    """The statements of rows events: addresses, lengths (0 if not selected), and which are for the reference."""
+    """The statements of rows events: addresses, lengths (0 if not selected), and which must be asked for one by one."""
 
     addresses: Numbers
     lengths: Numbers
@@ -128,43 +125,50 @@ class EventTexts(NamedTuple):
 
 
 class _Group:
-    """The statements of one window, by the offsets of their events.
+    """The statements of one window: texts of consecutive rows of an event, in the order of the log.
 
-    An event whose rows are in more than one batch is for the reference: kernels did not decode all of them.
+    Most events have one. Rows inside a payload have its offset; there are texts of several tables.
     """
 
     def __init__(self, statements: Sequence[_Statements]) -> None:
         self._statements = statements
-        positions = np.concatenate([each.positions for each in statements])
-        order = np.argsort(positions, kind="stable")
-        self.positions: Numbers = positions[order]
-        self.addresses, self.lengths, self.by_reference = (
-            np.concatenate([getattr(each, name) for each in statements])[order]
-            for name in ("addresses", "lengths", "by_reference")
+        positions, rows, self.addresses, self.lengths, self._by_reference = (
+            np.concatenate([getattr(each, name) for each in statements])
+            for name in ("positions", "rows", "addresses", "lengths", "by_reference")
         )
-        repeated = np.flatnonzero(self.positions[1:] == self.positions[:-1])
-        self.by_reference[repeated] = self.by_reference[repeated + 1] = True
-        self.last = int(self.positions[-1])
+        if len(statements) > 1:
+            order = np.lexsort((rows, positions))
+            positions, self.addresses, self.lengths = positions[order], self.addresses[order], self.lengths[order]
+            self._by_reference = self._by_reference[order]
+        self.positions: Numbers = positions
+        self.last = int(positions[-1])
 
     @cached_property
-    def events(self) -> dict[int, int]:
-        """The number of each event by its offset."""
-        return {position: number for number, position in enumerate(self.positions.tolist())}
+    def by_reference(self) -> npt.NDArray[np.bool_]:
+        """Which texts are not all that is to be written of their events."""
+        repeated = np.flatnonzero(self.positions[1:] == self.positions[:-1])
+        found = self._by_reference.copy()
+        found[repeated] = found[repeated + 1] = True
+        return found
 
-    def text(self, number: int) -> Text:
-        """Return the statements of an event."""
-        if self.by_reference[number]:
+    def text(self, offset: int, *, undo: bool) -> Text:
+        """Return the statements of an event, none if it is not selected."""
+        first, last = (int(np.searchsorted(self.positions, offset, side)) for side in ("left", "right"))
+        if self._by_reference[first:last].any():
             return BY_REFERENCE
-        return string_at(int(self.addresses[number]), int(self.lengths[number]))
+        texts = zip(self.addresses[first:last].tolist(), self.lengths[first:last].tolist(), strict=True)
+        found = [string_at(address, length) for address, length in texts]
+        return b"".join(reversed(found) if undo else found)
 
 
 class _Statements:
     """The statements of the rows of a batch: the numbers for the kernel that writes them, and what they point to.
 
-    positions      the offsets of the events that the rows belong to
-    addresses      where the statements of each event are, and
+    positions      for each text, which is of consecutive rows of an event, the offset of the event
+    rows           the number of its first row in the event
+    addresses      where it is, and
     lengths        how many bytes
-    by_reference   which events have rows that Python must write
+    by_reference   whether it lacks rows that Python must write
     """
 
     def __init__(self, found: TableBatch, *, undo: bool) -> None:
@@ -182,15 +186,19 @@ class _Statements:
         row_room = 2 * SLACK + texts.row_bytes
         self._output = Output(numbers[Statements.AT : Statements.NEW], self._count, 2 * size + row_room, row_room)
         write_all(write_statements, numbers, self._output)
-        self._describe_events(found.origin(Metadata.LOG_POS).to_numpy(zero_copy_only=False))
+        self._describe_texts(found)
 
-    def _describe_events(self, positions: Numbers) -> None:
-        """Find the statements of each event; those of an undo are written from the last row to the first."""
+    def _describe_texts(self, found: TableBatch) -> None:
+        """Find the statements of consecutive rows of an event; those of an undo are written from the last row on."""
+        positions, rows = (
+            found.origin(name).to_numpy(zero_copy_only=False) for name in (Metadata.LOG_POS, Metadata.LOG_ROW)
+        )
         offsets, text = self._output.taken()
-        starts = np.flatnonzero(np.diff(positions, prepend=-1))
+        follows = (np.diff(positions) == 0) & (np.diff(rows) == 1)
+        starts = np.append(0, np.flatnonzero(~follows) + 1)
         ends = np.append(starts[1:], self._count)
         first, last = (self._count - ends, self._count - starts) if self._undo else (starts, ends)
-        self.positions = positions[starts]
+        self.positions, self.rows = positions[starts], rows[starts]
         self.addresses = offsets[first].astype(np.int64) + text.address
         self.lengths = offsets[last].astype(np.int64) - offsets[first]
         self.by_reference = np.logical_or.reduceat(self._by_reference, starts)
