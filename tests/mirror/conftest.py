@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from binspark.mirror.targets.parse import Format
+from tests.support.mirror.live_mirrors import FORMATS
 from tests.support.servers import database, shared
 
 __all__ = ["database", "shared"]
@@ -18,7 +19,7 @@ def lake(tmp_path: Path) -> Path:
     return tmp_path / "lake"
 
 
-@pytest.fixture(params=list(Format))
+@pytest.fixture(params=FORMATS)
 def kind(request: pytest.FixtureRequest) -> Format:
     """Both formats of targets."""
     found: Format = request.param
