@@ -92,7 +92,9 @@ def foreign_commits(table: DeltaTable, directory: Directory, before: Callable[[i
     `before` returns the columns of a version.
     """
     own = table.transaction_version(APPLICATION)
-    for version in range(own, table.version() + 1) if own is not None else ():
+    if own is None:
+        return
+    for version in range(own, table.version() + 1):
         actions = _actions(directory, version)
         if (actions is None and version == own) or _is_own(actions or (), own):
             continue

@@ -45,11 +45,11 @@ _SETTINGS = {
 _INSTEAD = "--format delta writes the same tables without a jar"
 _CONFLICTS = ("DELTA_CONCURRENT_", "ConcurrentModificationException", "DELTA_MAX_COMMIT_RETRIES_EXCEEDED")
 _MISFITS = (
-    "NoSuchMethodError",
-    "NoClassDefFoundError",
-    "ClassNotFoundException",
-    "AbstractMethodError",
+    "Cannot find catalog plugin class",
     "DATA_SOURCE_NOT_FOUND",
+    "NoClassDefFoundError",
+    "NoSuchMethodError",
+    "AbstractMethodError",
 )
 _NO_DETAILS = re.compile(r"^An error occurred while calling [^:]*:\s*(?:[\w.$]+: )?", re.DOTALL)
 
