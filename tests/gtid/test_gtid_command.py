@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-import binspark
 from binspark.cli.gtid import gtid_command
 
 A = "b8ae2fd2-3005-11f0-8be8-0242ac150002"
@@ -111,15 +110,6 @@ def test_wrong_use_ends_with_two_and_says_why(arguments: tuple[str, ...], said: 
 def test_missing_prints_what_one_side_lacks(source: str, target: str, printed: str) -> None:
     result = run("missing", "--from", source, "--to", target)
     assert (result.exit_code, result.output) == (0 if "nothing" in printed else 1, printed + "\n")
-
-
-def test_missing_reads_the_gtids_of_logs() -> None:
-    logs = Path(binspark.__file__).parent / "data" / "shop" / "mysql"
-    first = run("missing", "--from", str(logs), "--to", str(logs / "binlog.000001"), "--format", "jsonl")
-    record = json.loads(first.stdout)
-    assert (first.exit_code, record["errant"], record["missing_count"] > 0) == (1, "", True)
-    last = run("missing", "--from", str(logs), "--to", str(logs / "binlog.000003"))
-    assert last.exit_code == 0  # what came before its first log is in PREVIOUS_GTIDS
 
 
 def test_a_set_comes_from_standard_input_or_a_file(tmp_path: Path) -> None:

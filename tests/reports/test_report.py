@@ -13,6 +13,7 @@ import pytest
 import binspark
 from binspark.cli.demo import SHOP
 from binspark.cli.main import exit_code
+from binspark.frames import ChecksumAlgorithm
 from binspark.testing.builder import MYSQL_4_1, BinlogBuilder, delete, insert, integer, table, update, varchar
 from binspark.testing.servers import Server
 from tests.corpus.cases import case_logs
@@ -82,13 +83,14 @@ def test_a_long_transaction_is_found_with_its_seconds(tmp_path: Path) -> None:
 
 
 def test_what_settings_lack_is_a_hint(tmp_path: Path) -> None:
-    log = BinlogBuilder()
+    log = BinlogBuilder(checksum=ChecksumAlgorithm.NONE)
     log.transaction(insert(table("shop.orders", integer("id")), (1,)))
     log.transaction("INSERT INTO shop.orders VALUES (2)")
     log.save(tmp_path)
     hints = binspark.report(tmp_path).numbers.hints
     assert [(hint.code, hint.value) for hint in hints] == [
-        ("binlog-format", "1 transactions were logged as statements")
+        ("binlog-format", "1 transactions were logged as statements"),
+        ("checksum", "events without checksums"),
     ]
 
 

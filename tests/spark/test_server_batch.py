@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -94,13 +95,36 @@ def test_a_server_has_the_rows_of_its_logs(read_server: Read, server: Server, sp
 
 def test_every_view_reads_a_server(read_server: Read, server: Server, spark: SparkSession) -> None:
     for view in ("changes", "events", "transactions", "chunks", "tables"):
-        paths = [str(log) for log in server.log_files()]
         rows = {"rows": "json"} if view == "changes" else {}
-        on_disk = spark.read.format("binlog").options(view=view, maxSplitBytes="64k", **rows).load(paths)
-        expected = sorted(map(repr, on_disk.drop("flags").collect()))  # a server clears the flag of an active log
+        size = -1
+        while size != log_size(server):  # MariaDB writes a BINLOG_CHECKPOINT some time after a rotation
+            size = log_size(server)
+            paths = [str(log) for log in server.log_files()]
+            on_disk = spark.read.format("binlog").options(view=view, maxSplitBytes="64k", **rows).load(paths)
+            expected = shown(on_disk)
+            read = shown(read_server(view=view, maxSplitBytes="64k", **rows))
         assert expected
-        found = read_server(view=view, maxSplitBytes="64k", **rows).drop("flags")
-        assert sorted(map(repr, found.collect())) == expected, view
+        assert read == expected, view
+
+
+def shown(frame: DataFrame) -> list[str]:
+    """Return rows as text, in one order, without what may differ: the flag of an active log, which a server clears.
+
+    Chunks are compared by their values: bits after the last row of a column may have any value.
+    """
+    return sorted(map(repr, (_decoded(row.asDict()) for row in frame.drop("flags").collect())))
+
+
+def _decoded(row: dict[str, Any]) -> dict[str, Any]:
+    chunk = row.get("_chunk")
+    if chunk is not None:
+        with pa.ipc.open_stream(bytes(chunk)) as stream:
+            row["_chunk"] = stream.read_all().to_pylist()
+    return row
+
+
+def log_size(server: Server) -> int:
+    return sum(log.stat().st_size for log in server.log_files())
 
 
 def test_positions_limit_what_is_read(read_server: Read, server: Server) -> None:

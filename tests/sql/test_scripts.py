@@ -8,6 +8,8 @@ import pytest
 
 import binspark
 from binspark.cli.main import exit_code
+from binspark.position import Position
+from binspark.sql.range_options import OF_FILES, OF_SERVER
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from binspark.testing.servers import MySQL, Server
 from tests.corpus.cases import case_logs
@@ -47,10 +49,16 @@ def test_ddl_stops_an_undo_with_the_ranges_that_can_be_undone(
     assert printed.out == b""
     message = printed.err.decode()
     assert "cannot undo a statement: ALTER TABLE orders ADD COLUMN extra INT" in message
-    stop = int(message.partition("--stop-position ")[2].partition(",")[0])
+    stop = message.partition("--stop-position ")[2].partition(",")[0]
     run_script(shared, script_of(logs, undo=True, tables=f"{orders}.*", skip_statements=True))
     assert len(tables_of(shared, orders)["orders"]) == len(before["orders"]) + 1
     assert script_of(logs, undo=True, stop_position=stop, tables=f"{orders}.*").count(b"INSERT INTO") == 1
+
+
+def test_ranges_are_named_by_the_options_of_what_is_read() -> None:
+    begin = Position(file="/logs/binlog.000001", offset=158)
+    assert OF_FILES.before(begin) == "stop before it with --stop-position binlog.000001:158"
+    assert OF_SERVER.before(begin) == "stop before it with --until binlog.000001:158"
 
 
 @every_family

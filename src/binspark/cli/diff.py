@@ -37,7 +37,7 @@ _MAX_DETAILED = 100
     default=10,
     show_default=True,
     metavar="NUMBER",
-    help="Show so many rows and statements of each transaction that differs.",
+    help="Show at most this number of rows and statements of each transaction that differs.",
 )
 @live_option("start", help="Servers: where to start, as for other commands.  [default: earliest]")
 @live_option("until", help="Servers: where to stop, as for other commands.  [default: end]")

@@ -113,9 +113,9 @@ class _Recovery:
             refuse_running(target.progress, self._name)
         plan = make_plan(self._logs, self._selection, stop, _has_nothing if target is None else target.has)
         gaps = [] if target is None else list(obstacles(plan, target, self._selection))
-        told = list(warnings(plan, target, self._selection))
+        warned = list(warnings(plan, target, self._selection))
         line = plan_record_line if output_format == "jsonl" else plan_text
-        echo(line(plan, target, gaps, told, clock))
+        echo(line(plan, target, gaps, warned, clock))
         if not applies:
             return 1 if gaps else 0
         assert target is not None

@@ -42,6 +42,7 @@ def sql_command(logs: Logs, timezone: tzinfo, schema_file: str | None, skip_dama
     change whose old values are not in the log (binlog_row_image), ends it with a message.
     """
     from binspark.sql.inputs import script_of
+    from binspark.sql.range_options import OF_FILES, OF_SERVER
     from binspark.sql.script import Script
 
     chosen = ScriptOptions(**{option.name: options.pop(option.name) for option in SCRIPT_OPTIONS})
@@ -51,7 +52,14 @@ def sql_command(logs: Logs, timezone: tzinfo, schema_file: str | None, skip_dama
     history = history_from(schema_file)
     if logs.server is not None and schema_file is None:
         history = server_history(inputs[0], history)
-    script = Script(selection, history, chosen, zone=timezone, on_notice=damage.report)
+    script = Script(
+        selection,
+        history,
+        chosen,
+        zone=timezone,
+        range_options=OF_FILES if logs.server is None else OF_SERVER,
+        on_notice=damage.report,
+    )
     with damage.ends_command():
         for text in script_of(inputs, script):
             print_texts([text])

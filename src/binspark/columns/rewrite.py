@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from binspark.errors import Malformed, Unsupported
 from binspark.event import Event, PartialRowData, Rows, encode_body
-from binspark.event.rows import ROWS_KINDS
-from binspark.frames import EventCode
+from binspark.event.rows import ROWS_KINDS, UNCOMPRESSED
 from binspark.frames.header import HEADER_LENGTH, Header, encode_header
 from binspark.wire import Writer
-
-_PLAIN = {
-    EventCode.WRITE_ROWS_COMPRESSED_V1: EventCode.WRITE_ROWS_V1,
-    EventCode.UPDATE_ROWS_COMPRESSED_V1: EventCode.UPDATE_ROWS_V1,
-    EventCode.DELETE_ROWS_COMPRESSED_V1: EventCode.DELETE_ROWS_V1,
-    EventCode.WRITE_ROWS_COMPRESSED: EventCode.WRITE_ROWS,
-    EventCode.UPDATE_ROWS_COMPRESSED: EventCode.UPDATE_ROWS,
-    EventCode.DELETE_ROWS_COMPRESSED: EventCode.DELETE_ROWS,
-}
 
 
 def rewritten(event: Event) -> bytes:
     """Return a compressed rows event as the event that was compressed, without a checksum."""
-    type_code = _PLAIN[EventCode(event.type_code)]
+    type_code = UNCOMPRESSED[event.type_code]
     body: Rows = event.body
     data = encode_body(type_code, body, event.frame.format)
     header = event.header._replace(type_code=type_code, event_size=HEADER_LENGTH + len(data))

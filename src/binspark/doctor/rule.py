@@ -123,10 +123,15 @@ def unless(is_fine: Callable[[ServerProfile], bool], check: Check) -> Check:
 
 
 def _listed(tables: Sequence[TableName]) -> str:
+    count = "1 table" if len(tables) == 1 else f"{len(tables):,} tables"
+    return f"{count}: {first_names(tables)}"
+
+
+def first_names(tables: Sequence[TableName]) -> str:
+    """Return the first of some tables, and how many more there are."""
     listed = ", ".join(map(str, tables[:_LISTED_TABLES]))
     more = len(tables) - _LISTED_TABLES
-    count = "1 table" if len(tables) == 1 else f"{len(tables):,} tables"
-    return f"{count}: {listed}" + (f" and {more:,} more" if more > 0 else "")
+    return listed + (f" and {more:,} more" if more > 0 else "")
 
 
 class Fix(NamedTuple):

@@ -309,8 +309,13 @@ def find_problems(profile: ServerProfile, rules: Sequence[Rule] = RULES) -> list
 
 
 def _finding(rule: Rule, problem: Problem, profile: ServerProfile) -> Finding:
-    template = rule.fix.persisting if profile.has_persist else rule.fix.plain
-    table = "" if problem.table is None else quoted_table(problem.table)
     role = next(iter(profile.grants.roles), "")
-    fix = template.format(setting=problem.setting, account=profile.account, role=role, table=table)
+    return finding(rule, problem, has_persist=profile.has_persist, account=profile.account, role=role)
+
+
+def finding(rule: Rule, problem: Problem, *, has_persist: bool, account: str = "", role: str = "") -> Finding:
+    """Return a problem that a rule is about, with the statements that fix it on such a server."""
+    template = rule.fix.persisting if has_persist else rule.fix.plain
+    table = "" if problem.table is None else quoted_table(problem.table)
+    fix = template.format(setting=problem.setting, account=account, role=role, table=table)
     return Finding(rule.code, rule.severity, problem.setting, problem.value, rule.reason, fix, RESTART in fix)

@@ -73,7 +73,7 @@ class EventKey:
         return plain ^ previous
 
     def tail_masks(self, ivs: Bytes, counters: Numbers) -> Bytes:
-        """Return the masks of the incomplete blocks at the ends of events that have so many complete ones."""
+        """Return the masks of the incomplete blocks at the ends of events, by how many complete ones each has."""
         return self.masks(ivs, counters if self.counter_mode else np.zeros_like(counters))
 
     def masks(self, ivs: Bytes, counters: Numbers) -> Bytes:

@@ -70,6 +70,16 @@ ROWS_KINDS: dict[int, RowsKind] = {
     E.DELETE_ROWS_COMPRESSED: RowsKind(RowOperation.DELETE, 2, compressed=True),
 }
 
+_PLAIN_CODES = {
+    (kind.operation, kind.version): code
+    for code, kind in ROWS_KINDS.items()
+    if not kind.compressed and not kind.partial
+}
+UNCOMPRESSED: dict[int, int] = {
+    code: _PLAIN_CODES[kind.operation, kind.version] for code, kind in ROWS_KINDS.items() if kind.compressed
+}
+"""The type of a compressed rows event, and that which it would have without compression."""
+
 
 class NdbInfo(NamedTuple):
     """Extra row information of NDB Cluster."""

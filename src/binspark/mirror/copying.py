@@ -45,7 +45,7 @@ OnCopied = Callable[[TableName, int, int], None]
 class TableCopier:
     """Copies tables of a server.
 
-    choose_runner   returns what copies the chunks of a table that has about so many bytes
+    choose_runner   returns what copies the chunks of a table, by its approximate size in bytes
     """
 
     def __init__(

@@ -291,7 +291,7 @@ class Mirror:
         return self._runner_of(end.offset - start.offset if start.file == end.file else None)
 
     def _runner_of(self, size: int | None) -> Runner:
-        """Return what works on so many bytes of the log, or of a table; None for more than one log."""
+        """Return what works on a number of bytes of the log, or of a table; None for more than one log."""
         is_small = size is not None and size <= self._settings.local_bytes
         if is_small or self._spark_runner is None:
             return LocalRunner(self._settings.limits.memory_bytes)

@@ -13,6 +13,7 @@ hints       rules of `binspark doctor` that a log shows
 collect     all of it, for one or more logs
 numbers     what was counted
 as_json     the same as JSON
+figures     what loads matplotlib
 plots       pictures of it, as SVG
 page        the page in HTML
 result      a report, as users have it

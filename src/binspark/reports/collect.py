@@ -32,7 +32,7 @@ from binspark.reports.timeline import Timeline
 from binspark.schema.history import SchemaHistory
 from binspark.transactions.contents import Contents, ContentsReader
 from binspark.transactions.transaction import Transaction
-from binspark.verify import Code, verify_logs
+from binspark.verify import verify_logs
 from binspark.verify.report import Report as Verification
 
 _MAX_SHOWN_TABLES = 8
@@ -71,7 +71,7 @@ def collect_report(sources: Sequence[LogSource], on_step: OnStep = lambda _step:
     verification = verify_logs(sources)
     evidence.statements, evidence.anonymous = activity.statements, activity.anonymous
     evidence.is_mariadb = any("mariadb" in version.lower() for version in contents.servers)
-    evidence.without_checksums = any(finding.code is Code.NO_CHECKSUMS for finding in verification.findings)
+    evidence.without_checksums = any(file.checksum == "none" for file in verification.files)
     gtids = _gtids(verification)
     tables, operations = _by_table(activity), _by_operation(activity)
     numbers = ReportNumbers(

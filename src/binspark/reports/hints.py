@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from binspark.columns.batches import TableBatch
-from binspark.doctor.rule import RESTART, Finding, Severity
-from binspark.doctor.rules import RULES
-from binspark.doctor.server_profile import quoted_table
+from binspark.doctor.rule import Finding, Problem, Severity, first_names
+from binspark.doctor.rules import RULES, finding
 from binspark.schema.table import TableName
 
-_LISTED = 5
 _MAX_TABLES = 10_000
 _RULES = {rule.code: rule for rule in RULES}
 
@@ -47,7 +45,7 @@ class Evidence:
     def hints(self) -> list[Finding]:
         """Return the problems, the most severe first."""
         order = list(Severity)
-        return sorted(self._found(), key=lambda finding: order.index(finding.severity))
+        return sorted(self._found(), key=lambda found: order.index(found.severity))
 
     def _found(self) -> Iterator[Finding]:
         if self.statements:
@@ -57,19 +55,10 @@ class Evidence:
         if self.without_checksums:
             yield self._finding("checksum", "events without checksums")
         if self.without_names:
-            yield self._finding("row-metadata", f"no names of columns in {_listed(self.without_names)}")
+            yield self._finding("row-metadata", f"no names of columns in {first_names(sorted(self.without_names))}")
         if self.without_key:
-            yield self._finding("no-key", f"missing in {_listed(self.without_key)}", min(self.without_key))
+            yield self._finding("no-key", f"missing in {first_names(sorted(self.without_key))}", min(self.without_key))
 
     def _finding(self, code: str, value: str, table: TableName | None = None) -> Finding:
         rule = _RULES[code]
-        template = rule.fix.plain if self.is_mariadb else rule.fix.persisting
-        quoted = "" if table is None else quoted_table(table)
-        fix = template.format(setting=rule.settings[0], account="", role="", table=quoted)
-        return Finding(rule.code, rule.severity, rule.settings[0], value, rule.reason, fix, RESTART in fix)
-
-
-def _listed(tables: Collection[TableName]) -> str:
-    names = sorted(map(str, tables))
-    more = len(names) - _LISTED
-    return ", ".join(names[:_LISTED]) + (f" and {more:,} more" if more > 0 else "")
+        return finding(rule, Problem(rule.settings[0], value, table), has_persist=not self.is_mariadb)

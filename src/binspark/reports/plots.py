@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from binspark.errors import OptionError
+from binspark.reports.figures import new_figure
 from binspark.reports.numbers import Histogram, ReportNumbers, Series
 from binspark.reports.timeline import SECOND
 
@@ -81,14 +81,10 @@ def short(value: float) -> str:
 
 
 def _figure(rows: int, width: float = _WIDTH) -> tuple[Figure, Sequence[Axes]]:
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise OptionError("plots need matplotlib: pip install 'binspark[report]'") from None
+    figure = new_figure(width, _HEIGHT * rows * (0.8 if rows > 1 else 1))
+    from matplotlib import rc_context
 
     with rc_context({"svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9}):
-        figure = Figure(figsize=(width, _HEIGHT * rows * (0.8 if rows > 1 else 1)), layout="constrained")
         axes: list[Axes] = list(figure.subplots(rows, 1, sharex=rows > 1, squeeze=False)[:, 0])
     for each in axes:
         each.tick_params(colors=_INK, which="both")

@@ -40,8 +40,7 @@ from binspark.event import (
 )
 from binspark.event.mariadb import MariadbGtidFlag
 from binspark.event.query import DuplicateHandling
-from binspark.event.rows import ROWS_KINDS, RowsFlag
-from binspark.frames import EventCode as E
+from binspark.event.rows import ROWS_KINDS, UNCOMPRESSED, RowsFlag
 from binspark.frames.format import CHECKSUM_LENGTH, SERVER_VERSION_LENGTH, Family, carries_checksum
 from binspark.frames.frame import Frame
 from binspark.frames.header import HEADER_LENGTH
@@ -52,14 +51,6 @@ from binspark.transactions.session_sql import SessionSql, variable_statement
 _TIMESTAMP, _SIZE, _NEXT_POSITION = slice(0, 4), slice(9, 13), slice(13, 17)
 _CREATED = slice(HEADER_LENGTH + 2 + SERVER_VERSION_LENGTH, HEADER_LENGTH + 6 + SERVER_VERSION_LENGTH)
 _MAX_ROWS_BYTES = 1 << 19
-_PLAIN_CODES = {
-    E.WRITE_ROWS_COMPRESSED_V1: E.WRITE_ROWS_V1,
-    E.UPDATE_ROWS_COMPRESSED_V1: E.UPDATE_ROWS_V1,
-    E.DELETE_ROWS_COMPRESSED_V1: E.DELETE_ROWS_V1,
-    E.WRITE_ROWS_COMPRESSED: E.WRITE_ROWS,
-    E.UPDATE_ROWS_COMPRESSED: E.UPDATE_ROWS,
-    E.DELETE_ROWS_COMPRESSED: E.DELETE_ROWS,
-}
 _DROPS_SCHEMA = b"DROP"
 _MAX_FILE_IN_MEMORY = 16 << 20
 LOADED_FILE = b"binspark"
@@ -331,7 +322,7 @@ def _plain_rows(event: Event, rows: Rows) -> bytes:
     frame = event.frame
     if rows is event.body and rows.compressed is None:
         return _plain(frame)
-    code = _PLAIN_CODES.get(E(frame.type_code), E(frame.type_code))
+    code = UNCOMPRESSED.get(frame.type_code, frame.type_code)
     body = encode_body(code, replace(rows, compressed=None), frame.format, event.extra)
     data = bytearray(frame.data[: frame.body_start]) + body
     data[4] = code

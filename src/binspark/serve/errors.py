@@ -79,11 +79,6 @@ def no_mariadb_gtids() -> ClientError:
     return fatal(message)
 
 
-def replaced() -> ClientError:
-    """Return the error for a replica that has connected again."""
-    return fatal("A replica with the same server_uuid/server_id as this replica has connected to the source")
-
-
 def purged(requested: GtidSet, missing: GtidSet) -> ClientError:
     """Return the error about GTIDs whose logs are not in the archive."""
     return fatal(

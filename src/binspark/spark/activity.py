@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
 from binspark.errors import OptionError
+from binspark.reports.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,17 +36,13 @@ def plot_activity(
 
     Times are those of the commit in UTC; of events, their own. Spark counts, and only the counts come to the driver.
     """
-    try:
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise OptionError("plots need matplotlib: pip install 'binspark[report]'") from None
+    figure = new_figure(_WIDTH, _HEIGHT)
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 
     kind = by or _first(frame, (f"{metadata_prefix}{Metadata.OP}", *_KINDS), "a column to divide the rows: use by=…")
     counts = _counts(frame, every, kind, metadata_prefix)
     times = sorted({time for time, _ in counts})
     kinds = _kinds(counts)
-    figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
     axes = figure.subplots()
     bottom = [0] * len(times)
     dates = [float(date2num(time)) for time in times]  # type: ignore[no-untyped-call]

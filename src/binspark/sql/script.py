@@ -38,6 +38,7 @@ from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.sql.blocks import Blocks, ForwardBlocks, ReversedBlocks
 from binspark.sql.options import ScriptOptions
+from binspark.sql.range_options import OF_FILES, RangeOptions
 from binspark.sql.session import (
     LENIENT,
     ROWS,
@@ -81,9 +82,11 @@ class Script:
         options: ScriptOptions,
         *,
         zone: tzinfo = UTC,
+        range_options: RangeOptions = OF_FILES,
         on_notice: OnNotice = lambda _notice: None,
     ) -> None:
         self._options = options
+        self._range = range_options
         self._selection = selection
         self.undo = options.undo
         history = history or SchemaHistory()
@@ -264,7 +267,7 @@ class Script:
             what = "was rolled back" if boundary.ending is Ending.ROLLBACK else "is an XA transaction in two phases"
             raise CannotUndo(
                 f"cannot undo the transaction that begins at {transaction.start}: it {what}, and the log does not say "
-                f"which of its changes are in the tables; {self._around(transaction, event)}",
+                f"which of its changes are in the tables; {self._range.around(transaction.start, event)}",
                 event.position,
             )
 
@@ -275,7 +278,7 @@ class Script:
             return
         notice = f"the transaction that begins at {transaction.start} is not complete"
         if self.undo:
-            raise CannotUndo(f"{notice}; stop before it with --stop-position {transaction.start.offset}")
+            raise CannotUndo(f"{notice}; {self._range.before(transaction.start)}")
         self._blocks.add(b"ROLLBACK;\n")
         self._on_notice(f"{notice}: the script rolls it back")
 
@@ -365,11 +368,9 @@ class Script:
 
     def _refuse_undo(self, event: Event, transaction: ScriptTransaction) -> None:
         statement = one_line(event.body.query.decode(errors="backslashreplace"))
-        raise CannotUndo(
-            f"cannot undo a statement: {statement}; {self._around(transaction, event)}; or leave it out with "
-            "--skip-statements",
-            event.position,
-        )
+        ranges = self._range.around(transaction.start, event)
+        message = f"cannot undo a statement: {statement}; {ranges}; or leave it out with --skip-statements"
+        raise CannotUndo(message, event.position)
 
     def _refuse_load(self, event: Event) -> None:
         if self._options.skip_statements or not self._takes_statements:
@@ -378,14 +379,6 @@ class Script:
             "LOAD DATA was logged as a statement with its file, which a script cannot contain; use "
             f"--skip-statements, or mysqlbinlog for {event.position}",
             event.position,
-        )
-
-    @staticmethod
-    def _around(transaction: ScriptTransaction, event: Event) -> str:
-        """Return which ranges do not have an event."""
-        return (
-            f"undo what comes before it with --stop-position {transaction.start.offset}, or what comes after it with "
-            f"--start-position {event.end_offset}"
         )
 
 

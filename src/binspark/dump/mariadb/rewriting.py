@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from binspark.event import Rows
-from binspark.frames import EventCode as E
+from binspark.event.rows import UNCOMPRESSED
 from binspark.frames import Frame
 from binspark.frames.checksum import checksum_of
 
 _TYPE, _SIZE = 4, 9
-_UNCOMPRESSED = {
-    E.WRITE_ROWS_COMPRESSED_V1: E.WRITE_ROWS_V1,
-    E.UPDATE_ROWS_COMPRESSED_V1: E.UPDATE_ROWS_V1,
-    E.DELETE_ROWS_COMPRESSED_V1: E.DELETE_ROWS_V1,
-    E.WRITE_ROWS_COMPRESSED: E.WRITE_ROWS,
-    E.UPDATE_ROWS_COMPRESSED: E.UPDATE_ROWS,
-    E.DELETE_ROWS_COMPRESSED: E.DELETE_ROWS,
-}
 
 
 def renamed_database(frame: Frame, old: bytes, new: bytes) -> bytes:
@@ -30,6 +22,6 @@ def uncompressed_rows(frame: Frame, body: Rows) -> bytes:
     """Return a compressed rows event as the event that it would be without compression."""
     data = frame.data[: frame.body_end - len(body.compressed or b"")] + body.rows
     size = len(data) + len(frame.data) - frame.body_end
-    head = data[:_TYPE] + bytes((_UNCOMPRESSED[E(frame.type_code)],)) + data[_TYPE + 1 : _SIZE]
+    head = data[:_TYPE] + bytes((UNCOMPRESSED[frame.type_code],)) + data[_TYPE + 1 : _SIZE]
     data = head + size.to_bytes(4, "little") + data[_SIZE + 4 :]
     return data + checksum_of(data) if frame.body_end < len(frame.data) else data

@@ -1,4 +1,4 @@
-"""Writes the logs of MySQL as mysqlbinlog prints them: which events are printed, and what stands between them."""
+"""Writes the logs of MySQL as mysqlbinlog prints them: which events are printed, and what comes between them."""
 
 from __future__ import annotations
 

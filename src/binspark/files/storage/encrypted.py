@@ -28,7 +28,7 @@ _CHUNK = 1 << 18
 _NEAR = 1 << 20
 """Up to this distance, going from event to event is cheaper than searching for one."""
 _WHOLE_BLOCKS = 32
-"""With so many bytes more, the block and the header at the end of what is read are complete."""
+"""How many bytes more are read, so that the block and the header at the end are complete."""
 _MAX_KNOWN = 1 << 12
 
 

@@ -19,8 +19,9 @@ from binspark.kernels.memory import (
     store16,
     store64,
 )
-from binspark.kernels.printing.digits import write_padded, write_pair, write_signed, write_unsigned
+from binspark.kernels.printing.digits import write_pair, write_signed, write_unsigned
 from binspark.kernels.printing.numbers import write_decimal_digits
+from binspark.kernels.printing.packed_times import write_packed_clock, write_packed_fraction
 from binspark.kernels.rows import count_present
 from binspark.kernels.text import copy_short
 from binspark.kernels.words import difference, stack_words
@@ -233,7 +234,7 @@ def write_temporal(at: int, row: int, end: int, kind: int, digits: int) -> tuple
     fraction = load_big_endian(row + head, fraction_bytes) if fraction_bytes else 0
     if kind == _TIMESTAMP:
         at = write_unsigned(at, load_big_endian(row, 4))
-        return row + length, write_fraction(at, fraction, digits)
+        return row + length, write_packed_fraction(at, fraction, digits)
     store8(at, _QUOTE)
     at += 1
     if kind == _DATE:
@@ -244,7 +245,7 @@ def write_temporal(at: int, row: int, end: int, kind: int, digits: int) -> tuple
         month = packed >> 22
         at = write_day(at, month // 13, month % 13, packed >> 17 & 31, _MINUS)
         store8(at, _SPACE)
-        at = write_fraction(write_clock(at + 1, packed >> 12 & 31, packed), fraction, digits)
+        at = write_packed_fraction(write_packed_clock(at + 1, packed >> 12 & 31, packed), fraction, digits)
     else:
         bits = 8 * fraction_bytes
         number = load_big_endian(row, length) - (_TIME_BIAS << bits)
@@ -253,7 +254,9 @@ def write_temporal(at: int, row: int, end: int, kind: int, digits: int) -> tuple
             at += 1
             number = -number
         packed = number >> bits
-        at = write_fraction(write_clock(at, packed >> 12 & 1023, packed), number & ((1 << bits) - 1), digits)
+        at = write_packed_fraction(
+            write_packed_clock(at, packed >> 12 & 1023, packed), number & ((1 << bits) - 1), digits
+        )
     store8(at, _QUOTE)
     return row + length, at + 1
 
@@ -266,27 +269,6 @@ def write_day(at: int, year: int, month: int, day: int, separator: int) -> int:
     at = write_pair(at + 1, month)
     store8(at, separator)
     return write_pair(at + 1, day)
-
-
-@kernel
-def write_clock(at: int, hour: int, packed: int) -> int:
-    """Write hours, minutes and seconds."""
-    at = write_pair(at, hour) if hour < 100 else write_unsigned(at, hour)
-    store8(at, _COLON)
-    at = write_pair(at + 1, packed >> 6 & 63)
-    store8(at, _COLON)
-    return write_pair(at + 1, packed & 63)
-
-
-@kernel
-def write_fraction(at: int, fraction: int, digits: int) -> int:
-    """Write the digits of the fraction of a second; for an odd number of them, the log has one more."""
-    if digits == 0:
-        return at
-    if digits & 1:
-        fraction //= 10
-    store8(at, _POINT)
-    return write_padded(at + 1, fraction, digits)
 
 
 @kernel

@@ -24,6 +24,7 @@ from binspark.kernels.memory import (
 from binspark.kernels.mysqlbinlog.exact import write_exact
 from binspark.kernels.mysqlbinlog.layout import Op
 from binspark.kernels.printing.digits import write_padded, write_pair, write_unsigned
+from binspark.kernels.printing.packed_times import write_packed_clock, write_packed_fraction
 from binspark.kernels.words import ZERO, bits_of, difference
 
 _QUOTE, _MINUS, _COLON, _POINT, _SPACE, _OPEN, _CLOSE, _BACKSLASH = (ord(character) for character in "'-:. ()\\")
@@ -206,24 +207,7 @@ def write_decimal(at: int, source: int, precision: int, scale: int) -> int:
 @kernel
 def write_fraction(at: int, source: int, digits: int) -> int:
     """Write the digits after the second."""
-    if digits == 0:
-        return at
-    value = load_big_endian(source, (digits + 1) // 2)
-    if digits & 1:
-        value //= 10
-    store8(at, _POINT)
-    return write_padded(at + 1, value, digits)
-
-
-@kernel
-def write_clock(at: int, seconds: int) -> int:
-    """Write packed hours, minutes and seconds."""
-    hour = seconds >> 12 & 0x3FF
-    at = write_pair(at, hour) if hour < 100 else write_unsigned(at, hour)
-    store8(at, _COLON)
-    at = write_pair(at + 1, seconds >> 6 & 63)
-    store8(at, _COLON)
-    return write_pair(at + 1, seconds & 63)
+    return write_packed_fraction(at, load_big_endian(source, (digits + 1) // 2), digits) if digits else at
 
 
 @kernel
@@ -242,7 +226,7 @@ def write_datetime(at: int, source: int, digits: int) -> int:
     store8(at, _MINUS)
     at = write_pair(at + 1, packed >> 17 & 31)
     store8(at, _SPACE)
-    at = write_clock(at + 1, packed & 0x1FFFF)
+    at = write_packed_clock(at + 1, packed >> 12 & 31, packed)
     at = write_fraction(at, source + 5, digits)
     store8(at, _QUOTE)
     return at + 1
@@ -259,13 +243,8 @@ def write_time(at: int, source: int, length: int, digits: int) -> int:
         store8(at, _MINUS)
         at += 1
         packed = -packed
-    at = write_clock(at, packed >> bits)
-    if digits:
-        fraction = packed & ((1 << bits) - 1)
-        if digits & 1:
-            fraction //= 10
-        store8(at, _POINT)
-        at = write_padded(at + 1, fraction, digits)
+    at = write_packed_clock(at, packed >> bits + 12 & 0x3FF, packed >> bits)
+    at = write_packed_fraction(at, packed & ((1 << bits) - 1), digits)
     store8(at, _QUOTE)
     return at + 1
 
