@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,29 +18,20 @@ from binspark.mirror.open_table import ForeignChanges
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import OtherMirror
 from binspark.schema.table import TableName
-from binspark.testing.servers import Family, Server
-from tests.mirror.test_mirror_crashes import Killed, change, kill_at
+from binspark.testing.servers import Family, MySQL, Server
+from tests.mirror.test_mirror_crashes import Killed, change
 from tests.mirror.test_mirror_kills import Writer
 from tests.mirror.test_mirror_rows import create_orders
-from tests.support.mirror.delta_merge import MergeSession
 from tests.support.mirror.every_type import every_type
 from tests.support.mirror.live_mirrors import assert_equal, each_family, make_mirror, run_mirror
-from tests.support.servers import StartServer, every_family
-from tools.delta_spark import DeltaSpark, NoDeltaSpark, environment_with_binspark, start_delta_spark
+from tests.support.servers import StartServer
+from tools.delta_spark import DeltaSpark, environment_with_binspark
+from tools.delta_spark.session import MergeSession
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("delta_spark")]
 KIND = Format.DELTA_MERGE
-KILLS = 3
-
-
-@pytest.fixture(scope="module")
-def delta_spark() -> Iterator[DeltaSpark]:
-    try:
-        started = start_delta_spark()
-    except NoDeltaSpark as reason:
-        pytest.skip(str(reason))
-    with started:
-        yield started
+KILLS = int(os.environ.get("BINSPARK_MIRROR_KILLS", "2"))
+"""How many kills a run of the test has."""
 
 
 @pytest.fixture
@@ -62,9 +54,11 @@ def changes_left(lake: Path) -> list[Path]:
 
 @each_family
 def test_changes_are_merged_by_the_jar(shared: Server, database: str, lake: Path, spark: MergeSession) -> None:
-    orders, log = create_orders(shared, database), f"{database}.log"
+    orders, log, zeros = create_orders(shared, database), f"{database}.log", f"{database}.zeros"
     shared.query(f"CREATE TABLE {log} (a INT, b VARCHAR(10))")
     shared.query(f"INSERT INTO {log} VALUES (1, 'x'), (1, 'x'), (2, NULL)")
+    shared.query(f"CREATE TABLE {zeros} (id DOUBLE PRIMARY KEY)")
+    shared.query(f"INSERT INTO {zeros} VALUES (0), (1.5)")
     run_mirror(shared, lake, f"{database}.*", KIND, spark=spark)
     shared.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id % 3 = 0")
     shared.query(f"UPDATE {orders} SET id = id + 1000 WHERE id < 20")
@@ -72,11 +66,14 @@ def test_changes_are_merged_by_the_jar(shared: Server, database: str, lake: Path
     shared.query(f"DELETE FROM {orders} WHERE id % 7 = 0")
     shared.query(f"INSERT INTO {orders} VALUES (5001, 'new', NULL)")
     shared.query(f"DELETE FROM {log} WHERE a = 1 LIMIT 1")
+    shared.query(f"UPDATE {zeros} SET id = -id")
     report = run_mirror(shared, lake, f"{database}.*", KIND, spark=spark)
-    assert_equal(shared, lake, orders, log)
+    assert_equal(shared, lake, orders, log, zeros)
     assert {table.phase for table in report.tables} == {"current"}
     assert merges(lake, orders) == 1
     assert not changes_left(lake)
+    assert not merges(lake, log)
+    assert not merges(lake, zeros)
     before = opened(lake, orders).version()
     run_mirror(shared, lake, f"{database}.*", KIND, spark=spark)
     assert opened(lake, orders).version() == before
@@ -84,7 +81,7 @@ def test_changes_are_merged_by_the_jar(shared: Server, database: str, lake: Path
 
 @each_family
 def test_every_type_is_merged(shared: Server, family: Family, database: str, lake: Path, spark: MergeSession) -> None:
-    shared.run_sql(f"CREATE DATABASE {database}; USE {database}; {every_type(family, 200, seed=3)}")
+    shared.run_sql(f"CREATE DATABASE {database}; USE {database}; {every_type(family, 60, seed=3)}")
     name = f"{database}.every_type"
     run_mirror(shared, lake, name, KIND, spark=spark)
     shared.run_sql(f"UPDATE {name} SET ti = 1 WHERE id % 3 = 0; DELETE FROM {name} WHERE id % 7 = 0")
@@ -100,11 +97,11 @@ def rows_by_id(lake: Path, name: str) -> list[dict[str, Any]]:
     return rows
 
 
-@each_family
+@pytest.mark.mysql
 def test_partial_row_images_are_completed_before_they_are_merged(
-    family: Family, start_server: StartServer, lake: Path, spark: MergeSession
+    start_server: StartServer, lake: Path, spark: MergeSession
 ) -> None:
-    server = start_server(family, {"binlog-row-image": "MINIMAL", "binlog-row-metadata": "MINIMAL"})
+    server = start_server(MySQL, {"binlog-row-image": "MINIMAL", "binlog-row-metadata": "MINIMAL"})
     orders = create_orders(server, "shop")
     server.query("ALTER TABLE shop.orders ADD state VARCHAR(9) NOT NULL DEFAULT 'open'")
     run_mirror(server, lake, "shop.*", KIND, spark=spark)
@@ -121,30 +118,54 @@ def test_partial_row_images_are_completed_before_they_are_merged(
     assert_equal(server, lake, orders)
 
 
-@each_family
+@pytest.mark.mysql
 def test_a_run_that_is_killed_at_any_step_is_continued(
-    shared: Server, database: str, lake: Path, spark: MergeSession
+    mysql: Server, database: str, lake: Path, spark: MergeSession, delta_spark: DeltaSpark
 ) -> None:
-    orders = create_orders(shared, database, 200)
+    orders, tables = create_orders(mysql, database, 200), f"{database}.*"
     for definition in ("log (a INT)", "spare (id INT PRIMARY KEY)", "other (id INT PRIMARY KEY, n INT)"):
-        shared.query(f"CREATE TABLE {database}.{definition}")
-    shared.query(f"INSERT INTO {database}.spare VALUES (1), (2)")
-    shared.query(f"INSERT INTO {database}.other VALUES (1, 1), (2, 2)")
-    run_mirror(shared, lake, f"{database}.*", KIND, spark=spark)
-    change(shared, database, orders)
-    seen: set[str] = set()
-    for number in range(1, 100):
-        steps: list[str] = []
-        try:
-            make_mirror(shared, lake, f"{database}.*", KIND, kill_at(number % 7 + 1, steps), spark=spark).run()
-        except Killed:
-            seen |= set(steps)
-            continue
-        break
-    assert {"table", "rows", "statement", "before the cut"} <= seen
-    assert_equal(shared, lake, *(f"{database}.{name}" for name in ("orders", "log", "spare", "third", "made")))
+        mysql.query(f"CREATE TABLE {database}.{definition}")
+    mysql.query(f"INSERT INTO {database}.spare VALUES (1), (2)")
+    mysql.query(f"INSERT INTO {database}.other VALUES (1, 1), (2, 2)")
+    run_mirror(mysql, lake, tables, KIND, spark=spark)
+    change(mysql, database, orders)
+    for before in (killed_before_the_merge, lambda statement: killed_after_the_merge(delta_spark, statement)):
+        spark.before = before
+        with pytest.raises(Killed):
+            run_mirror(mysql, lake, tables, KIND, spark=spark)
+    spark.before = lambda _statement: None
+    for step in ("rows", "table", "statement", "before the cut"):
+        with pytest.raises(Killed):
+            make_mirror(mysql, lake, tables, KIND, killed_at(step), spark=spark).run()
+    run_mirror(mysql, lake, tables, KIND, spark=spark)
+    assert_equal(mysql, lake, *(f"{database}.{name}" for name in ("orders", "log", "spare", "third", "made")))
     assert merges(lake, orders)
     assert merges(lake, f"{database}.spare")
+    assert changes_left(lake)
+    mysql.query(f"INSERT INTO {database}.log VALUES (9)")
+    run_mirror(mysql, lake, tables, KIND, spark=spark, clean_up_seconds=1e-9)
+    assert not changes_left(lake)
+
+
+def killed_before_the_merge(statement: str) -> None:
+    if statement.startswith("MERGE"):
+        raise Killed
+
+
+def killed_after_the_merge(spark: DeltaSpark, statement: str) -> None:
+    if statement.startswith("MERGE"):
+        spark.sql(statement)
+        raise Killed
+
+
+def killed_at(name: str) -> Callable[[str], None]:
+    """Return what kills a mirror at its next step of a name."""
+
+    def checkpoint(step: str) -> None:
+        if step == name:
+            raise Killed
+
+    return checkpoint
 
 
 @pytest.mark.mysql
@@ -213,15 +234,11 @@ def test_another_process_of_the_mirror_that_is_faster_is_noticed(
     assert_equal(mysql, lake, orders)
 
 
-@every_family
-def test_a_mirror_with_the_jar_that_is_killed_equals_its_source(
-    family: Family, start_server: StartServer, lake: Path
-) -> None:
-    try:
-        variables = environment_with_binspark()
-    except NoDeltaSpark as reason:
-        pytest.skip(str(reason))
-    server = start_server(family)
+@pytest.mark.mysql
+@pytest.mark.usefixtures("delta_spark")  # which skips the test where Spark with the jar cannot be had
+def test_a_mirror_with_the_jar_that_is_killed_equals_its_source(start_server: StartServer, lake: Path) -> None:
+    variables = environment_with_binspark()
+    server = start_server(MySQL)
     server.query("CREATE DATABASE shop")
     server.query("CREATE TABLE shop.orders (id INT PRIMARY KEY, name VARCHAR(20), amount INT)")
     server.query("CREATE TABLE shop.log (a INT, b VARCHAR(5))")

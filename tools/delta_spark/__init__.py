@@ -12,9 +12,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import IO, Any, Self
 
 from binspark.folders import cache_folder
@@ -27,6 +28,13 @@ DELTA = "io.delta:delta-spark_4.2_2.13:4.4.0"
 _WORKER = Path(__file__).with_name("worker.py")
 _TOOLS = Path(__file__).parents[2]
 _FETCH_SECONDS = 400
+
+SMALL = {
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+"""Settings with which small tables take the least time: few tasks, and a JVM that does not optimize its code."""
 
 
 class NoDeltaSpark(Exception):
@@ -81,10 +89,10 @@ class DeltaSpark:
         return Answer(found, jvm_cpu)
 
 
-def start_delta_spark(memory: str = "1g") -> DeltaSpark:
-    """Start Spark with Delta's jar, which is fetched the first time."""
+def start_delta_spark(memory: str = "1g", others: Mapping[str, str] = MappingProxyType({})) -> DeltaSpark:
+    """Start Spark with Delta's jar, which is fetched the first time, and with other settings."""
     folder = _environment()
-    settings = {"spark.jars": _jars(folder), "spark.driver.memory": memory}
+    settings = {"spark.jars": _jars(folder), "spark.driver.memory": memory, **others}
     log = Path(tempfile.mkdtemp(prefix="delta-spark-")) / "log"
     session = DeltaSpark(*_start_worker(folder, settings, log), log)
     try:
@@ -99,7 +107,8 @@ def environment_with_binspark() -> dict[str, str]:
     """Return the variables of a process that has binspark, Spark and Delta's jar, which is fetched the first time."""
     folder = _environment()
     paths = (folder / "packages", _TOOLS / "src", _TOOLS)
-    submitted = f"--jars {_jars(folder)} --driver-memory 1g pyspark-shell"
+    settings = " ".join(f"--conf '{name}={value}'" for name, value in SMALL.items())
+    submitted = f"--jars {_jars(folder)} --driver-memory 1g {settings} pyspark-shell"
     return _variables(folder) | {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PYSPARK_SUBMIT_ARGS": submitted}
 
 

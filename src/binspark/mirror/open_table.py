@@ -204,8 +204,12 @@ class OpenTable:
 
     @property
     def is_merged(self) -> bool:
-        """Whether the target merges changes into its rows: it finds rows by their key, and does not count them."""
-        return self.target.merges and bool(self.table.key) and not self.has_versions
+        """Whether the target merges changes into its rows: it finds rows by their key, and does not count them.
+
+        Zeros of both signs are two keys, but equal for a target: rows whose key has a floating-point number are not
+        merged.
+        """
+        return self.target.merges and self.table.has_exact_key and not self.has_versions
 
     @property
     def is_applied(self) -> bool:

@@ -13,7 +13,8 @@ Before = Callable[[str], None]
 class MergeSession:
     """What a mirror uses of a session; statements and settings are those of the other process.
 
-    before   is called with each statement before it is executed: another program may be faster then
+    before    is called with each statement before it is executed: another program may be faster then
+    jvm_cpu   the CPU time (user and system) that the JVM has taken for statements
     """
 
     version = SPARK
@@ -22,7 +23,7 @@ class MergeSession:
         self._spark = spark
         self.conf = _Settings(spark)
         self.before: Before = lambda _statement: None
-        self.statements: list[str] = []
+        self.jvm_cpu = 0.0
 
     def newSession(self) -> MergeSession:  # noqa: N802 (Spark's name)
         """Return a session; there is only one."""
@@ -31,8 +32,9 @@ class MergeSession:
     def sql(self, statement: str) -> _Rows:
         """Execute a statement."""
         self.before(statement)
-        self.statements.append(statement)
-        return _Rows(self._spark.sql(statement).rows)
+        answer = self._spark.sql(statement)
+        self.jvm_cpu += answer.jvm_cpu
+        return _Rows(answer.rows)
 
 
 class _Settings:
