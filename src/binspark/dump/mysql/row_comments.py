@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from binspark.dump.mysql.json_diffs import print_diffs
 from binspark.dump.mysql.row_values import ColumnPrinter, column_printer
 from binspark.dump.mysql.statements import quoted_identifier
 from binspark.errors import DecodeError
-from binspark.event import RowOperation, Rows, TableMap
+from binspark.event import RowOperation
 from binspark.event.column_types import ColumnType
 from binspark.event.rows import NdbInfo, PartitionInfo
 from binspark.event.table_metadata import MetadataKind
 from binspark.wire import Cursor
 from binspark.wire.bitmap import bitmap_length, low_bits_first
+
+if TYPE_CHECKING:
+    from binspark.event import Rows, TableMap
 
 _COMMANDS = {
     RowOperation.INSERT: (b"INSERT INTO", b"### SET\n", b""),
@@ -77,6 +81,7 @@ class RowComments:
     ) -> int:
         """Add the lines of a row image; return the offset after it."""
         partial: tuple[bool, ...] = ()
+        start = offset
         if is_partial:
             options, offset = _packed(data, offset)
             if options & _PARTIAL_JSON:
@@ -102,6 +107,8 @@ class RowComments:
             if self._with_types:
                 lines.append(column.comment(nullable=self._nullable[number], is_null=is_null))
             lines.append(b"\n")
+        if offset == start:  # an image without columns; there would be any number of them
+            raise _EndOfRow(b"")
         return offset
 
 
