@@ -29,6 +29,12 @@ def with_wrong_metadata_length(log: bytes, event: Event) -> bytes:
     return log[:at] + b"\xf0" + log[at + 1 :]
 
 
+def with_unknown_column_type(log: bytes, event: Event) -> bytes:
+    at = event.offset + 19 + 8 + len(event.body.schema) + len(event.body.table) + 4 + 1
+    assert log[at] == event.body.column_types[0]
+    return log[:at] + b"\xe1" + log[at + 1 :]
+
+
 def with_short_rows(log: bytes, event: Event) -> bytes:
     """End the log with an event that lacks the last bytes of its last value."""
     size = event.end_offset - event.offset - 3
@@ -43,6 +49,7 @@ def with_short_rows(log: bytes, event: Event) -> bytes:
     [
         ("PREVIOUS_GTIDS", with_wrong_gtid_count),
         ("TABLE_MAP", with_wrong_metadata_length),
+        ("TABLE_MAP", with_unknown_column_type),
         ("WRITE_ROWS", with_short_rows),
         ("UPDATE_ROWS", with_short_rows),
     ],
