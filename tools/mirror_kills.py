@@ -51,7 +51,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--server", choices=list(FAMILIES), default="mysql")
     parser.add_argument("--format", choices=[kind.value for kind in Format], default="delta")
     parser.add_argument("--row-metadata", choices=["FULL", "MINIMAL"], default="FULL")
-    parser.add_argument("--spark", action="store_true", help="let Spark apply all changes, and kill its workers, too")
+    parser.add_argument(
+        "--master",
+        default="",
+        help="let Spark apply all changes, and kill its Python workers, too: local[2], or local-cluster[2,1,1024], "
+        "whose executors are processes that are killed as well",
+    )
     parser.add_argument("--pause", type=float, default=0.004, help="seconds between two statements of the workload")
     parser.add_argument("--keep", action="store_true", help="keep the targets of runs that failed, and the logs")
     return parser.parse_args()
@@ -59,7 +64,7 @@ def _options() -> argparse.Namespace:
 
 def _succeeds(server: Server, seed: int, options: argparse.Namespace, end: float) -> bool:
     folder = Path(tempfile.mkdtemp(prefix="mirror-kills-"))
-    run = KillRun(server, folder / "lake", Format(options.format), seed, spark=options.spark, pause=options.pause)
+    run = KillRun(server, folder / "lake", Format(options.format), seed, master=options.master, pause=options.pause)
     rng, succeeds = Random(seed), False
     try:
         for _ in range(options.rounds):

@@ -27,6 +27,7 @@ from binspark.options.dump import (
     PRINT_ROW_EVENT_POSITIONS,
     VERBOSE,
 )
+from binspark.options.explore import EXPLORE_OPTIONS
 from binspark.options.keyring import KEYRING_OPTIONS
 from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
 from binspark.options.monitoring import METRICS_OPTIONS, STATUS_OPTIONS
@@ -162,6 +163,9 @@ def _live() -> Iterator[str]:
     yield from _table([_row(option) for option in METRICS_OPTIONS])
     yield "Command `status`, which asks what runs.\n"
     yield from _table([_row(option) for option in STATUS_OPTIONS])
+    yield "## Exploring logs\n"
+    yield "Command `explore`. See [explore.md](explore.md).\n"
+    yield from _table([_row(option) for option in EXPLORE_OPTIONS])
     yield "## Mirroring tables\n"
     yield _paragraph(
         "Command `mirror`; `binspark.mirror`. The options of the connection are those above, and `tables`, "
@@ -240,17 +244,9 @@ def click_options() -> dict[str, list[click.Option]]:
 
 
 def _commands() -> Iterator[str]:
-    live = (
-        *SERVER_OPTIONS,
-        *STREAM_OPTIONS,
-        *ARCHIVE_OPTIONS,
-        *SERVE_OPTIONS,
-        *MIRROR_OPTIONS,
-        *CHECK_OPTIONS,
-        *METRICS_OPTIONS,
-        *STATUS_OPTIONS,
-    )
-    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *KEYRING_OPTIONS, *live, *SCRIPT_OPTIONS, *_DUMP)
+    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS, *METRICS_OPTIONS, *STATUS_OPTIONS)
+    live_and_pages = (*live, *EXPLORE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
+    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *KEYRING_OPTIONS, *live_and_pages, *SCRIPT_OPTIONS, *_DUMP)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

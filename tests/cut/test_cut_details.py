@@ -220,3 +220,42 @@ def test_the_command_cuts_an_encrypted_log(capsys: pytest.CaptureFixture[str], t
     assert [change.after["id"] for change in binspark.rows(new) if change.after] == [0, 1, 2]
     assert exit_code(arguments) == 2
     assert "exists already" in capsys.readouterr().err
+
+
+def test_a_condition_knows_names_of_columns_from_a_dump(tmp_path: Path) -> None:
+    builder = BinlogBuilder()
+    builder.full_metadata = False
+    builder.transaction(insert(ORDERS, (1,), (2,), (3,)))
+    builder.stop()
+    (log,) = builder.save(tmp_path)
+    dump = tmp_path / "dump.sql"
+    dump.write_text("CREATE DATABASE shop; USE shop; CREATE TABLE orders (id INT);")
+    new = tmp_path / "new"
+    assert exit_code(["cut", str(log), "-o", str(new), "--where", "id > 1", "--schema-file", str(dump)]) == 0
+    assert [row.after_image for row in binspark.rows(new)] == [(2,), (3,)]
+
+
+def test_a_condition_knows_tables_that_an_earlier_log_defines(tmp_path: Path) -> None:
+    builder = BinlogBuilder()
+    builder.full_metadata = False
+    builder.ddl("CREATE TABLE orders (id INT)", "shop")
+    builder.rotate()
+    builder.transaction(insert(ORDERS, (1,), (2,)))
+    builder.stop()
+    cut(builder, tmp_path, where="id = 2")
+    assert [row.after_image for row in binspark.rows(tmp_path / "binlog.000009")] == [(2,)]
+
+
+def test_times_select_transactions_with_all_their_rows(tmp_path: Path) -> None:
+    """A statement is older than the commit of its transaction; with a condition, too, the commit counts."""
+    builder = BinlogBuilder()
+    builder.timestamp = 2_000_000_000
+    builder.gtid(f"{UUID}:1")
+    builder.timestamp -= 100
+    builder.query("BEGIN", "shop")
+    builder.table_map(ORDERS, 100)
+    builder.rows(insert(ORDERS, (1,), (2,)), 100)
+    builder.xid(1)
+    builder.stop()
+    cut(builder, tmp_path, where="id = 2", start_datetime="2033-05-18T03:33:00Z")
+    assert [row.after_image for row in binspark.rows(tmp_path / "binlog.000009")] == [(2,)]

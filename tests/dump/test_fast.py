@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binspark.dump.mysql import fast, frames
+from binspark.dump.mysql import fast, fast_payloads, frames
 from binspark.kernels.dump.base64 import write_base64
 from binspark.kernels.mysqlbinlog.exact import write_exact
 from tests.corpus.cases import corpus_logs, log_id
@@ -28,6 +28,7 @@ def by_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_INPUT_BYTES", "_BODY_BYTES", "_FOOTER_BYTES"):
         monkeypatch.setattr(fast, name, 1000)
     monkeypatch.setattr(fast, "_OUTPUT_BYTES", 10_000)
+    monkeypatch.setattr(fast_payloads, "CHUNK_BYTES", 1000)
 
 
 @pytest.mark.parametrize("log", LOGS, ids=log_id)

@@ -6,9 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from binspark.cli.dump import dump_command
 from tests.corpus.cases import case_logs
 from tests.support.dump import our_dump
 
@@ -45,9 +43,3 @@ def test_threads_and_commit_times_select_transactions(case: str) -> None:
     assert rows_of(log, "--thread-id", "123456") == set()
     assert rows_of(log, "--committed-before", "2000-01-01 00:00:00") == set()
     assert rows_of(log, "--committed-from", "2000-01-01 00:00:00") == rows_of(log)
-
-
-def test_a_condition_on_rows_is_refused_with_what_to_use_instead() -> None:
-    result = CliRunner().invoke(dump_command, ["--where", "id = 1", str(case_logs("mysql/format-row")[0])])
-    assert result.exit_code == 2
-    assert result.stderr.startswith("binspark: --where selects rows, but a dump has complete events")

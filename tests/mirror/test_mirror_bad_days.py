@@ -13,15 +13,12 @@ from deltalake import DeltaTable
 
 from binspark.errors import Malformed, Purged, SourceError
 from binspark.mirror import run as run_module
-from binspark.mirror.data_file import TableDirectory
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable
+from binspark.mirror.mirrored_table import MIRROR_OPTIONS
 from binspark.mirror.open_table import ForeignChanges, OpenTable
 from binspark.mirror.run import Mirror
 from binspark.mirror.runners.local import LocalRunner
-from binspark.mirror.runners.runner import TableWork, TaskResult
+from binspark.mirror.runners.runner import Result, TableWork, TaskResult
 from binspark.mirror.settings import MirrorSettings, SnapshotMode
-from binspark.mirror.snapshot.chunk import Chunk
-from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
 from binspark.mirror.source import ArchiveChanges, ReadTask, ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import OtherMirror
@@ -55,8 +52,8 @@ class _Interrupted:
     def readers(self) -> int:
         return LocalRunner().readers
 
-    def copy(self, copier: ChunkCopier, table: MirroredTable, directory: TableDirectory, chunk: Chunk) -> CopiedChunk:
-        return LocalRunner().copy(copier, table, directory, chunk)
+    def each(self, jobs: Sequence[Callable[[], Result]], description: str) -> list[Result]:
+        return LocalRunner().each(jobs, description)
 
 
 def interrupted(server: Server, lake: Path, tables: str, happens: Callable[[], None]) -> Mirror:

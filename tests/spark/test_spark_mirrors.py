@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from binspark.errors import SchemaError
+from binspark.errors import SchemaError, SourceError
+from binspark.mirror.history import HistoryRecords
 from binspark.mirror.leaves import LeafLimits
+from binspark.mirror.leaves.begin_versions import BeginVersions
 from binspark.mirror.run import Mirror
+from binspark.mirror.runners.runner import TableWork, TaskResult
 from binspark.mirror.runners.spark import SparkRunner
 from binspark.mirror.settings import MirrorSettings
 from binspark.mirror.snapshot.copy import ChunkCopier
-from binspark.mirror.source import ServerChanges, TablePatterns
+from binspark.mirror.source import ReadTask, ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.server.config import ConnectionConfig
 from binspark.testing.servers import MySQL, Server
@@ -52,7 +57,8 @@ def run_on_spark(
     """Bring a mirror up to date, with all ranges and chunks run by Spark and small leaves."""
     patterns = TablePatterns(frozenset({tables}))
     checkpoint = settings.pop("checkpoint", lambda _step: None)
-    chosen = MirrorSettings(once=True, local_bytes=0, limits=SMALL, retry_attempts=0, rows_per_chunk=100, **settings)
+    given = {"retry_attempts": 0, "rows_per_chunk": 100, **settings}
+    chosen = MirrorSettings(once=True, local_bytes=0, limits=SMALL, **given)
     source = ServerChanges(config or reached(server), patterns)
     target = parse_target(str(lake), kind)
     Mirror(source, target, patterns, chosen, spark_runner=lambda: runner, checkpoint=checkpoint).run()
@@ -146,6 +152,79 @@ def test_executors_keep_the_versions_of_rows(runner: SparkRunner, mysql: Server,
     assert versions.num_rows == 300 + 100 + 50
     current = versions.filter(versions["_is_current"])
     assert set(current["id"].to_pylist()) == set(range(1, 291))
+    assert_equal(mysql, lake, orders)
+
+
+def test_executors_let_versions_begin_and_begin_again(
+    runner: SparkRunner, mysql: Server, database: str, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(BeginVersions, "__call__")  # in this process: the workers of Spark have their own
+    orders = create_orders(mysql, database, 300)
+    run_on_spark(runner, mysql, lake, orders, scd2=True)
+    versions = rows_of(lake, f"{orders}__scd2")
+    assert versions.num_rows == 300
+    assert all(versions["_is_current"].to_pylist())
+    mysql.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id <= 100")
+    mysql.query(f"DELETE FROM {orders} WHERE id > 290")
+    run_on_spark(runner, mysql, lake, orders, scd2=True, resnapshot=(orders,))
+    versions = rows_of(lake, f"{orders}__scd2")
+    assert versions.num_rows == 300 + 100
+    assert set(versions.filter(versions["_is_current"])["id"].to_pylist()) == set(range(1, 291))
+    assert_equal(mysql, lake, orders)
+
+
+@pytest.mark.parametrize("kind", [Format.DELTA, pytest.param(Format.ICEBERG, marks=pytest.mark.slow)])
+def test_executors_write_the_history(
+    runner: SparkRunner, mysql: Server, database: str, lake: Path, kind: Format, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = create_orders(mysql, database, 300)
+    run_mirror(mysql, lake, orders, kind, history=True)
+    mysql.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id <= 100")
+    monkeypatch.delattr(HistoryRecords, "records")  # in this process: the workers of Spark have their own
+    run_on_spark(runner, mysql, lake, orders, kind, history=True)
+    mysql.query(f"DELETE FROM {orders} WHERE id > 290")
+    run_on_spark(runner, mysql, lake, orders, kind, history=True)
+    changes = rows_of(lake, "binspark_history.changes", kind).sort_by("_seq")
+    assert changes["_op"].to_pylist() == ["update"] * 100 + ["delete"] * 10
+    assert_equal(mysql, lake, orders, kind=kind)
+
+
+class Interrupted(SparkRunner):
+    """Lets a worker of Spark be killed before the first range is run."""
+
+    def __init__(self, spark: SparkSession, marker: Path) -> None:
+        super().__init__(spark)
+        self.lost: list[SourceError] = []
+        self._kill = partial(exec, _KILL_ONCE.format(marker=str(marker)), {})
+
+    def run(self, parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> list[TaskResult]:
+        try:
+            self.each([self._kill], "be killed once")
+        except SourceError as error:
+            self.lost.append(error)
+            raise
+        return super().run(parts, tables)
+
+
+_KILL_ONCE = """
+import os, pathlib, signal
+marker = pathlib.Path({marker!r})
+if not marker.exists():
+    marker.touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_mirror_goes_on_after_a_worker_was_killed(
+    spark: SparkSession, mysql: Server, database: str, lake: Path
+) -> None:
+    orders = create_orders(mysql, database, 300)
+    run_mirror(mysql, lake, orders, limits=SMALL)
+    mysql.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id <= 100")
+    runner = Interrupted(spark, lake / "killed")
+    run_on_spark(runner, mysql, lake, orders, retry_attempts=1)
+    [error] = runner.lost
+    assert "Spark lost a process that worked for it" in error.message
     assert_equal(mysql, lake, orders)
 
 

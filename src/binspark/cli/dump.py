@@ -67,8 +67,9 @@ def dump_command(
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
     The output is for people and for `mysql`, which applies it to another server. Options have the names and meanings
-    of mysqlbinlog. Besides them, the options of `rows` select complete events. Where a log is damaged, everything
-    before the damage is shown. Exit code 1: a log is damaged.
+    of mysqlbinlog. Besides them, the options of `rows` select complete events, and --where rows of them: then the dump
+    is that of the log that `cut` writes, with its positions. Where a log is damaged, everything before the damage is
+    shown. Exit code 1: a log is damaged.
     """
     from binspark.dump.output import BufferedOutput
     from binspark.dump.run import dump_logs
@@ -85,7 +86,8 @@ def dump_command(
         mariadb=mariadb,
         **given,
     )
-    sources = Logs(files, None).sources(selection, with_earlier=False)
+    # Conditions need the tables, which earlier logs may define.
+    sources = Logs(files, None).sources(selection, with_earlier=selection.where is not None)
     damage = Damage()
     with _opened(result_file) as write, damage.ends_file():
         output = BufferedOutput(write)

@@ -65,6 +65,7 @@ COMMANDS = {
     "sql": ("binspark.cli.sql", "sql_command"),
     "dump": ("binspark.cli.dump", "dump_command"),
     "explain": ("binspark.cli.explain", "explain_command"),
+    "explore": ("binspark.cli.explore", "explore_command"),
     "verify": ("binspark.cli.verify", "verify_command"),
     "gtid": ("binspark.cli.gtid", "gtid_command"),
     "diff": ("binspark.cli.diff", "diff_command"),

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from struct import Struct
 from typing import Any
+from uuid import UUID
 
 from binspark.cut.output import OutputLog, bare
 from binspark.event import Event, GtidEvent, GtidList, GtidTagged, MariadbGtidEvent, PreviousGtids
+from binspark.frames import EventCode
 from binspark.gtid import GtidSet, MariadbGtid
 from binspark.gtid.builder import GtidSetBuilder
+
+_DOMAIN_AND_SERVER = Struct("<qq")
 
 
 class EarlierGtids:
@@ -34,6 +39,17 @@ class EarlierGtids:
             self._mariadb[gtid.domain, gtid.server] = gtid
         elif isinstance(body, GtidEvent | GtidTagged) and body.gtid is not None:
             self._removed.add(body.gtid)
+
+    def note_interval(self, kind: int, source: bytes, start: int, stop: int) -> None:
+        """Note consecutive GTIDs of transactions that are not written; `stop` is exclusive.
+
+        `kind` is the type code of their events. The source of MariaDB's is domain and server, eight bytes each.
+        """
+        if kind == EventCode.MARIADB_GTID:
+            domain, server = _DOMAIN_AND_SERVER.unpack(source)
+            self._mariadb[domain, server] = MariadbGtid(domain, server, stop - 1)
+        else:
+            self._removed.add_interval((str(UUID(bytes=source)), ""), (start, stop))
 
     def write(self, output: OutputLog) -> None:
         """Write the list after the format description, if the first log has one."""

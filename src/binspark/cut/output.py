@@ -1,15 +1,14 @@
-"""The log that is written: positions, sizes and checksums of its events, and the logical clock of its transactions."""
+"""The log that is written: positions, sizes and checksums of its events."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import deque
 from dataclasses import replace
 from struct import Struct
 from typing import Any, BinaryIO
 from zlib import crc32
 
-from binspark.event import Event, GtidEvent, GtidTagged, MariadbGtidEvent, encode_body
+from binspark.cut.clock import GtidBody
+from binspark.event import Event, MariadbGtidEvent, encode_body
 from binspark.frames import MAGIC, EventCode, HeaderFlag, LogFormat
 from binspark.frames.header import HEADER_LENGTH
 
@@ -19,9 +18,6 @@ _FLAGS = Struct("<H")
 _FLAGS_OFFSET = 17
 _CRC = Struct("<I")
 _WRAP = 0xFFFFFFFF
-_KEPT_NUMBERS = 1 << 16
-
-GtidBody = GtidEvent | GtidTagged | MariadbGtidEvent
 
 
 def bare(event: Event, body: Any = None) -> bytes:
@@ -84,51 +80,17 @@ class OutputLog:
         self._file.truncate()
         self.offset = offset
 
-    def stop(self, last: Event) -> None:
-        """End the log as a server that shuts down does."""
-        header = bytearray(last.frame.data[:HEADER_LENGTH])
+    def append(self, events: memoryview) -> None:
+        """Write events that have their positions and checksums."""
+        self._file.write(events)
+        self.offset += len(events)
+
+    def stop(self, last: bytes) -> None:
+        """End the log as a server that shuts down does, after an event that begins with some bytes."""
+        header = bytearray(last[:HEADER_LENGTH])
         header[4] = EventCode.STOP
         _FLAGS.pack_into(header, _FLAGS_OFFSET, 0)
         self.write(bytes(header))
-
-
-class LogicalClock:
-    """Numbers the transactions of the new log, so that replicas apply in parallel what they could before.
-
-    A transaction follows the last one that is kept of those that it had to follow. For a bounded number of the last
-    transactions that is known exactly; before them, it follows the first of these.
-    """
-
-    def __init__(self) -> None:
-        self._last = 0
-        self._before_file = 0
-        self._old: deque[int] = deque(maxlen=_KEPT_NUMBERS)
-
-    def begin_file(self) -> None:
-        """Begin another log: its numbers begin with 1 again, and nothing in it runs before what earlier logs have."""
-        self._before_file = self._last
-        self._old.clear()
-
-    def moved(self, body: GtidBody) -> GtidBody:
-        """Return a GTID with its numbers in the new log."""
-        if isinstance(body, MariadbGtidEvent) or body.sequence_number is None:
-            return body
-        parent = self._parent(body.last_committed or 0)
-        self._last += 1
-        self._old.append(body.sequence_number)
-        return replace(body, last_committed=parent, sequence_number=self._last)
-
-    def undo(self, body: GtidBody) -> None:
-        """Take back the last number."""
-        if not isinstance(body, MariadbGtidEvent) and body.sequence_number is not None:
-            self._last -= 1
-            self._old.pop()
-
-    def _parent(self, old: int) -> int:
-        if not self._old or old < self._old[0]:
-            forgotten = self._last - len(self._old)
-            return forgotten if self._old and len(self._old) == _KEPT_NUMBERS else self._before_file
-        return self._last - len(self._old) + bisect_right(self._old, old)
 
 
 def gtid_event(event: Event, body: GtidBody, rest: int, checksum_length: int) -> bytes:

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from binspark.columns.selection import Operations, Selection
+from binspark.cut.bulk import BulkCutter, pays_in_bulk
+from binspark.cut.clock import LogicalClock
 from binspark.cut.contents import Contents
 from binspark.cut.earlier import EarlierGtids
-from binspark.cut.output import LogicalClock, OutputLog
+from binspark.cut.output import OutputLog
 from binspark.cut.picked import PickedRows
+from binspark.cut.reader import LogReader
 from binspark.cut.transaction import Draft
-from binspark.errors import OptionError, Unsupported
+from binspark.errors import DecodeError, OptionError, SourceError, Unsupported
 from binspark.event import Event, FormatDescription, GtidList, PreviousGtids
-from binspark.files.read import ReadOptions, source_events
 from binspark.files.sources import LogSource
 from binspark.frames import LogFormat
+from binspark.frames.header import HEADER_LENGTH
 from binspark.os_errors import source_errors
 from binspark.schema.history import SchemaHistory
 from binspark.transactions.grammar import Progress, Role, begins_another, boundary_of, progress_after
-
-_OUTER = ReadOptions(expand_payloads=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,13 @@ class CutOptions:
     selection    the transactions, tables and rows that are kept
     drop_empty   whether transactions of which nothing is left are removed, instead of kept with their GTID alone
     history      the tables, where the log does not describe them
+    damaged      whether what precedes damage becomes a log, before the error is raised
     """
 
     selection: Selection
     drop_empty: bool = False
     history: SchemaHistory = field(default_factory=SchemaHistory)
+    damaged: bool = False
 
     @property
     def removes_events(self) -> bool:
@@ -75,25 +78,35 @@ def cut_logs(logs: Iterable[LogSource], target: str | Path, options: CutOptions)
     with source_errors(path.parent):
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(descriptor, "w+b", buffering=1 << 20) as file:
-            summary = _Cutter(file, options).run(list(logs))
+        with source_errors(path), os.fdopen(descriptor, "w+b", buffering=1 << 20) as file:
+            cutter = _Cutter(file, options)
+            try:
+                summary = cutter.run(list(logs))
+            finally:
+                cutter.close()
         with source_errors(path):
             os.chmod(name, 0o640)
             os.link(name, path)  # fails if another process has created it in the meantime
     finally:
         with suppress(FileNotFoundError):
             os.unlink(name)
+    if cutter.damage is not None:
+        raise cutter.damage
     return summary
 
 
 class _Cutter:
-    """Follows the events of logs, and writes those of transactions that are selected."""
+    """Follows the events of logs, and writes those of transactions that are selected.
+
+    damage   where the logs could not be read any further
+    """
 
     def __init__(self, file: Any, options: CutOptions) -> None:
         self._file = file
         self._options = options
-        self._picked = PickedRows(options.history) if options.selection.where is not None else None
-        self._contents = Contents(options.selection, self._picked) if options.removes_events else None
+        chosen = options.selection
+        self._picked = PickedRows(chosen, options.history) if chosen.where is not None else None
+        self._contents = Contents(chosen, self._picked) if options.removes_events else None
         self._clock = LogicalClock()
         self._summary = CutSummary()
         self._earlier = EarlierGtids()
@@ -101,23 +114,71 @@ class _Cutter:
         self._output: OutputLog | None = None
         self._draft: Draft | None = None
         self._progress = Progress.NONE
-        self._last: Event | None = None
+        self._last = b""
+        self._in_bulk = False
+        self.damage: DecodeError | None = None
 
     def run(self, logs: list[LogSource]) -> CutSummary:
         """Cut all logs, and end the new one."""
-        for log in logs:
-            self._clock.begin_file()
-            if self._picked is not None:
-                self._picked.begin_file(_selected(log, self._options))
-            for event in _events_of(log, lambda: self._progress is not Progress.NONE):
-                self._feed(event, log)
+        self._in_bulk = pays_in_bulk(_size_of(logs))
+        try:
+            for log in logs:
+                self._cut_log(log)
+        except DecodeError as error:
+            if not self._options.damaged or self._description is None:
+                raise
+            self.damage = error
         self._abandon()
         if self._description is None:
             raise OptionError("no log given: the files have no event")
         output = self._opened()
-        output.stop(self._last or self._description)
+        output.stop(self._last or self._description.frame.data)
         self._summary.bytes = output.offset
         return self._summary
+
+    def _cut_log(self, log: LogSource) -> None:
+        self._clock.begin_file()
+        if self._picked is not None:
+            self._picked.begin_file(log)
+        with ExitStack() as opened:
+            with source_errors(log.name):
+                file = opened.enter_context(log.open())
+            self._cut(log, LogReader(log, file))
+
+    def close(self) -> None:
+        """Forget the transaction in progress, if an error has interrupted it."""
+        if self._draft is not None:
+            self._draft.close()
+
+    def _cut(self, log: LogSource, reader: LogReader) -> None:
+        """Cut a log; a transaction that begins before the position to stop at is read to its end."""
+        bulk: BulkCutter | None = None
+        while (event := reader.next_event()) is not None:
+            if log.stop is not None and event.offset >= log.stop and self._progress is Progress.NONE:
+                return
+            self._feed(event, log)
+            if self._in_bulk and self._progress is Progress.NONE and reader.format is not None:
+                if bulk is None or bulk.format is not reader.format:
+                    bulk = self._bulk_of(log, reader.format)
+                self._cut_in_bulk(reader, bulk)
+
+    def _bulk_of(self, log: LogSource, log_format: LogFormat) -> BulkCutter:
+        options = self._options
+        by_table, drop_empty = options.removes_events, options.drop_empty
+        return BulkCutter(
+            log, log_format, options.selection, self._clock, self._picked, by_table=by_table, drop_empty=drop_empty
+        )
+
+    def _cut_in_bulk(self, reader: LogReader, bulk: BulkCutter) -> None:
+        """Cut complete transactions, up to what is cut event by event."""
+        summary = self._summary
+        while (part := bulk.cut(reader, self._output, self._earlier)) is not None:
+            summary.transactions += part.transactions
+            summary.emptied += part.emptied
+            summary.removed += part.removed
+            self._last = part.last or self._last
+            if part.opens:
+                self._opened()
 
     def _feed(self, event: Event, log: LogSource) -> None:
         if self._picked is not None:
@@ -174,7 +235,7 @@ class _Cutter:
         assert draft is not None
         written = draft.finish(self._clock, drop_empty=self._options.drop_empty)
         if written:
-            self._last = event
+            self._last = event.frame.data[:HEADER_LENGTH]
             self._summary.transactions += 1
             self._summary.emptied += draft.is_empty
         else:
@@ -194,17 +255,8 @@ def _is_like(known: LogFormat, found: LogFormat) -> bool:
     return (known.post_header_lengths, known.family) == (found.post_header_lengths, found.family)
 
 
-def _events_of(log: LogSource, in_transaction: Callable[[], bool]) -> Iterator[Event]:
-    """Yield the events of a log; a transaction that begins before the position to stop at is read to its end."""
-    for event in source_events(replace(log, stop=None), _OUTER):
-        if log.stop is not None and event.offset >= log.stop and not in_transaction():
-            return
-        yield event
-
-
-def _selected(log: LogSource, options: CutOptions) -> Iterator[Any]:
-    """Yield the changes that are selected in a log, as `rows` does."""
-    from binspark.files.changes import changes_in_bulk
-
-    everything = replace(options.selection, start_position=None, stop_position=None)
-    return changes_in_bulk([replace(log, stop=None)], everything, None, None)
+def _size_of(logs: list[LogSource]) -> int | None:
+    try:
+        return sum(log.size() for log in logs)
+    except (SourceError, DecodeError):
+        return None  # standard input, or what is reported when it is opened

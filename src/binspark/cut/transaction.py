@@ -9,8 +9,9 @@ from struct import Struct
 from typing import Any
 
 from binspark.columns.selection import Selection
+from binspark.cut.clock import LogicalClock
 from binspark.cut.contents import Contents
-from binspark.cut.output import LogicalClock, OutputLog, bare, gtid_event
+from binspark.cut.output import OutputLog, bare, gtid_event
 from binspark.event import (
     Event,
     EventDecoder,
@@ -113,11 +114,15 @@ class Draft:
 
     def abandon(self, clock: LogicalClock) -> None:
         """Remove what was written: the transaction does not end."""
-        self._collected.close()
+        self.close()
         if self._copy_start is not None:
             self._opened().truncate(self._copy_start)
             if self._gtid is not None:
                 clock.undo(self._gtid.body)
+
+    def close(self) -> None:
+        """Forget what was collected."""
+        self._collected.close()
 
     @property
     def _has_gtid(self) -> bool:

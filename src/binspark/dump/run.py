@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
+import tempfile
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from pathlib import Path
 
+from binspark.columns.selection import Selection
 from binspark.dump.dumper import Dumper, Warn
 from binspark.dump.output import Output
-from binspark.dump.selected import check_selection
 from binspark.dump.settings import DumpSettings, MariadbSettings
 from binspark.errors import DecodeError, OptionError
 from binspark.files.log_head import read_head
@@ -27,7 +29,30 @@ def dump_logs(sources: Sequence[LogSource], settings: DumpSettings, output: Outp
 
     A `DecodeError` is raised after everything that precedes the damage was written, with what ends a dump.
     """
-    check_selection(settings.selection)
+    if settings.selection.where is None:
+        _dump_logs(sources, settings, output, warn)
+    else:
+        _dump_rows(sources, settings, output, warn)
+
+
+def _dump_rows(sources: Sequence[LogSource], settings: DumpSettings, output: Output, warn: Warn) -> None:
+    """Write the rows that a condition selects: the log that `cut` makes of them."""
+    from binspark.cut import CutOptions, cut_logs  # loads what reads rows
+
+    with tempfile.TemporaryDirectory(prefix="binspark-") as folder:
+        path = Path(folder) / "binlog.000001"
+        damage: DecodeError | None = None
+        try:
+            cut_logs(sources, path, CutOptions(settings.selection, damaged=True))
+        except DecodeError as error:
+            damage = error
+        if path.exists():
+            _dump_logs([LogSource(str(path))], replace(settings, selection=Selection()), output, warn)
+    if damage is not None:
+        raise damage
+
+
+def _dump_logs(sources: Sequence[LogSource], settings: DumpSettings, output: Output, warn: Warn) -> None:
     dumper = _dumper(sources, settings, output, warn)
     dumper.begin()
     try:
@@ -67,6 +92,7 @@ def family_of_log(source: LogSource) -> Family:
     if source.name == STANDARD_INPUT:
         start = sys.stdin.buffer.peek(_VERSION_END) if isinstance(sys.stdin.buffer, io.BufferedReader) else b""
         return _family_of_start(start)
+    start = b""
     try:
         with source.open() as file:
             start = file.peek(_VERSION_END)

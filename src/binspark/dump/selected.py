@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from binspark.changes.statements import statement_tables
 from binspark.columns.selection import Operations, Selection
-from binspark.errors import OptionError
 from binspark.event import RowOperation
 
 
@@ -34,13 +33,3 @@ class SelectedTables:
         if self.selects_all:
             return True
         return not self._by_operation and any(map(self._selection.wants, statement_tables(query, schema)))
-
-
-def check_selection(selection: Selection) -> None:
-    """Refuse options that a dump cannot apply: it has complete events."""
-    if selection.where is not None:
-        raise OptionError(
-            "selects rows, but a dump has complete events, as the server wrote them; use `binspark sql --where` for "
-            "statements that apply single rows",
-            option="where",
-        )

@@ -100,6 +100,14 @@ class LogParts:
             part = self._without_head(error, end)
         else:
             part = self._first(head, start, end)
+        yield from self._from(part)
+
+    def from_event(self, start: int) -> Iterator[Part]:
+        """Yield the parts from an event on, which begins at an offset: one, and another one after each damage."""
+        head = read_head(self.file, self.log.name)
+        yield from self._from(Part(self.log, self.file, self._bytes(head), head, head.format, start, None))
+
+    def _from(self, part: Part | None) -> Iterator[Part]:
         while part is not None:
             yield part
             part = None if part.error is None else self._after(part, part.error)

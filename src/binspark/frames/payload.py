@@ -57,7 +57,8 @@ def _frame_end(stream: bytes, start: int) -> int:
     return at + (_CHECKSUM if zstandard.get_frame_parameters(head).has_checksum else 0)
 
 
-_CHUNK_BYTES = 1 << 17
+CHUNK_BYTES = 1 << 17
+"""How much of a payload is decompressed at a time."""
 
 
 class PayloadCompression(IntEnum):
@@ -119,7 +120,7 @@ class PayloadReader:
 def expand_payload(payload: bytes, compression: int, expected_size: int | None, limits: Limits) -> Iterator[bytes]:
     """Yield the events of a transaction payload as chunks of any size."""
     reader = PayloadReader(payload, compression, expected_size, limits)
-    buffer = bytearray(_CHUNK_BYTES)
+    buffer = bytearray(CHUNK_BYTES)
     while count := reader.read_into(memoryview(buffer)):
         yield bytes(memoryview(buffer)[:count])
 
@@ -139,8 +140,13 @@ def payload_frames(
                 raise Unsupported(f"event inside a transaction payload exceeds the limit of {limits.event_bytes} bytes")
         framer.finish()
     except DecodeError as error:
-        inner = f"event {index} inside TRANSACTION_PAYLOAD"
-        raise type(error)(f"{inner}: {error.message}", Position(offset=outer.offset)) from None
+        raise inside_payload(error, index, outer) from None
+
+
+def inside_payload(error: DecodeError, index: int, outer: Frame) -> DecodeError:
+    """Return an error with the event of a transaction payload that it is about."""
+    message = f"event {index} inside TRANSACTION_PAYLOAD: {error.message}"
+    return type(error)(message, Position(offset=outer.offset))
 
 
 def inflate_block(block: Cursor, name: str, limits: Limits = DEFAULT_LIMITS) -> bytes:

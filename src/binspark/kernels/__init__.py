@@ -15,6 +15,7 @@ row_counts     how many rows an event has
 sessions       names of schemas that a kernel knows
 packets        packets of a replication stream into the bytes of a log, `packet_layout` the numbers for that
 pack           the bytes of a log into packets of a replication stream
+cut            transactions into a new log; `cut_layout` has the numbers
 result_rows    rows of a result set into row images as the log has them
 crc32          checksums
 digests        digests of texts, to compare rows

@@ -219,6 +219,12 @@ _crc32: Any = Choice(_fastest)
 
 
 @kernel
+def crc32_of(function: int, address: int, length: int) -> int:
+    """Return the CRC32 of bytes. `function` is the address of zlib's crc32."""
+    return _crc32(function, address, length)
+
+
+@kernel
 def has_valid_crc32(function: int, at: int, size: int) -> bool:
     """Return whether the checksum at the end of an event matches. `function` is the address of zlib's crc32."""
     return _crc32(function, at, size) == _RESIDUE

@@ -212,25 +212,40 @@ def begin(state: int, kind: int, at: int, end: int, offset: int) -> bool:
 @kernel
 def add_number(state: int) -> bool:
     """Add the GTID of the transaction in progress to the intervals; return False if there is no room."""
-    count = get(state, Sound.INTERVAL_COUNT)
-    number = get(state, Sound.NUMBER)
-    last = get(state, Sound.INTERVALS) + 8 * Interval.COUNT * (count - 1)
+    count = add_interval(
+        get(state, Sound.INTERVALS),
+        get(state, Sound.INTERVAL_COUNT),
+        get(state, Sound.INTERVAL_CAPACITY),
+        get(state, Sound.KIND),
+        get(state, Sound.SOURCE),
+        get(state, Sound.SOURCE_REST),
+        get(state, Sound.NUMBER),
+    )
+    if count < 0:
+        return False
+    put(state, Sound.INTERVAL_COUNT, count)
+    return True
+
+
+@kernel
+def add_interval(intervals: int, count: int, capacity: int, kind: int, source: int, rest: int, number: int) -> int:
+    """Add a GTID to intervals; return how many there are then, -1 if there is no room."""
+    last = intervals + 8 * Interval.COUNT * (count - 1)
     if (
         count
         and get(last, Interval.STOP) == number
-        and get(last, Interval.SOURCE) == get(state, Sound.SOURCE)
-        and get(last, Interval.SOURCE_REST) == get(state, Sound.SOURCE_REST)
-        and get(last, Interval.KIND) == get(state, Sound.KIND)
+        and get(last, Interval.SOURCE) == source
+        and get(last, Interval.SOURCE_REST) == rest
+        and get(last, Interval.KIND) == kind
     ):
         put(last, Interval.STOP, number + 1)
-        return True
-    if count == get(state, Sound.INTERVAL_CAPACITY):
-        return False
+        return count
+    if count == capacity:
+        return -1
     new = last + 8 * Interval.COUNT
-    put(new, Interval.KIND, get(state, Sound.KIND))
-    put(new, Interval.SOURCE, get(state, Sound.SOURCE))
-    put(new, Interval.SOURCE_REST, get(state, Sound.SOURCE_REST))
+    put(new, Interval.KIND, kind)
+    put(new, Interval.SOURCE, source)
+    put(new, Interval.SOURCE_REST, rest)
     put(new, Interval.START, number)
     put(new, Interval.STOP, number + 1)
-    put(state, Sound.INTERVAL_COUNT, count + 1)
-    return True
+    return count + 1

@@ -77,7 +77,10 @@ class KnownMap(IntEnum):
     ID = 0  # -1 for an empty entry
     ADDRESS = 1
     LENGTH = 2
-    COUNT = 3
+    WANTED = 3  # 1: rows of its table are selected
+    COLUMNS = 4  # how many columns it has
+    SIZES = 5  # address of the sizes of their values, see `kernels.row_counts`; 0 if they are not known
+    COUNT = 6
 
 
 KNOWN_MAPS = 4096

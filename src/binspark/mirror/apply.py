@@ -20,7 +20,6 @@ from binspark.mirror.state import Phase, TableState
 from binspark.mirror.statements import StatementApplier
 from binspark.mirror.tables import MirroredTables
 from binspark.mirror.targets.target import CommitConflict, Cut, OtherMirror
-from binspark.mirror.versions import begin_versions
 from binspark.replication.position import BinlogPosition
 from binspark.schema.table import TableName
 from binspark.spark.streaming.statements import Statement
@@ -52,7 +51,7 @@ class RangeApplier:
     choose_runner   returns what runs a range
     checkpoint      is called between the steps that a crash may come between; tests crash there
     history         keeps all changes, if that is wanted
-    copy_again      copies tables that statements have changed in ways the log does not contain
+    copy_again      copies tables that statements have changed in ways the log does not contain; it gets the position
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class RangeApplier:
         choose_runner: Callable[[BinlogPosition, BinlogPosition], Runner],
         checkpoint: Callable[[str], None] = lambda _step: None,
         history: ChangeHistory | None = None,
-        copy_again: Callable[[], None] = lambda: None,
+        copy_again: Callable[[BinlogPosition], None] = lambda _position: None,
     ) -> None:
         self._history = history
         self._copy_again = copy_again
@@ -93,19 +92,13 @@ class RangeApplier:
         applied = AppliedRange(start, end)
         due = [table for table in self._tables if _is_due(table, end) and table.name not in emptied]
         due.sort(key=lambda table: not table.has_versions)  # so that no table is ahead of its versions
-        if self._history is not None:  # first, so that no table is ever ahead of it
-            self._history.append(self._source.tasks(start, end, self._tables.catalog), end)
-            self._checkpoint("history")
         self._apply_rows(applied, due, pending)
         self._checkpoint("rows")
         self._make_changes(statements)
         for table in self._tables:
             if table.is_applied:
                 table.skip_to(end)
-        self._copy_again()
-        if self._tables.settings.scd2:
-            reported = self._source.reported(end)
-            begin_versions(self._tables, None if reported is None else reported.lag_seconds)
+        self._copy_again(end)
         self._checkpoint("before the cut")
         self.cut(end)
         self._checkpoint("after the cut")
@@ -129,7 +122,7 @@ class RangeApplier:
     def _apply_rows(self, applied: AppliedRange, tables: list[OpenTable], pending: dict[TableName, Pending]) -> None:
         """Apply the rows of a range to tables. Where another program was faster, plan again on what it committed."""
         for attempt in range(1, _ATTEMPTS + 1):
-            results = self._run(applied, tables) if tables else {}
+            results = self._run(applied, tables)
             conflicts: list[OpenTable] = []
             for number, table in enumerate(tables):
                 if table.name in self._statements.missing:
@@ -169,13 +162,20 @@ class RangeApplier:
         applied.bytes += sum(file.size for file in added)
 
     def _run(self, applied: AppliedRange, tables: Sequence[OpenTable]) -> dict[int, list[TaskResult]]:
+        """Return what becomes of tables by a range. The history gets its changes."""
         limits = self._tables.settings.limits
         works = [table.work(number, limits) for number, table in enumerate(tables)]
-        parts = self._source.tasks(applied.start, applied.end, self._tables.catalog)
-        results = self._choose_runner(applied.start, applied.end).run(parts, works)
+        parts = self._source.tasks(applied.start, applied.end, self._tables.catalog) if tables or self._history else []
+        kept = None if self._history is None else self._history.work(len(works), parts, applied.end)
+        if kept is not None:
+            works.append(kept)
+        results = self._choose_runner(applied.start, applied.end).run(parts, works) if works else []
         by_table: dict[int, list[TaskResult]] = {}
         for result in results:
             by_table.setdefault(result.table, []).append(result)
+        if kept is not None and self._history is not None:  # first, so that no table is ever ahead of it
+            self._history.commit(by_table.pop(kept.number, []), applied.end)
+            self._checkpoint("history")
         for number, own in by_table.items():
             if any(result.rewritten.incomplete for result in own):
                 by_table[number] = self._completed(tables[number], own)

@@ -16,7 +16,7 @@ from binspark.mirror.open_table import OpenTable
 from binspark.mirror.runners.runner import Runner
 from binspark.mirror.snapshot.borders import estimated_bytes, estimated_rows, plan_chunks
 from binspark.mirror.snapshot.chunk import Chunk
-from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
+from binspark.mirror.snapshot.copy import ChunkCopier, ChunkCopy, CopiedChunk
 from binspark.mirror.snapshot.positions import consistent_from
 from binspark.mirror.snapshot.statement import TableChanged
 from binspark.mirror.staged_files import ColumnsChanged
@@ -121,7 +121,8 @@ class TableCopier:
         runner = self._choose_runner(estimated_bytes(connection, staging.table))
 
         def copy(chunk: Chunk) -> CopiedChunk:
-            return runner.copy(copier, staging.table, staging.directory, chunk)
+            job = ChunkCopy(copier, staging.table, staging.directory, chunk)
+            return runner.each([job], f"copy a chunk of {table.name}")[0]
 
         with ThreadPoolExecutor(runner.readers) as pool:
             for group in _grouped(pool, chunks, copy, 2 * runner.readers):

@@ -8,8 +8,8 @@ commit: each change is there exactly once.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -19,12 +19,14 @@ from binspark.errors import SchemaError
 from binspark.mirror.change_records import RecordOp, complete_records
 from binspark.mirror.data_file import DataFile
 from binspark.mirror.keys import row_keys
-from binspark.mirror.leaves import LeafLimits, plan_tasks, rewrite, with_bounds
+from binspark.mirror.leaves import LeafLimits, RangeTask, plan_tasks, with_bounds
 from binspark.mirror.mirrored_table import HISTORY, MirroredTable
+from binspark.mirror.runners.runner import TableWork, TaskResult
 from binspark.mirror.source import ReadTask
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.commits import check_mirror
 from binspark.mirror.targets.target import Commit, Cut, TableVersion, Target, TargetTable
+from binspark.mirror.version_table import seq_at
 from binspark.replication.position import BinlogPosition
 from binspark.schema.table import TableSchema
 from binspark.spark.options import RowFormat, SourceOptions
@@ -50,10 +52,11 @@ class ChangeHistory:
         self._limits = limits
         options = SourceOptions(rows=RowFormat.JSON, selection=Selection(tables=tables, excluded=excluded))
         schema = arrow_schema(changes_schema(options))
-        self._view = ChangesView(options, schema)
         fields = [pa.field(field.name, target.column_type(field.type)) for field in schema]
         self._table = MirroredTable(TableSchema(*HISTORY, (), ()), pa.schema(fields), (_SEQ,))
+        self._records = HistoryRecords(ChangesView(options, schema), self._table)
         self._files: dict[str, DataFile] = {}
+        self._planned: TableVersion | None = None
         self.position: BinlogPosition | None = None
         self.version = -1
 
@@ -79,23 +82,22 @@ class ChangeHistory:
         self.position = state.position if state.position.reaches(start) else start
         self.version = version.version
 
-    def append(self, reads: Iterable[ReadTask], end: BinlogPosition) -> int:
-        """Append the changes of a range, unless they are there already; return how many there are."""
+    def work(self, number: int, parts: Sequence[ReadTask], end: BinlogPosition) -> TableWork | None:
+        """Return the table as something that the changes of a range are made in; None if it has them already."""
         if self.position is None or self.position.reaches(end):
-            return 0
-        counted = _Counted(self._records(reads))
-        batches = iter(counted)
-        first = next(batches, None)
-        if first is not None:
-            table, version = self._read()
-            # New changes come after all that are there: into the last leaf, which is filled up.
-            last = plan_tasks(self._with_bounds(table, version.files), self._limits)[-1]
-            written = rewrite(last, table.directory, self._table, chain([first], batches), self._limits)
-            state = self._state(version).moved(end)
-            committed = table.commit(Commit(version, state, written.added, written.removed))
-            self.version = committed.version
+            return None
+        table, self._planned = self._read()
+        tasks = _tasks(self._with_bounds(table, self._planned.files), parts, self._limits)
+        return TableWork(number, self._table, table.directory, tasks, self._limits, maker=self._records)
+
+    def commit(self, results: Sequence[TaskResult], end: BinlogPosition) -> None:
+        """Append the changes of a range, which a runner has written."""
+        if results and self._planned is not None:
+            added = [file for result in results for file in result.rewritten.added]
+            removed = [file for result in results for file in result.rewritten.removed]
+            state = self._state(self._planned).moved(end)
+            self.version = self._read()[0].commit(Commit(self._planned, state, added, removed)).version
         self.position = end
-        return counted.rows
 
     def _with_bounds(self, table: TargetTable, files: Sequence[DataFile]) -> list[DataFile]:
         """Return the files with the bounds of their keys: only those of new files are read."""
@@ -115,22 +117,40 @@ class ChangeHistory:
             raise SchemaError(f"{HISTORY} of the target is not the history of a mirror")
         return version.state
 
-    def _records(self, reads: Iterable[ReadTask]) -> Iterator[pa.RecordBatch]:
-        for read in reads:
-            for batch in self._view.read(read.part, reader_of(read.part, read.history)):
-                rows = batch.cast(self._table.schema)
-                if rows.num_rows:
-                    yield complete_records(row_keys(self._table, rows), rows.column(_SEQ), RecordOp.PUT, rows)
+
+@dataclass(frozen=True, slots=True)
+class HistoryRecords:
+    """Makes records of all changes in a part of the log. It is sent to executors."""
+
+    view: ChangesView
+    table: MirroredTable
+
+    def records(self, read: ReadTask) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a part, in the order of the log."""
+        for batch in self.view.read(read.part, reader_of(read.part, read.history)):
+            rows = batch.cast(self.table.schema)
+            if rows.num_rows:
+                yield complete_records(row_keys(self.table, rows), rows.column(_SEQ), RecordOp.PUT, rows)
 
 
-class _Counted:
-    """Records, counted as they are read."""
+def _tasks(files: Sequence[DataFile], parts: Sequence[ReadTask], limits: LeafLimits) -> tuple[RangeTask, ...]:
+    """Return tasks for about the changes of each part of the log, so that executors write them at the same time.
 
-    def __init__(self, records: Iterable[pa.RecordBatch]) -> None:
-        self._records = records
-        self.rows = 0
+    Those of the first part usually come after all that are there: into the last leaf, which is filled up.
+    """
+    last = plan_tasks(files, limits)[-1]
+    borders = sorted({border for part in parts[1:] if (border := _first_key(part)) > (last.low or b"")})
+    added = [RangeTask(number, low, None, (), number) for number, low in enumerate(borders, 1)]
+    tasks = [RangeTask(0, None, None, last.files), *added]
+    ends = [*borders, None]
+    return tuple(replace(task, high=high) for task, high in zip(tasks, ends, strict=True))
 
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        for batch in self._records:
-            self.rows += batch.num_rows
-            yield batch
+
+def _first_key(read: ReadTask) -> bytes:
+    """Return a key that no change of a part comes before; changes of other parts may come after it."""
+    from binspark.files.splits import Split
+
+    part = read.part
+    if isinstance(part, Split):
+        return seq_at(BinlogPosition(part.logs[0].name, part.start)).encode()
+    return seq_at(part.start).encode()

@@ -59,6 +59,11 @@ def key_kinds(table: MirroredTable) -> tuple[tuple[str, str], ...]:
     return tuple((name, _kind(table.schema.field(name).type)) for name in table.key or table.schema.names)
 
 
+def may_be_followed(table: MirroredTable) -> bool:
+    """Return whether the bytes of a table's keys stay the same before another column: text is terminated there."""
+    return not _is_bytes(table.schema.field(table.key[-1]).type)
+
+
 def key_bytes(arrays: Sequence[pa.Array], *, nullable: bool = False) -> pa.Array:
     """Return the keys that these columns make up. Values that are NULL are only allowed if all may be NULL."""
     columns = [_plain(array) for array in arrays]

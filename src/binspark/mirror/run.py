@@ -164,7 +164,7 @@ class Mirror:
                 patterns = ", ".join(sorted(self.tables.patterns.tables))
                 raise OptionError(f"must match a table of the server, got {patterns}", option="tables")
         self._copy(self._wanted_again)
-        begin_versions(self.tables)
+        begin_versions(self.tables, self._runner_of)
 
     def _databases(self) -> Catalog:
         """Return the databases of the source without their tables; of logs alone, nothing is known."""
@@ -204,18 +204,22 @@ class Mirror:
             self._source.config, self.tables, self._copied, self._runner_of, self._checkpoint
         )
         copier.copy(names)
-        begin_versions(self.tables)
+        begin_versions(self.tables, self._runner_of)
         self._wanted_again -= names
         self.statements.missing -= names
 
-    def _copy_noted(self) -> None:
-        """Copy the tables that statements have made necessary to copy."""
+    def _copy_noted(self, end: BinlogPosition) -> None:
+        """Copy the tables that statements up to a position have made necessary to copy; let versions of rows begin."""
         names = set(self.statements.missing)
         if names and self._source.config is None:
             message = f"{min(names)} has to be copied again: the log does not contain what a statement did to its rows"
             raise SchemaError(f"{message}; mirror it from a server, or leave it out with --exclude-tables")
         if names:
             self._copy(names)
+        if self._settings.scd2:
+            reported = self._source.reported(end)
+            lag_seconds = None if reported is None else reported.lag_seconds
+            begin_versions(self.tables, self._runner_of, lag_seconds)
 
     def _copy_dump(self, path: str) -> None:
         copier = self._copier = DumpCopier(self._source, self.tables, self._copied)

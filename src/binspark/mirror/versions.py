@@ -8,34 +8,32 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pyarrow as pa
-
-from binspark.documents.conversion import conversion
-from binspark.mirror.change_records import KEY, RecordOp, complete_records, row_columns
-from binspark.mirror.keys import row_keys
-from binspark.mirror.leaves.leaf_reader import KeyedRows, LeafReader
-from binspark.mirror.leaves.leaf_writer import LeafWriter
+from binspark.mirror.keys import key_kinds, may_be_followed
+from binspark.mirror.leaves.begin_versions import BeginVersions, RangeOfVersions, VersionFiles
 from binspark.mirror.leaves.limits import LeafLimits
-from binspark.mirror.leaves.reduce import last_per_key, without_superseded
-from binspark.mirror.leaves.sorter import RecordSorter
-from binspark.mirror.leaves.versions import Ending, VersionCloser, version_records
+from binspark.mirror.leaves.plan import RangeTask, files_within
+from binspark.mirror.leaves.versions import Ending
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.open_table import OpenTable
+from binspark.mirror.runners.runner import Runner
 from binspark.mirror.tables import MirroredTables
-from binspark.mirror.version_table import TIME, seq_at, version_rows, versioned
+from binspark.mirror.version_table import seq_at, versioned
 from binspark.replication.position import BinlogPosition
 
 log = logging.getLogger("binspark.mirror")
 
 
-def begin_versions(tables: MirroredTables, lag_seconds: float | None = None) -> None:
+def begin_versions(
+    tables: MirroredTables, choose_runner: Callable[[int], Runner], lag_seconds: float | None = None
+) -> None:
     """Let the versions of all tables begin that have none yet, or that were copied again since.
 
-    `lag_seconds` is how old the first change is that is not applied yet.
+    choose_runner   returns what reads and writes a number of bytes
+    lag_seconds     how old the first change is that is not applied yet
     """
     if not tables.settings.scd2:
         return
@@ -50,7 +48,9 @@ def begin_versions(tables: MirroredTables, lag_seconds: float | None = None) -> 
             versions = versions or tables.open_versions(table)
             began = table.state.copied or int(time.time() - (lag_seconds or 0))
             ending = Ending(datetime.fromtimestamp(began, UTC), seq_at(table.position))
-            _begin(versions, table, versioned(table.table, tables.target.column_type), ending, tables.settings.limits)
+            new = versioned(table.table, tables.target.column_type)
+            runner = choose_runner(sum(file.size for file in (*table.version.files, *versions.version.files)))
+            _begin(versions, table, new, ending, tables.settings.limits, runner)
 
 
 def _is_to_begin(versions: OpenTable, table: OpenTable, last_cut: BinlogPosition | None) -> bool:
@@ -70,46 +70,29 @@ def _is_to_begin(versions: OpenTable, table: OpenTable, last_cut: BinlogPosition
     return True
 
 
-def _begin(versions: OpenTable, table: OpenTable, new: MirroredTable, ending: Ending, limits: LeafLimits) -> None:
+def _begin(
+    versions: OpenTable, table: OpenTable, new: MirroredTable, ending: Ending, limits: LeafLimits, runner: Runner
+) -> None:
     """Let the versions that are valid be the rows that a table has: those that differ end, and others begin."""
-    closer = VersionCloser(new, replaces=ending)
     directory = versions.directory_for(new.schema)
-    with RecordSorter(without_superseded, last_per_key, limits.memory_bytes) as sorter:
-        for rows in _known_versions(versions, new):
-            sorter.add(complete_records(row_keys(new, rows), "", RecordOp.PUT, rows))
-        for rows in _new_versions(table, new, ending):
-            sorter.add(version_records(new, rows))
-        sorter.finish()
-        sorted_rows = (KeyedRows(part.column(KEY), row_columns(part)) for part in sorter.chunks(None, None))
-        with LeafWriter(directory, new, limits) as writer:
-            for part in closer.closed(sorted_rows):
-                writer.write(part)
-            files = writer.finish()
+    known = VersionFiles(versions.target.directory, versions.table)
+    rows = VersionFiles(table.target.directory, table.table)
+    ranges = _ranges(versions, table, new, limits)
+    jobs = [BeginVersions(known, rows, each, new, directory, ending, limits) for each in ranges]
+    files = [file for written in runner.each(jobs, f"begin {versions.name}") for file in written]
     state = replace(table.state, key=new.key, has_versions=True, pending=None, staged=None, copied=None)
     versions.replace_rows(state, new.schema, files, directory)
     versions.skip_to(table.position)
 
 
-def _known_versions(versions: OpenTable, new: MirroredTable) -> Iterator[pa.RecordBatch]:
-    """Yield the versions that are there, with the columns of now: NULL in those that they do not have."""
-    reader = LeafReader(versions.target.directory, versions.table)
-    for file in versions.version.files:
-        for found in reader.batches(file):
-            arrays = [_conformed(found.rows, field) for field in new.schema]
-            yield pa.RecordBatch.from_arrays(arrays, schema=new.schema)
+def _ranges(versions: OpenTable, table: OpenTable, new: MirroredTable, limits: LeafLimits) -> Iterator[RangeOfVersions]:
+    """Yield the ranges of keys of a table, with the files of its rows and of the versions that are there.
 
-
-def _conformed(rows: pa.RecordBatch, field: pa.Field) -> pa.Array:
-    index = rows.schema.get_field_index(field.name)
-    step = None if index < 0 else conversion(rows.schema.field(index).type, field.type)
-    return pa.nulls(rows.num_rows, field.type) if step is None else step(rows.column(index))
-
-
-def _new_versions(table: OpenTable, new: MirroredTable, begin: Ending) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a table as versions."""
-    reader = LeafReader(table.target.directory, table.table)
-    for file in table.version.files:
-        for found in reader.batches(file):
-            count = found.rows.num_rows
-            begins, seq = pa.repeat(pa.scalar(begin.time, TIME), count), pa.repeat(pa.scalar(begin.seq), count)
-            yield version_rows(new, found.rows.columns, begins, seq, pa.repeat(pa.scalar(True), count))
+    If the keys of versions that are there do not begin with those of rows, as bytes, there is one range.
+    """
+    known = versions.files
+    tasks = table.work(0, limits).tasks
+    if known and (key_kinds(versions.table) != key_kinds(new) or not may_be_followed(table.table)):
+        tasks = (RangeTask(0, None, None, tuple(table.files)),)
+    for task in tasks:
+        yield RangeOfVersions(task.low, task.high, task.files, files_within(known, task.low, task.high))

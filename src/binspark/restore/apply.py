@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from binspark.columns.selection import Selection
 from binspark.cut.picked import PickedRows
 from binspark.errors import BinlogError, ConnectionLost, Server, SourceError
 from binspark.event import Event, EventDecoder
-from binspark.files.changes import changes_in_bulk
 from binspark.files.log_head import read_head
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Frame, Framer
@@ -110,8 +109,8 @@ class Applier:
         note_begin(self._target, self._archive)
         with connect(self._config, scripts=True) as connection:
             self._begin(connection)
-            by_condition = self._selection.where is not None
-            self._picked = PickedRows(self._history or SchemaHistory()) if by_condition else None
+            if self._selection.where is not None:
+                self._picked = PickedRows(self._selection, self._history or SchemaHistory())
             writer = ScriptWriter(
                 plan.family, self._selection, with_gtids=self._target.keeps_gtids, picked=self._picked
             )
@@ -132,8 +131,7 @@ class Applier:
     def _apply_file(self, connection: Connection, plan: FilePlan, writer: ScriptWriter) -> None:
         source = plan.source
         if self._picked is not None:
-            everything = replace(self._selection, start_position=None, stop_position=None)
-            self._picked.begin_file(changes_in_bulk([replace(source, stop=None)], everything, self._history, None))
+            self._picked.begin_file(source)
         with source_errors(source.name), source.open() as file:
             description = read_head(file, source.name).frame
             self._use_format(connection, description)

@@ -8,6 +8,11 @@ from binspark import errors
 from binspark.position import Position
 
 _RAISED = re.compile(r"binspark\.errors\.(\w+): (.*)")
+_LOST = re.compile(
+    r"Python worker exited unexpectedly|ExecutorLostFailure|FetchFailed|Failed to connect to|Connection reset"
+    r"|Broken pipe|Cannot run program|EOFException|Socket closed|Job \d+ cancelled because SparkContext was shut down"
+)
+"""What Spark writes if a Python worker or an executor is gone, or one that was being started."""
 _OFFSET = r"(?P<offset>\d+)(?: \((?P<details>[^)]*)\))?: (?P<message>.*)"
 _MARIADB_GTID = re.compile(r"\d+-\d+-\d+")  # domain-server-sequence
 _POSITIONS = (
@@ -37,6 +42,18 @@ def binlog_error(failure: BaseException) -> errors.BinlogError | None:
     message, position = _parse(found[-1][2].strip())
     made: errors.BinlogError = kind(message, position)
     return made
+
+
+def lost_worker(failure: BaseException) -> errors.SourceError | None:
+    """Return the error for a job that failed because processes of Spark were lost; None if it failed otherwise.
+
+    They may have been killed for the memory that they used. The same job may succeed later.
+    """
+    found = _LOST.search(str(failure))
+    if found is None:
+        return None
+    message = f"Spark lost a process that worked for it ({found[0]}): it was killed, or the machine is out of memory"
+    return errors.SourceError(message)
 
 
 def _parse(text: str) -> tuple[str, Position]:

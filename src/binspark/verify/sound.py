@@ -8,19 +8,18 @@ the same with and without it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ctypes import addressof, c_char_p, c_int64, c_void_p, cast, memset, sizeof
+from ctypes import addressof, c_int64
 from struct import Struct
 
-from binspark.errors import DecodeError
-from binspark.event import EventDecoder
+from binspark.files.known_maps import KnownMaps, address_of, has_usual_layout
 from binspark.files.storage.store import LogFile
-from binspark.frames import ChecksumAlgorithm, Family, Framer, LogFormat
+from binspark.frames import ChecksumAlgorithm, Family, LogFormat
 from binspark.frames.header import HEADER_LENGTH
 from binspark.kernels import cache
 from binspark.kernels.compiler import is_kept
 from binspark.kernels.crc32 import crc32_address
 from binspark.kernels.sound import skip_sound
-from binspark.kernels.sound_layout import KNOWN_MAPS, POST_HEADERS, Interval, KnownMap, Sound, SoundStop
+from binspark.kernels.sound_layout import Interval, Sound, SoundStop
 from binspark.verify.checks import LogKind
 from binspark.verify.log_checks import Checks
 from binspark.verify.sound_part import GtidInterval, SoundPart
@@ -28,12 +27,8 @@ from binspark.verify.sound_part import GtidInterval, SoundPart
 _WINDOW = 1 << 20
 _MAX_EVENT = 1 << 24  # a larger one is for Python
 _MAX_INTERVALS = 1024
-_EMPTY = 0xFF  # all bytes of -1
 _MAX_DOUBLINGS = 16
-_MAX_KNOWN_MAPS = KNOWN_MAPS // 2
-_MAX_KNOWN_BYTES = 8 << 20
 _UUID_WORDS = Struct("<qq")
-_TABLE_ID_LENGTH = 6
 
 
 def is_compiled() -> bool:
@@ -44,18 +39,7 @@ def is_compiled() -> bool:
 
 def _has_usual_layout(kind: LogKind, log_format: LogFormat) -> bool:
     """Return whether the kernel knows the layout of a log: since MySQL 5.1, and not a relay log."""
-    return (
-        kind.has_positions
-        and not kind.has_relative_positions
-        and log_format.header_length == HEADER_LENGTH
-        and log_format.event_codes is None
-        and log_format.checksum is not ChecksumAlgorithm.UNDEFINED
-        and all(log_format.post_header_length(code) == length for code, length in POST_HEADERS.items())
-    )
-
-
-def _address_of(content: bytes) -> int:
-    return cast(c_char_p(content), c_void_p).value or 0
+    return kind.has_positions and not kind.has_relative_positions and has_usual_layout(log_format)
 
 
 class SoundSkipper:
@@ -71,7 +55,7 @@ class SoundSkipper:
         self._window_offset = 0
         self._state = (c_int64 * Sound.COUNT)()
         self._intervals = (c_int64 * (Interval.COUNT * _MAX_INTERVALS))()
-        self._maps = _KnownMaps(log_format)
+        self._maps = KnownMaps(log_format)
         self._capacity = _MAX_INTERVALS
         self._rejections = 0
         self._wait = 0
@@ -136,7 +120,7 @@ class SoundSkipper:
                 return False
             self._window, self._window_offset = self._log.read_at(offset, length), offset
             start, left = 0, len(self._window)
-        address = _address_of(self._window)
+        address = address_of(self._window)
         self._state[Sound.AT] = address + start
         self._state[Sound.END] = address + start + left
         self._state[Sound.ORIGIN] = self._window_offset - address
@@ -165,47 +149,3 @@ class SoundSkipper:
             gap_expected=bool(state[Sound.SOUND_GAP_EXPECTED]),
             intervals=tuple(intervals),
         )
-
-
-class _KnownMaps:
-    """The TABLE_MAPs that decode, for the kernel, which compares bytes. Memory is bounded: all are forgotten then."""
-
-    def __init__(self, log_format: LogFormat) -> None:
-        self._format = log_format
-        self._decoder = EventDecoder()
-        self._checksum_length = log_format.checksum_length
-        self._entries = (c_int64 * (KnownMap.COUNT * KNOWN_MAPS))()
-        self._kept: dict[int, bytes] = {}
-        self._bytes = 0
-        self._forget()
-
-    @property
-    def address(self) -> int:
-        """The address of the hash table."""
-        return addressof(self._entries)
-
-    def learn(self, event: bytes, offset: int, entry: int) -> bool:
-        """Keep a TABLE_MAP if it decodes to its last byte; return whether it does. Its entry is at an address."""
-        try:
-            frame = next(Framer(self._format, offset).feed(event))
-            if self._decoder.decode(frame).extra:
-                return False
-        except DecodeError:
-            return False
-        body = frame.body
-        if len(self._kept) >= _MAX_KNOWN_MAPS or self._bytes + len(body) > _MAX_KNOWN_BYTES:
-            self._forget()  # the kernel asks again for this one, with another entry
-            return True
-        table_id = int.from_bytes(body[:_TABLE_ID_LENGTH], "little")
-        index = (entry - self.address) // sizeof(c_int64)
-        self._bytes += len(body) - len(self._kept.get(table_id, b""))
-        self._kept[table_id] = body
-        self._entries[index + KnownMap.ID] = table_id
-        self._entries[index + KnownMap.ADDRESS] = _address_of(body)
-        self._entries[index + KnownMap.LENGTH] = len(body)
-        return True
-
-    def _forget(self) -> None:
-        self._kept.clear()
-        self._bytes = 0
-        memset(self.address, _EMPTY, sizeof(self._entries))

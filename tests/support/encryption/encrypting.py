@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CBC, CTR, ECB
 
-from binspark.frames import ChecksumAlgorithm, EventCode
+from binspark.frames import ChecksumAlgorithm, EventCode, HeaderFlag
 from binspark.testing.builder import MARIADB_10_11, BinlogBuilder, insert, integer, table, varchar
 
 KEY_ID = "MySQLReplicationKey_11111111-2222-3333-4444-555555555555_1"
@@ -86,6 +86,7 @@ def in_clear(plain: bytes) -> bytes:
     events = list(split_events(plain))
     ignored = bytearray(events[1])
     ignored[4] = EventCode.IGNORABLE
+    ignored[17] |= HeaderFlag.IGNORABLE
     return plain[:4] + events[0] + _with_checksum(bytes(ignored), plain) + b"".join(events[2:])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from binspark.dump.clock import Clock
 from binspark.dump.dumper import Warn
 from binspark.dump.mysql import control, rows, statements
-from binspark.dump.mysql.frames import inner_frames, log_frames, pays_in_bulk
+from binspark.dump.mysql.frames import inner_frames, log_frames, needs_every_event, pays_in_bulk
 from binspark.dump.mysql.load_files import LoadFiles
 from binspark.dump.mysql.page import DELIMITER, Page
 from binspark.dump.mysql.progress import Progress
@@ -94,6 +94,7 @@ class MysqlDumper:
         self._filters_transaction = False
         self._progress = Progress()
         self._is_first_description = True
+        self._fast: FastPrinter | None = None
 
     def begin(self) -> None:
         """Write what comes before the first log."""
@@ -130,7 +131,7 @@ class MysqlDumper:
         """Write one log; return whether the next one is wanted."""
         decoder = EventDecoder(source.name)
         is_active = False
-        fast = self._fast_printer(source)
+        fast = self._fast = self._fast_printer(source)
         try:
             for frame, position in log_frames(source, fast, verify=self._settings.verify_binlog_checksum):
                 if frame.type_code == E.FORMAT_DESCRIPTION:
@@ -150,30 +151,17 @@ class MysqlDumper:
 
     def _fast_printer(self, source: LogSource) -> FastPrinter | None:
         """Return what prints the log in bulk, None if it is small or the options need every event in Python."""
-        settings, selection = self._settings, self._settings.selection
-        needs_python = (
-            settings.hexdump
-            or settings.short_form
-            or settings.print_table_metadata
-            or settings.skip_gtids
-            or settings.require_row_format
-            or settings.verify_binlog_checksum
-            or settings.database is not None
-            or bool(settings.rewrite_db)
-            or settings.base64_output is Base64Output.NEVER
-            or self._left_to_skip > 0
-            or self._start_time > 0
-            or selection.server_id is not None
-            or selection.include_gtids is not None
-            or selection.exclude_gtids is not None
-            or not self._tables.selects_all
-            or not self._transactions.selects_all
+        selects_all = (
+            self._left_to_skip == 0
+            and self._start_time == 0
+            and self._tables.selects_all
+            and self._transactions.selects_all
         )
-        if needs_python or not pays_in_bulk(source):
+        if not selects_all or needs_every_event(self._settings) or not pays_in_bulk(source):
             return None
         from binspark.dump.mysql.fast import FastPrinter  # loads NumPy, which small logs do not need
 
-        return FastPrinter(self._page, self._progress, source.stop, selection.stop_time)
+        return FastPrinter(self._page, self._progress, source.stop, self._settings.selection.stop_time)
 
     def _process(self, event: Event, position: int, stop: int | None) -> bool:
         """Print an event if it is selected; return False where the dump ends."""
@@ -317,13 +305,19 @@ class MysqlDumper:
     def _print_payload(self, event: Event) -> None:
         page = self._page
         control.print_payload_start(event, page)
+        page.flush_head()
         decoder = EventDecoder(event.file)
         position = event.header.next_position
-        for frame in inner_frames(event):
+        fast = self._fast
+        for frame in inner_frames(event) if fast is None else fast.inner_frames(event):
             try:
-                self._process(decoder.decode(self._rewriter.rewrite(frame)), position, None)
+                inner = decoder.decode(self._rewriter.rewrite(frame))
+                self._process(inner, position, None)
+                if fast is not None:
+                    fast.note(inner)
             except Malformed as error:  # mysqlbinlog continues, too
                 self._warn(str(error))
+                page.flush_head()
         if not self._settings.short_form:
             page.head.append(b"# End of compressed events.\n")
 

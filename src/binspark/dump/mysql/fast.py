@@ -7,15 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 
+from binspark.dump.mysql.arrays import PADDING, address_of, padded_array, room_of
+from binspark.dump.mysql.fast_payloads import InnerEvents, without_checksum
 from binspark.dump.mysql.fast_tables import KnownTables
+from binspark.dump.mysql.frames import as_outside, inner_frames
 from binspark.dump.mysql.page import Page
 from binspark.dump.mysql.progress import Progress
 from binspark.dump.mysql.session import Session
+from binspark.errors import DecodeError
 from binspark.event import Event, Query, Rows, TableMap
 from binspark.event.column_types import ColumnType
 from binspark.event.status_vars import StatusCode
 from binspark.files.storage.store import LogFile
 from binspark.frames import Frame, Framer, HeaderFlag
+from binspark.frames.payload import inside_payload
+from binspark.frames.payload import without_checksum as format_without_checksum
 from binspark.kernels.mysqlbinlog.events import print_events
 from binspark.kernels.mysqlbinlog.layout import (
     CLOCK_FIELDS,
@@ -33,7 +39,6 @@ _INPUT_BYTES = 1 << 22
 _OUTPUT_BYTES = 1 << 22
 _BODY_BYTES = 1 << 22
 _FOOTER_BYTES = 1 << 23
-_PADDING = 64
 _NEVER = 1 << 62
 _MAX_KEYS = 4
 _MAX_KEY_BYTES = 4096
@@ -43,6 +48,8 @@ _TIME_BYTES = 64
 _SIZE = slice(9, 13)
 _HEADER = 19
 _THREAD_AND_TIME = 8
+_OF_INPUT = [State.CONSUMED, State.POSITION, State.EVENTS, State.STOP, State.OUTER_END]
+"""What is different for the events of a compressed transaction."""
 _ONLY_IN_SOME = frozenset(
     {
         StatusCode.EXPLICIT_DEFAULTS_FOR_TIMESTAMP,
@@ -61,10 +68,11 @@ class FastPrinter:
         self._page = page
         self._progress = progress
         self._state = np.zeros(STATE_FIELDS, np.int64)
-        self._input = _array(_INPUT_BYTES)
-        self._output = _array(_OUTPUT_BYTES)
-        self._body = _array(_BODY_BYTES)
-        self._footer = _array(_FOOTER_BYTES)
+        self._input = padded_array(_INPUT_BYTES)
+        self._output = padded_array(_OUTPUT_BYTES)
+        self._body = padded_array(_BODY_BYTES)
+        self._footer = padded_array(_FOOTER_BYTES)
+        self._inner = InnerEvents()
         self._tables = KnownTables(with_types=page.settings.verbose > 1)
         self._mapped = np.zeros(2 * MAPPED_TABLES, np.int64)
         self._keys = np.zeros(KEY_FIELDS * _MAX_KEYS, np.int64)
@@ -75,12 +83,13 @@ class FastPrinter:
         self._zone = b""
         self._attempts = (-1, 0)
         self._texts = np.zeros(2 * len(TEXTS), np.int64)
-        self._text_bytes = [np.frombuffer(TEXTS[text] + bytes(_PADDING), np.uint8) for text in Text]
+        self._text_bytes = [np.frombuffer(TEXTS[text] + bytes(PADDING), np.uint8) for text in Text]
         for text in Text:
             self._set_text(text, TEXTS[text])
         state = self._state
         state[State.STOP] = _NEVER if stop is None else stop
         state[State.STOP_TIME] = _NEVER if stop_time is None else stop_time
+        state[State.OUTER_END] = -1
         state[State.VERBOSE] = page.settings.verbose
         state[State.WITH_BASE64] = not page.decodes_only
         if page.settings.verbose:
@@ -95,29 +104,65 @@ class FastPrinter:
         length = 0
         self._take_from_page()
         while True:
-            status = self._run(length)
-            consumed = int(state[State.CONSUMED])
-            if status == Status.EVENT or (status == Status.TIME and not self._set_time()):
-                data = self._event(consumed, length)
-                framer.offset = int(state[State.POSITION]) + consumed
-                self._move_to_page()
+            for data in self._print(self._input, length):
+                framer.offset = int(state[State.POSITION] + state[State.CONSUMED])
                 yield from framer.feed(data)
-                self._take_from_page()
-                state[State.CONSUMED] = consumed + len(data)
-            elif status == Status.INPUT:
-                rest = length - consumed
-                self._input[:rest] = self._input[consumed:length].copy()
-                state[State.POSITION] += consumed
-                state[State.CONSUMED] = 0
-                length = rest + self._fill(file, rest)
-                if length == rest:
-                    break
-            elif status != Status.TIME:
-                self._make_room(Status(status))
+            consumed = int(state[State.CONSUMED])
+            rest = length - consumed
+            self._input[:rest] = self._input[consumed:length].copy()
+            state[State.POSITION] += consumed
+            state[State.CONSUMED] = 0
+            length = rest + self._fill(file, rest)
+            if length == rest:
+                break
         framer.offset = int(state[State.POSITION])
         self._move_to_page()
         yield from framer.feed(self._input[:length].tobytes())
         framer.finish()
+
+    def inner_frames(self, event: Event) -> Iterator[Frame]:
+        """Print the events of a compressed transaction; yield those that Python must print and pass to `note`."""
+        outer, state = event.frame, self._state
+        if state[State.OUTER_END] >= 0:  # a payload in a payload, which no server writes
+            yield from inner_frames(event)
+            return
+        saved = state[_OF_INPUT]
+        state[_OF_INPUT] = (0, 0, 0, _NEVER, outer.header.next_position)
+        self._attempts = (-1, 0)
+        self._take_from_page()
+        framer = Framer(format_without_checksum(outer.format))
+        try:
+            for array, length in self._inner.chunks(event):
+                state[State.CONSUMED] = 0
+                for data in self._print(array, length):
+                    plain = without_checksum(data) if outer.format.checksum_length else data
+                    for frame in framer.feed(plain):
+                        yield as_outside(frame._replace(inner=int(state[State.EVENTS])), outer)
+                state[State.POSITION] += length
+            for frame in framer.feed(self._inner.rest):
+                yield as_outside(frame, outer)
+            framer.finish()
+            self._move_to_page()
+        except DecodeError as error:
+            self._move_to_page()
+            raise inside_payload(error, int(state[State.EVENTS]), outer) from None
+        finally:
+            state[_OF_INPUT] = saved
+
+    def _print(self, array: np.ndarray, length: int) -> Iterator[bytes]:
+        """Print the complete events in an array; yield those that Python must print."""
+        state = self._state
+        while (status := self._run(array, length)) != Status.INPUT:
+            if status == Status.EVENT or (status == Status.TIME and not self._set_time()):
+                consumed = int(state[State.CONSUMED])
+                data = _event(array, consumed, length)
+                self._move_to_page()
+                yield data
+                self._take_from_page()
+                state[State.CONSUMED] = consumed + len(data)
+                state[State.EVENTS] += 1
+            elif status != Status.TIME:
+                self._make_room(Status(status))
 
     def note(self, event: Event) -> None:
         """Take an event that Python has printed: what it sets is in force for the following ones."""
@@ -132,35 +177,31 @@ class FastPrinter:
         elif isinstance(body, Rows) and body.ends_statement:
             self._state[State.MAPPED] = 0
 
-    def _run(self, length: int) -> int:
+    def _run(self, array: np.ndarray, length: int) -> int:
         arrays = (self._texts, self._clock, self._keys, self._tables.numbers, self._mapped, self._state)
-        rooms = [word for room in (self._output, self._body, self._footer) for word in (_address(room), _size(room))]
+        rooms = [
+            word for room in (self._output, self._body, self._footer) for word in (address_of(room), room_of(room))
+        ]
         self._state[State.TABLE_COUNT] = len(self._tables.maps)
-        status: int = print_events(_address(self._input), length, *rooms, *map(_address, arrays))
+        status: int = print_events(address_of(array), length, *rooms, *map(address_of, arrays))
         return status
-
-    def _event(self, consumed: int, length: int) -> bytes:
-        """Return the event at an offset; if its size is wrong, all that follows."""
-        size = int.from_bytes(self._input[consumed:length][_SIZE].tobytes(), "little")
-        end = min(length, consumed + size) if size >= _HEADER else length
-        return self._input[consumed:end].tobytes()
 
     def _fill(self, file: LogFile, start: int) -> int:
         """Read more bytes after `start`; return how many."""
         needed = int(self._state[State.NEEDED])
-        if needed > _size(self._input):
-            grown = _array(needed)
+        if needed > room_of(self._input):
+            grown = padded_array(needed)
             grown[:start] = self._input[:start]
             self._input = grown
         self._state[State.NEEDED] = 0
-        return file.readinto(self._input.data[start : _size(self._input)]) or 0
+        return file.readinto(self._input.data[start : room_of(self._input)]) or 0
 
     def _make_room(self, status: Status) -> None:
         """Write what was collected; with a larger array where one event does not fit."""
         needed = int(self._state[State.NEEDED])
         if status == Status.OUTPUT:
             self._write_output()
-            if self._state[State.BODY] + self._state[State.FOOTER] > _size(self._output) // 2:
+            if self._state[State.BODY] + self._state[State.FOOTER] > room_of(self._output) // 2:
                 self._move_to_page()
                 self._take_from_page()
             return
@@ -168,10 +209,10 @@ class FastPrinter:
         self._move_to_page()
         if status == Status.FLUSH:
             self._page.flush()
-        elif status == Status.BODY and needed > _size(self._body):
-            self._body = _array(needed)
+        elif status == Status.BODY and needed > room_of(self._body):
+            self._body = padded_array(needed)
         elif status == Status.FOOTER and is_empty:
-            self._footer = _array(2 * _size(self._footer))
+            self._footer = padded_array(2 * room_of(self._footer))
         self._take_from_page()
 
     def _write_output(self) -> None:
@@ -219,13 +260,13 @@ class FastPrinter:
         texts = self._clock_texts[slot]
         for start, text in ((0, self._page.clock.short(second)), (_LONG_TEXT, long)):
             texts[start : start + len(text)] = np.frombuffer(text, np.uint8)
-        address = _address(texts)
+        address = address_of(texts)
         self._clock[CLOCK_FIELDS * slot : CLOCK_FIELDS * (slot + 1)] = second, address, address + _LONG_TEXT
         return True
 
     def _set_text(self, text: Text, content: bytes) -> None:
-        self._text_bytes[text] = np.frombuffer(content + bytes(_PADDING), np.uint8)
-        self._texts[2 * text : 2 * text + 2] = _address(self._text_bytes[text]), len(content)
+        self._text_bytes[text] = np.frombuffer(content + bytes(PADDING), np.uint8)
+        self._texts[2 * text : 2 * text + 2] = address_of(self._text_bytes[text]), len(content)
 
     def _note_query(self, event: Event) -> None:
         """Remember a BEGIN that leaves the session as it is: the kernel prints others like it."""
@@ -251,11 +292,18 @@ class FastPrinter:
         self._key_bytes[number, : len(raw)] = np.frombuffer(raw, np.uint8)
         fraction = _fraction_offset(query, raw)
         self._keys[KEY_FIELDS * number : KEY_FIELDS * (number + 1)] = (
-            _address(self._key_bytes[number]),
+            address_of(self._key_bytes[number]),
             len(raw),
             event.header.flags,
             fraction,
         )
+
+
+def _event(array: np.ndarray, start: int, length: int) -> bytes:
+    """Return the event at an offset; if its size is wrong, all that follows."""
+    size = int.from_bytes(array[start:length][_SIZE].tobytes(), "little")
+    end = min(length, start + size) if size >= _HEADER else length
+    return array[start:end].tobytes()
 
 
 def _fraction_offset(query: Query, raw: bytes) -> int:
@@ -267,16 +315,3 @@ def _fraction_offset(query: Query, raw: bytes) -> int:
     if microseconds is None:
         return -1
     return raw.rfind(bytes((StatusCode.MICROSECONDS,)) + microseconds.to_bytes(3, "little")) + 1
-
-
-def _array(size: int) -> np.ndarray:
-    """Return an array with room for what kernels read and write after its end."""
-    return np.empty(size + _PADDING, np.uint8)
-
-
-def _size(array: np.ndarray) -> int:
-    return len(array) - _PADDING
-
-
-def _address(array: np.ndarray) -> int:
-    return array.ctypes.data

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 from zlib import crc32
 
+from binspark.dump.settings import Base64Output, DumpSettings
 from binspark.errors import DecodeError, SourceError, Truncated
 from binspark.event import Event, TransactionPayload
 from binspark.files.sources import STANDARD_INPUT, LogSource
@@ -32,6 +33,25 @@ def pays_in_bulk(source: LogSource) -> bool:
         return source.size() - source.start >= MIN_BULK_BYTES
     except SourceError:
         return False
+
+
+def needs_every_event(settings: DumpSettings) -> bool:
+    """Return whether options need events one at a time."""
+    selection = settings.selection
+    return (
+        settings.hexdump
+        or settings.short_form
+        or settings.print_table_metadata
+        or settings.skip_gtids
+        or settings.require_row_format
+        or settings.verify_binlog_checksum
+        or settings.database is not None
+        or bool(settings.rewrite_db)
+        or settings.base64_output is Base64Output.NEVER
+        or selection.server_id is not None
+        or selection.include_gtids is not None
+        or selection.exclude_gtids is not None
+    )
 
 
 class BulkReader(Protocol):
@@ -105,14 +125,21 @@ def _find_description(file: LogFile, framer: Framer, start: int) -> tuple[Frame,
 
 
 def inner_frames(event: Event) -> Iterator[Frame]:
-    """Yield the frames of a compressed transaction as if they were outside it: with checksums, if the log has them."""
+    """Yield the frames of a compressed transaction as if they were outside it."""
     payload: TransactionPayload = event.body
     outer = event.frame
     for frame in payload_frames(outer, payload.payload, payload.compression_type, payload.uncompressed_size):
-        header = frame.header._replace(next_position=outer.header.next_position)
-        data = frame.data
-        if outer.format.checksum_length:
-            size = (len(data) + CHECKSUM_LENGTH).to_bytes(4, "little")
-            data = data[:9] + size + data[13:]
-            data += crc32(data).to_bytes(CHECKSUM_LENGTH, "little")
-        yield frame._replace(header=header, data=data, format=outer.format)
+        yield as_outside(frame, outer)
+
+
+def as_outside(frame: Frame, outer: Frame) -> Frame:
+    """Return a frame of a compressed transaction as if it were outside it: with a checksum, if the log has them."""
+    header = frame.header._replace(next_position=outer.header.next_position)
+    data = frame.data
+    if outer.format.checksum_length:
+        size = (len(data) + CHECKSUM_LENGTH).to_bytes(4, "little")
+        data = data[:9] + size + data[13:]
+        data += crc32(data).to_bytes(CHECKSUM_LENGTH, "little")
+    return frame._replace(
+        header=header, data=data, format=outer.format, offset=outer.offset, end_offset=outer.end_offset
+    )

@@ -77,6 +77,7 @@ class RowComments:
     ) -> int:
         """Add the lines of a row image; return the offset after it."""
         partial: tuple[bool, ...] = ()
+        start = offset
         if is_partial:
             options, offset = _packed(data, offset)
             if options & _PARTIAL_JSON:
@@ -102,6 +103,8 @@ class RowComments:
             if self._with_types:
                 lines.append(column.comment(nullable=self._nullable[number], is_null=is_null))
             lines.append(b"\n")
+        if offset == start:  # an image without columns; there would be any number of them
+            raise _EndOfRow(b"")
         return offset
 
 

@@ -75,7 +75,7 @@ def column_printer(type_code: int, raw_metadata: int, dimensions: int) -> Column
     name, size, length_bytes, printer = "", 0, 0, None
     real_type, length = _real_type(type_code, metadata)
     maker = _MAKERS.get(real_type)
-    if maker is not None:
+    if maker is not None and _is_valid(real_type, metadata):
         name, size, length_bytes, printer = maker(metadata, dimensions if real_type == T.VECTOR else length)
     return ColumnPrinter(name.encode(), metadata, size, length_bytes, printer, real_type, real_type == T.JSON)
 
@@ -97,6 +97,13 @@ def _real_type(type_code: int, metadata: int) -> tuple[int, int]:
     if high & _STRUCTURE_BITS != _STRUCTURE_BITS:
         return high | _STRUCTURE_BITS, low | ((high & _STRUCTURE_BITS) ^ _STRUCTURE_BITS) << 4
     return high, low
+
+
+def _is_valid(real_type: int, metadata: int) -> bool:
+    """Return whether values have a size: a damaged table map may have any metadata."""
+    if real_type in (T.TIMESTAMP2, T.DATETIME2, T.TIME2):
+        return metadata < len(_FRACTION_BYTES)
+    return real_type != T.NEWDECIMAL or metadata & 0xFF <= metadata >> 8 > 0
 
 
 _Made = tuple[str, int, int, Print | None]

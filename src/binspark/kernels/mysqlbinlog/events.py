@@ -261,6 +261,9 @@ def print_events(
             return Status.INPUT
         size, second, kind = load32(event + 9), load32(event), load8(event + 4)
         position = get(state, State.POSITION) + consumed
+        end_position, outer_end = load32(event + 13), get(state, State.OUTER_END)
+        if outer_end >= 0:
+            position = end_position = outer_end
         if size < _HEADER + 4 + 8:
             return Status.EVENT
         if size > left:
@@ -281,7 +284,7 @@ def print_events(
                 put(state, State.NEEDED, size + size // 3 + size // 57 + 512)
                 return Status.BODY
             written = ZERO + REFUSED
-            text = write_head(at, texts, clock, event, position, with_checksum)
+            text = write_head(at, texts, clock, event, position, end_position, with_checksum)
             if kind == _TABLE_MAP:
                 written = write_table_map(text, texts, event, end, tables, mapped, state)
             else:
@@ -304,6 +307,7 @@ def print_events(
             add_to_body(body, texts, event, state)
             put(state, State.OUTPUT, written - output)
             put(state, State.CONSUMED, consumed + size)
+            put(state, State.EVENTS, get(state, State.EVENTS) + 1)
             ends = kind != _TABLE_MAP and load16(event + _HEADER + 6) & 1
             put(state, State.UNFINISHED, ZERO if ends else ZERO + 1)
             if ends:
@@ -323,7 +327,7 @@ def print_events(
             continue
         if kind != _GTID and kind != _QUERY and kind != _XID:
             return Status.EVENT
-        at = write_head(at, texts, clock, event, position, with_checksum)
+        at = write_head(at, texts, clock, event, position, end_position, with_checksum)
         if kind == _GTID:
             at = write_gtid(at, texts, clock, event, end, state)
             if at == NO_ROOM:
@@ -340,3 +344,4 @@ def print_events(
             return Status.EVENT
         put(state, State.OUTPUT, at - output)
         put(state, State.CONSUMED, consumed + size)
+        put(state, State.EVENTS, get(state, State.EVENTS) + 1)

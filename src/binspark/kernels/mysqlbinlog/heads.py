@@ -42,7 +42,9 @@ def clock_slot(clock: int, second: int) -> int:
 
 
 @kernel
-def write_head(at: int, texts: int, clock: int, event: int, position: int, with_checksum: bool) -> int:
+def write_head(
+    at: int, texts: int, clock: int, event: int, position: int, end_position: int, with_checksum: bool
+) -> int:
     """Write what every event begins with, without the space at its end."""
     at = write_text(at, texts, Text.AT)
     at = write_unsigned(at, position)
@@ -51,7 +53,7 @@ def write_head(at: int, texts: int, clock: int, event: int, position: int, with_
     at = write_text(at + SHORT_TIME, texts, Text.SERVER)
     at = write_unsigned(at, load32(event + 5))
     at = write_text(at, texts, Text.END_POSITION)
-    at = write_unsigned(at, load32(event + 13))
+    at = write_unsigned(at, end_position)
     if not with_checksum:
         return at
     at = write_text(at, texts, Text.CHECKSUM)

@@ -104,9 +104,11 @@ class State(IntEnum):
     MAPPED = 19
     JSON_WRITER = 20
     SECOND = 21
+    OUTER_END = 22  # where the event ends that contains the events, -1 if none does
+    EVENTS = 23  # how many events were printed
 
 
-STATE_FIELDS = 22
+STATE_FIELDS = 24
 MAPPED_TABLES = 16
 """How many tables of a statement are remembered: pairs of a table id and the index of its table."""
 

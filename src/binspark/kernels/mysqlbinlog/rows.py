@@ -68,7 +68,7 @@ def write_image(
         in_image += load8(present + (index >> 3)) >> (index & 7) & 1
     nulls = source
     source += (in_image + 7) >> 3
-    if source > end:
+    if source > end or in_image == 0:
         return REFUSED, source
     number = ZERO
     for index in range(count):

@@ -20,6 +20,7 @@ from binspark.kernels.memory import (
     store8,
     store16,
     store64,
+    word_table,
 )
 from binspark.kernels.mysqlbinlog.exact import write_exact
 from binspark.kernels.mysqlbinlog.layout import Op
@@ -40,6 +41,7 @@ for _byte in range(32):
 _escape = byte_table(bytes(_ESCAPES))
 _hex = byte_table(b"0123456789abcdef")
 _PARTIAL_BYTES = byte_table(bytes((0, 1, 1, 2, 2, 3, 3, 4, 4, 4)))
+_POWERS = word_table([10**digits for digits in range(10)])
 _DECIMAL_SIGN = 0x80
 _GROUP_DIGITS, _GROUP_BYTES, _GROUP = 9, 4, 10**9
 _DATETIME_BIAS = 0x80_0000_0000
@@ -132,7 +134,7 @@ def write_other(at: int, op: int, parameter: int, source: int, length: int) -> i
     if op == Op.DATETIME2:
         return write_datetime(at, source, parameter)
     if op == Op.TIMESTAMP2:
-        return write_fraction(write_unsigned(at, load_big_endian(source, ZERO + 4)), source + 4, parameter)
+        return write_stored_fraction(write_unsigned(at, load_big_endian(source, ZERO + 4)), source + 4, parameter)
     if op == Op.TIME2:
         return write_time(at, source, length, parameter)
     if op == Op.DATE:
@@ -170,6 +172,8 @@ def write_decimal(at: int, source: int, precision: int, scale: int) -> int:
         value = load_big_endian(source, size) ^ (flip & ((1 << 8 * size) - 1)) ^ sign << 8 * (size - 1)
         sign = 0
         source += size
+        if value >= _POWERS(first):
+            return REFUSED
         if value:
             at = write_unsigned(at, value)
     for _ in range(digits // _GROUP_DIGITS):
@@ -200,14 +204,24 @@ def write_decimal(at: int, source: int, precision: int, scale: int) -> int:
     if last:
         size = _PARTIAL_BYTES(last)
         value = load_big_endian(source, size) ^ (flip & ((1 << 8 * size) - 1)) ^ sign << 8 * (size - 1)
+        if value >= _POWERS(last):
+            return REFUSED
         at = write_padded(at, value, last)
     return at
 
 
 @kernel
-def write_fraction(at: int, source: int, digits: int) -> int:
-    """Write the digits after the second."""
-    return write_packed_fraction(at, load_big_endian(source, (digits + 1) // 2), digits) if digits else at
+def write_fraction(at: int, fraction: int, digits: int) -> int:
+    """Write the digits after the second; refuse more of them than the column has, which only damaged rows contain."""
+    if (fraction // 10 if digits & 1 else fraction) >= _POWERS(digits):
+        return REFUSED
+    return write_packed_fraction(at, fraction, digits)
+
+
+@kernel
+def write_stored_fraction(at: int, source: int, digits: int) -> int:
+    """Write the digits after the second that are stored in bytes of their own."""
+    return write_fraction(at, load_big_endian(source, (digits + 1) // 2), digits) if digits else at
 
 
 @kernel
@@ -227,7 +241,9 @@ def write_datetime(at: int, source: int, digits: int) -> int:
     at = write_pair(at + 1, packed >> 17 & 31)
     store8(at, _SPACE)
     at = write_packed_clock(at + 1, packed >> 12 & 31, packed)
-    at = write_fraction(at, source + 5, digits)
+    at = write_stored_fraction(at, source + 5, digits)
+    if at < 0:
+        return REFUSED
     store8(at, _QUOTE)
     return at + 1
 
@@ -244,7 +260,9 @@ def write_time(at: int, source: int, length: int, digits: int) -> int:
         at += 1
         packed = -packed
     at = write_packed_clock(at, packed >> bits + 12 & 0x3FF, packed >> bits)
-    at = write_packed_fraction(at, packed & ((1 << bits) - 1), digits)
+    at = write_fraction(at, packed & ((1 << bits) - 1), digits)
+    if at < 0:
+        return REFUSED
     store8(at, _QUOTE)
     return at + 1
 

@@ -14,6 +14,7 @@ from binspark.mirror.check.compare import Catch, Comparison, Differing
 from binspark.mirror.check.key_ranges import KeyRange, key_ranges
 from binspark.mirror.check.mirror_rows import MirrorRows
 from binspark.mirror.check.repair import repair_rows
+from binspark.mirror.check.repair_versions import VersionRepair
 from binspark.mirror.check.report import CheckReport, TableReport
 from binspark.mirror.check.row_text import row_text
 from binspark.mirror.check.settings import CheckSettings
@@ -134,7 +135,9 @@ class _TableCheck:
             comparison = Comparison(source, mirror, text, reach, self._settings.rounds)
             repair: _Repair | None = None
             if self._settings.repair and mirrored.key:
-                repair = partial(repair_rows, connection, table, mirror, mirrored, limits=self._settings.limits)
+                versions = VersionRepair.of(self._target, mirrored, self._settings.columns)
+                limits = self._settings.limits
+                repair = partial(repair_rows, connection, table, mirror, mirrored, limits=limits, versions=versions)
             chunks = plan_chunks(connection, mirrored, self._settings.rows_per_range)
             for within in key_ranges(mirrored, chunks, mirror.rows):
                 self._compare(comparison, within, report, repair)

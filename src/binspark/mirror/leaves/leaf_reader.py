@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -67,6 +68,16 @@ class LeafReader:
         """Yield all rows of a data file, in the order in which they are in it."""
         for batch in self._batches(file, None):
             yield KeyedRows(row_keys(self._table, batch), batch)
+
+    def within(self, file: DataFile, low: bytes | None, high: bytes | None) -> Iterator[KeyedRows]:
+        """Yield the rows of a data file, in any order, that are in a range of keys."""
+        if file.row_groups:
+            yield from self.row_groups(file, low, high)
+            return
+        for rows in self.batches(file):
+            found = _filtered(rows, low, high)
+            if found.rows.num_rows:
+                yield found
 
     def rows_with_keys(self, file: DataFile, keys: Sequence[bytes]) -> Iterator[KeyedRows]:
         """Yield the rows of a data file that have one of some keys, which are in order."""
@@ -130,6 +141,20 @@ class LeafReader:
                 for batch in parquet.iter_batches(count, [number], columns.names, use_threads=False):
                     if batch.num_rows:
                         yield columns.convert(batch)
+
+
+def _filtered(rows: KeyedRows, low: bytes | None, high: bytes | None) -> KeyedRows:
+    """Return the rows of a range, which are in any order."""
+    keys = np.array(rows.keys.to_pylist(), object)
+    is_inside = np.ones(len(keys), bool)
+    if low is not None:
+        is_inside &= keys >= low
+    if high is not None:
+        is_inside &= keys < high
+    if is_inside.all():
+        return rows
+    mask = pa.array(is_inside)
+    return KeyedRows(rows.keys.filter(mask), rows.rows.filter(mask))
 
 
 class _Columns:

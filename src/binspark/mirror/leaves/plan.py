@@ -57,7 +57,9 @@ def plan_tasks(files: Sequence[DataFile], limits: LeafLimits) -> list[RangeTask]
         return [RangeTask(0, None, None, ())]
     ends = [*(task.low for task in tasks[1:]), None]
     return [
-        RangeTask(task.number, task.low if task.number else None, high, _within(task, high), task.group)
+        RangeTask(
+            task.number, task.low if task.number else None, high, files_within(task.files, task.low, high), task.group
+        )
         for task, high in zip(tasks, ends, strict=True)
     ]
 
@@ -72,6 +74,16 @@ def route(tasks: Sequence[RangeTask], records: pa.RecordBatch) -> Iterator[tuple
     for task, begin, end in zip(tasks, cuts, cuts[1:], strict=False):
         if begin < end:
             yield task.number, records.slice(begin, end - begin)
+
+
+def files_within(files: Iterable[DataFile], low: bytes | None, high: bytes | None) -> tuple[DataFile, ...]:
+    """Return the files that have, or may have, keys in a range."""
+    return tuple(
+        file
+        for file in files
+        if (high is None or file.low is None or file.low < high)
+        and (low is None or file.high is None or file.high >= low)
+    )
 
 
 def _clusters(files: Iterable[DataFile]) -> list[_Cluster]:
@@ -115,13 +127,3 @@ def _cuts(cluster: _Cluster, leaf_bytes: int) -> list[bytes]:
             gathered, last = 0, key
         gathered += weight
     return cuts
-
-
-def _within(task: RangeTask, high: bytes | None) -> tuple[DataFile, ...]:
-    """Return the files of a task that have keys in its range."""
-    return tuple(
-        file
-        for file in task.files
-        if (high is None or file.low is None or file.low < high)
-        and (task.low is None or file.high is None or file.high >= task.low)
-    )

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-import numpy as np
 import pyarrow as pa
 
 from binspark.mirror.change_records import KEY, RecordOp, complete_records, record_schema
@@ -61,8 +60,8 @@ def rewrite(
             sorter.add(batch)
         new_rows = sorter.records
         for file in others:
-            for rows in reader.batches(file):
-                sorter.add(_stored_records(_rows_within(rows, task)))
+            for rows in reader.within(file, task.low, task.high):
+                sorter.add(_stored_records(rows))
         sorter.finish()
         with LeafWriter(directory, table, limits, _goal_bytes(task, new_rows, limits)) as writer:
             stored = _stored(leaves, reader, task, table)
@@ -196,20 +195,6 @@ def _merged_rows(stored: KeyedRows, changes: Iterable[pa.RecordBatch], table: Mi
         begin = max(begin, end)
     if begin < count:
         yield Merged(stored.slice(begin, count), _empty(record_schema(table.schema)))
-
-
-def _rows_within(rows: KeyedRows, task: RangeTask) -> KeyedRows:
-    """Return the rows of a range, which are in any order."""
-    keys = np.array(rows.keys.to_pylist(), object)
-    is_inside = np.ones(len(keys), bool)
-    if task.low is not None:
-        is_inside &= keys >= task.low
-    if task.high is not None:
-        is_inside &= keys < task.high
-    if is_inside.all():
-        return rows
-    mask = pa.array(is_inside)
-    return KeyedRows(rows.keys.filter(mask), rows.rows.filter(mask))
 
 
 def _stored_records(rows: KeyedRows) -> pa.RecordBatch:

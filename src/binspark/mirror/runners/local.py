@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -12,11 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from binspark.mirror.data_file import TableDirectory
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.runners.runner import MOVES, Routed, TableWork, TaskResult, read_changes, read_moves
-from binspark.mirror.snapshot.chunk import Chunk
-from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
+from binspark.mirror.runners.runner import MOVES, Result, Routed, TableWork, TaskResult, read_changes, read_moves
 from binspark.mirror.source import ReadTask
 
 _MEMORY_BYTES = 256 << 20
@@ -55,9 +51,9 @@ class LocalRunner:
         """How many chunks of a table are copied at a time."""
         return _READERS
 
-    def copy(self, copier: ChunkCopier, table: MirroredTable, directory: TableDirectory, chunk: Chunk) -> CopiedChunk:
-        """Copy a chunk of a table."""
-        return copier.copy(table, directory, chunk)
+    def each(self, jobs: Sequence[Callable[[], Result]], description: str) -> list[Result]:  # noqa: ARG002 (for Spark)
+        """Return the results of jobs, one after the other: each may use all the memory that is allowed."""
+        return [job() for job in jobs]
 
     def _rewritten(self, buckets: Sequence[_Bucket], works: Mapping[int, TableWork]) -> list[TaskResult]:
         def finish(bucket: _Bucket) -> TaskResult:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,15 +29,23 @@ from binspark.mirror.leaves import (
 from binspark.mirror.leaves.versions import rewrite_versions
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.records import RecordMaker, selection_of
-from binspark.mirror.snapshot.chunk import Chunk
-from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
 from binspark.mirror.source import ReadTask
 from binspark.mirror.version_records import VersionMaker, is_emptying
 from binspark.schema.history import SchemaHistory
 from binspark.spark.streaming.part_reader import reader_of
 
+Result = TypeVar("Result")
+
 _GATHERED_BYTES = 48 << 20
 """How many bytes of records of a table are gathered before they are reduced and sorted by key."""
+
+
+class PartRecords(Protocol):
+    """Makes the records of a table that is none of the source."""
+
+    def records(self, read: ReadTask) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a part of the log."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,7 @@ class TableWork:
     directory   where its files are
     tasks       the ranges of keys that it is divided into
     limits      how large files are
+    maker       makes its records; None for those of its rows in the log
     """
 
     number: int
@@ -56,6 +65,7 @@ class TableWork:
     directory: TableDirectory
     tasks: tuple[RangeTask, ...]
     limits: LeafLimits
+    maker: PartRecords | None = None
 
     def siblings(self, number: int) -> tuple[int, ...]:
         """Return the tasks that share files with one: they have to be run if it is."""
@@ -104,7 +114,7 @@ class TaskResult(NamedTuple):
 
 
 class Runner(Protocol):
-    """Makes the changes of a range in the files of tables, and copies chunks of tables. Nothing is committed."""
+    """Makes the changes of a range in the files of tables, and does other work on files. Nothing is committed."""
 
     def run(self, parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> list[TaskResult]:
         """Read parts of the log and write new files. Tasks without changes have no result."""
@@ -115,8 +125,8 @@ class Runner(Protocol):
         """How many chunks of a table are copied at a time."""
         ...
 
-    def copy(self, copier: ChunkCopier, table: MirroredTable, directory: TableDirectory, chunk: Chunk) -> CopiedChunk:
-        """Copy a chunk of a table. It is called by several threads."""
+    def each(self, jobs: Sequence[Callable[[], Result]], description: str) -> list[Result]:
+        """Return the results of jobs, which can be sent to executors. It is called by several threads."""
         ...
 
 
@@ -146,9 +156,21 @@ def read_moves(parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> Iterat
 
 def _records(parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> Iterator[tuple[TableWork, pa.RecordBatch]]:
     """Yield the records of each table."""
-    if not tables:
-        return
     cache.enable()
+    mirrored = [work for work in tables if work.maker is None]
+    if mirrored:
+        yield from _records_of_rows(parts, mirrored)
+    for work in tables:
+        if work.maker is not None:
+            for read in parts:
+                for records in work.maker.records(read):
+                    yield work, records
+
+
+def _records_of_rows(
+    parts: Sequence[ReadTask], tables: Sequence[TableWork]
+) -> Iterator[tuple[TableWork, pa.RecordBatch]]:
+    """Yield the records of tables of the source, whose rows are read in one pass."""
     selection = selection_of([work.table for work in tables])
     readers: dict[str, list[_TableReader]] = {}
     for work in tables:

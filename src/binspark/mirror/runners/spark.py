@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from binspark.errors import BinlogError
 from binspark.kernels import cache
-from binspark.mirror.data_file import TableDirectory
 from binspark.mirror.leaves import Rewritten
-from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.runners.local import LocalRunner
-from binspark.mirror.runners.runner import MOVES, Routed, TableWork, TaskResult, read_changes
-from binspark.mirror.snapshot.chunk import Chunk
-from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
+from binspark.mirror.runners.runner import MOVES, Result, Routed, TableWork, TaskResult, read_changes
 from binspark.mirror.source import ReadTask
-from binspark.spark.failures import binlog_error
+from binspark.spark.failures import binlog_error, lost_worker
 from binspark.spark.workers import register
 
 _ROUTED = pa.schema([("table", pa.int32()), ("task", pa.int32()), ("records", pa.binary())])
+_DONE = pa.schema([("number", pa.int64()), ("result", pa.binary())])
 _RESULT = pa.schema([("result", pa.binary())])
 _MAX_RECORDS_BYTES = 4 << 20
 """About how large a row of the shuffle is: records of one task as an Arrow stream."""
@@ -54,10 +52,7 @@ class SparkRunner:
             job.read, "table int, task int, records binary"
         )
         by_task = routed.repartition(partitions, "table", "task").groupBy("table", "task")
-        try:
-            rows = by_task.applyInArrow(job.write, "result binary").collect()
-        except PySparkException as error:
-            raise binlog_error(error) or error from None
+        rows = _collected(by_task.applyInArrow(job.write, "result binary"))
         results: list[TaskResult] = [pickle.loads(row.result) for row in rows]  # noqa: S301 (an executor made it)
         with_moves = {result.table for result in results if result.task == MOVES}
         if not with_moves:
@@ -70,39 +65,55 @@ class SparkRunner:
         """How many chunks of a table are copied at a time: as many as Spark has cores."""
         return max(1, min(_MAX_READERS, self._spark.sparkContext.defaultParallelism))
 
-    def copy(self, copier: ChunkCopier, table: MirroredTable, directory: TableDirectory, chunk: Chunk) -> CopiedChunk:
-        """Copy a chunk of a table: a job with one task, so that each chunk is recorded as soon as it is copied."""
-        self._spark.sparkContext.setJobDescription(f"binspark mirror: copy a chunk of {table.name}")
-        job = _Copy(pickle.dumps((copier, table, directory, chunk)))
-        try:
-            [row] = self._spark.range(0, 1, numPartitions=1).mapInArrow(job, "result binary").collect()
-        except PySparkException as error:
-            raise binlog_error(error) or error from None
-        copied: CopiedChunk | BinlogError = pickle.loads(row.result)  # noqa: S301 (an executor made it)
-        if isinstance(copied, BinlogError):
-            raise copied
-        return copied
+    def each(self, jobs: Sequence[Callable[[], Result]], description: str) -> list[Result]:
+        """Return the results of jobs, each of which is a task of one job of Spark."""
+        self._spark.sparkContext.setJobDescription(f"binspark mirror: {description}")
+        calls = _Calls([pickle.dumps(job) for job in jobs])
+        tasks = self._spark.range(0, len(jobs), numPartitions=max(1, len(jobs)))
+        rows = _collected(tasks.mapInArrow(calls, "number long, result binary"))
+        results: dict[int, Result | BinlogError] = {
+            row.number: pickle.loads(row.result)  # noqa: S301 (an executor made it)
+            for row in rows
+        }
+        return [_succeeded(results[number]) for number in range(len(jobs))]
 
 
-class _Copy:
-    """What an executor gets to copy a chunk: where the server is, the table, and the chunk."""
+def _succeeded(result: Result | BinlogError) -> Result:
+    if isinstance(result, BinlogError):
+        raise result
+    return result
 
-    def __init__(self, packed: bytes) -> None:
+
+def _collected(results: DataFrame) -> list[Row]:
+    """Run a job. What executors wrote before it failed is in no version of a table."""
+    try:
+        return results.collect()
+    except (PySparkException, Py4JError) as error:
+        raise binlog_error(error) or lost_worker(error) or error from None
+
+
+class _Calls:
+    """What executors get: jobs, each as bytes."""
+
+    def __init__(self, packed: list[bytes]) -> None:
         self._packed = packed
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Copy the chunk. Errors of ours are results, so that the driver gets them as they are."""
-        for _ in batches:
-            yield _result_row(self._copied())
-
-    def _copied(self) -> CopiedChunk | BinlogError:
+        """Do the jobs with these numbers."""
         cache.enable()
-        copier, table, directory, chunk = pickle.loads(self._packed)  # noqa: S301 (the driver made it)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                done = pickle.dumps(self._done(number))
+                arrays = [pa.array([number], pa.int64()), pa.array([done], pa.binary())]
+                yield pa.RecordBatch.from_arrays(arrays, schema=_DONE)
+
+    def _done(self, number: int) -> object:
+        """Return the result of a job. Errors of ours are results, so that the driver gets them as they are."""
+        job: Callable[[], object] = pickle.loads(self._packed[number])  # noqa: S301 (the driver made it)
         try:
-            copied: CopiedChunk = copier.copy(table, directory, chunk)
+            return job()
         except BinlogError as error:
             return error
-        return copied
 
 
 class _Job:

@@ -100,3 +100,17 @@ def require_unchanged(connection: Connection, table: MirroredTable) -> None:
 
 def _with_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     return (batch for batch in batches if batch.num_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkCopy:
+    """Copies one chunk. It is sent to executors."""
+
+    copier: ChunkCopier
+    table: MirroredTable
+    directory: TableDirectory
+    chunk: Chunk
+
+    def __call__(self) -> CopiedChunk:
+        """Copy the chunk."""
+        return self.copier.copy(self.table, self.directory, self.chunk)

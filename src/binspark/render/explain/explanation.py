@@ -27,7 +27,7 @@ from binspark.render.summary import summarize
 from binspark.wire import RecordingCursor, Span
 from binspark.wire.packed import decode_varlen, unsigned_to_signed
 
-_ROW_IMAGE = "row["
+_ROW_IMAGES = ("row[", "rows_rest")
 _VARLEN_OF_8_BYTES = 0xFF  # its value is the next 8 bytes: nothing to shift
 
 
@@ -158,10 +158,11 @@ def explain_frame(
     base: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
     tables: KnownTables | None = None,
+    max_row_fields: int | None = None,
 ) -> Explanation:
     """Explain an event. `base` is the offset of its first byte, if that is not the frame's own.
 
-    With `tables`, row images are explained down to each value.
+    With `tables`, row images are explained down to each value; of very many, up to `max_row_fields`.
     """
     header = RecordingCursor(frame.data, 0, frame.body_start, frame.format.encoding)
     decode_header(header, frame.format.version)
@@ -178,7 +179,7 @@ def explain_frame(
     decoded = None if event is None else event.body
     fields = _with_clear_flags(body.spans, frame, decoded)
     if isinstance(decoded, Rows) and tables is not None:
-        fields = with_row_images(fields, frame, decoded, tables.table_of(decoded))
+        fields = with_row_images(fields, frame, decoded, tables.table_of(decoded), max_row_fields)
     for section, part in _body_sections(fields, frame):
         spans.add(section, part)
     for absent in absent_fields(decoded, [span.name for span in body.spans]):
@@ -270,7 +271,7 @@ def _with_current_name(spans: list[Span], frame: Frame) -> list[Span]:
 def _body_sections(spans: list[Span], frame: Frame) -> list[tuple[Section, list[Span]]]:
     """Split off the post-header, if a field ends at the post-header length of the log."""
     boundary = frame.body_start + frame.format.post_header_length(frame.type_code)
-    images = [span for span in spans if span.name.startswith(_ROW_IMAGE)]
+    images = [span for span in spans if span.name.startswith(_ROW_IMAGES)]
     others = spans[: len(spans) - len(images)]
     post_header = [span for span in others if span.end <= boundary]
     if not post_header or post_header[-1].end != boundary:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from binspark.errors import BinlogError, DecodeError
 from binspark.event import Event, EventDecoder, FormatDescription, Query, Rows, TableMap
@@ -30,11 +31,11 @@ _READ = frozenset({EventCode.FORMAT_DESCRIPTION, EventCode.QUERY, EventCode.QUER
 
 
 class KnownTables:
-    """The tables that the events so far have described."""
+    """The tables that the events so far have described. `history` is what is known before them."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, history: SchemaHistory | None = None) -> None:
         self._decoder = EventDecoder(file)
-        self._history = SchemaHistory()
+        self._history = history or SchemaHistory()
         self._maps: dict[int, tuple[TableMap, Event]] = {}
 
     def note(self, frame: Frame) -> None:
@@ -64,8 +65,13 @@ class KnownTables:
             return None
 
 
-def with_row_images(spans: list[Span], frame: Frame, rows: Rows, table: TableSchema | None) -> list[Span]:
-    """Return the fields of a rows event with its row images divided into values."""
+def with_row_images(
+    spans: list[Span], frame: Frame, rows: Rows, table: TableSchema | None, max_fields: int | None = None
+) -> list[Span]:
+    """Return the fields of a rows event with its row images divided into values.
+
+    After `max_fields` of them, the rows that are left are one field.
+    """
     if not spans or spans[-1].name != _ROWS or rows.compressed is not None:
         return spans
     images = spans[-1]
@@ -76,9 +82,21 @@ def with_row_images(spans: list[Span], frame: Frame, rows: Rows, table: TableSch
         unknown = replace(images, meaning=f"row images; no TABLE_MAP with id {rows.table_id} comes before them")
         return [*spans[:-1], unknown]
     try:
-        return [*spans[:-1], *_row_spans(images, frame, rows, table)]
+        return [*spans[:-1], *_some(_row_spans(images, frame, rows, table), images, max_fields)]
     except DecodeError as error:
         return [*spans[:-1], replace(images, meaning=f"row images that cannot be decoded: {error.message}")]
+
+
+def _some(spans: Iterator[Span], images: Span, max_fields: int | None) -> Iterator[Span]:
+    """Yield some fields, and the bytes after them as one."""
+    end = images.offset
+    for span in islice(spans, max_fields):
+        yield span
+        end = span.end
+    if max_fields is not None and end < images.end:
+        left = images.end - end
+        data = images.value[-left:] if isinstance(images.value, bytes) else None
+        yield Span(end, left, "rows_rest", "bytes", data, f"{left:,} bytes of rows that are not explained here")
 
 
 def _row_spans(images: Span, frame: Frame, rows: Rows, table: TableSchema) -> Iterator[Span]:

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from binspark.errors import BinlogError
 from binspark.kernels import cache
@@ -28,7 +29,7 @@ class ProcessOptions:
     """What a process mirrors, and when it ends.
 
     kill_at   the number of the step at which it kills itself; 0 for never
-    spark     let Spark apply all ranges
+    master    where Spark runs that applies all ranges; empty for a mirror without Spark
     """
 
     port: int
@@ -37,7 +38,7 @@ class ProcessOptions:
     tables: str
     once: bool = False
     kill_at: int = 0
-    spark: bool = False
+    master: str = ""
     on_drop: str = "keep"
     apply_bytes: int = 1 << 20
     rows_per_chunk: int = 50
@@ -60,7 +61,7 @@ def main() -> int:
         parse_target(options.lake, Format(options.format)),
         patterns,
         _settings(options),
-        spark_runner=_spark_runner if options.spark else None,
+        spark_runner=partial(_spark_runner, options.master) if options.master else None,
         checkpoint=_checkpoint(options.kill_at),
     )
     sys.stdout.write(f"{READY}\n")
@@ -84,7 +85,7 @@ def _settings(options: ProcessOptions) -> MirrorSettings:
         once=options.once,
         apply_seconds=0.1,
         apply_bytes=options.apply_bytes,
-        local_bytes=0 if options.spark else 1 << 40,
+        local_bytes=0 if options.master else 1 << 40,
         rows_per_chunk=options.rows_per_chunk,
         on_drop=DropMode(options.on_drop),
         clean_up_seconds=2.0,
@@ -103,11 +104,11 @@ def _checkpoint(kill_at: int) -> Callable[[str], None]:
     return step
 
 
-def _spark_runner() -> Runner:
+def _spark_runner(master: str) -> Runner:
     from binspark.mirror.runners.spark import SparkRunner
     from binspark.spark.session import local_session
 
-    return SparkRunner(local_session("mirror kills"))
+    return SparkRunner(local_session("mirror kills", {"spark.master": master, "spark.executor.memory": "512m"}))
 
 
 if __name__ == "__main__":

@@ -39,18 +39,21 @@ class KillCount:
     kills_between_steps: int = 0
     server_kills: int = 0
     worker_kills: int = 0
+    executor_kills: int = 0
     rows_compared: int = 0
     load: LoadCount = field(default_factory=LoadCount)
 
     @property
     def total(self) -> int:
         """All kills."""
-        return self.kills + self.kills_between_steps + self.server_kills + self.worker_kills
+        driver = self.kills + self.kills_between_steps
+        return driver + self.server_kills + self.worker_kills + self.executor_kills
 
     def describe(self) -> str:
         """Return the counts in one line."""
         kinds = f"{self.kills} at any moment, {self.kills_between_steps} between steps"
         others = f"{self.server_kills} of the server, {self.worker_kills} of Python workers"
+        others += f", {self.executor_kills} of executors"
         load = f"{self.load.transactions} transactions, {self.load.rows} rows changed"
         return (
             f"rounds {self.rounds}, kills {self.total} ({kinds}, {others}), {load}, {self.rows_compared} rows compared"
@@ -61,7 +64,7 @@ class KillRun:
     """A server, a target, and a mirror from one to the other. The same seed gives the same statements and kills."""
 
     def __init__(
-        self, server: Server, lake: Path, kind: Format, seed: int, *, spark: bool = False, pause: float = 0.004
+        self, server: Server, lake: Path, kind: Format, seed: int, *, master: str = "", pause: float = 0.004
     ) -> None:
         self.count = KillCount()
         self._server = server
@@ -69,7 +72,7 @@ class KillRun:
         self._kind = kind
         self._rng = Random(seed)
         self._database = f"kills_{seed}"
-        self._spark = spark
+        self._master = master
         self._pause = pause
         self._load = RandomLoad(server, Random(seed), self._database)
         self.count.load = self._load.count
@@ -127,8 +130,8 @@ class KillRun:
 
     def _killed_mirror(self) -> None:
         """Start a mirror, and kill it at a random moment, or let it kill itself between two random steps."""
-        between_steps = self._rng.random() < 0.4
-        options = replace(self._options, kill_at=self._rng.randint(1, 30) if between_steps else 0, spark=self._spark)
+        between_steps = self._rng.random() < (0.2 if self._master else 0.4)
+        options = replace(self._options, kill_at=self._rng.randint(1, 30) if between_steps else 0, master=self._master)
         seconds = self._rng.choice((self._rng.uniform(0, 0.5), self._rng.uniform(0, 4.0)))
         with self._started(options) as process:
             if between_steps:
@@ -136,12 +139,12 @@ class KillRun:
                     process.wait(12)
             else:
                 self._wait_until_ready(process)
-                if self._spark:
+                if self._master:
                     _wait_for_workers(process)
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(seconds)
-            if self._spark and process.poll() is None and self._rng.random() < 0.5:
-                self._kill_worker(process)
+                if self._master:
+                    self._kill_workers(process, self._rng.randint(3, 8))
             if process.poll() is None:
                 process.kill()
             code = process.wait()
@@ -152,15 +155,18 @@ class KillRun:
         else:
             self.count.kills += 1
 
-    def _kill_worker(self, process: subprocess.Popen[bytes]) -> None:
-        """Kill a Python worker of Spark, and give the mirror a moment to notice."""
-        workers = _workers(process)
-        if workers:
-            with suppress(ProcessLookupError):
-                os.kill(workers[-1], signal.SIGKILL)
-            self.count.worker_kills += 1
+    def _kill_workers(self, process: subprocess.Popen[bytes], times: int) -> None:
+        """Kill Python workers and executors of Spark, one after the other: the mirror has to go on without them."""
+        for _ in range(times):
+            executors, workers = _executors(process), _workers(process)
+            is_executor = bool(executors) and self._rng.random() < 0.5
+            if executors if is_executor else workers:
+                with suppress(ProcessLookupError):
+                    os.kill(self._rng.choice(executors if is_executor else workers), signal.SIGKILL)
+                self.count.executor_kills += is_executor
+                self.count.worker_kills += not is_executor
             with suppress(subprocess.TimeoutExpired):
-                process.wait(3)
+                process.wait(self._rng.uniform(0, 5))
 
     def _kill_server(self) -> None:
         """Kill the server while the mirror follows it and the workload runs, start it again, and let both go on."""
@@ -185,7 +191,10 @@ class KillRun:
         """Let the mirror apply everything that is left."""
         self._load.connect()
         self._load.end()
-        with self._started(replace(self._options, once=True, spark=self._spark)) as process:
+        with self._started(replace(self._options, once=True, master=self._master)) as process:
+            if self._master:
+                _wait_for_workers(process)
+                self._kill_workers(process, 2)
             try:
                 code = process.wait(_ENDS_SECONDS)
             except subprocess.TimeoutExpired:
@@ -223,6 +232,11 @@ class KillRun:
 
 def _workers(process: subprocess.Popen[bytes]) -> list[int]:
     return [pid for pid, line in _descendants(process.pid) if "pyspark.daemon" in line]
+
+
+def _executors(process: subprocess.Popen[bytes]) -> list[int]:
+    """Return the executors of a cluster on this machine; a local Spark has none of its own."""
+    return [pid for pid, line in _descendants(process.pid) if "CoarseGrainedExecutorBackend" in line and "java" in line]
 
 
 def _wait_for_workers(process: subprocess.Popen[bytes]) -> None:
