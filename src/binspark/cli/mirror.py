@@ -82,8 +82,8 @@ def mirror_command(
     contains the position that it is at: the command may be interrupted or killed at any time, and continues where it
     was. Without LOG, changes come from the server; with LOG, from an archive or log files.
 
-    Exit code 0: stopped, or all is applied; with --check: all tables are equal. 1: the mirror cannot go on, or tables
-    differ. 2: wrong use, or no connection.
+    Exit code 0: stopped, or all is applied; with --check: all tables are equal. 1: the mirror cannot go on, tables
+    differ, or the server cannot be reached. 2: wrong use.
     """
     from binspark.cli.mirror_output import print_plan, shown_progress
 
