@@ -14,6 +14,7 @@ from binspark.archive.writer import ArchiveWriter
 from binspark.errors import OptionError
 from binspark.files.storage import Storage
 from binspark.files.storage.uri import parse_uri
+from binspark.files.watch import begin_job, is_watched
 from binspark.monitoring.reporter import OnStatus, monitored
 from binspark.monitoring.status import Status
 from binspark.replication.follow import Follower
@@ -22,6 +23,7 @@ from binspark.replication.settings import FollowSettings
 from binspark.replication.stop import StopCondition
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import Connection, connect
+from binspark.server.info import bytes_after, server_logs
 
 log = logging.getLogger("binspark.archive")
 
@@ -114,11 +116,18 @@ class Archiver:
             connection=connection,
         )
         follower.activity = self._meter.activity
+        self._announce(connection, position)
         with follower:
             while not self._is_stopped and (chunk := next(follower, None)) is not None:
                 self._writer.take(chunk)
                 self._writer.attend()
             self._writer.sync()
+
+    def _announce(self, connection: Connection, position: BinlogPosition) -> None:
+        """Announce how much will be copied, if somebody shows progress and there is an end."""
+        if self._settings.until_end and is_watched():
+            activity, total = self._meter.activity, bytes_after(server_logs(connection), position.file, position.offset)
+            begin_job("copying", lambda: activity.bytes, total)
 
 
 def open_archiver(

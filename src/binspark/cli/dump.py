@@ -123,7 +123,7 @@ def _gtids(text: str, option: str) -> tuple[MariadbGtid, ...]:
 
 
 @contextmanager
-def _opened(result_file: str | None) -> Iterator[Callable[[Sequence[bytes]], None]]:
+def _opened(result_file: str | None) -> Iterator[Callable[[Sequence[bytes | memoryview]], None]]:
     """Open what the dump is written to."""
     if result_file is None:
         yield print_texts

@@ -14,14 +14,14 @@ from binspark.cli.command import RenamedOption
 from binspark.cli.output import print_message
 from binspark.cli.server_options import drop_connection, live_option, names_server, take_connection, with_server_options
 from binspark.errors import DecodeError, OptionError, SourceError
-from binspark.files.damage import OnDamage
-from binspark.files.inputs import FileInput, LogInput
 from binspark.files.positions import NOWHERE, part_between
-from binspark.files.sources import LogSource, find_logs
+from binspark.files.sources import LogSource, expect_logs, find_logs
 from binspark.position import COMPRESSED_SUFFIXES
 
 if TYPE_CHECKING:
     from binspark.columns.selection import Selection
+    from binspark.files.damage import OnDamage
+    from binspark.files.inputs import LogInput
     from binspark.replication.server_input import ServerInput, ServerInputSettings
     from binspark.schema.history import SchemaHistory
     from binspark.server.config import ConnectionConfig
@@ -75,6 +75,8 @@ class Logs:
         With `on_damage`, which is called with it, damage in files is skipped.
         """
         if self.server is None:
+            from binspark.files.inputs import FileInput
+
             return [FileInput(source, on_damage) for source in self.sources(selection, with_earlier=with_earlier)]
         self.check_server(selection, skip_damaged=on_damage is not None)
         return [self.server.open(zone)]
@@ -82,6 +84,7 @@ class Logs:
     def sources(self, selection: Selection, *, with_earlier: bool = True) -> list[LogSource]:
         """Return the files, each from its start to its stop."""
         sources = part_between(find_logs(self.files), selection, with_earlier=with_earlier)
+        expect_logs(sources)
         _warn_about_positions(sources)
         return sources
 

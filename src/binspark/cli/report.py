@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from binspark.cli.command import Command, format_option
 from binspark.cli.output import echo, json_line
 from binspark.errors import OptionError
 from binspark.files.sources import find_logs
+from binspark.files.watch import begin_job
 
 
 @click.command("report", cls=Command)
@@ -33,13 +33,12 @@ def report_command(files: tuple[str, ...], output: Path | None, output_format: s
 
     if output_format == "html" and output is None:
         raise OptionError("is missing: where is the page to be written?", option="--output")
-    console = Console(stderr=True)
-    with console.status("reading…") as status:
-        found = collect_report(find_logs(files), lambda step: status.update(f"reading {step}…"))
-        text = json_line(found.to_json()) if output_format == "json" else found.to_html()
+    found = collect_report(find_logs(files))
+    begin_job("drawing")
+    text = json_line(found.to_json()) if output_format == "json" else found.to_html()
     if output is None:
         echo(text)
     else:
         output.write_text(text, encoding="utf-8")
-        console.print(f"wrote {output} ({output.stat().st_size:,} bytes)", highlight=False, soft_wrap=True)
+        echo(f"wrote {output} ({output.stat().st_size:,} bytes)", err=True)
     return 0 if found.ok else 1

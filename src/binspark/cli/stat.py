@@ -6,15 +6,15 @@ from datetime import tzinfo
 from typing import Any
 
 import click
-from rich.console import Console
 
 from binspark.changes.event_filter import EventFilter, wants_changes, wants_transaction
 from binspark.cli.command import Command, format_option
 from binspark.cli.inputs import Logs, log_options
-from binspark.cli.output import Damage, echo, json_line, safe_page
+from binspark.cli.output import Damage, echo, json_line, print_page
 from binspark.cli.row_options import filter_options, selection_from
 from binspark.columns.selection import Selection
 from binspark.files.inputs import FileInput, LogInput
+from binspark.files.sources import expect_logs
 from binspark.options.times import Clock
 from binspark.render.contents import contents_page, contents_record, periods_by
 from binspark.transactions.contents import Contents, ContentsReader
@@ -48,7 +48,7 @@ def stat_command(logs: Logs, output_format: str, timezone: tzinfo, per: str | No
     if output_format == "jsonl":
         echo(json_line(contents_record(contents, periods)))
     else:
-        Console(highlight=False).print(safe_page(contents_page(contents, clock, periods)))
+        print_page(contents_page(contents, clock, periods))
     return damage.exit_code
 
 
@@ -65,6 +65,7 @@ def _in_bulk(inputs: list[LogInput], damage: Damage) -> Contents | None:
     if len(sources) < len(inputs) or not all(map(can_count_in_bulk, sources)):
         return None
     reader = BulkContents()
+    expect_logs(sources, passes=2)
     for source in sources:
         with damage.ends_file():
             count_contents(source, reader)

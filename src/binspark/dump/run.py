@@ -11,7 +11,7 @@ from pathlib import Path
 
 from binspark.columns.selection import Selection
 from binspark.dump.dumper import Dumper, Warn
-from binspark.dump.output import Output
+from binspark.dump.output import BufferedOutput
 from binspark.dump.settings import DumpSettings, MariadbSettings
 from binspark.errors import DecodeError, OptionError
 from binspark.files.log_head import read_head
@@ -24,7 +24,7 @@ _VERSION_START = FIRST_EVENT_OFFSET + HEADER_LENGTH + 2
 _VERSION_END = _VERSION_START + SERVER_VERSION_LENGTH
 
 
-def dump_logs(sources: Sequence[LogSource], settings: DumpSettings, output: Output, warn: Warn) -> None:
+def dump_logs(sources: Sequence[LogSource], settings: DumpSettings, output: BufferedOutput, warn: Warn) -> None:
     """Write logs as the tool of their servers prints them.
 
     A `DecodeError` is raised after everything that precedes the damage was written, with what ends a dump.
@@ -35,7 +35,7 @@ def dump_logs(sources: Sequence[LogSource], settings: DumpSettings, output: Outp
         _dump_rows(sources, settings, output, warn)
 
 
-def _dump_rows(sources: Sequence[LogSource], settings: DumpSettings, output: Output, warn: Warn) -> None:
+def _dump_rows(sources: Sequence[LogSource], settings: DumpSettings, output: BufferedOutput, warn: Warn) -> None:
     """Write the rows that a condition selects: the log that `cut` makes of them."""
     from binspark.cut import CutOptions, cut_logs  # loads what reads rows
 
@@ -52,7 +52,7 @@ def _dump_rows(sources: Sequence[LogSource], settings: DumpSettings, output: Out
         raise damage
 
 
-def _dump_logs(sources: Sequence[LogSource], settings: DumpSettings, output: Output, warn: Warn) -> None:
+def _dump_logs(sources: Sequence[LogSource], settings: DumpSettings, output: BufferedOutput, warn: Warn) -> None:
     dumper = _dumper(sources, settings, output, warn)
     dumper.begin()
     try:
@@ -63,7 +63,7 @@ def _dump_logs(sources: Sequence[LogSource], settings: DumpSettings, output: Out
         dumper.end()
 
 
-def _dumper(sources: Sequence[LogSource], settings: DumpSettings, output: Output, warn: Warn) -> Dumper:
+def _dumper(sources: Sequence[LogSource], settings: DumpSettings, output: BufferedOutput, warn: Warn) -> Dumper:
     families = {family_of_log(source): source for source in sources}
     if len(families) > 1:
         raise OptionError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ from binspark.errors import BinlogError
 from binspark.files.batches import source_batches
 from binspark.files.contents import can_count_in_bulk, count_contents
 from binspark.files.read import source_events
-from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.files.sources import LogSource, Paths, expect_logs, find_logs
 from binspark.gtid import GtidSet
 from binspark.kernels import cache
 from binspark.reports.activity import Activity
@@ -41,7 +41,8 @@ _ALL_OTHERS = "all others"
 _KEYS = Selection(
     columns=(), operations=Operations.UPDATE | Operations.DELETE, metadata_columns=frozenset({Metadata.KEY})
 )
-OnStep = Callable[[str], None]
+_PASSES = 4
+"""How often logs are read: for events, transactions, keys of rows, and to verify them."""
 
 
 def report(paths: Paths) -> Report:
@@ -53,21 +54,20 @@ def report(paths: Paths) -> Report:
     return collect_report(find_logs(paths))
 
 
-def collect_report(sources: Sequence[LogSource], on_step: OnStep = lambda _step: None) -> Report:
-    """Return the report of logs; `on_step` is called with what is done next. Damage is a finding, not an error."""
-    contents, activity, durations = _count(sources, on_step)
+def collect_report(sources: Sequence[LogSource]) -> Report:
+    """Return the report of logs. Damage is a finding, not an error."""
+    expect_logs(sources, _PASSES)
+    contents, activity, durations = _count(sources)
     activity.finish()
     hot_rows, evidence = HotRows(), Evidence()
     reader = BatchReader(_KEYS, SchemaHistory())
     for source in sources:
-        on_step(f"rows of {source.name}")
         try:
             for batch in source_batches(source, reader, on_damage=lambda _damage: None):
                 hot_rows.add(batch)
                 evidence.add(batch)
         except BinlogError:
             continue  # verify reports it
-    on_step("verifying")
     verification = verify_logs(sources)
     evidence.statements, evidence.anonymous = activity.statements, activity.anonymous
     evidence.is_mariadb = any("mariadb" in version.lower() for version in contents.servers)
@@ -116,13 +116,12 @@ class _ReportContents(BulkContents):
         return super().batches(closed)
 
 
-def _count(sources: Sequence[LogSource], on_step: OnStep) -> tuple[Contents, Activity, Durations]:
+def _count(sources: Sequence[LogSource]) -> tuple[Contents, Activity, Durations]:
     activity, durations = Activity(), Durations()
     if not all(map(can_count_in_bulk, sources)):
-        return _count_by_event(sources, activity, on_step), activity, durations
+        return _count_by_event(sources, activity), activity, durations
     counter = _ReportContents(activity, durations)
     for source in sources:
-        on_step(f"transactions of {source.name}")
         try:
             count_contents(source, counter)
         except BinlogError:
@@ -130,7 +129,7 @@ def _count(sources: Sequence[LogSource], on_step: OnStep) -> tuple[Contents, Act
     return counter.finish(), activity, durations
 
 
-def _count_by_event(sources: Sequence[LogSource], activity: Activity, on_step: OnStep) -> Contents:
+def _count_by_event(sources: Sequence[LogSource], activity: Activity) -> Contents:
     """Count logs that kernels do not read twice: of old versions, or from a pipe. They have no durations."""
 
     def wants(transaction: Transaction) -> bool:
@@ -139,7 +138,6 @@ def _count_by_event(sources: Sequence[LogSource], activity: Activity, on_step: O
 
     counter = ContentsReader(wants, count_rows=count_rows)
     for source in sources:
-        on_step(f"events of {source.name}")
         try:
             for event in source_events(source):
                 counter.feed(event)

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
+from binspark.files.watch import begin_job
 from binspark.sql.session import ROWS, Settings, change_of_settings
 
 _BLOCK_BYTES = 1 << 20
@@ -103,9 +104,12 @@ class ReversedBlocks:
         self._store()
         file = self._open_file()
         end = file.tell()
+        written, total = 0, sum(size for size, _ in self._sizes)
+        begin_job("writing", lambda: written, total)
         for size, stored in reversed(self._sizes):
             end -= stored
             file.seek(end)
+            written += size
             yield pa.decompress(file.read(stored), decompressed_size=size, codec=_CODEC, asbytes=True)
         self.close()
 
