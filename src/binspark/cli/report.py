@@ -20,7 +20,7 @@ from binspark.files.watch import begin_job
 def report_command(files: tuple[str, ...], output: Path | None, output_format: str) -> int:
     """Describe one or more logs on one page, with plots.
 
-    FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
+    FILE is a file, a glob, a directory, an index file or a URI.
 
     The page has the activity over time by table and operation, sizes and durations of transactions, the largest and
     longest ones, the rows that change most often, how much a replica could apply in parallel, GTIDs that are missing,

@@ -19,7 +19,7 @@ from binspark.errors import BinlogError
 from binspark.files.batches import source_batches
 from binspark.files.contents import can_count_in_bulk, count_contents
 from binspark.files.read import source_events
-from binspark.files.sources import LogSource, Paths, expect_logs, find_logs
+from binspark.files.sources import LogSource, Paths, expect_logs, find_logs, refuse_standard_input
 from binspark.gtid import GtidSet
 from binspark.kernels import cache
 from binspark.reports.activity import Activity
@@ -56,6 +56,7 @@ def report(paths: Paths) -> Report:
 
 def collect_report(sources: Sequence[LogSource]) -> Report:
     """Return the report of logs. Damage is a finding, not an error."""
+    refuse_standard_input(sources, "reported")
     expect_logs(sources, _PASSES)
     contents, activity, durations = _count(sources)
     activity.finish()
