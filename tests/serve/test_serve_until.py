@@ -74,7 +74,7 @@ def test_a_dump_waits_for_the_rest_of_the_last_transaction(tmp_path: Path) -> No
     cut = [event.offset for event in binspark.events(log) if last.start < event.offset < last.end][-1]
     copy = tmp_path / log.name
     copy.write_bytes(content[:cut])
-    wanted = {**PLAIN, "slave_connect_state": first.gtid, "slave_until_gtid": last.gtid}
+    wanted = {**PLAIN, "slave_connect_state": str(first.gtid), "slave_until_gtid": str(last.gtid)}
     packets: list[bytes] = []
     with serving(tmp_path) as served, dumping(config_of(served), BinlogDump(4, DumpFlag(0), 4711, ""), wanted) as dump:
         while not packets or end_of(packets[-1]) < cut:
