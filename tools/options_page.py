@@ -93,8 +93,9 @@ def _choices(option: Option) -> str:
 def _selection() -> Iterator[str]:
     yield "## Selecting rows\n"
     yield _paragraph(
-        "Commands `rows`, `tail`, `sql` and `export`; `events`, `transactions` and `stat`, which decode no rows; "
-        "`binspark.rows` and `binspark.batches`; Spark, in batch and in streams. What an option means for each command "
+        "Commands `rows`, `tail`, `sql`, `export`, `events`, `transactions`, `stat`, `report`, `cut`, `diff`, "
+        "`restore` and `dump`; `binspark.rows`, `binspark.batches` and `binspark.report`; Spark, in batch and in "
+        "streams. What an option means for each command "
         "is in [command-line.md](command-line.md). `--skip-damaged` ([damage.md](damage.md)) is an option of `events`, "
         "`transactions`, `rows` and `export`, and of `binspark.events`; Spark's is `mode`."
     )

@@ -57,7 +57,7 @@ def dumped(log: Path) -> tuple[bytes, ...]:
     """Return what a dump prints, warns of and ends with."""
     texts: list[bytes] = []
     warnings: list[str] = []
-    output = BufferedOutput(texts.extend)
+    output = BufferedOutput(lambda written: texts.extend(map(bytes, written)))
     try:
         dump_logs([LogSource(str(log))], DumpSettings(verbose=2), output, warnings.append)
     except DecodeError as error:

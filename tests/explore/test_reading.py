@@ -122,7 +122,7 @@ def test_a_closed_log_that_ends_inside_an_event_is_damaged(tmp_path: Path) -> No
     units = assert_complete(explorer, path.stat().st_size)
     assert units[-1].kind is UnitKind.DAMAGED
     (problem,) = explorer.overview()["logs"][0]["problems"]
-    assert "ends" in problem
+    assert "ends" in problem["text"]
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ def test_encrypted_logs_are_explored_with_their_keys(tmp_path: Path) -> None:
 def test_encrypted_logs_without_keys_show_what_is_needed(tmp_path: Path) -> None:
     (tmp_path / "binlog.000001").write_bytes(encrypt_mysql(mysql_log(3)))
     (problem,) = explored(tmp_path).overview()["logs"][0]["problems"]
-    assert "keyring" in problem
+    assert "keyring" in problem["text"]
 
 
 @pytest.fixture
@@ -315,7 +315,7 @@ def test_a_log_that_is_deleted_meanwhile_is_a_problem_of_that_log(tmp_path: Path
     first.unlink()
     explorer.read_all()
     (problem,) = explorer.overview()["logs"][0]["problems"]
-    assert "no such file" in problem.lower()
+    assert "no such file" in problem["text"].lower()
     assert explorer.overview()["logs"][1]["problems"] == []
     with pytest.raises(BinlogError):
         event_detail(explorer, 0, 4)

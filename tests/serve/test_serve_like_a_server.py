@@ -120,6 +120,20 @@ def test_a_dump_by_gtids_of_mariadb(family: Family, copied: Copied) -> None:
         check_same(copied, BinlogDump(4, END, READER, ""), {**PLAIN, **wanted})
 
 
+@only_mariadb
+def test_a_dump_of_mariadb_up_to_a_gtid(family: Family, copied: Copied) -> None:
+    *_, last = copied.gtids
+    domain, server, sequence = last.split("-")
+    later, elsewhere = f"{domain}-{server}-{int(sequence) + 99999}", f"{copied.gtids[4]},77-1-5"
+    lengths = {}
+    for start, until in product([copied.gtids[0], copied.gtids[5]], [*copied.gtids[::3], later, elsewhere]):
+        wanted: Variables = {"slave_connect_state": start, "slave_until_gtid": until}
+        packets = check_same(copied, BinlogDump(4, END, READER, ""), {**PLAIN, **wanted})
+        lengths[start, until] = len(packets)
+    up_to = [lengths[copied.gtids[0], until] for until in copied.gtids[::3]]
+    assert up_to == sorted(set(up_to))
+
+
 @every_family
 def test_what_a_server_refuses_is_refused_with_its_own_words(family: Family, copied: Copied) -> None:
     missing = BinlogDump(4, END, READER, "binlog.999999")

@@ -1,7 +1,12 @@
-"""Clients that others wrote read a served archive: python-mysql-replication and MySQL's own mysqlbinlog."""
+"""Clients that others wrote read a served archive.
+
+They are python-mysql-replication, mysql-binlog-connector-java, with which Debezium reads, and MySQL's own mysqlbinlog.
+"""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import warnings
 from pathlib import Path
 from typing import Any
@@ -10,7 +15,9 @@ import pytest
 
 import binspark
 from binspark.testing.servers import Server
+from binspark.transactions import transactions
 from tests.corpus.cases import CORPUS, case_logs
+from tests.support.maven import NoJars, fetched_jars
 from tests.support.serve.clients import serving
 
 peers_warnings = pytest.mark.filterwarnings("ignore:.* is deprecated, use:DeprecationWarning")
@@ -59,3 +66,29 @@ def test_mysqlbinlog_copies_a_served_log(mysql: Server, tmp_path: Path) -> None:
             f"--result-file={tmp_path}/",
         )
     assert (tmp_path / log.name).read_bytes() == log.read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["mysql", "mariadb"])
+def test_mysql_binlog_connector_java_reads_by_position_and_by_gtids(family: str) -> None:
+    case, wanted = CORPUS / family / "rotation", len(list(binspark.rows(CORPUS / family / "rotation")))
+    found = list(transactions(binspark.events(case)))
+    with_rows = next(number for number, each in enumerate(found) if each.changes)
+    last_read = found[with_rows - 1].gtid
+    assert last_read is not None
+    with serving(case, password="secret") as served:
+        for start in ([case_logs(f"{family}/rotation")[0].name, "4"], [last_read]):
+            assert connector_rows(served.port, wanted, start) == wanted
+
+
+def connector_rows(port: int, wanted: int, start: list[str]) -> int:
+    """Return how many rows the connector gets from a start on."""
+    if shutil.which("javac") is None:
+        pytest.skip("the harness of the Java connector needs a JDK")
+    try:
+        jars = fetched_jars(Path(__file__).parents[2] / "benchmarks/java/pom.xml", "java-connector")
+    except NoJars as error:
+        pytest.skip(str(error))
+    program = Path(__file__).parents[1] / "support/serve/ConnectorRows.java"
+    command = ["java", "-cp", f"{jars}/*", str(program), str(port), "secret", str(wanted), *start]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True, timeout=180).stdout)

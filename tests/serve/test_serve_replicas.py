@@ -12,7 +12,7 @@ from binspark.testing.servers import Family, MySQL, Server
 from tests.support.archive.archiving import archive, settle, wait_until
 from tests.support.replicas import catch_up, written_gtids
 from tests.support.serve.clients import serving
-from tests.support.servers import StartServer, database, every_family, shared
+from tests.support.servers import FAMILIES, StartServer, database, every_family, shared
 
 __all__ = ["database", "shared"]
 
@@ -48,8 +48,8 @@ class Replicated:
     def insert(self, note: str, size: int = 10) -> None:
         self.run(f"INSERT INTO {self.database}.orders (note, body) VALUES ('{note}', REPEAT('x', {size}))")
 
-    def replicate_by_gtids(self, served: ArchiveServer) -> None:
-        """Make the replica one of the archive, from its beginning."""
+    def replicate_by_gtids(self, served: ArchiveServer, until: str | None = None) -> None:
+        """Make the replica one of the archive, from its beginning, up to a position of MariaDB."""
         if self.replica.family is MySQL:
             self.replica.run_sql(
                 f"RESET BINARY LOGS AND GTIDS; SET GLOBAL gtid_purged = '{self.before}';"
@@ -61,6 +61,7 @@ class Replicated:
             f"SET GLOBAL gtid_slave_pos = '{self.before}';"
             f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={served.port}, MASTER_USER='repl',"
             f"MASTER_PASSWORD='{PASSWORD}', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1; START SLAVE"
+            + ("" if until is None else f" UNTIL master_gtid_pos = '{until}'")
         )
 
     def replicate_by_file(self, served: ArchiveServer) -> None:
@@ -128,4 +129,21 @@ def test_a_replica_follows_by_file_and_position(family: Family, replicated: Repl
         replicated.replica.query("STOP REPLICA")
         replicated.insert("in another log")
         replicated.replica.query("START REPLICA")
+        replicated.check_equal()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES[1:])
+def test_a_replica_of_mariadb_stops_at_a_gtid(family: Family, replicated: Replicated) -> None:
+    replicated.insert("up to here")
+    until = written_gtids(replicated.source)
+    rows = replicated.source.query(f"SELECT COUNT(*) FROM {replicated.database}.orders")
+    replicated.insert("not wanted")
+    replica = replicated.replica
+    with serving(replicated.folder, password=PASSWORD) as served:
+        replicated.replicate_by_gtids(served, until=until)
+        wait_until(lambda: replica.query("SELECT @@GLOBAL.gtid_slave_pos") == [(until,)])
+        wait_until(lambda: replica.query("SHOW SLAVE STATUS")[0][10:12] == ("No", "No"))
+        assert replica.query(f"SELECT COUNT(*) FROM {replicated.database}.orders") == rows
+        replica.query("START SLAVE")
         replicated.check_equal()

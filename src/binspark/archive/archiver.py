@@ -15,12 +15,14 @@ from binspark.archive.writer import ArchiveWriter
 from binspark.errors import OptionError
 from binspark.files.storage import Storage
 from binspark.files.storage.uri import parse_uri
+from binspark.files.watch import begin_job, is_watched
 from binspark.replication.follow import Follower
 from binspark.replication.position import BinlogPosition
 from binspark.replication.settings import FollowSettings
 from binspark.replication.stop import StopCondition
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import Connection, connect
+from binspark.server.info import bytes_after, server_logs
 
 OnProgress = Callable[[Report], None]
 
@@ -52,6 +54,7 @@ class Archiver:
         self._writer = ArchiveWriter(folder, target, self._meter, settings, addresses)
         self._follower: Follower | None = None
         self._is_stopped = False
+        self._copied = 0
 
     def stop(self) -> None:
         """End the copy in order, from a signal or any thread."""
@@ -105,13 +108,21 @@ class Archiver:
             complete_transactions=False,
             connection=connection,
         )
+        self._announce(connection, position)
         with follower:
             while not self._is_stopped and (chunk := next(follower, None)) is not None:
                 self._writer.take(chunk)
+                self._copied += len(chunk.data)
                 self._writer.attend()
                 if self._on_progress is not None and self._meter.is_due:
                     self._on_progress(self._meter.report())
             self._writer.sync()
+
+    def _announce(self, connection: Connection, position: BinlogPosition) -> None:
+        """Announce how much will be copied, if somebody shows progress and there is an end."""
+        if self._settings.until_end and is_watched():
+            total = bytes_after(server_logs(connection), position.file, position.offset)
+            begin_job("copying", lambda: self._copied, total)
 
 
 def open_archiver(

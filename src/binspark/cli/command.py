@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from binspark.cli.output import print_message
+from binspark.cli.progress import progress_shown
 from binspark.errors import BinlogError, OptionError
 from binspark.frames import EventCode
 from binspark.options import values
@@ -38,9 +39,9 @@ class Command(click.Command):
     """A command of binspark.
 
     It accepts the old names of its options, with a warning on standard error. If it reads log files, it has the options
-    for encrypted ones, and everything that it reads is decrypted. An error of binspark ends it with one
-    line on standard error and exit code 2 (wrong use) or 1, never with a traceback. An integer that it returns is the
-    exit code.
+    for encrypted ones, and everything that it reads is decrypted. If it takes long, it shows a progress bar on a
+    terminal. An error of binspark ends it with one line on standard error and exit code 2 (wrong use) or 1, never with
+    a traceback. An integer that it returns is the exit code.
     """
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
@@ -83,7 +84,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and exit with the code that it returns."""
-        with _errors_end(ctx), _keyring(ctx.params):
+        with _errors_end(ctx), progress_shown(), _keyring(ctx.params):
             result = super().invoke(ctx)
         if isinstance(result, int):
             ctx.exit(result)

@@ -119,9 +119,10 @@ def _side(
 
     if not is_server_url(text):
         from binspark.files.positions import part_between
-        from binspark.files.sources import find_logs
+        from binspark.files.sources import expect_logs, find_logs
 
         logs = part_between(find_logs([text]), selection)
+        expect_logs(logs, passes=2)
         return FilesSide(text, tuple(logs), lambda: history_from(schema_file))
     from binspark.replication.server_input import ServerInputSettings
 

@@ -11,8 +11,10 @@ import click
 
 from binspark.cli.command import Command, format_option, type_codes, types_option
 from binspark.cli.output import Damage, echo, json_line, print_message
+from binspark.cli.progress import make_room
 from binspark.errors import OptionError
 from binspark.files import LogSource, find_logs
+from binspark.files.sources import expect_logs
 from binspark.frames.checksum import checksum_mismatch
 from binspark.render.explain.explanation import Explanation
 from binspark.render.explain.json import explanation_record
@@ -75,6 +77,7 @@ def explain_command(
     sources = find_logs(files)
     if at is not None and len(sources) > 1:
         raise OptionError(f"needs one log, got {len(sources)}", option="--at")
+    expect_logs(sources)
     damage = Damage()
     with _PRINTERS[output_format](width, full_hex) as show:
         for source in sources:
@@ -151,6 +154,7 @@ def _text(width: int | None, full_hex: bool) -> Iterator[Show]:
     columns = width or shutil.get_terminal_size().columns
 
     def show(explanation: Explanation) -> None:
+        make_room()
         for line in text_lines(explanation, columns, full_hex=full_hex):
             console.print(
                 Text.assemble(*((part.text, STYLES[part.style]) for part in line)),

@@ -6,21 +6,17 @@ from collections.abc import Iterable
 from datetime import tzinfo
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
-from rich.progress import Progress as Bar
 from rich.table import Table
 
 from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs, log_options, server_history
-from binspark.cli.output import Damage, echo, json_line
+from binspark.cli.output import Damage, echo, is_terminal, json_line, print_page
+from binspark.cli.progress import note_progress
 from binspark.cli.row_options import batch_options, history_from, row_options, selection_from, warn_about_unmatched
 from binspark.files.damage import SKIP_DAMAGED
-from binspark.files.inputs import LogInput
 
 if TYPE_CHECKING:
     from binspark.export import TableSummary
@@ -29,56 +25,26 @@ if TYPE_CHECKING:
 _MEGABYTE = 1_000_000
 
 
-def notice_of_compiling(console: Console) -> None:
+def _announce_compiling() -> None:
     """On a terminal, explain why the first use takes longer."""
     from binspark.columns.reader import is_decoder_compiled
 
-    if console.is_terminal and not is_decoder_compiled():
-        console.print("Compiling the decoder; this happens once and takes half a minute…")
+    if is_terminal(err=True) and not is_decoder_compiled():
+        echo("Compiling the decoder; this happens once and takes half a minute…", err=True)
 
 
-class Progress:
-    """A progress bar on a terminal: bytes read, rate, and rows written. It shows nothing elsewhere."""
+class _RowCounter:
+    """Shows after the progress bar how many rows were written, and how fast."""
 
-    def __init__(self, console: Console, inputs: Iterable[LogInput]) -> None:
+    def __init__(self) -> None:
         self._rows = 0
         self._start = monotonic()
-        self._bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            TextColumn("{task.fields[rows]}"),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._bar.add_task("reading", total=_total_size(inputs), rows="")
 
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._bar.stop()
-
-    def add_bytes(self, count: int) -> None:
-        """Count bytes that were read."""
-        self._bar.advance(self._task, count)
-
-    def add_rows(self, count: int) -> None:
+    def add(self, count: int) -> None:
         """Count rows that were written."""
         self._rows += count
         speed = self._rows / max(monotonic() - self._start, 0.001)
-        self._bar.update(self._task, rows=f"{self._rows:,} rows, {speed:,.0f} rows/s")
-
-
-def _total_size(inputs: Iterable[LogInput]) -> int | None:
-    """Return the size of all logs; None if the size of one is not known."""
-    sizes = [log.size() for log in inputs]
-    return None if None in sizes else sum(size or 0 for size in sizes)
+        note_progress(f"{self._rows:,} rows, {speed:,.0f} rows/s")
 
 
 def summary_record(table: TableSummary) -> dict[str, Any]:
@@ -153,15 +119,14 @@ def export_command(
         history = server_history(inputs[0], history)
     selection = with_columns_followed(selection, inputs, history)
     export_options = ExportOptions(overwrite, rows_per_file)
-    messages = Console(stderr=True, highlight=False)
-    notice_of_compiling(messages)
-    with damage.ends_command(), Progress(messages, inputs) as progress:
-        export = Export(selection, history, export_options, on_rows=progress.add_rows, on_bytes=progress.add_bytes)
+    _announce_compiling()
+    with damage.ends_command():
+        export = Export(selection, history, export_options, on_rows=_RowCounter().add)
         written = export.run(inputs, output)
     warn_about_unmatched(selection, [table.name for table in written])
     if output_format == "jsonl":
         for table in written:
             echo(json_line(summary_record(table)))
     else:
-        Console(highlight=False).print(summary_page(written))
+        print_page(summary_page(written))
     return damage.exit_code

@@ -11,7 +11,7 @@ from binspark.cli.server_options import Account
 from binspark.diff.gtids import HeldGtids, MariadbGtids, MissingGtids, MysqlGtids, missing_from
 from binspark.diff.held import gtids_of_logs, gtids_of_server, gtids_of_text, is_gtid_text
 from binspark.errors import Malformed, OptionError
-from binspark.files.sources import find_logs
+from binspark.files.sources import expect_logs, find_logs
 from binspark.gtid import GtidSet, MariadbState
 from binspark.server.url import is_server_url
 
@@ -102,7 +102,9 @@ class _Side:
                     raise OptionError(message, option=self._option)
             return found
         if not is_gtid_text(self._text):
-            return gtids_of_logs(find_logs([self._text]))
+            logs = find_logs([self._text])
+            expect_logs(logs)
+            return gtids_of_logs(logs)
         try:
             return gtids_of_text(self._text)
         except Malformed as error:

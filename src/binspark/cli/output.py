@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from binspark.cli.progress import make_room
 from binspark.errors import BinlogError, DecodeError, SchemaError
 from binspark.files.damage import Damage as SkippedPart
 from binspark.files.damage import OnDamage
@@ -165,7 +166,25 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
 
     Without `color`, click would remove what looks like colors where the output is no terminal.
     """
+    if is_terminal(err=err):
+        make_room()
     click.echo(safe(text, err=err), err=err, nl=nl, color=True)
+
+
+def echo_styled(text: str) -> None:
+    """Print text with colors. What comes from a log in it must have been made `safe`."""
+    if is_terminal():
+        make_room()
+    click.echo(text)
+
+
+def print_page(page: RenderableType) -> None:
+    """Print what rich renders: on a terminal with control characters of its texts escaped."""
+    from rich.console import Console
+
+    if is_terminal():
+        make_room()
+    Console(highlight=False).print(safe_page(page))
 
 
 def safe(text: str, *, err: bool = False) -> str:
@@ -229,6 +248,7 @@ def shown(texts: Sequence[Text]) -> Sequence[Text]:
     """Return texts as standard output shows them."""
     if not is_terminal():
         return texts
+    make_room()
     return [escaped(bytes(text).decode(errors="backslashreplace")).encode() for text in texts]
 
 

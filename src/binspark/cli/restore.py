@@ -10,9 +10,12 @@ import click
 
 from binspark.cli.command import Command, format_option
 from binspark.cli.output import counted, echo, print_message, size_text
+from binspark.cli.progress import is_progress_shown, note_progress
 from binspark.cli.row_options import history_from, row_options, selection_from
 from binspark.cli.server_options import drop_connection, names_server, take_connection, with_server_options
 from binspark.errors import OptionError, SourceError
+from binspark.files.sources import expect_logs
+from binspark.files.watch import begin_job
 from binspark.options.times import Clock
 
 if TYPE_CHECKING:
@@ -111,6 +114,7 @@ class _Recovery:
         target = self._target()
         if target is not None:
             refuse_running(target.progress, self._name)
+        expect_logs(self._logs)
         plan = make_plan(self._logs, self._selection, stop, _has_nothing if target is None else target.has)
         gaps = [] if target is None else list(obstacles(plan, target, self._selection))
         warned = list(warnings(plan, target, self._selection))
@@ -144,18 +148,21 @@ class _Recovery:
 
 
 class _Progress:
-    """Prints how far the recovery is."""
+    """Shows how far the recovery is: with a bar on a terminal, elsewhere with a line from time to time."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._applied: Applied | None = None
         self._begun = self._shown = time.monotonic()
+        begin_job("applying", lambda: 0 if self._applied is None else self._applied.bytes, plan.bytes)
 
     def show(self, applied: Applied) -> None:
-        """Print a line from time to time."""
+        """Note what was applied."""
         self._applied = applied
         now = time.monotonic()
-        if now - self._shown >= _PROGRESS_SECONDS:
+        if is_progress_shown():
+            note_progress(f"{applied.transactions:,} of {counted(self._plan.transactions, 'transaction')}")
+        elif now - self._shown >= _PROGRESS_SECONDS:
             self._shown = now
             rate = applied.bytes / (now - self._begun)
             print_message(

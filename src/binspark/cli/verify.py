@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from binspark.cli.command import Command, format_option
-from binspark.cli.output import counted, echo, json_line, safe, time_text
+from binspark.cli.output import counted, echo, echo_styled, json_line, print_page, safe, time_text
 from binspark.errors import BinlogError, OptionError
 from binspark.files.sources import log_order
 from binspark.verify import ADVICE, Code, Extent, FileReport, Finding, Report, Severity, Summary, Verdict, verify_files
@@ -56,7 +57,8 @@ def print_report(reports: Iterable[FileReport]) -> Summary:
     else:
         echo("\n".join(_plain_lines(collected.files)))
     _print_findings(collected.files)
-    click.secho(conclusion(collected.summary), fg="green" if collected.ok else "red", bold=not collected.ok)
+    color = "green" if collected.ok else "red"
+    echo_styled(click.style(conclusion(collected.summary), fg=color, bold=not collected.ok))
     return collected.summary
 
 
@@ -79,10 +81,7 @@ def _extent_text(extent: Extent) -> str:
 
 
 def _print_table(reports: Iterable[FileReport]) -> None:
-    from rich.console import Console  # only terminals have to wait for it
-
-    console = Console(highlight=False)
-    console.print(_table(reports, wide=console.width >= WIDE_TERMINAL))
+    print_page(_table(reports, wide=shutil.get_terminal_size().columns >= WIDE_TERMINAL))
 
 
 def _table(reports: Iterable[FileReport], *, wide: bool) -> Table:
@@ -129,7 +128,7 @@ def _print_findings(reports: Iterable[FileReport]) -> None:
 def _print_finding(finding: Finding, *, with_advice: bool) -> None:
     style = _SEVERITY_STYLES[finding.severity]
     severity = click.style(finding.severity.value, fg=style.removeprefix("bold "), bold=style.startswith("bold"))
-    click.echo(f"{severity}: {safe(f'{finding.position}: {finding.message} [{finding.code}]')}")
+    echo_styled(f"{severity}: {safe(f'{finding.position}: {finding.message} [{finding.code}]')}")
     if with_advice:
         echo(f"    {ADVICE[Code(finding.code)]}")
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
 from binspark.columns.options import ColumnOptions, ZeroDates
-from binspark.event import Event, RowOperation
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition, MariadbRanges
 from binspark.options.values import FilePosition
-from binspark.schema.lineage import WantedColumns
-from binspark.schema.table import TableSchema
 
 if TYPE_CHECKING:
     from binspark.columns.where.condition import Condition
+    from binspark.event import Event, RowOperation
+    from binspark.schema.lineage import WantedColumns
+    from binspark.schema.table import TableSchema
 
 SelectedGtids = GtidSet | MariadbRanges | MariadbPosition
 """The GTIDs of transactions that are selected; a position of MariaDB means all transactions up to it."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 _FLUSH_BYTES = 1 << 20
-Write = Callable[[Sequence[bytes]], None]
+_MIN_VIEW_BYTES = 1 << 16
+Write = Callable[[Sequence[bytes | memoryview]], None]
 
 
 class Output(Protocol):
@@ -21,7 +22,7 @@ class BufferedOutput:
 
     def __init__(self, write: Write) -> None:
         self._write = write
-        self._texts: list[bytes] = []
+        self._texts: list[bytes | memoryview] = []
         self._size = 0
 
     def write(self, text: bytes) -> None:
@@ -30,6 +31,14 @@ class BufferedOutput:
         self._size += len(text)
         if self._size >= _FLUSH_BYTES:
             self.flush()
+
+    def write_view(self, text: memoryview) -> None:
+        """Append bytes that the caller changes afterwards: many of them are handed on at once, without a copy."""
+        if len(text) < _MIN_VIEW_BYTES:
+            self.write(bytes(text))
+            return
+        self._texts.append(text)
+        self.flush()
 
     def flush(self) -> None:
         """Hand on what was collected."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from binspark.changes.statements import statement_tables
 from binspark.columns.selection import Operations, Selection
-from binspark.event import RowOperation
+
+if TYPE_CHECKING:
+    from binspark.event import RowOperation
 
 
 class SelectedTables:

@@ -55,11 +55,11 @@ class ExploredLog:
         return self.source.size() > self.index.size
 
     @property
-    def problems(self) -> list[str]:
-        """What is wrong with the log."""
+    def problems(self) -> list[tuple[int | None, str]]:
+        """What is wrong with the log: where, None if that is not known, and what."""
         damages = [each for each in self.index.damages if not self.is_incomplete(each)]
-        found = [f"{each.error.message} (position {each.start})" for each in damages]
-        return found if self.problem is None else [self.problem, *found]
+        found: list[tuple[int | None, str]] = [(each.start, each.error.message) for each in damages]
+        return found if self.problem is None else [(None, self.problem), *found]
 
     def is_incomplete(self, damage: Damage) -> bool:
         """Return whether bytes cannot be read only because a server has not written the rest of their event yet."""

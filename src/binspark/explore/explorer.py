@@ -65,15 +65,16 @@ class Explorer:
         """Read all that there is now, first what somebody waits for."""
         unseen = list(self.logs)
         while unseen and not self._is_stopped:
-            wanted = self._wanted
-            following = wanted if wanted in unseen else unseen[0]
+            following = self._wanted if self._wanted in unseen else unseen[0]
             unseen.remove(following)
-            try:
-                if not following.is_read or following.has_grown():
-                    self._read(following)
-            except BinlogError as error:
-                self._note_problem(following, error)
+            self._read_new(following)
         self.definitions.update(self.logs)
+
+    def read_next(self) -> None:
+        """Read the log that somebody waits for, or else the first that was not read."""
+        unread = [each for each in self.logs if not each.is_read]
+        if unread:
+            self._read_new(self._wanted if self._wanted in unread else unread[0])
 
     def ensure_read(self, number: int, seconds: float = MAX_WAIT_SECONDS) -> bool:
         """Wait until a log was read, which is read next; return whether it was."""
@@ -104,7 +105,7 @@ class Explorer:
                     "units": each.index.units,
                     "bytes": each.index.size,
                     "read": each.is_read,
-                    "problems": each.problems[:_MAX_PROBLEMS],
+                    "problems": [{"pos": pos, "text": text} for pos, text in each.problems[:_MAX_PROBLEMS]],
                     "problem_count": len(each.problems),
                     "server": each.index.format.server_version if each.index.format else None,
                 }
@@ -214,6 +215,14 @@ class Explorer:
             self.read_all()
             with self._changed:
                 self._changed.wait_for(lambda: self._is_stopped, _LOOK_SECONDS)
+
+    def _read_new(self, explored: ExploredLog) -> None:
+        """Read what is new in a log."""
+        try:
+            if not explored.is_read or explored.has_grown():
+                self._read(explored)
+        except BinlogError as error:
+            self._note_problem(explored, error)
 
     def _read(self, explored: ExploredLog) -> None:
         IndexReader(explored, self.totals, self._changed, self._note_change, lambda: self._is_stopped).read()

@@ -54,7 +54,7 @@ class TableSummary:
 class Export:
     """Writes the rows of logs to Parquet files, one directory per table.
 
-    on_rows, on_bytes   are called with progress: rows written, bytes read
+    on_rows   is called with the number of rows that were written
     """
 
     def __init__(
@@ -64,11 +64,9 @@ class Export:
         options: ExportOptions,
         *,
         on_rows: Callable[[int], None] | None = None,
-        on_bytes: Callable[[int], None] | None = None,
     ) -> None:
         self._options = options
         self._on_rows = on_rows
-        self._on_bytes = on_bytes
         self._reader = BatchReader(selection, history)
         self._rows: dict[tuple[str, str], int] = {}
 
@@ -89,7 +87,7 @@ class Export:
             raise BinlogError(f"{error.filename or target}: {describe_os_error(error)}") from None
 
     def _export(self, log: LogInput, writers: Writers) -> None:
-        for item in log.batches(self._reader, self._on_bytes):
+        for item in log.batches(self._reader):
             refuse_collisions(item.batch.schema.names, item.table.name, _PREFIX_OPTION)
             writers.write(item)
             self._count(item)

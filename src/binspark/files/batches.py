@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, overload
 
 from binspark.changes.selection_options import METADATA_PREFIX, TABLE, BatchOptions, make_selection, take_schema_file
-from binspark.columns.arena import ReadInto
 from binspark.columns.metadata import refuse_collisions
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.errors import DecodeError, OptionError, SchemaError
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from binspark.encryption.keyring import Keyring
-
-OnRead = Callable[[int], None]
-"""Called after each read with the number of bytes."""
 
 
 @overload
@@ -95,16 +91,13 @@ def read_batches(
     return found if table is None else (item.batch for item in found)
 
 
-def source_batches(
-    source: LogSource, reader: BatchReader, on_read: OnRead | None = None, on_damage: OnDamage | None = None
-) -> Iterator[TableBatch]:
+def source_batches(source: LogSource, reader: BatchReader, on_damage: OnDamage | None = None) -> Iterator[TableBatch]:
     """Yield the batches of one log. With `on_damage`, rows of a damaged transaction from the damage on are skipped."""
     if on_damage is not None:
-        yield from _sound_batches(source, reader, on_read, on_damage)
+        yield from _sound_batches(source, reader, on_damage)
         return
     with source_errors(source.name), source.open() as file:
-        read = _counted(file.readinto, on_read)
-        yield from reader.read(read, source.name, start=source.start, stop=source.stop)
+        yield from reader.read(file.readinto, source.name, start=source.start, stop=source.stop)
 
 
 def _with_different_names(found: Iterator[TableBatch]) -> Iterator[TableBatch]:
@@ -113,17 +106,14 @@ def _with_different_names(found: Iterator[TableBatch]) -> Iterator[TableBatch]:
         yield item
 
 
-def _sound_batches(
-    source: LogSource, reader: BatchReader, on_read: OnRead | None, on_damage: OnDamage
-) -> Iterator[TableBatch]:
+def _sound_batches(source: LogSource, reader: BatchReader, on_damage: OnDamage) -> Iterator[TableBatch]:
     from binspark.files.parts import LogParts  # loads more kernels, which reading without damage does not need
     from binspark.files.splits import PlannedLog
 
     with source_errors(source.name), open_seekable(source) as file:
         log = PlannedLog(source, file.size, fingerprint=0)
         for part in LogParts(log, file, on_damage).between():
-            read = _counted(part.read_into(), on_read)
-            batches = reader.read(read, source.name, part.span, start=source.start, stop=source.stop)
+            batches = reader.read(part.read_into(), source.name, part.span, start=source.start, stop=source.stop)
             yield from part.until_error(batches, (DecodeError, SchemaError))
 
 
@@ -137,13 +127,3 @@ def _with_text_columns(batches: Iterator[TableBatch], names: frozenset[str]) -> 
 
     for item in batches:
         yield replace(item, batch=with_text_columns(item, names))
-
-
-def _counted(read: Callable[[memoryview], int | None], on_read: OnRead | None) -> ReadInto:
-    def read_into(buffer: memoryview) -> int:
-        count = int(read(buffer) or 0)
-        if on_read is not None:
-            on_read(count)
-        return count
-
-    return read_into

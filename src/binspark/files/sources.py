@@ -18,6 +18,7 @@ from binspark.files.storage.local import UNKNOWN_SIZE, FileUriStore, LocalStore,
 from binspark.files.storage.options import NO_OPTIONS, Storage, with_default_keyring
 from binspark.files.storage.store import FileStore, Kind, LogFile, base_name
 from binspark.files.storage.uri import hide_credentials, parse_uri
+from binspark.files.watch import ExpectedLog, expect, is_watched, watched
 from binspark.frames.magic import ENCRYPTED_MAGIC, MAGIC
 from binspark.os_errors import source_errors
 from binspark.position import COMPRESSED_SUFFIXES, Position, log_name
@@ -51,17 +52,24 @@ class LogSource:
     @contextmanager
     def open(self) -> Iterator[LogFile]:
         """Open the log for reading."""
+        with self._opened() as stored:
+            file = self._in_clear(stored)
+            with watched(self.name, file.stored_position):
+                yield file
+
+    @contextmanager
+    def _opened(self) -> Iterator[LogFile]:
+        """Open the log, decompressed if it is compressed."""
         with self._open_stored() as stored:
             codec = codec_of(stored.peek(HEAD_LENGTH)) if self._may_be_compressed else None
             if codec is None:
-                yield self._in_clear(stored)
+                yield stored
                 return
             if not stored.seekable():  # standard input, or a pipe
-                stream = cast("BinaryIO", Decompressed(stored, codec, self.name))
-                yield self._in_clear(LogFile(StreamFile(stream)))
+                yield LogFile(StreamFile(cast("BinaryIO", Decompressed(stored, codec, self.name))))
                 return
         with LogFile(CompressedFile(lambda: self._store.open(self.name), codec, self.name)) as file:
-            yield self._in_clear(file)
+            yield file
 
     def _in_clear(self, stored: LogFile) -> LogFile:
         """Return a log decrypted, if it is encrypted. Without a keyring nobody looks: that would cost a request."""
@@ -84,15 +92,28 @@ class LogSource:
 
     def size(self) -> int:
         """Return how many bytes the log has now; those of the file, if it is compressed."""
+        stored = self.stored_size()
+        if self.storage.keyring is None:
+            return stored
+        with source_errors(self.name), self.open() as file:  # an encrypted log is smaller than its file
+            return stored if file.is_compressed else file.size
+
+    def stored_size(self) -> int:
+        """Return how many bytes the file has now."""
         if self.name == STANDARD_INPUT:
             raise SourceError(UNKNOWN_SIZE, Position(file=self.name))
         entry = self._store.entry(self.name)
         if entry is None:
             raise SourceError("no such file", Position(file=self.name))
-        if self.storage.keyring is None:
-            return entry.size
-        with source_errors(self.name), self.open() as file:  # an encrypted log is smaller than its file
-            return entry.size if file.is_compressed else file.size
+        return entry.size
+
+    def end(self) -> int | None:
+        """Return up to where the file is read; None if that is not known."""
+        try:
+            size = self.stored_size()
+        except SourceError:
+            return None
+        return size if self.stop is None else min(size, self.stop)
 
     def exists(self) -> bool:
         """Return whether there is such a log."""
@@ -128,6 +149,12 @@ def find_logs(paths: Paths, storage: Storage | None = None) -> list[LogSource]:
     if not found:
         raise OptionError("no log given: name a file, a directory, a glob or an index file")
     return found
+
+
+def expect_logs(sources: Iterable[LogSource], passes: int = 1) -> None:
+    """Announce logs that will be read, and how often, to whoever shows progress."""
+    if is_watched():
+        expect((ExpectedLog(source.name, source.end) for source in sources), passes)
 
 
 def log_order(name: str) -> tuple[str, int]:

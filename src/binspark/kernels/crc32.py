@@ -8,7 +8,6 @@ constants are powers of x modulo the polynomial 0x04c11db7, bit-reversed.
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -182,7 +181,9 @@ def crc32_address() -> int:
 def _names() -> Iterator[str]:
     """Yield the names that zlib may have. Looking for it runs a program, so its usual name comes first."""
     yield "libz.so.1"
-    found = ctypes.util.find_library("z")
+    from ctypes.util import find_library
+
+    found = find_library("z")
     if found is not None:
         yield found
 

@@ -57,6 +57,11 @@ def word_table(numbers: Sequence[int]) -> Any:
     return _table(numbers, 32)
 
 
+def long_table(numbers: Sequence[int]) -> Any:
+    """Return what looks a number of 64 bits up in constants, by its index, which must be in range."""
+    return _table(numbers, 64)
+
+
 def _table(numbers: Sequence[int], bits: int) -> Any:
     @intrinsic
     def look_up(_typing: Any, _index: Any) -> Any:

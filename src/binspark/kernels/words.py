@@ -7,11 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from binspark.kernels.compiler import intrinsic, ir, types
 
-ZERO: Any = np.int64(0)
+
+class _Word(int):
+    """A number that Numba does not take for a literal, because it is no `int` itself."""
+
+    def __add__(self, other: int) -> _Word:
+        return _Word(int(self) + other)
+
+
+ZERO: Any = _Word(0)
 """Zero that is no literal: Numba compiles a function once more for every literal that it is called with."""
 
 

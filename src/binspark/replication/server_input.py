@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from binspark.event import Event
 from binspark.files.read import ReadOptions
+from binspark.files.watch import begin_job, is_watched
 from binspark.replication.chunk import LogChunk, read_chunks
 from binspark.replication.find import find_start, find_stop
 from binspark.replication.follow import Follower
@@ -20,6 +21,7 @@ from binspark.replication.stop import NEVER, parse_stop
 from binspark.schema.history import SchemaHistory, SchemaNotice
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import connect
+from binspark.server.info import bytes_after, server_logs
 from binspark.server.retry import Retry
 
 if TYPE_CHECKING:
@@ -56,15 +58,16 @@ class ServerInput:
 
     def __init__(self, config: ConnectionConfig, settings: ServerInputSettings) -> None:
         """Connect and find both positions."""
+        self._bytes = 0
         start = parse_start(settings.start, settings.zone)
         until = None if settings.until is None else parse_stop(settings.until, settings.zone)
         with ExitStack() as on_failure:
             self._connection = on_failure.enter_context(connect(config))
             self._position = find_start(self._connection, start)
-            stop = NEVER if until is None else find_stop(self._connection, until)
+            self._stop = NEVER if until is None else find_stop(self._connection, until)
             on_failure.pop_all()
         follow_settings = FollowSettings(stream=settings.stream, retry=settings.retry)
-        self._follower = Follower(config, self._position, follow_settings, stop=stop, connection=self._connection)
+        self._follower = Follower(config, self._position, follow_settings, stop=self._stop, connection=self._connection)
 
     @property
     def name(self) -> str:
@@ -78,29 +81,32 @@ class ServerInput:
     def chunks(self) -> Iterator[LogChunk]:
         """Yield the log as chunks of complete transactions."""
         with self._connection, self._follower:
+            self._announce()
             for chunk in self._follower:
                 if chunk.data:
+                    self._bytes += len(chunk.data)
                     yield chunk
+
+    def _announce(self) -> None:
+        """Announce how much will be read, if somebody shows progress and there is an end."""
+        if not is_watched() or self._stop == NEVER:
+            return
+        stop, total = self._stop.position, None
+        if stop is not None and stop.file and self._position.file:
+            logs = server_logs(self._connection)
+            start = bytes_after(logs, self._position.file, self._position.offset)
+            total = max(0, start - bytes_after(logs, stop.file, stop.offset))
+        begin_job("reading", lambda: self._bytes, total)
 
     def events(self, options: ReadOptions = _DEFAULT) -> Iterator[Event]:
         """Yield the events."""
         for chunk in self.chunks():
             yield from chunk.events(expand_payloads=options.expand_payloads)
 
-    def batches(self, reader: BatchReader, on_read: Callable[[int], None] | None = None) -> Iterator[TableBatch]:
-        """Yield the rows as batches; `on_read` is called with the number of bytes of each chunk."""
-        return read_chunks(reader, self._counted(on_read))
-
-    def _counted(self, on_read: Callable[[int], None] | None) -> Iterator[LogChunk]:
-        for chunk in self.chunks():
-            if on_read is not None:
-                on_read(len(chunk.data))
-            yield chunk
+    def batches(self, reader: BatchReader) -> Iterator[TableBatch]:
+        """Yield the rows as batches."""
+        return read_chunks(reader, self.chunks())
 
     def stop(self) -> None:
         """End reading in order, from a signal or any thread."""
         self._follower.stop()
-
-    def size(self) -> None:
-        """Return None: how many bytes will come is not known."""
-        return

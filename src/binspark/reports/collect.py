@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
 
+from binspark.changes.selection_options import SelectionOptions, make_selection, take_schema_file
 from binspark.columns.arena import ReadInto
 from binspark.columns.bulk_contents import BulkContents
 from binspark.columns.log_scan import Numbers
@@ -15,11 +18,14 @@ from binspark.columns.reader import BatchReader
 from binspark.columns.row_counts import count_rows
 from binspark.columns.selection import Operations, Selection
 from binspark.columns.transaction_batch import ClosedTransactions
-from binspark.errors import BinlogError
+from binspark.errors import BinlogError, DecodeError
 from binspark.files.batches import source_batches
-from binspark.files.contents import can_count_in_bulk, count_contents
+from binspark.files.condition_counts import ConditionCounts
+from binspark.files.contents import SelectedContents, can_count_in_bulk, count_contents
+from binspark.files.positions import part_between
 from binspark.files.read import source_events
-from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.files.schema_file import Schema, history_of
+from binspark.files.sources import LogSource, Paths, expect_logs, find_logs
 from binspark.gtid import GtidSet
 from binspark.kernels import cache
 from binspark.reports.activity import Activity
@@ -38,36 +44,45 @@ from binspark.verify.report import Report as Verification
 _MAX_SHOWN_TABLES = 8
 _MAX_HOT_ROWS = 20
 _ALL_OTHERS = "all others"
-_KEYS = Selection(
-    columns=(), operations=Operations.UPDATE | Operations.DELETE, metadata_columns=frozenset({Metadata.KEY})
-)
-OnStep = Callable[[str], None]
+_ALL = Selection()
+_CHANGING = Operations.UPDATE | Operations.DELETE
+_PASSES = 4
+"""How often logs are read: for events, transactions, keys of rows, and to verify them."""
 
 
-def report(paths: Paths) -> Report:
+def report(paths: Paths, *, schema_file: Schema = None, **options: Unpack[SelectionOptions]) -> Report:
     """Return what one or more logs contain, over time, and what is wrong with them.
 
     >>> binspark.report("binlog.*").write_html("report.html")  # doctest: +SKIP
+
+    The options, those of `SelectionOptions`, select what is counted. The logs are verified completely.
     """
     cache.enable()
-    return collect_report(find_logs(paths))
+    history = history_of(take_schema_file(schema_file, options))
+    selection = make_selection(options)
+    return collect_report(part_between(find_logs(paths), selection), selection, history)
 
 
-def collect_report(sources: Sequence[LogSource], on_step: OnStep = lambda _step: None) -> Report:
-    """Return the report of logs; `on_step` is called with what is done next. Damage is a finding, not an error."""
-    contents, activity, durations = _count(sources, on_step)
+def collect_report(
+    sources: Sequence[LogSource], selection: Selection = _ALL, history: SchemaHistory | None = None
+) -> Report:
+    """Return the report of logs. Damage is a finding, not an error."""
+    expect_logs(sources, _PASSES)
+    known = history or SchemaHistory()
+    if selection == _ALL:
+        contents, activity, durations = _count(sources)
+    else:
+        contents, activity, durations = _count_selected(sources, selection, known)
     activity.finish()
     hot_rows, evidence = HotRows(), Evidence()
-    reader = BatchReader(_KEYS, SchemaHistory())
+    reader = BatchReader(_keys(selection), known)
     for source in sources:
-        on_step(f"rows of {source.name}")
         try:
             for batch in source_batches(source, reader, on_damage=lambda _damage: None):
                 hot_rows.add(batch)
                 evidence.add(batch)
         except BinlogError:
             continue  # verify reports it
-    on_step("verifying")
     verification = verify_logs(sources)
     evidence.statements, evidence.anonymous = activity.statements, activity.anonymous
     evidence.is_mariadb = any("mariadb" in version.lower() for version in contents.servers)
@@ -91,6 +106,7 @@ def collect_report(sources: Sequence[LogSource], on_step: OnStep = lambda _step:
         schema_change_count=activity.schema_change_count,
         verification=verification,
         hints=tuple(evidence.hints()),
+        is_part=selection != _ALL,
     )
     return Report(numbers)
 
@@ -116,13 +132,12 @@ class _ReportContents(BulkContents):
         return super().batches(closed)
 
 
-def _count(sources: Sequence[LogSource], on_step: OnStep) -> tuple[Contents, Activity, Durations]:
+def _count(sources: Sequence[LogSource]) -> tuple[Contents, Activity, Durations]:
     activity, durations = Activity(), Durations()
     if not all(map(can_count_in_bulk, sources)):
-        return _count_by_event(sources, activity, on_step), activity, durations
+        return _count_by_event(sources, activity), activity, durations
     counter = _ReportContents(activity, durations)
     for source in sources:
-        on_step(f"transactions of {source.name}")
         try:
             count_contents(source, counter)
         except BinlogError:
@@ -130,7 +145,7 @@ def _count(sources: Sequence[LogSource], on_step: OnStep) -> tuple[Contents, Act
     return counter.finish(), activity, durations
 
 
-def _count_by_event(sources: Sequence[LogSource], activity: Activity, on_step: OnStep) -> Contents:
+def _count_by_event(sources: Sequence[LogSource], activity: Activity) -> Contents:
     """Count logs that kernels do not read twice: of old versions, or from a pipe. They have no durations."""
 
     def wants(transaction: Transaction) -> bool:
@@ -139,7 +154,6 @@ def _count_by_event(sources: Sequence[LogSource], activity: Activity, on_step: O
 
     counter = ContentsReader(wants, count_rows=count_rows)
     for source in sources:
-        on_step(f"events of {source.name}")
         try:
             for event in source_events(source):
                 counter.feed(event)
@@ -147,6 +161,32 @@ def _count_by_event(sources: Sequence[LogSource], activity: Activity, on_step: O
             pass  # verify reports it
         counter.end_file()
     return counter.finish()
+
+
+def _count_selected(
+    sources: Sequence[LogSource], selection: Selection, history: SchemaHistory
+) -> tuple[Contents, Activity, Durations]:
+    """Count what is selected of logs, event by event. Durations are not measured."""
+    activity, counts = Activity(), None
+    if selection.where is not None:
+        counts = ConditionCounts(selection, history)
+    counter = SelectedContents(selection, counts, activity.add_transaction)
+    for source in sources:
+        try:
+            if counts is None:
+                counter.read(source_events(source), source.start)
+            else:
+                counts.begin_source(source)
+                counter.read(counts.follow(source_events(source)), source.start)
+        except DecodeError:
+            continue  # verify reports it
+    return counter.finish(), activity, Durations()
+
+
+def _keys(selection: Selection) -> Selection:
+    """Return what selects the keys of rows that are changed."""
+    operations = selection.operations & _CHANGING
+    return replace(selection, columns=(), operations=operations, metadata_columns=frozenset({Metadata.KEY}))
 
 
 def _by_table(activity: Activity) -> Series:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from binspark.errors import BinlogError
+from binspark.event.mariadb import GtidListFlag
 from binspark.frames import EventCode, Family
 from binspark.frames.checksum import RESIDUE
 from binspark.frames.format import ChecksumAlgorithm
@@ -23,6 +24,7 @@ from binspark.serve.gtid_skips import MariadbSkips
 from binspark.serve.logs import ArchiveLogs, ServedLog
 from binspark.serve.packer import BLOCK, OpenLog, Packer
 from binspark.serve.protocol import encode_eof
+from binspark.serve.until import find_end
 
 _EVENT_MARK = b"\0"
 
@@ -62,6 +64,9 @@ class Dump:
         self._packer = Packer(EventCode.ANNOTATE_ROWS if drops else None, intervals)
         self._memory = Memory(BLOCK)
         self._skips = start.skips
+        self._until = start.until
+        self._last_start: int | None = None
+        self._is_last_complete = False
         self._reported = ("", 0)
         self._idle_since = time.monotonic()
         self._open = OpenLog(start.log, start.offset, self._memory)
@@ -76,6 +81,8 @@ class Dump:
         """Send; return when the client has ended the dump, everything was sent that it wanted, or the server stops."""
         try:
             self._begin_log(self._start.log, self._start.offset)
+            if self._until is not None and self._until.is_reached:
+                self._limit_to_one_event()
             while not self._stop.is_set():
                 if not self._send_available() or not self._wait():
                     return
@@ -125,9 +132,8 @@ class Dump:
     def _send_available(self) -> bool:
         """Send all events that are there; return whether to wait for more."""
         while not self._stop.is_set():
-            outcome, self._channel.sequence = self._packer.pack(
-                self._open, self._channel.sequence, filters=bool(self._skips) or self._packer.skips
-            )
+            filters = bool(self._skips) or self._packer.skips or self._until is not None
+            outcome, self._channel.sequence = self._packer.pack(self._open, self._channel.sequence, filters=filters)
             if outcome is Packed.TRANSACTION:
                 self._decide()
                 continue
@@ -137,6 +143,9 @@ class Dump:
                 continue
             self._flush()
             if outcome is Packed.MORE and not self._more():
+                if self._is_last_complete:
+                    self._end_at_until()
+                    return False
                 return not self._request.flags & DumpFlag.NON_BLOCK or self._end()
             if outcome in (Packed.DAMAGED, Packed.MISMATCH):
                 start = (self._start.log.name, self._start.offset)
@@ -151,14 +160,36 @@ class Dump:
         if header is not None and header.event_size > BLOCK and self._open.holds(header.event_size):
             self._send_large(header.event_size)
             return True
-        return self._next_log()
+        return self._limit_to_last() if self._last_start is not None else self._next_log()
+
+    def _limit_to_one_event(self) -> None:
+        """Send one event more, as a server does if the position to stop at is before the log."""
+        self._open.fill()
+        header = self._open.header
+        self._last_start, self._is_last_complete = self._open.offset, True
+        self._open.stop_at(self._open.offset + (0 if header is None else header.event_size))
+
+    def _limit_to_last(self) -> bool:
+        """Read no further than the last transaction that is wanted; return whether there is more of it."""
+        if self._last_start is None or self._is_last_complete:
+            return False
+        end = find_end(self._open.log, self._last_start)
+        self._open.stop_at(end.offset)
+        self._is_last_complete = end.is_complete
+        return self._open.offset < end.offset
 
     def _decide(self) -> None:
         """Decide about the transaction that begins next."""
         assert self._skips is not None
         if isinstance(self._skips, MariadbSkips):
             self._report_skipped()
-        skips = self._skips.skips(self._open.gtid())
+        gtid = self._open.gtid()
+        skips = self._skips.skips(gtid)
+        if self._until is not None:
+            skips = self._until.skips(gtid) or skips
+            if self._until.is_reached:
+                self._last_start = self._open.offset
+                self._limit_to_last()
         if not skips:
             self._report_skipped()
         self._packer.decide(skips=skips)
@@ -211,6 +242,14 @@ class Dump:
         self._report_skipped()
         self._channel.send(encode_eof())
         return False
+
+    def _end_at_until(self) -> None:
+        """Let a replica of MariaDB know that the position is reached at which it wants to stop."""
+        assert self._until is not None
+        self._report_skipped()
+        flags = GtidListFlag.UNTIL_REACHED
+        self._send_event(self._artificial.gtid_list(self._until.state, self._open.offset, flags))
+        self._channel.send(encode_eof())
 
     # --- Nothing to send ----------------------------------------------------------------------------------------------
 

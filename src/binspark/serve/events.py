@@ -6,7 +6,7 @@ from zlib import crc32
 
 from binspark.event.codec import encode_body
 from binspark.event.heartbeat import Heartbeat, HeartbeatV2
-from binspark.event.mariadb import GtidList
+from binspark.event.mariadb import GtidList, GtidListFlag
 from binspark.event.rotate import Rotate
 from binspark.frames.checksum import checksum_of, with_in_use_flag_clear
 from binspark.frames.codes import EventCode, HeaderFlag
@@ -16,6 +16,7 @@ from binspark.gtid import MariadbState
 from binspark.wire import Writer
 
 _MAX_POSITION = (1 << 32) - 1
+_NO_FLAGS = GtidListFlag(0)
 _NEXT_POSITION = slice(13, 17)
 _CREATED = slice(HEADER_LENGTH + 52, HEADER_LENGTH + 56)
 
@@ -47,9 +48,9 @@ class ArtificialEvents:
         """Return a heartbeat for MySQL's replicas since 8.0.26."""
         return self._event(EventCode.HEARTBEAT_V2, HeartbeatV2(file, offset), offset & _MAX_POSITION)
 
-    def gtid_list(self, state: MariadbState, offset: int) -> bytes:
+    def gtid_list(self, state: MariadbState, offset: int, flags: GtidListFlag = _NO_FLAGS) -> bytes:
         """Return the GTID_LIST that follows transactions which were skipped: they count as read."""
-        body = GtidList(0, state.gtids)
+        body = GtidList(flags, state.gtids)
         return self._event(EventCode.GTID_LIST, body, offset & _MAX_POSITION, HeaderFlag.ARTIFICIAL)
 
     def _event(self, code: EventCode, body: object, next_position: int, flags: int = 0) -> bytes:

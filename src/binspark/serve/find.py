@@ -15,17 +15,19 @@ from binspark.serve import errors
 from binspark.serve.end import ArchiveEnd, EndFinder
 from binspark.serve.gtid_skips import GtidSkips, MariadbSkips, MysqlSkips
 from binspark.serve.logs import ArchiveLogs, ServedLog
+from binspark.serve.until import MariadbUntil
 
 _U32 = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
 class DumpStart:
-    """Where a dump begins. `skips` is None if all that follows is sent."""
+    """Where a dump begins, and ends. `skips` is None if all that follows is sent, `until` if it has no end."""
 
     log: ServedLog
     offset: int
     skips: GtidSkips | None = None
+    until: MariadbUntil | None = None
 
 
 class StartFinder:
@@ -45,15 +47,18 @@ class StartFinder:
             return DumpStart(start.log, start.offset, MysqlSkips(gtids))
         return self._by_gtid_set(gtids)
 
-    def by_position(self, position: MariadbPosition, *, strict: bool) -> DumpStart:
-        """Return where a dump begins that was requested by MariaDB's GTIDs."""
+    def by_position(
+        self, position: MariadbPosition, *, until: MariadbPosition | None = None, strict: bool = False
+    ) -> DumpStart:
+        """Return where a dump begins that was requested by MariaDB's GTIDs, and where it ends."""
         self._check_known(position)
         for log in reversed(self._logs.all()):
             before = self._logs.gtids_before(log)
             if isinstance(before, MariadbState) and _may_begin(before, position):
                 last = before.position
                 waiting = MariadbPosition.of(gtid for gtid in position if last.get(gtid.domain) != gtid)
-                return DumpStart(log, FIRST_EVENT_OFFSET, MariadbSkips(waiting, before, strict=strict))
+                end = None if until is None else MariadbUntil(until, before)
+                return DumpStart(log, FIRST_EVENT_OFFSET, MariadbSkips(waiting, before, strict=strict), end)
         raise errors.mariadb_purged()
 
     def _by_file(self, file: str, offset: int) -> DumpStart:

@@ -49,6 +49,11 @@ class ServedLog:
         with source_errors(self.source.name), self.source.open() as file:
             yield file, read_head(file, self.source.name)
 
+    def beside(self, name: str) -> LogSource:
+        """Return another file of the directory, or of the object store."""
+        folder, slash, _ = self.source.name.rpartition("/")
+        return LogSource(folder + slash + name, self.source.storage)
+
 
 @dataclass(frozen=True, slots=True)
 class SourceIdentity:
@@ -107,8 +112,7 @@ class ArchiveLogs:
             return
         self._probed = time.monotonic()
         last = self._logs[-1]
-        folder = last.source.name.removesuffix(last.source.name.rpartition("/")[2])
-        following = ServedLog(next_name(last.name), LogSource(folder + next_name(last.name), last.source.storage))
+        following = ServedLog(next_name(last.name), last.beside(next_name(last.name)))
         if following.source.exists() and _has_head(following):
             self._logs = (*self._logs, following)
 
@@ -156,10 +160,10 @@ class ArchiveLogs:
         """Return the UUID that the archiver noted; if it noted none, one that is always the same for this archive."""
         noted = ""
         try:
-            folder = Path(self._logs[0].source.name).parent
-            noted = str(json.loads((folder / STATE_NAME).read_bytes())["server"])
+            with self._logs[0].beside(STATE_NAME).open() as file:
+                noted = str(json.loads(file.read())["server"])
             return str(UUID(noted))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (BinlogError, OSError, ValueError, KeyError, TypeError):
             mark = noted or f"{self._logs[0].name} {first.frame.header.server_id} {first.frame.header.timestamp}"
             return str(uuid5(NAMESPACE_OID, f"binspark {mark}"))
 

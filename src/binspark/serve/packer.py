@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 from uuid import UUID
 
@@ -42,6 +43,7 @@ class OpenLog:
         self.offset = offset
         self._file.seek(offset)
         self._known_size = -1
+        self._limit = sys.maxsize
 
     def close(self) -> None:
         """Close the file."""
@@ -54,7 +56,8 @@ class OpenLog:
             rest = self.end - self.start
             view[:rest] = bytes(view[self.start : self.end])
             self.start, self.end = 0, rest
-        count = self._file.readinto(view[self.end : self.memory.size])
+        room = min(self.memory.size - self.end, self._limit - self._read_to)
+        count = self._file.readinto(view[self.end : self.end + room]) if room > 0 else 0
         self.end += count
         return count > 0
 
@@ -72,7 +75,18 @@ class OpenLog:
             return  # nobody appends to it
         self._opened.close()
         self._file, self.head = self._opened.enter_context(self.log.open())
-        self._file.seek(self.offset + self.end - self.start)
+        self._file.seek(self._read_to)
+
+    def stop_at(self, limit: int) -> None:
+        """Read only up to an offset, at which an event ends; what was read after it is read again, if need be."""
+        self._limit = limit
+        self.end = min(self.end, self.start + limit - self.offset)
+        self._file.seek(self._read_to)
+
+    @property
+    def _read_to(self) -> int:
+        """The offset after what was read."""
+        return self.offset + self.end - self.start
 
     @property
     def header(self) -> Header | None:

@@ -219,16 +219,13 @@ class Session:
             raise errors.unknown_command(ReplicationCode.BINLOG_DUMP_GTID)
         if int(variables.get("mariadb_slave_capability") or 0) < _MARIADB_CAPABILITY:
             raise errors.no_mariadb_gtids()
-        if variables.get("slave_until_gtid"):
-            raise errors.fatal("START SLAVE UNTIL master_gtid_pos is not supported by binspark serve")
-        state = variables.get("slave_connect_state")
+        state, until = (variables.get(name) for name in ("slave_connect_state", "slave_until_gtid"))
         if state is None:
             return self._service.starts.by_command(command)
-        try:
-            strict = str(variables.get("slave_gtid_strict_mode")) == "1"
-            return self._service.starts.by_position(MariadbPosition(str(state)), strict=strict)
-        except (DecodeError, OptionError) as error:
-            raise errors.fatal(f"Failed to load slave replication state from @slave_connect_state: {error}") from None
+        stop = None if until is None else _mariadb_position(until, "slave_until_gtid")
+        strict = str(variables.get("slave_gtid_strict_mode")) == "1"
+        position = _mariadb_position(state, "slave_connect_state")
+        return self._service.starts.by_position(position, until=stop, strict=strict)
 
     def _replace(self) -> None:
         """End this dump: its replica has connected again."""
@@ -252,3 +249,11 @@ class Session:
         if period.isdigit():
             return int(period) / _NANOSECONDS or None
         return self._service.settings.heartbeat_seconds
+
+
+def _mariadb_position(text: object, variable: str) -> MariadbPosition:
+    """Return the GTIDs that a replica has set as a variable."""
+    try:
+        return MariadbPosition(str(text))
+    except (DecodeError, OptionError) as error:
+        raise errors.fatal(f"Failed to load slave replication state from @{variable}: {error}") from None

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from binspark.errors import DecodeError, SourceError
-from binspark.files.sources import LogSource, OnePath, Paths, files_in, find_logs, log_order
+from binspark.files.sources import LogSource, OnePath, Paths, expect_logs, files_in, find_logs, log_order
 from binspark.frames import Family
 from binspark.frames.format import version_numbers
 from binspark.verify.file_check import ChainFile, FileCheck, pays_in_bulk
@@ -36,6 +36,7 @@ def verify_files(
 ) -> Iterator[FileReport]:
     """Yield the report about each file as soon as the next one was read, which shows how the file should have ended."""
     chains = find_chains(paths)
+    expect_logs(file.source for chain in chains for file in chain if not file.missing)
     if in_bulk is None:
         in_bulk = _pays_in_bulk(chains)
     for chain in chains:

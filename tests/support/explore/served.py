@@ -83,7 +83,30 @@ def serving(path: Path) -> Iterator[Served]:
     """Serve the logs of a path, which are read already."""
     explorer = Explorer(lambda: find_logs(path))
     explorer.read_all()
-    server = WebServer(explorer)
+    with _serving(path, WebServer(explorer)) as served:
+        yield served
+
+
+@contextmanager
+def serving_unread(path: Path) -> Iterator[tuple[Explorer, Served]]:
+    """Serve the logs of a path, which are read when the test says so."""
+    explorer = UnreadLogs(lambda: find_logs(path))
+    with _serving(path, WebServer(explorer)) as served:
+        yield explorer, served
+
+
+class UnreadLogs(Explorer):
+    """Logs that no thread reads."""
+
+    def start(self) -> None:
+        """Begin nothing."""
+
+    def stop(self) -> None:
+        """End nothing."""
+
+
+@contextmanager
+def _serving(path: Path, server: WebServer) -> Iterator[Served]:
     worker = threading.Thread(target=server.run)
     worker.start()
     try:

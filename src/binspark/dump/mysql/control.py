@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from binspark.dump.mysql.page import DELIMITER, Page
 from binspark.dump.settings import Base64Output
-from binspark.event import (
-    AppendBlock,
-    BeginLoadQuery,
-    DeleteFile,
-    Event,
-    GtidEvent,
-    GtidTagged,
-    Incident,
-    PreviousGtids,
-    Rotate,
-    TransactionContext,
-    TransactionPayload,
-    ViewChange,
-    XaPrepare,
-    Xid,
-)
 from binspark.event.gtid import GtidFlag
-from binspark.event.incident import IncidentKind
 from binspark.frames import EventCode, HeaderFlag
 from binspark.frames.format import FormatDescription
 from binspark.frames.payload import PayloadCompression
 
+if TYPE_CHECKING:  # the classes of events are loaded with the first event of a type
+    from binspark.event import (
+        AppendBlock,
+        DeleteFile,
+        Event,
+        GtidEvent,
+        GtidTagged,
+        Incident,
+        PreviousGtids,
+        Rotate,
+        TransactionContext,
+        TransactionPayload,
+        ViewChange,
+        XaPrepare,
+        Xid,
+    )
+
 SET_GTID = b"SET @@SESSION.GTID_NEXT= '"
 _UNKNOWN_VERSION = 999999
-_INCIDENTS = {IncidentKind.NONE: b"NOTHING", IncidentKind.LOST_EVENTS: b"LOST_EVENTS"}
 
 
 def print_format_description(event: Event, page: Page) -> None:
@@ -150,9 +151,12 @@ def print_incident(event: Event, page: Page) -> None:
     """Print an incident: with a statement that no server accepts."""
     if page.settings.short_form:
         return
+    from binspark.event.incident import IncidentKind  # few logs have incidents
+
+    names = {IncidentKind.NONE: b"NOTHING", IncidentKind.LOST_EVENTS: b"LOST_EVENTS"}
     incident: Incident = event.body
     page.header(event)
-    name = _INCIDENTS.get(IncidentKind(incident.incident), b"")
+    name = names.get(IncidentKind(incident.incident), b"")
     page.head.append(b"\n# Incident: %b\nRELOAD DATABASE; # Shall generate syntax error\n" % name)
 
 
@@ -161,7 +165,7 @@ def print_block(event: Event, page: Page) -> None:
     if page.settings.short_form:
         return
     block: AppendBlock = event.body
-    kind = b"Begin_load_query" if isinstance(block, BeginLoadQuery) else b"Append_block"
+    kind = b"Begin_load_query" if event.type_code == EventCode.BEGIN_LOAD_QUERY else b"Append_block"
     page.header(event)
     page.head.append(b"\n#%b: file_id: %d  block_len: %d\n" % (kind, block.file_id, len(block.block)))
 

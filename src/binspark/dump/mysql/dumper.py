@@ -15,7 +15,7 @@ from binspark.dump.mysql.progress import Progress
 from binspark.dump.mysql.rewrite import DatabaseRewriter
 from binspark.dump.mysql.row_format import RowFormatCheck
 from binspark.dump.mysql.transactions import SelectedTransactions
-from binspark.dump.output import Output
+from binspark.dump.output import BufferedOutput
 from binspark.dump.selected import SelectedTables
 from binspark.dump.settings import Base64Output, DumpSettings
 from binspark.errors import Malformed, Truncated, Unsupported
@@ -78,7 +78,7 @@ _PRINTERS: dict[int, Callable[[Event, Page], None]] = {
 class MysqlDumper:
     """Writes logs as mysqlbinlog does."""
 
-    def __init__(self, settings: DumpSettings, output: Output, warn: Warn) -> None:
+    def __init__(self, settings: DumpSettings, output: BufferedOutput, warn: Warn) -> None:
         self._settings = settings
         self._page = Page(settings, output, warn, Clock(settings.timezone))
         self._files = LoadFiles(settings.local_load)

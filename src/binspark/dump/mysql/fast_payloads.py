@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from binspark.dump.mysql.arrays import address_of, padded_array, room_of
+from binspark.dump.mysql.buffers import Buffer, address_of, numbers
 from binspark.errors import Unsupported
-from binspark.event import Event, TransactionPayload
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.payload import CHUNK_BYTES, DEFAULT_LIMITS, PayloadReader
 from binspark.kernels.crc32 import crc32_address
 from binspark.kernels.mysqlbinlog.inner import add_checksums
 
+if TYPE_CHECKING:
+    from binspark.event import Event, TransactionPayload
+
 _SIZE = slice(9, 13)
 
 
 class InnerEvents:
-    """Complete events of a payload as they would be outside it. The arrays are used for one payload after the other.
+    """Complete events of a payload as they would be outside it. The buffers are used for one payload after the other.
 
     rest   after the last chunk: the bytes that are no complete event
     """
 
     def __init__(self) -> None:
-        self._plain = padded_array(0)
-        self._events = padded_array(0)
-        self._lengths = np.zeros(2, np.int64)
+        self._plain = Buffer(0)
+        self._events = Buffer(0)
+        self._lengths = numbers((0, 0))
         self.rest = b""
 
-    def chunks(self, event: Event) -> Iterator[tuple[np.ndarray, int]]:
-        """Yield an array of events, and how many of its bytes are used, until the payload ends or is invalid.
+    def chunks(self, event: Event) -> Iterator[tuple[Buffer, int]]:
+        """Yield a buffer of events, and how many of its bytes are used, until the payload ends or is invalid.
 
         Memory is used for the bytes that are there, whatever sizes in headers say.
         """
@@ -42,13 +43,11 @@ class InnerEvents:
         self.rest = b""
         while count := reader.read_into(self._room_after(left)):
             filled = left + count
-            add_checksums(
-                address_of(self._events), address_of(self._plain), filled, crc_function, address_of(self._lengths)
-            )
-            done, length = map(int, self._lengths)
+            add_checksums(self._events.address, self._plain.address, filled, crc_function, address_of(self._lengths))
+            done, length = self._lengths
             if length:
                 yield self._events, length
-                self._plain[: filled - done] = self._plain[done:filled].copy()
+                self._plain.move_to_start(done, filled)
             left = filled - done
             if left > DEFAULT_LIMITS.event_bytes:
                 raise Unsupported(
@@ -56,19 +55,17 @@ class InnerEvents:
                 )
             if left >= HEADER_LENGTH and self._size_of_first() < HEADER_LENGTH:
                 break
-        self.rest = self._plain[:left].tobytes()
+        self.rest = bytes(self._plain.view[:left])
 
     def _room_after(self, used: int) -> memoryview:
         """Return the memory for the next chunk; twice as much of it if the first event takes all."""
-        if used + CHUNK_BYTES > room_of(self._plain):
-            grown = padded_array(2 * (used + CHUNK_BYTES))
-            grown[:used] = self._plain[:used]
-            self._plain = grown
-            self._events = padded_array(room_of(grown) + room_of(grown) // 4)
-        return self._plain.data[used : used + CHUNK_BYTES]
+        if used + CHUNK_BYTES > self._plain.room:
+            self._plain = self._plain.grown(2 * (used + CHUNK_BYTES), used)
+            self._events = Buffer(self._plain.room + self._plain.room // 4)
+        return self._plain.view[used : used + CHUNK_BYTES]
 
     def _size_of_first(self) -> int:
-        return int.from_bytes(self._plain[_SIZE].tobytes(), "little")
+        return int.from_bytes(self._plain.view[_SIZE], "little")
 
 
 def without_checksum(data: bytes) -> bytes:

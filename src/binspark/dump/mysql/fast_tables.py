@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
+from array import array
+from typing import TYPE_CHECKING
 
+from binspark.dump.mysql.buffers import address_of, numbers, text_bytes
 from binspark.dump.mysql.row_comments import row_headings, table_printers
 from binspark.dump.mysql.row_values import ColumnPrinter
-from binspark.event import Event, TableMap
 from binspark.event.column_types import ColumnType as T
 from binspark.kernels.mysqlbinlog.layout import COLUMN_FIELDS, TABLE_FIELDS, ColumnField, Op, TableField
+
+if TYPE_CHECKING:
+    from binspark.event import Event, TableMap
 
 _MAX_TABLES = 4096
 _FIRST_ROOM = 16
@@ -42,14 +46,16 @@ class KnownTables:
     """The tables of a log, as numbers for the kernel. Arrays whose addresses are among them are kept.
 
     numbers   TABLE_FIELDS numbers for each table
+    has_json  whether any table has a column of JSON documents
     """
 
     def __init__(self, *, with_types: bool) -> None:
         self._with_types = with_types
-        self.numbers = np.zeros(TABLE_FIELDS * _FIRST_ROOM, np.int64)
+        self.numbers = numbers([0] * TABLE_FIELDS * _FIRST_ROOM)
+        self.has_json = False
         self.maps: list[TableMap] = []
         self._indexes: dict[bytes, int] = {}
-        self._kept: list[np.ndarray] = []
+        self._kept: list[array[int]] = []
 
     def add(self, event: Event) -> int:
         """Add the table of a table map; return its index, or -1 if there are too many tables."""
@@ -62,8 +68,8 @@ class KnownTables:
             return -1
         index = len(self.maps)
         if TABLE_FIELDS * (index + 1) > len(self.numbers):
-            self.numbers = np.concatenate([self.numbers, np.zeros_like(self.numbers)])
-        self.numbers[TABLE_FIELDS * index : TABLE_FIELDS * (index + 1)] = self._table(event, raw)
+            self.numbers = numbers([*self.numbers, *[0] * len(self.numbers)])
+        self.numbers[TABLE_FIELDS * index : TABLE_FIELDS * (index + 1)] = numbers(self._table(event, raw))
         self.maps.append(event.body)
         self._indexes[raw] = index
         return index
@@ -71,18 +77,18 @@ class KnownTables:
     def _table(self, event: Event, raw: bytes) -> list[int]:
         table: TableMap = event.body
         printers = table_printers(table)
-        columns = np.array(
-            [self._column(number, printer, table) for number, printer in enumerate(printers)] or [[0] * COLUMN_FIELDS],
-            np.int64,
-        )
+        rows = [self._column(number, printer, table) for number, printer in enumerate(printers)]
+        columns = numbers([field for row in rows for field in row] or [0])
         self._kept.append(columns)
+        operations = {row[ColumnField.OP] for row in rows}
+        self.has_json = self.has_json or Op.JSON in operations
         fields = [0] * TABLE_FIELDS
         fields[TableField.MAP], fields[TableField.MAP_LENGTH] = self._keep(raw)
-        fields[TableField.COLUMNS], fields[TableField.COLUMN_COUNT] = columns.ctypes.data, len(printers)
+        fields[TableField.COLUMNS], fields[TableField.COLUMN_COUNT] = address_of(columns), len(printers)
         headings = row_headings(table, event.frame.format.encoding)
         for field, text in zip((TableField.INSERT, TableField.UPDATE, TableField.DELETE), headings, strict=True):
             fields[field], fields[field + 1] = self._keep(text)
-        fields[TableField.IS_PRINTABLE] = bool((columns[:, ColumnField.OP] != Op.REFUSED).all())
+        fields[TableField.IS_PRINTABLE] = bool(rows) and Op.REFUSED not in operations
         return fields
 
     def _column(self, number: int, printer: ColumnPrinter, table: TableMap) -> list[int]:
@@ -97,9 +103,9 @@ class KnownTables:
         return fields
 
     def _keep(self, text: bytes) -> tuple[int, int]:
-        kept = np.frombuffer(text + bytes(8), np.uint8)
+        kept = text_bytes(text)
         self._kept.append(kept)
-        return kept.ctypes.data, len(text)
+        return address_of(kept), len(text)
 
 
 def _operation(printer: ColumnPrinter) -> tuple[Op, int]:

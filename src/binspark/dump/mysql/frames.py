@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
 
 from binspark.dump.settings import Base64Output, DumpSettings
 from binspark.errors import DecodeError, SourceError, Truncated
-from binspark.event import Event, TransactionPayload
 from binspark.files.sources import STANDARD_INPUT, LogSource
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Frame, Framer, LogFormat
@@ -18,6 +17,9 @@ from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import payload_frames
 from binspark.os_errors import describe_os_error
 from binspark.position import COMPRESSED_SUFFIXES, Position
+
+if TYPE_CHECKING:
+    from binspark.event import Event, TransactionPayload
 
 _CHUNK = 1 << 18
 MIN_BULK_BYTES = 1 << 20

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from binspark.errors import SourceError
-from binspark.event import AppendBlock
 from binspark.os_errors import describe_os_error
 from binspark.position import Position
+
+if TYPE_CHECKING:
+    from binspark.event import AppendBlock
 
 _MAX_ATTEMPTS = 1000
 

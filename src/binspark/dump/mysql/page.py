@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from binascii import b2a_base64, hexlify
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from binspark.dump.clock import Clock
 from binspark.dump.dumper import Warn
 from binspark.dump.mysql.session import Session
-from binspark.dump.output import Output
+from binspark.dump.output import BufferedOutput
 from binspark.dump.settings import Base64Output, DumpSettings
 from binspark.dump.text_buffer import TextBuffer
-from binspark.event import Event, TableMap
 from binspark.frames.format import ChecksumAlgorithm
 from binspark.frames.header import HEADER_LENGTH
+
+if TYPE_CHECKING:
+    from binspark.event import Event, TableMap
 
 DELIMITER = b"/*!*/;"
 _BYTES_PER_LINE = 57
@@ -32,7 +35,7 @@ class Page:
     """
 
     settings: DumpSettings
-    output: Output
+    output: BufferedOutput
     warn: Warn
     clock: Clock
     session: Session = field(default_factory=Session)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from binspark.dump.mysql.json_diffs import print_diffs
 from binspark.dump.mysql.row_values import ColumnPrinter, column_printer
 from binspark.dump.mysql.statements import quoted_identifier
 from binspark.errors import DecodeError
-from binspark.event import RowOperation, Rows, TableMap
+from binspark.event import RowOperation
 from binspark.event.column_types import ColumnType
 from binspark.event.rows import NdbInfo, PartitionInfo
 from binspark.event.table_metadata import MetadataKind
 from binspark.wire import Cursor
 from binspark.wire.bitmap import bitmap_length, low_bits_first
+
+if TYPE_CHECKING:
+    from binspark.event import Rows, TableMap
 
 _COMMANDS = {
     RowOperation.INSERT: (b"INSERT INTO", b"### SET\n", b""),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from binspark.dump.mysql.statements import ends_group, starts_group
 from binspark.errors import Unsupported
-from binspark.event import Event, Query
 from binspark.frames import EventCode
+
+if TYPE_CHECKING:
+    from binspark.event import Event, Query
 
 _OF_STATEMENTS = frozenset(
     {

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from binspark.dump.mysql.page import DELIMITER, Page
 from binspark.dump.mysql.row_comments import RowComments
 from binspark.dump.mysql.table_metadata import print_table_metadata
-from binspark.event import Event, Rows, RowsQuery, TableMap
 from binspark.event.rows import ROWS_KINDS, RowsFlag
 from binspark.event.table_map import TableMapFlag
 from binspark.frames import EventCode
+
+if TYPE_CHECKING:
+    from binspark.event import Event, Rows, RowsQuery, TableMap
 
 _SINCE_INVISIBLE_KEYS = 80030
 _WITH_STATEMENTS = 2

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from binspark.dump.mysql.page import DELIMITER, Page
 from binspark.dump.mysql.session import charset_statements
-from binspark.event import Event, ExecuteLoadQuery, Intvar, Query, Rand, UserVar
 from binspark.event.query import DuplicateHandling
 from binspark.event.status_vars import Charsets, StatusCode
-from binspark.event.variables import IntvarKind
 from binspark.frames import HeaderFlag
 from binspark.schema.collations import collation_name, known_charset
+
+if TYPE_CHECKING:
+    from binspark.event import Event, ExecuteLoadQuery, Intvar, Query, Rand, UserVar
 
 _UTF8 = 33
 """The collation of names, utf8mb3_general_ci."""
 _THREAD_OF_SHORT_FORM = 999999999
-_INTVARS = {IntvarKind.LAST_INSERT_ID: b"LAST_INSERT_ID", IntvarKind.INSERT_ID: b"INSERT_ID"}
 
 
 def quoted_identifier(name: bytes) -> bytes:
@@ -123,7 +124,10 @@ def print_intvar(event: Event, page: Page) -> None:
     if not page.settings.short_form:
         page.header(event)
         page.head.append(b"\tIntvar\n")
-    page.line(b"SET %b=%d" % (_INTVARS.get(IntvarKind(variable.kind), b"INVALID_INT"), variable.value))
+    from binspark.event.variables import IntvarKind  # few logs have statements that need variables
+
+    names = {IntvarKind.LAST_INSERT_ID: b"LAST_INSERT_ID", IntvarKind.INSERT_ID: b"INSERT_ID"}
+    page.line(b"SET %b=%d" % (names.get(IntvarKind(variable.kind), b"INVALID_INT"), variable.value))
 
 
 def print_rand(event: Event, page: Page) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from binspark.dump.mysql.page import Page
 from binspark.dump.mysql.statements import quoted_identifier
-from binspark.event import TableMap
 from binspark.event.column_types import ColumnType as T
 from binspark.event.table_map import TableMapFlag
 from binspark.event.table_metadata import DefaultCharset, MetadataKind
 from binspark.schema.collations import collation_name, known_charset, max_character_bytes
 from binspark.values.column import BINARY_COLLATION
+
+if TYPE_CHECKING:
+    from binspark.event import TableMap
 
 _Item = TypeVar("_Item")
 _CHARACTER = frozenset({T.STRING, T.VAR_STRING, T.VARCHAR, T.BLOB, T.VECTOR})

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from binspark.columns.selection import Selection
 from binspark.dump.mysql.frames import inner_frames
 from binspark.dump.mysql.statements import starts_group
-from binspark.event import Event, GtidEvent, GtidTagged, Query, decode_event
+from binspark.event import decode_event
 from binspark.frames import EventCode as E
-from binspark.transactions.transaction import commit_of
+
+if TYPE_CHECKING:
+    from binspark.event import Event
 
 _OUTSIDE = frozenset({E.FORMAT_DESCRIPTION, E.PREVIOUS_GTIDS, E.ROTATE, E.STOP, E.INCIDENT, E.IGNORABLE, E.SLAVE})
+_GTIDS = frozenset({E.GTID, E.ANONYMOUS_GTID, E.GTID_TAGGED})
 _MICROSECONDS = 1_000_000
 
 
@@ -29,16 +34,18 @@ class SelectedTransactions:
         """Take an event; return the events that are now known to be selected."""
         if self.selects_all or event.type_code in _OUTSIDE:
             return [event]
-        if isinstance(event.body, GtidEvent | GtidTagged):
+        if event.type_code in _GTIDS:
+            from binspark.transactions.transaction import commit_of  # few dumps select transactions
+
             self._has_gtid = True
             self._begin(commit_of(event)[1])
-        elif not self._has_gtid and isinstance(event.body, Query) and starts_group(event.body.query):
+        elif not self._has_gtid and event.type_code == E.QUERY and starts_group(event.body.query):
             self._begin(event.header.timestamp * _MICROSECONDS)
         if self._is_wanted is not None:
             return [event] if self._is_wanted else []
         self._held.append(event)
         thread_id = _thread_of(event)
-        if thread_id is None and isinstance(event.body, GtidEvent | GtidTagged):
+        if thread_id is None and event.type_code in _GTIDS:
             return []
         self._is_wanted = self._selection.wants_thread(thread_id)
         held, self._held = self._held, []
@@ -56,4 +63,4 @@ def _thread_of(event: Event) -> int | None:
     if event.type_code == E.TRANSACTION_PAYLOAD:
         first = next(inner_frames(event), None)
         return None if first is None else _thread_of(decode_event(first, event.file))
-    return event.body.thread_id if isinstance(event.body, Query) else None
+    return event.body.thread_id if event.type_code == E.QUERY else None

@@ -1,7 +1,7 @@
 // One event: its bytes in the middle, its fields on the right. Pointing at one lights the other.
 import { count, make, time } from "./dom.js";
 
-const WIDTH = 16;
+const isNarrow = matchMedia("(max-width: 640px)");
 
 export class EventView {
   constructor(bytes, fields, { onField, onMore }) {
@@ -22,13 +22,15 @@ export class EventView {
     for (const pane of [bytes, fields]) pane.addEventListener("keydown", (event) => this.pressed(event));
   }
 
-  clear(text) {
+  clear(element) {
     this.event = null;
-    this.bytes.replaceChildren(make("p", { class: "soft" }, text));
+    this.bytes.replaceChildren(element);
     this.fields.replaceChildren();
+    document.body.classList.add("no-event");
   }
 
   show(event, name, picked = null) {
+    document.body.classList.remove("no-event");
     this.event = event;
     this.picked = picked;
     const where = event.inner === null ? `${name}:${event.pos}` : `${name}:${event.pos} #${event.inner}`;
@@ -37,6 +39,7 @@ export class EventView {
       make("h2", {}, `${event.type} `, make("span", { class: "soft" }, where)),
       make("p", { class: event.damaged ? "bad" : "soft" }, event.error ?? about),
       hexOf(event),
+      make("p", { class: "sections", "aria-hidden": "true" }, ...[...new Set(event.fields.map((field) => field.section))].map((name) => make("span", { class: name }, name))),
       this.more(event),
     );
     this.bytes.scrollTop = 0;
@@ -92,10 +95,11 @@ function fieldOf(target) {
 function hexOf(event) {
   const data = event.bytes.match(/../g) ?? [];
   const hex = make("div", { class: "hex" });
+  const width = isNarrow.matches ? 8 : 16;
   const spans = event.fields.map((field, index) => ({ start: field.offset - event.base, end: field.offset - event.base + field.length, index, section: field.section, title: `${field.field} = ${shown(field.value)}` })).filter((span) => span.end > span.start);
   let at = 0; // of the first span that is not yet complete
-  for (let start = 0; start < data.length; start += WIDTH) {
-    const end = Math.min(start + WIDTH, data.length);
+  for (let start = 0; start < data.length; start += width) {
+    const end = Math.min(start + width, data.length);
     const line = make("div", { class: "line" });
     const ascii = make("div", { class: "line ascii", "aria-hidden": "true" });
     while (at < spans.length && spans[at].end <= start) at++;
@@ -125,19 +129,23 @@ export function shown(value) {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
+const ROW = /^row\[(\d+)\]\.(before|after)\./;
+
 function tableOf(event) {
   const body = make("tbody");
-  let section = null;
+  let heading = null;
   event.fields.forEach((field, index) => {
-    if (field.section !== section) {
-      section = field.section;
-      body.append(make("tr", { class: section }, make("th", { colspan: 3, scope: "colgroup" }, section)));
+    const row = ROW.exec(field.field);
+    const title = row ? `row ${row[1]}, ${row[2]} image` : field.section;
+    if (title !== heading) {
+      heading = title;
+      body.append(make("tr", { class: field.section }, make("th", { colspan: 3, scope: "colgroup" }, title)));
     }
     body.append(
       make(
         "tr",
-        { "data-field": index, class: section, tabindex: 0 },
-        make("td", {}, field.field, make("div", { class: "soft num" }, `at ${field.offset}, ${field.length} B`)),
+        { "data-field": index, class: field.section, tabindex: 0, title: field.field },
+        make("td", {}, make("span", {}, field.field.replace(ROW, "")), make("div", { class: "soft num" }, `at ${field.offset}, ${field.length} B`)),
         make("td", { class: "mono" }, shown(field.value)),
         make("td", { class: "soft" }, field.meaning),
       ),

@@ -2,7 +2,7 @@
 import { ask } from "./api.js";
 import { count, make, say, size, time } from "./dom.js";
 
-const HEIGHT = 42;
+const HEIGHT = 46;
 const PAGE = 100;
 const MAX_PIXELS = 8_000_000; // browsers draw no element that is much higher
 const MAX_PAGES = 60;
@@ -15,11 +15,13 @@ export class LogList {
     element.append(this.space);
     this.total = 0;
     this.pages = new Map(); // number of a page -> units, or a promise
-    this.open = []; // { unit, log, pos, events, next }, ordered by unit
+    this.open = []; // { unit, log, local, pos, events, next }, ordered by unit; local is the unit's number in its log
     this.offset = 0; // of the first visible pixel, in a list without a limit
     this.active = 0; // number of the line that the keyboard is at
     this.picked = null;
+    this.isOneDay = false;
     this.names = [];
+    this.counts = []; // units of each log
     element.addEventListener("scroll", () => this.scrolled());
     element.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
     element.addEventListener("click", (event) => this.clicked(event));
@@ -31,14 +33,32 @@ export class LogList {
     return this.total + this.open.reduce((sum, each) => sum + lineCount(each), 0);
   }
 
-  setTotal(total, names, { isNew = false } = {}) {
-    const atEnd = this.total > 0 && this.offset >= this.lines * HEIGHT - this.element.clientHeight - 2;
-    const last = Math.floor(Math.max(0, this.total - 1) / PAGE);
-    this.names = names;
-    if (isNew || total !== this.total) this.pages.delete(last);
-    this.total = total;
+  // Take how many units each log has now. Logs are usually read in order; where one grows before others, units move.
+  setLogs(logs) {
+    const isFirst = this.total === 0;
+    const atEnd = !isFirst && this.offset >= this.lines * HEIGHT - this.element.clientHeight - 2;
+    const before = this.counts;
+    this.names = logs.map((each) => each.name);
+    this.counts = logs.map((each) => each.units);
+    const grown = this.counts.findIndex((units, log) => units !== before[log]);
+    const isLast = grown >= 0 && before.slice(grown + 1).every((units) => units === 0);
+    if (isLast) this.pages.delete(Math.floor(Math.max(0, this.total - 1) / PAGE));
+    else if (grown >= 0) this.pages.clear();
+    for (const each of this.open) each.unit = this.base(each.log) + each.local;
+    this.total = this.base(this.counts.length);
     this.draw();
-    if (atEnd && this.lines * HEIGHT > this.element.clientHeight && isNew) this.moveTo(this.lines * HEIGHT);
+    if (atEnd && grown >= 0 && this.lines * HEIGHT > this.element.clientHeight) this.moveTo(this.lines * HEIGHT);
+  }
+
+  // Whether all times are of one day: its date is then not repeated.
+  setTimes(times) {
+    const days = new Set([times[0], times[times.length - 1]].map((each) => time(each).slice(0, 10)));
+    this.isOneDay = days.size === 1;
+    this.draw();
+  }
+
+  base(log) {
+    return this.counts.slice(0, log).reduce((sum, units) => sum + units, 0);
   }
 
   // Which unit or event a line is.
@@ -108,11 +128,14 @@ export class LogList {
     this.draw();
   }
 
-  reveal(line) {
+  reveal(line, { isCentred = false } = {}) {
     const top = line * HEIGHT;
     const height = this.element.clientHeight;
-    if (top < this.offset) this.moveTo(top);
-    else if (top + HEIGHT > this.offset + height) this.moveTo(top + HEIGHT - height);
+    const isAbove = top < this.offset;
+    const isBelow = top + HEIGHT > this.offset + height;
+    if (isCentred && (isAbove || isBelow)) this.moveTo(top - height / 2);
+    else if (isAbove) this.moveTo(top);
+    else if (isBelow) this.moveTo(top + HEIGHT - height);
     else this.draw();
   }
 
@@ -149,9 +172,9 @@ export class LogList {
     const isOpen = this.open.some((each) => each.unit === number);
     return make(
       "div",
-      { ...common, class: `row${active}`, "aria-level": 1, "aria-expanded": String(isOpen), "aria-selected": String(this.isPicked(unit, null) && !isOpen) },
+      { ...common, class: `row${active}`, title: unit.gtid, "aria-level": 1, "aria-expanded": String(isOpen), "aria-selected": String(this.isPicked(unit, null) && !isOpen) },
       make("div", {}, make("span", { class: "twist", "aria-hidden": "true" }, isOpen ? "▾" : "▸"), make("span", { class: "grow" }, ...title(unit)), make("span", { class: "num soft" }, size(unit.end - unit.pos))),
-      make("div", { class: "second" }, make("span", { class: "twist" }), make("span", { class: "grow" }, second(unit)), make("span", { class: "num" }, `${this.names[unit.log] ?? ""}:${unit.pos}`)),
+      make("div", { class: "second" }, make("span", { class: "twist" }), make("span", { class: "grow" }, second(unit, this.isOneDay)), make("span", { class: "num" }, `${this.names[unit.log] ?? ""}:${unit.pos}`)),
     );
   }
 
@@ -162,10 +185,11 @@ export class LogList {
       return make("div", { ...common, class: `row${active}`, "aria-level": 2 }, make("span", { class: "soft" }, text));
     }
     const picked = this.isPicked({ log: opened.log, pos: event.pos }, event.inner);
+    const { name, family } = typeOf(event);
     return make(
       "div",
       { ...common, class: `row${event.inner === null ? "" : " inner"}${active}`, "aria-level": 2, "aria-selected": String(picked) },
-      make("div", {}, make("span", { class: event.damaged ? "grow bad" : "grow" }, event.type), make("span", { class: "num soft" }, size(event.size))),
+      make("div", {}, make("span", { class: `grow type ${family}` }, name), make("span", { class: "num soft" }, size(event.size))),
       make("div", { class: "second" }, make("span", { class: "grow" }, event.summary), make("span", { class: "num" }, event.inner === null ? event.pos : `#${event.inner}`)),
     );
   }
@@ -207,7 +231,7 @@ export class LogList {
     const units = await this.load(Math.floor(number / PAGE));
     const unit = units[number % PAGE];
     if (!unit) return null;
-    const opened = { unit: number, log: unit.log, pos: unit.pos, events: [], next: [unit.pos, null] };
+    const opened = { unit: number, log: unit.log, local: unit.unit, pos: unit.pos, events: [], next: [unit.pos, null] };
     this.open.push(opened);
     this.open.sort((one, other) => one.unit - other.unit);
     opened.loaded = this.more(opened);
@@ -237,7 +261,7 @@ export class LogList {
     const index = () => opened.events.findIndex((event) => event.end > pos && (event.inner ?? null) === inner);
     while (index() < 0 && opened.next) await this.more(opened);
     this.active = this.lineOf(unit) + 1 + Math.max(0, index());
-    this.reveal(this.active);
+    this.reveal(this.active, { isCentred: true });
     const event = opened.events[Math.max(0, index())];
     if (event) this.picked = { log: opened.log, pos: event.pos, inner: event.inner };
     this.draw();
@@ -284,19 +308,32 @@ const lineCount = (opened) => opened.events.length + (opened.next ? 1 : 0);
 
 function title(unit) {
   if (unit.kind === "damaged") return [make("span", { class: "bad" }, "Damaged")];
-  if (unit.kind === "between") return [unit.types.join(", ")];
-  if (!unit.changes.length) return [unit.text ?? `${unit.events} events`];
-  const parts = unit.changes.flatMap((change, index) => [
-    index ? ", " : "",
-    make("span", { class: change.operation }, `${change.operation} ${count(change.rows)}`),
-    ` ${change.table}`,
-  ]);
+  if (unit.kind === "incomplete") return [make("span", { class: "update" }, "Incomplete: the server is writing it")];
+  if (unit.kind === "between") return [make("span", { class: "soft-text" }, unit.types.join(", "))];
+  const parts = unit.changes.length ? unit.changes.flatMap(changeOf) : [unit.text ?? `${count(unit.events)} events`];
   if (unit.more_changes) parts.push(`, ${unit.more_changes} more`);
-  if (!unit.complete) parts.push(make("span", { class: "bad" }, ` ${unit.ending}`));
-  return parts.filter((part) => part !== "");
+  if (!unit.complete) parts.push(make("span", { class: "update" }, ` ${unit.ending}`));
+  return parts;
 }
 
-function second(unit) {
-  if (unit.kind === "damaged") return unit.text;
-  return [time(unit.time), unit.gtid].filter(Boolean).join("  ");
+const FAMILIES = [
+  [/^DAMAGED$/, "bad"],
+  [/ROWS(_COMPRESSED)?(_V\d)?$|^TABLE_MAP|^TRANSACTION_PAYLOAD/, "rows"],
+  [/GTID|^XID|^XA_/, "header"],
+  [/QUERY|^ROWS_QUERY|^ANNOTATE/, "body"],
+];
+
+function typeOf(event) {
+  const family = event.damaged ? "bad" : (FAMILIES.find(([pattern]) => pattern.test(event.type))?.[1] ?? "checksum");
+  return { name: event.type, family };
 }
+
+const changeOf = (change) => [make("span", { class: `chip ${change.operation}` }, `${change.operation} ${count(change.rows)}`), ` ${change.table}  `];
+
+function second(unit, isOneDay) {
+  if (unit.kind === "damaged" || unit.kind === "incomplete") return unit.text;
+  return [time(unit.time).slice(isOneDay ? 11 : 0), shortGtid(unit.gtid)].filter(Boolean).join("  ");
+}
+
+// The first digits of a UUID are enough to tell servers apart.
+const shortGtid = (gtid) => gtid?.replace(/^([0-9a-f]{8})-[0-9a-f-]{27}:/, "$1…:");

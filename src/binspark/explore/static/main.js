@@ -1,9 +1,10 @@
 // The page: what the address says is shown, and what people do changes the address.
 import { onShown, show, shown } from "./address.js";
 import { ask } from "./api.js";
-import { byId, count, say, size } from "./dom.js";
+import { byId, count, make, say, size } from "./dom.js";
 import { EventView } from "./event.js";
 import { LogList } from "./list.js";
+import { Overview } from "./overview.js";
 import { RowsPanel, SearchPanel, TablesPanel } from "./panels.js";
 import { Timeline } from "./timeline.js";
 
@@ -23,6 +24,7 @@ const view = new EventView(byId("bytes"), byId("fields"), {
     showEvent(shown());
   },
 });
+const overview = new Overview({ onTable: (table) => show({ view: "rows", table, where: null }), onPosition: (name, pos) => show({ view: "log", log: name, pos, inner: null, field: null }) });
 const timeline = new Timeline(byId("timeline"), { onJump: jumpToTime, onZoom: zoom });
 const panels = {
   search: new SearchPanel(byId("panel-search"), pick),
@@ -55,7 +57,7 @@ async function jump(to) {
 async function showEvent({ log: name, pos, inner, field }, { find = true } = {}) {
   const log = logs.findIndex((each) => each.name === name);
   if (log < 0 || pos === undefined) {
-    view.clear(logs.length ? "Choose an event in the log." : "There is no log yet.");
+    view.clear(overview.element);
     return;
   }
   try {
@@ -67,9 +69,10 @@ async function showEvent({ log: name, pos, inner, field }, { find = true } = {})
       const found = await ask("jump", { to: `${name}:${event.pos}` });
       await list.find(found.unit, { log, pos: event.pos, inner: event.inner });
     }
+    if (matchMedia("(max-width: 640px)").matches && shown().view !== "rows") byId("bytes").scrollIntoView({ block: "start" });
     document.title = `${event.type} ${name}:${pos} · binspark`;
   } catch (error) {
-    view.clear(error.message);
+    view.clear(make("p", { class: "bad" }, error.message));
     say(error.message, true);
   }
 }
@@ -102,7 +105,7 @@ function showView(now, before) {
     byId("search-text").value = now.text;
     panels.search.show(now.kind, now.text);
   }
-  if (current === "tables" && isNew()) panels.tables.show();
+  if (current === "tables" && isNew()) ask("tables").then((tables) => panels.tables.show(tables), (error) => say(error.message, true));
   if (current === "rows" && isNew("table", "where")) panels.rows.show(now.table, now.where);
   if (current === "log") list.draw();
 }
@@ -111,13 +114,15 @@ async function look() {
   try {
     const answer = await ask("logs");
     if (answer.version === version) return;
-    const isFirst = version < 0;
     version = answer.version;
     logs = answer.logs;
-    list.setTotal(logs.reduce((sum, each) => sum + each.units, 0), logs.map((each) => each.name), { isNew: !isFirst });
+    list.setLogs(logs);
     tell();
-    timeline.setData(await ask("timeline"));
-    if (shown().view === "tables") panels.tables.show();
+    const [activity, tables] = await Promise.all([ask("timeline"), ask("tables")]);
+    timeline.setData(activity);
+    list.setTimes(activity.times);
+    overview.setData(logs, activity, tables);
+    if (shown().view === "tables") panels.tables.show(tables);
   } catch (error) {
     say(error instanceof TypeError ? "the connection to binspark is lost" : error.message, true);
   }
@@ -129,10 +134,10 @@ function tell() {
   const damaged = logs.filter((each) => each.problem_count);
   const name = logs.length === 1 ? logs[0].name : `${count(logs.length)} logs`;
   byId("subject").textContent = logs.length ? `${name}, ${[...new Set(logs.map((each) => each.server).filter(Boolean))].slice(0, 3).join(", ")}` : "waiting for a log";
-  const read = `${size(bytes)}, ${count(list.total)} lines${unread ? `, ${count(unread)} logs to read` : ""}`;
+  const read = `${size(bytes)}, ${count(list.total)} lines${unread ? `, ${count(unread)} ${unread === 1 ? "log" : "logs"} to read` : ""}`;
   const problems = damaged.reduce((sum, each) => sum + each.problem_count, 0);
   const more = problems > 1 ? `, and ${count(problems - 1)} more` : "";
-  if (damaged.length) say(`${read}; ${damaged[0].name}: ${damaged[0].problems[0]}${more}`, true);
+  if (damaged.length) say(`${read}; ${damaged[0].name}: ${damaged[0].problems[0].text}${more}`, true);
   else say(read);
 }
 

@@ -1,6 +1,6 @@
 // What is beside the log: what a search has found, the tables, and the history of rows.
 import { ask } from "./api.js";
-import { count, make, say, size, time } from "./dom.js";
+import { count, make, size, time } from "./dom.js";
 import { shown } from "./event.js";
 
 // Shows hits, and asks for more until there are enough; `line` makes an element of each.
@@ -70,31 +70,23 @@ export class TablesPanel {
     this.onRows = onRows;
   }
 
-  async show() {
-    let answer;
-    try {
-      answer = await ask("tables");
-    } catch (error) {
-      say(error.message, true);
-      return;
-    }
+  show(answer) {
     const operations = ["insert", "update", "delete"];
-    const head = make("tr", {}, make("th", { scope: "col" }, "table"), ...operations.map((name) => make("th", { scope: "col", class: "num" }, name)), make("th", { scope: "col", class: "num" }, "bytes"), make("th", { scope: "col" }, ""));
+    const head = make("tr", {}, make("th", { scope: "col" }, "table"), ...operations.map((name) => make("th", { scope: "col", class: "num" }, name)));
     const rows = answer.tables.map((table) =>
       make(
         "tr",
         {},
-        make("td", {}, link(table.table, () => this.onTable(table.table))),
+        make("td", {}, link(table.table, () => this.onTable(table.table), `Transactions that change ${table.table}`), make("div", { class: "soft" }, `${size(table.bytes)} · `, link("history of rows", () => this.onRows(table.table), `Rows of ${table.table}`))),
         ...operations.map((name) => make("td", { class: "num" }, ...cell(table[name], name))),
-        make("td", { class: "num" }, size(table.bytes)),
-        make("td", { class: "short" }, link("rows", () => this.onRows(table.table), `Rows of ${table.table}`)),
       ),
     );
     const more = answer.count - answer.tables.length;
     this.element.replaceChildren(
       make("h2", {}, `${count(answer.count)} tables`),
-      make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)),
+      make("table", { class: "tables" }, make("thead", {}, head), make("tbody", {}, ...rows)),
       more > 0 ? make("p", { class: "soft" }, `${count(more)} more tables are not shown.`) : "",
+      answer.others ? make("p", { class: "soft" }, `Tables with fewer bytes, together: ${count(answer.others.rows)} rows, ${size(answer.others.bytes)}.`) : "",
     );
   }
 }

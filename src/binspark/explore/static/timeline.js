@@ -70,7 +70,7 @@ export class Timeline {
     }
     this.picture.replaceChildren(...bars);
     this.from.textContent = time(from);
-    this.to.textContent = time(to);
+    this.to.textContent = `${time(to)} UTC`;
     this.reset.hidden = this.range === null;
   }
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from binspark.errors import DecodeError, Malformed, Truncated
-from binspark.files.storage.store import RawLog
+from binspark.files.storage.store import LogFile, RawLog
 from binspark.position import Position
 
 HEAD_LENGTH = 6
@@ -72,7 +72,7 @@ def codec_of(head: bytes) -> Codec | None:
 class Decompressed:
     """The content of a compressed file, from its beginning to its end."""
 
-    def __init__(self, file: BinaryIO, codec: Codec, name: str) -> None:
+    def __init__(self, file: LogFile, codec: Codec, name: str) -> None:
         self.offset = 0
         self._file = file
         self._codec = codec
@@ -98,6 +98,10 @@ class Decompressed:
         """Skip bytes up to an offset, or up to the end."""
         while self.offset < offset and self.read(min(_CHUNK, offset - self.offset)):
             pass
+
+    def stored_position(self) -> int:
+        """Return how far the compressed file is read."""
+        return self._file.stored_position()
 
     def close(self) -> None:
         """Close the file."""
@@ -140,7 +144,7 @@ class CompressedFile(RawLog):
 
     is_compressed = True
 
-    def __init__(self, open_file: Callable[[], BinaryIO], codec: Codec, name: str) -> None:
+    def __init__(self, open_file: Callable[[], LogFile], codec: Codec, name: str) -> None:
         self._open_file, self._codec, self._name = open_file, codec, name
         self._content = self._begin()
         self._other: _Window | None = None
@@ -171,6 +175,10 @@ class CompressedFile(RawLog):
     def tell(self) -> int:
         """Return the offset of the next read."""
         return self._content.offset
+
+    def stored_position(self) -> int:
+        """Return how far the compressed file is read."""
+        return self._content.stored_position()
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Continue to read at another offset."""

@@ -37,7 +37,9 @@ class LocalFile(io.FileIO, RawLog):
             chunks.append(chunk)
             length -= len(chunk)
         self.seek(before)
-        return b"".join(chunks)
+        found = b"".join(chunks)
+        self._read_last = (before, offset + len(found))
+        return found
 
 
 class StreamFile(RawLog):
@@ -45,6 +47,7 @@ class StreamFile(RawLog):
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
+        self._count = 0
 
     def readable(self) -> bool:
         """Return True, as `io` requires."""
@@ -52,7 +55,13 @@ class StreamFile(RawLog):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Fill a buffer as far as bytes are available."""
-        return int(self._stream.readinto(buffer))  # type: ignore[attr-defined]
+        count = int(self._stream.readinto(buffer))  # type: ignore[attr-defined]
+        self._count += count
+        return count
+
+    def stored_position(self) -> int:
+        """Return how many bytes were read."""
+        return self._count
 
     @property
     def size(self) -> int:  # type: ignore[override]

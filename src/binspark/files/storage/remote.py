@@ -108,6 +108,7 @@ class RemoteFile(RawLog):
     def read_at(self, offset: int, length: int) -> bytes:
         """Return the bytes at an offset: fewer than `length` only at the end."""
         length = min(length, self.size - offset)
+        self._read_last = (self._offset, offset + length)
         try:
             return bytes(self._file.read_at(length, offset)) if length > 0 else b""
         except Exception as error:

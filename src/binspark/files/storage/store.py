@@ -15,10 +15,17 @@ class RawLog(io.RawIOBase):
 
     size: int
     is_compressed = False
+    _read_last = (-1, 0)
+    """The position of the file at the last `read_at`, and where that ended."""
 
     def read_at(self, offset: int, length: int) -> bytes:
         """Return the bytes at an offset: fewer than `length` only at the end."""
         raise NotImplementedError
+
+    def stored_position(self) -> int:
+        """Return where the last read of the stored file ended."""
+        position, (before, end) = self.tell(), self._read_last
+        return end if position == before else position
 
 
 class LogFile(io.BufferedReader):
@@ -37,6 +44,10 @@ class LogFile(io.BufferedReader):
     def size(self) -> int:
         """How many bytes the log had when it was opened; a server may still append to it."""
         return self._raw.size
+
+    def stored_position(self) -> int:
+        """Return how far the file below is read; any thread may ask."""
+        return self._raw.stored_position()
 
     def read_at(self, offset: int, length: int) -> bytes:
         """Return the bytes at an offset: fewer than `length` only at the end. The file position does not change."""

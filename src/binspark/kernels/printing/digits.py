@@ -5,10 +5,8 @@ They may overwrite up to eight bytes more than that; callers leave room for it.
 
 from __future__ import annotations
 
-import numpy as np
-
 from binspark.kernels.compiler import inlined, kernel
-from binspark.kernels.memory import store8, store16, store32, store64
+from binspark.kernels.memory import long_table, store8, store16, store32, store64, word_table
 from binspark.kernels.words import difference, leading_zeros, quotient, shift_right
 
 ZEROS = int.from_bytes(b"00000000", "little")
@@ -22,8 +20,8 @@ def _count_by_highest_bit(bit: int) -> int:
     return (largest << 32) - (10**smallest if largest > smallest else 0)
 
 
-_COUNTS = np.array([_count_by_highest_bit(bit) for bit in range(27)], dtype=np.int64)
-_PAIRS = np.array([int.from_bytes(b"%02d" % number, "little") for number in range(100)], dtype=np.int64)
+_count = long_table([_count_by_highest_bit(bit) for bit in range(27)])
+_pair = word_table([int.from_bytes(b"%02d" % number, "little") for number in range(100)])
 
 
 @inlined
@@ -47,7 +45,7 @@ def digit_count(value: int) -> int:
     Numbers with the same highest bit differ in that only if a power of ten is among them: adding 2**32 - 10**n carries
     into the upper half from there on. The count is known before the digits are, so that what follows need not wait.
     """
-    return (value + _COUNTS[63 - leading_zeros(value | 1)]) >> 32
+    return (value + _count(63 - leading_zeros(value | 1))) >> 32
 
 
 @inlined
@@ -56,7 +54,7 @@ def write_leading(at: int, value: int) -> int:
     count = digit_count(value)
     if value < 10_000:
         hundreds = value // 100
-        digits = _PAIRS[hundreds] | _PAIRS[value - 100 * hundreds] << 16
+        digits = _pair(hundreds) | _pair(value - 100 * hundreds) << 16
         store32(at, shift_right(digits, 32 - 8 * count))
         return at + count
     store64(at, shift_right(eight_digits(value) + ZEROS, 64 - 8 * count))
@@ -92,7 +90,7 @@ def write_signed(at: int, value: int) -> int:
 @kernel
 def write_pair(at: int, value: int) -> int:
     """Write a number below 100 as two digits."""
-    store16(at, _PAIRS[value])
+    store16(at, _pair(value))
     return at + 2
 
 

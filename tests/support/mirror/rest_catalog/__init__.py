@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -12,12 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from binspark.folders import cache_folder
-from binspark.testing.servers.cache import build_once
+from tests.support.maven import NoJars, fetched_jars
 
 _POM = Path(__file__).with_name("pom.xml")
 _SERVER = "org.apache.iceberg.rest.RESTCatalogServer"
-_FETCH_SECONDS = 300
 
 
 class NoRestCatalog(Exception):
@@ -41,23 +37,10 @@ def rest_catalog(warehouse: Path) -> Iterator[str]:
 
 
 def _jars() -> Path:
-    for program in ("mvn", "java"):
-        if shutil.which(program) is None:
-            raise NoRestCatalog(f"{program} is not installed")
-    version = hashlib.sha256(_POM.read_bytes()).hexdigest()[:8]
-    return build_once(cache_folder() / f"iceberg-rest-{version}", _fetch)
-
-
-def _fetch(folder: Path) -> None:
-    repository = f"-Dmaven.repo.local={folder / 'maven'}"
-    command = ["mvn", "-q", "-B", "-f", str(_POM), repository, "dependency:copy-dependencies"]
     try:
-        subprocess.run(
-            [*command, f"-DoutputDirectory={folder}"], check=True, capture_output=True, timeout=_FETCH_SECONDS
-        )
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-        raise NoRestCatalog("Maven cannot fetch Iceberg's REST catalog") from error
-    shutil.rmtree(folder / "maven")
+        return fetched_jars(_POM, "iceberg-rest")
+    except NoJars as error:
+        raise NoRestCatalog(str(error)) from None
 
 
 def _free_port() -> int:
