@@ -39,7 +39,7 @@ from binspark.spark.streaming.part_reader import reader_of
 Result = TypeVar("Result")
 
 _GATHERED_BYTES = 48 << 20
-"""How many bytes of records of a table are gathered before they are reduced and sorted by key."""
+"""How many bytes of records of a table are gathered before they are reduced and sorted by key, at most."""
 
 
 class PartRecords(Protocol):
@@ -229,7 +229,7 @@ class _Gathered:
             yield Routed(self._work.number, MOVES, None)
         self._records.append(records)
         self._bytes += records.nbytes
-        if self._bytes >= _GATHERED_BYTES:
+        if self._bytes >= min(_GATHERED_BYTES, self._work.limits.memory_bytes):
             yield from self.flush()
 
     def flush(self) -> Iterator[Routed]:
