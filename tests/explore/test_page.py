@@ -311,6 +311,14 @@ def test_an_open_transaction_stays_open_when_an_earlier_log_is_read(opened: Open
         page.close()
 
 
+def test_an_address_of_the_worked_examples_lights_its_field(opened: Opened) -> None:
+    with serving(Path(__file__).parents[2] / "examples" / "bytes") as served:
+        page = opened.go(f"{served.address}#log=binlog.000001&pos=688&field=13")
+        expect(page.locator("#fields .picked")).to_contain_text("title.length")
+        expect(page.locator("#bytes .line:not(.ascii) .lit")).to_have_text("04")
+        page.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 900, 390])
 def test_the_page_fits_and_can_be_read_in_both_themes(

@@ -22,7 +22,7 @@ def test_one_call_mirrors_the_tables_of_a_server(mysql: Server, database: str, l
     source = {"host": f"127.0.0.1:{mysql.port}", "user": "root", "ssl_mode": "disabled"}
     reports: list[object] = []
     report = binspark.mirror(None, source, lake, f"{database}.*", on_report=reports.append)  # type: ignore[arg-type]
-    assert (report.changes, report.lag_bytes) == (500, 0)
+    assert (report.rows, report.lag_bytes) == (500, 0)
     assert reports[-1] == report
     assert_equal(mysql, lake, orders)
 

@@ -11,7 +11,7 @@ from binspark.testing.servers import Family, Server
 from tests.support.mirror.every_type import every_type
 from tests.support.replay.random_workload import Workload
 from tests.support.servers import StartServer, database, every_family, shared
-from tests.support.sql.round_trips import RowWorkload, logs_of, run_script, script_of, tables_of
+from tests.support.sql.round_trips import RowWorkload, checked_script, logs_of, run_script, script_of, tables_of
 
 __all__ = ["database", "shared"]
 
@@ -30,9 +30,9 @@ def undo_and_repeat(server: Server, seed: int, name: str, sql_mode: str) -> None
     with logs_of(server) as logs:
         workload.work(40)
     after = tables_of(server, name)
-    run_script(server, script_of(logs, undo=True, tables=f"{name}.*"), sql_mode)
+    run_script(server, checked_script(logs, undo=True, tables=f"{name}.*"), sql_mode)
     assert tables_of(server, name) == before, f"seed {seed}, undone"
-    run_script(server, script_of(logs, tables=f"{name}.*"), sql_mode)
+    run_script(server, checked_script(logs, tables=f"{name}.*"), sql_mode)
     assert tables_of(server, name) == after, f"seed {seed}, done again"
     server.query(f"DROP DATABASE {name}")
 
@@ -62,7 +62,7 @@ def replay_on_an_empty_server(server: Server, seed: int, name: str) -> None:
         workload.run(40)
     after = tables_of(server, name)
     server.query(f"DROP DATABASE {name}")
-    run_script(server, script_of(logs), SQL_MODES[seed % len(SQL_MODES)])
+    run_script(server, checked_script(logs), SQL_MODES[seed % len(SQL_MODES)])
     assert tables_of(server, name) == after, f"seed {seed}, {workload.settings}"
     server.query(f"DROP DATABASE {name}")
 

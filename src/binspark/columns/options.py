@@ -28,7 +28,7 @@ class TimeFormat(StrEnum):
 class ColumnOptions:
     """Policies for what does not fit a column's type, or not every system's types.
 
-    exact   values are those of `binspark.values.exact`: text and geometries are bytes, members are numbers
+    exact   values are those of `binspark.values.exact`: text, geometries and documents are bytes, members are numbers
     """
 
     zero_dates: ZeroDates = ZeroDates.NULL

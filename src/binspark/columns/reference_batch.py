@@ -18,7 +18,7 @@ from binspark.position import Position
 from binspark.values.as_json import diffs_json
 from binspark.values.rows import RowChange
 from binspark.values.temporal.value import Date, DateTime, Time, Timestamp
-from binspark.values.value import ABSENT, Geometry, JsonDiffs, Row
+from binspark.values.value import ABSENT, BinaryDiffs, Geometry, JsonDiffs, Row
 
 _KINDS = {
     T.META_EVENT: np.int64,
@@ -143,5 +143,6 @@ _CONVERTERS: dict[type, Callable[[Any, pa.DataType, ZeroDates], Any]] = {
     Timestamp: lambda value, kind, policy: _moment(value.microseconds, value.text(), kind, policy),
     Time: lambda value, kind, _policy: value.text() if pa.types.is_string(kind) else value.microseconds,
     JsonDiffs: lambda value, _kind, _policy: diffs_json(value),
+    BinaryDiffs: lambda _value, _kind, _policy: None,  # what is exact has no document that is not in the log
     Geometry: lambda value, _kind, _policy: {"srid": _int32(value.srid), "wkb": value.wkb},
 }

@@ -296,7 +296,8 @@ class SlowPath:
         slot, selection = self._batches.tables.slots[number], self._selection
         operation = Operation[ROWS_KINDS[event.type_code].operation.name]
         columns = slot.plan.reference_columns if keep else slot.plan.unread_columns
-        for row, change in enumerate(rows_of(event, columns, ValueOptions(undecodable=selection.options.undecodable))):
+        options = ValueOptions(undecodable=selection.options.undecodable, raw_documents=selection.options.exact)
+        for row, change in enumerate(rows_of(event, columns, options)):
             if row < first:
                 continue
             metadata = self._row_metadata(event, row, operation, image)

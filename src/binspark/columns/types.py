@@ -60,6 +60,8 @@ def form_of(column: Column, options: ColumnOptions) -> Form:
         column = exact_columns((column,))[0]
         if column.type is T.SET:
             return _NUMBERS[column.length](replace(column, unsigned=True), options)
+        if column.is_document:
+            column = replace(column, type=T.BLOB)
     maker = _FORMS.get(column.type)
     if maker is None:
         raise SchemaError(f"columns of type {column_type_name(column.type)} are not supported")

@@ -13,9 +13,10 @@ from binspark.columns.selection import Operations, SelectedGtids, Selection
 from binspark.cut.clock import LogicalClock
 from binspark.cut.earlier import EarlierGtids
 from binspark.cut.output import OutputLog
-from binspark.cut.picked import KnownRows, PickedRows
+from binspark.cut.picked import PickedRows
 from binspark.cut.reader import LogReader
 from binspark.event import EventDecoder
+from binspark.files.condition_rows import KnownRows
 from binspark.files.known_maps import KnownMaps, address_of, has_usual_layout
 from binspark.files.sources import LogSource
 from binspark.frames import Framer, LogFormat

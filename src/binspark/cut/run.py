@@ -139,7 +139,7 @@ class _Cutter:
     def _cut_log(self, log: LogSource) -> None:
         self._clock.begin_file()
         if self._picked is not None:
-            self._picked.begin_file(log)
+            self._picked.begin_source(log)
         with ExitStack() as opened:
             with source_errors(log.name):
                 file = opened.enter_context(log.open())

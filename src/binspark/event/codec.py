@@ -46,16 +46,23 @@ class EventDecoder:
 
     def inner_events(self, event: Event) -> Iterator[Event]:
         """Yield the events inside a TRANSACTION_PAYLOAD, one at a time."""
-        payload: TransactionPayload = event.body
-        frames = payload_frames(
-            event.frame, payload.payload, payload.compression_type, payload.uncompressed_size, self.limits
-        )
         decoder = EventDecoder(self.file, self.limits)
+        for frame in self.inner_frames(event):
+            try:
+                yield decoder.decode(frame)
+            except DecodeError as error:
+                raise error.at(event.position) from None
+
+    def inner_frames(self, event: Event) -> Iterator[Frame]:
+        """Yield the frames inside a TRANSACTION_PAYLOAD, one at a time."""
+        payload: TransactionPayload = event.body
         try:
-            for frame in frames:
+            for frame in payload_frames(
+                event.frame, payload.payload, payload.compression_type, payload.uncompressed_size, self.limits
+            ):
                 if frame.type_code == EventCode.TRANSACTION_PAYLOAD:
                     raise Malformed("a transaction payload inside a transaction payload")
-                yield decoder.decode(frame)
+                yield frame
         except DecodeError as error:
             raise error.at(event.position) from None
 

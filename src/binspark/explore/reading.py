@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from threading import Condition
 
 import pyarrow as pa
 
 from binspark.columns.transaction_batch import ClosedTransactions, transaction_numbers
-from binspark.columns.transaction_list import TransactionReader
+from binspark.columns.transaction_list import Target, TransactionReader
 from binspark.errors import DecodeError, Malformed
 from binspark.explore.explored_log import MAX_DEFINITIONS, ExploredLog
 from binspark.explore.log_index import MAX_DAMAGES
@@ -21,6 +22,22 @@ from binspark.files.storage.store import LogFile
 from binspark.position import Position
 
 _SECOND = 1_000_000
+_HAND_OVER_SECONDS = 0.1
+
+
+class _EagerReader(TransactionReader):
+    """Hands transactions over a few times a second, so that the page shows them while a log is read."""
+
+    def __init__(self, target: Target) -> None:
+        super().__init__(target)
+        self._handed_over = 0.0
+
+    def _leave_bytes(self) -> Iterator[pa.RecordBatch]:
+        now = time.monotonic()
+        if now - self._handed_over < _HAND_OVER_SECONDS:
+            return
+        self._handed_over = now
+        yield from self._flush()
 
 
 class IndexReader:
@@ -88,7 +105,7 @@ class IndexReader:
         index = self._index
         index.format, index.can_split = part.format, part.head.can_split
         self._skip = index.end
-        reader = TransactionReader(self)
+        reader = _EagerReader(self)
         for _ in part.until_error(reader.read(part.read_into(), self._explored.source.name, part.span)):
             pass
 

@@ -48,8 +48,19 @@ def _needs_care(builder: Any, block: Any) -> Any:
     return builder.or_(special, _compare(builder, block, "==", ord("\\")))
 
 
+def _needs_care_in_sql(builder: Any, block: Any) -> Any:
+    """Mark what an SQL literal in single quotes may not contain as it is in every character set and sql_mode."""
+    special = _compare(builder, block, "<", ord(" "))
+    special = builder.or_(special, _compare(builder, block, ">=", ord("~")))
+    special = builder.or_(special, _compare(builder, block, "==", ord("'")))
+    return builder.or_(special, _compare(builder, block, "==", ord("\\")))
+
+
 copy_16_ascii, copy_32_ascii = _copier(16, _is_not_ascii), _copier(32, _is_not_ascii)
 """Mark bytes that are not ASCII."""
 
 copy_16_plain, copy_32_plain = _copier(16, _needs_care), _copier(32, _needs_care)
 """Mark quotes, backslashes, control characters, and bytes that are not ASCII."""
+
+copy_16_literal, copy_32_literal = _copier(16, _needs_care_in_sql), _copier(32, _needs_care_in_sql)
+"""Mark single quotes, backslashes, control characters, tildes, and bytes that are not ASCII."""

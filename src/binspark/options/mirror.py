@@ -157,6 +157,8 @@ class MirrorArguments(TypedDict, total=False):
     clean_up_every: float | str | None
     keep_versions: float | str | None
     query_progress: bool
+    metrics_port: int | None
+    metrics_host: str | None
     exclude_tables: str | Iterable[str] | None
     zero_dates: str | None
     undecodable: str | None

@@ -23,13 +23,14 @@ _CODEC = "lz4"
 class _Part(NamedTuple):
     text: bytes
     settings: Settings | None
+    after: Settings | None
 
 
 class Blocks(Protocol):
     """Collects a script."""
 
-    def add(self, text: bytes, settings: Settings | None = None) -> None:
-        """Add a part, and the settings that it needs, None if any will do."""
+    def add(self, text: bytes, settings: Settings | None = None, after: Settings | None = None) -> None:
+        """Add a part, the settings that it needs, None if any will do, and those after it if it changes them."""
 
     def ready(self) -> Iterator[bytes]:
         """Yield what can be written already."""
@@ -49,13 +50,15 @@ class ForwardBlocks:
         self._bytes = 0
         self._settings: Settings = ROWS
 
-    def add(self, text: bytes, settings: Settings | None = None) -> None:
-        """Add a part, and the settings that it needs, None if any will do."""
+    def add(self, text: bytes, settings: Settings | None = None, after: Settings | None = None) -> None:
+        """Add a part, the settings that it needs, None if any will do, and those after it if it changes them."""
         if settings is not None and settings != self._settings:
             self._texts.append(change_of_settings(self._settings, settings).encode())
             self._settings = settings
         self._texts.append(text)
         self._bytes += len(text)
+        if after is not None:
+            self._settings = after
 
     def ready(self) -> Iterator[bytes]:
         """Yield what can be written already: a block, if it is complete."""
@@ -88,9 +91,9 @@ class ReversedBlocks:
         self._file: tempfile.SpooledTemporaryFile[bytes] | None = None
         self._sizes: list[tuple[int, int]] = []
 
-    def add(self, text: bytes, settings: Settings | None = None) -> None:
-        """Add a part, and the settings that it needs, None if any will do."""
-        self._parts.append(_Part(text, settings))
+    def add(self, text: bytes, settings: Settings | None = None, after: Settings | None = None) -> None:
+        """Add a part, the settings that it needs, None if any will do, and those after it if it changes them."""
+        self._parts.append(_Part(text, settings, after))
         self._bytes += len(text)
         if self._bytes >= _BLOCK_BYTES:
             self._store()
@@ -133,6 +136,7 @@ class ReversedBlocks:
                 texts.append(change_of_settings(settings, part.settings).encode())
                 settings = part.settings
             texts.append(part.text)
+            settings = settings if part.after is None else part.after
         texts.append(change_of_settings(settings, ROWS).encode())
         block = b"".join(texts)
         self._parts.clear()

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from ctypes import string_at
 from dataclasses import replace
 from enum import Enum
-from functools import reduce
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from binspark.columns.metadata import Metadata
 from binspark.columns.options import TimeFormat
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Operations, Selection
+from binspark.documents.output import Output, write_all
 from binspark.errors import SchemaError
 from binspark.event.column_types import ColumnType
-from binspark.event.rows import RowOperation
 from binspark.files.batches import source_batches
 from binspark.files.sources import LogSource
 from binspark.files.windows import by_window
 from binspark.kernels import cache
+from binspark.kernels.layout import Operation
+from binspark.kernels.objects.layout import SLACK
+from binspark.kernels.sql.layout import Statements
+from binspark.kernels.sql.statements import write_statements
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
-from binspark.schema.table import TableSchema
-from binspark.sql.literal_arrays import compared_array, key_array, literal_array, or_null
-from binspark.sql.quoting import quoted_name
-from binspark.sql.statements import TableStatements, statements_of
-
-Rows = npt.NDArray[np.int64]
+from binspark.sql.row_fields import Numbers, RowFields, table_texts
 
 
 class ByReference(Enum):
@@ -55,8 +55,7 @@ class RowTexts:
         self._undo = undo
         self._file = ""
         self._windows: Iterator[list[TableBatch]] = iter(())
-        self._texts: dict[int, Text] = {}
-        self._last = -1
+        self._groups: list[_Group] = []
 
     @property
     def tables(self) -> set[str]:
@@ -66,148 +65,179 @@ class RowTexts:
     def begin(self, source: LogSource) -> None:
         """Begin a log file."""
         self._windows = by_window(source_batches(source, self._reader))
-        self._texts, self._last, self._file = {}, -1, source.name
+        self._groups, self._file = [], source.name
 
     def at(self, offset: int) -> Text:
         """Return the statements of a rows event, none if it is not selected."""
-        while self._last < offset:
-            group = next(self._windows, None)
-            if group is None:
+        self._move_to(offset, offset)
+        return self._groups[0].text(offset, undo=self._undo) if self._groups else b""
+
+    def of_events(self, offsets: Numbers) -> EventTexts:
+        """Return the statements of rows events, in the order of the log."""
+        found = EventTexts.none(len(offsets))
+        if len(offsets):
+            self._move_to(int(offsets[0]), int(offsets[-1]))
+        for group in self._groups:
+            numbers = np.searchsorted(group.positions, offsets).clip(max=len(group.positions) - 1)
+            known = np.flatnonzero(group.positions[numbers] == offsets)
+            chosen = numbers[known]
+            found.addresses[known], found.lengths[known] = group.addresses[chosen], group.lengths[chosen]
+            found.by_reference[known] = group.by_reference[chosen]
+        found.groups.extend(self._groups)
+        return found
+
+    def finish(self) -> None:
+        """Read the rest of the log, of which no rows are selected: an error in it must not be overlooked."""
+        for _ in self._windows:
+            continue
+
+    def _move_to(self, first: int, last: int) -> None:
+        """Read what is between two events, and forget what is before the first one."""
+        self._groups = [group for group in self._groups if group.last >= first]
+        while not self._groups or self._groups[-1].last < last:
+            window = next(self._windows, None)
+            if window is None:
                 break
-            self._texts = dict(self._written(group))
-            self._last = max(self._texts, default=self._last)
-        return self._texts.get(offset, b"")
+            group = _Group([self._written(found) for found in window])
+            self._groups = [*self._groups, group] if group.last >= first else []
 
-    def _written(self, group: Iterable[TableBatch]) -> Iterator[tuple[int, Text]]:
-        for found in group:
-            positions: Rows = found.origin(Metadata.LOG_POS).to_numpy(zero_copy_only=False)
-            starts = np.flatnonzero(np.diff(positions, prepend=-1))
-            try:
-                texts = _texts(found, undo=self._undo)
-            except SchemaError as error:
-                raise error.at(Position(self._file, int(positions[0]))) from None
-            offsets = positions[starts].tolist()
-            if texts is None:
-                yield from ((offset, BY_REFERENCE) for offset in offsets)
-            else:
-                yield from zip(offsets, _slices(texts, starts, reverse=self._undo), strict=True)
+    def _written(self, found: TableBatch) -> _Statements:
+        try:
+            return _Statements(found, undo=self._undo)
+        except SchemaError as error:
+            raise error.at(Position(self._file, found.origin(Metadata.LOG_POS)[0].as_py())) from None
 
 
-def _slices(texts: pa.Array, starts: Rows, *, reverse: bool) -> Iterator[bytes]:
-    """Yield the texts of the rows from each start to the next; reversed, the last row comes first."""
-    count = len(texts)
-    if reverse:
-        texts = texts.take(pa.array(np.arange(count - 1, -1, -1)))
-    _, offset_buffer, data = texts.buffers()
-    offsets = np.frombuffer(offset_buffer, dtype=np.int32)[texts.offset : texts.offset + count + 1]
-    content = memoryview(b"" if data is None else data)
-    ends = np.append(starts[1:], count)
-    first, last = (count - ends, count - starts) if reverse else (starts, ends)
-    for begin, end in zip(offsets[first].tolist(), offsets[last].tolist(), strict=True):
-        yield bytes(content[begin:end])
+class EventTexts(NamedTuple):
+    """The statements of rows events: addresses, lengths (0 if not selected), and which must be asked for one by one."""
+
+    addresses: Numbers
+    lengths: Numbers
+    by_reference: npt.NDArray[np.bool_]
+    groups: list[_Group]
+    """What the addresses point into."""
+
+    @classmethod
+    def none(cls, count: int) -> EventTexts:
+        """Return events of which none is selected."""
+        empty = np.zeros((2, count), dtype=np.int64)
+        return cls(empty[0], empty[1], np.zeros(count, dtype=np.bool_), [])
 
 
-def _texts(found: TableBatch, *, undo: bool) -> pa.Array | None:
-    """Return the statement of each row; None if they are to be written one at a time."""
-    table = found.table
-    statements = statements_of(table)
-    if any(column.is_document for column in table.columns):
-        return None
-    if found.images is not None and not found.images.complete:
-        return None
-    batch = _Batch(table, statements, found)
-    if batch.has_lenient:
-        return None
-    names = found.origin(Metadata.OP)
-    operations = names.indices.to_numpy(zero_copy_only=False)
-    parts, numbers = [], []
-    for operation in np.unique(operations).tolist():
-        rows = np.flatnonzero(operations == operation)
-        chosen = batch if len(rows) == len(operations) else batch.taken(rows)
-        parts.append(chosen.statements(RowOperation(names.dictionary[operation].as_py()), undo=undo))
-        numbers.append(rows)
-    if len(parts) == 1:
-        return parts[0]
-    order = np.argsort(np.concatenate(numbers), kind="stable")
-    return pa.concat_arrays(parts).take(pa.array(order))
+class _Group:
+    """The statements of one window: texts of consecutive rows of an event, in the order of the log.
+
+    Most events have one. Rows inside a payload have its offset; there are texts of several tables.
+    """
+
+    def __init__(self, statements: Sequence[_Statements]) -> None:
+        self._statements = statements
+        positions, rows, self.addresses, self.lengths, self._by_reference = (
+            np.concatenate([getattr(each, name) for each in statements])
+            for name in ("positions", "rows", "addresses", "lengths", "by_reference")
+        )
+        if len(statements) > 1:
+            order = np.lexsort((rows, positions))
+            positions, self.addresses, self.lengths = positions[order], self.addresses[order], self.lengths[order]
+            self._by_reference = self._by_reference[order]
+        self.positions: Numbers = positions
+        self.last = int(positions[-1])
+
+    @cached_property
+    def by_reference(self) -> npt.NDArray[np.bool_]:
+        """Which texts are not all that is to be written of their events."""
+        repeated = np.flatnonzero(self.positions[1:] == self.positions[:-1])
+        found = self._by_reference.copy()
+        found[repeated] = found[repeated + 1] = True
+        return found
+
+    def text(self, offset: int, *, undo: bool) -> Text:
+        """Return the statements of an event, none if it is not selected."""
+        first, last = (int(np.searchsorted(self.positions, offset, side)) for side in ("left", "right"))
+        if self._by_reference[first:last].any():
+            return BY_REFERENCE
+        texts = zip(self.addresses[first:last].tolist(), self.lengths[first:last].tolist(), strict=True)
+        found = [string_at(address, length) for address, length in texts]
+        return b"".join(reversed(found) if undo else found)
 
 
-class _Batch:
-    """Rows of a table: new ones, or deleted ones; and the old rows of updates."""
+class _Statements:
+    """The statements of the rows of a batch: the numbers for the kernel that writes them, and what they point to.
 
-    def __init__(self, table: TableSchema, statements: TableStatements, found: TableBatch) -> None:
-        self._table, self._statements = table, statements
-        self._name = f"{quoted_name(table.schema)}.{quoted_name(table.table)}"
-        self._new: list[pa.Array] = found.values
-        self._old: list[pa.Array] = found.before.flatten()
-        self._count = found.batch.num_rows
+    positions      for each text, which is of consecutive rows of an event, the offset of the event
+    rows           the number of its first row in the event
+    addresses      where it is, and
+    lengths        how many bytes
+    by_reference   whether it lacks rows that Python must write
+    """
 
-    def taken(self, rows: Rows) -> _Batch:
-        """Return some of the rows."""
-        part = object.__new__(_Batch)
-        part._table, part._statements, part._name = self._table, self._statements, self._name
-        chosen = pa.array(rows)
-        part._new, part._old = ([array.take(chosen) for array in arrays] for arrays in (self._new, self._old))
-        part._count = len(rows)
-        return part
+    def __init__(self, found: TableBatch, *, undo: bool) -> None:
+        texts = table_texts(found.table)
+        self._undo, self._count = undo, found.batch.num_rows
+        self._numbers = numbers = np.zeros(Statements.WIDTH, dtype=np.int64)
+        self._arrays: list[npt.NDArray[Any]] = []
+        self._kept: list[RowFields] = []
+        self._by_reference = np.zeros(self._count, dtype=np.bool_)
+        numbers[Statements.ROWS], numbers[Statements.UNDO] = self._count, undo
+        numbers[Statements.INSERT_ALL : Statements.WIDTH] = texts.statements.words.reshape(-1)
+        self._describe_images(found)
+        size = self._describe_values(found)
+        self._point(Statements.BY_REFERENCE, self._by_reference)
+        row_room = 2 * SLACK + texts.row_bytes
+        self._output = Output(numbers[Statements.AT : Statements.NEW], self._count, 2 * size + row_room, row_room)
+        write_all(write_statements, numbers, self._output)
+        self._describe_texts(found)
 
-    @property
-    def has_lenient(self) -> bool:
-        """Whether a strict server refuses a value."""
-        enums = [index for index, column in enumerate(self._table.columns) if column.type is ColumnType.ENUM]
-        images = (self._new, self._old)
-        return any(bool(pc.any(pc.equal(image[index], 0)).as_py()) for image in images for index in enums)
+    def _describe_texts(self, found: TableBatch) -> None:
+        """Find the statements of consecutive rows of an event; those of an undo are written from the last row on."""
+        positions, rows = (
+            found.origin(name).to_numpy(zero_copy_only=False) for name in (Metadata.LOG_POS, Metadata.LOG_ROW)
+        )
+        offsets, text = self._output.taken()
+        follows = (np.diff(positions) == 0) & (np.diff(rows) == 1)
+        starts = np.append(0, np.flatnonzero(~follows) + 1)
+        ends = np.append(starts[1:], self._count)
+        first, last = (self._count - ends, self._count - starts) if self._undo else (starts, ends)
+        self.positions, self.rows = positions[starts], rows[starts]
+        self.addresses = offsets[first].astype(np.int64) + text.address
+        self.lengths = offsets[last].astype(np.int64) - offsets[first]
+        self.by_reference = np.logical_or.reduceat(self._by_reference, starts)
 
-    def statements(self, operation: RowOperation, *, undo: bool) -> pa.Array:
-        """Return the statement of each row."""
-        if operation is RowOperation.UPDATE:
-            return self._updates(*((self._new, self._old) if undo else (self._old, self._new)))
-        is_insert = (operation is RowOperation.INSERT) is not undo
-        return self._inserts() if is_insert else self._deletes()
+    def _describe_images(self, found: TableBatch) -> None:
+        """Describe which columns rows have."""
+        if found.images is not None and not found.images.complete:
+            self._point(Statements.IMAGES, found.images.numbers)
+            self._point(Statements.BEFORE_PRESENT, found.images.before.astype(np.uint8))
+            self._point(Statements.AFTER_PRESENT, found.images.after.astype(np.uint8))
 
-    def _inserts(self) -> pa.Array:
-        settable = self._statements.settable
-        names = ", ".join(self._statements.columns[index].name for index in settable)
-        values = pc.binary_join_element_wise(*(or_null(self._literals(self._new, index)) for index in settable), ", ")
-        return self._joined(f"INSERT INTO {self._name} ({names}) VALUES (", values, ");\n")  # noqa: S608 (all is quoted)
+    def _describe_values(self, found: TableBatch) -> int:
+        """Describe the values of rows; return about how many bytes they take."""
+        numbers, table = self._numbers, found.table
+        numbers[Statements.FIELD_COUNT], numbers[Statements.KEY_COUNT] = (
+            len(table.columns),
+            len(table.primary_key or ()),
+        )
+        self._point(Statements.KEY, np.array(table.primary_key or (), dtype=np.int64))
+        operations = found.origin(Metadata.OP).indices.to_numpy(zero_copy_only=False)
+        self._point(Statements.OPERATIONS, operations.astype(np.int32, copy=False))
+        size = self._describe_rows(Statements.NEW, found, found.values)
+        if (operations == Operation.UPDATE).any():
+            before = found.before
+            size += self._describe_rows(
+                Statements.OLD, found, [before.field(index) for index in range(before.type.num_fields)]
+            )
+        return size
 
-    def _deletes(self) -> pa.Array:
-        return self._joined(f"DELETE FROM {self._name} WHERE ", self._conditions(self._new, {}), ";\n")  # noqa: S608
+    def _describe_rows(self, number: Statements, found: TableBatch, arrays: Sequence[pa.Array]) -> int:
+        fields = RowFields(found.table, arrays)
+        self._kept.append(fields)
+        self._point(number, fields.numbers)
+        for column, array in zip(found.table.columns, arrays, strict=True):
+            if column.type is ColumnType.ENUM:  # a strict server refuses the value 0
+                self._by_reference |= array.fill_null(1).to_numpy(zero_copy_only=False) == 0
+        return fields.bytes
 
-    def _updates(self, current: list[pa.Array], wanted: list[pa.Array]) -> pa.Array:
-        """Return what brings rows from their current to the wanted values; nothing for rows without a difference."""
-        have: dict[int, pa.Array] = {}
-        settings, differences = [], []
-        for index in self._statements.settable:
-            name = self._statements.columns[index].name
-            have[index] = self._literals(current, index)
-            literals = or_null(self._literals(wanted, index))
-            differs = pc.not_equal(or_null(have[index]), literals)
-            unchanged = f"{name} = {name}" if self._statements.columns[index].keeps_time else None
-            setting = pc.binary_join_element_wise(f"{name} = ", literals, "")
-            settings.append(pc.if_else(differs, setting, pa.scalar(unchanged, pa.string())))
-            differences.append(differs)
-        has_changed = reduce(pc.or_, differences)
-        settings[0] = pc.if_else(has_changed, settings[0], "")  # Arrow skips a row of which all texts are NULL
-        listed = pc.binary_join_element_wise(*settings, ", ", null_handling="skip")
-        conditions = self._conditions(current, have)
-        text = pc.binary_join_element_wise(f"UPDATE {self._name} SET ", listed, " WHERE ", conditions, ";\n", "")  # noqa: S608
-        return pc.if_else(has_changed, text, "")
-
-    def _conditions(self, image: list[pa.Array], known: dict[int, pa.Array]) -> pa.Array:
-        columns, key = self._statements.columns, self._statements.key
-        found = []
-        for index in key or self._statements.settable:
-            literals = known[index] if index in known else self._literals(image, index)
-            if key:
-                found.append(key_array(columns[index], literals))
-            else:
-                found.append(compared_array(self._table.columns[index], columns[index], image[index], literals))
-        joined = found[0] if len(found) == 1 else pc.binary_join_element_wise(*found, " AND ")
-        return joined if key else pc.binary_join_element_wise(joined, " LIMIT 1", "")
-
-    def _literals(self, image: list[pa.Array], index: int) -> pa.Array:
-        return literal_array(self._table.columns[index], self._statements.columns[index], image[index])
-
-    def _joined(self, first: str, middle: pa.Array, last: str) -> pa.Array:
-        return pc.binary_join_element_wise(first, middle, last, "")
+    def _point(self, number: Statements, array: npt.NDArray[Any]) -> None:
+        kept = np.ascontiguousarray(array)
+        self._arrays.append(kept)
+        self._numbers[number] = kept.ctypes.data

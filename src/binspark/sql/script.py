@@ -50,13 +50,14 @@ from binspark.sql.session import (
     variable_sql,
 )
 from binspark.sql.statements import writer_of
-from binspark.sql.transactions import RowsPart, ScriptTransaction, ending_sql, normalized_xid, one_line, xid_in, xid_of
+from binspark.sql.transactions import ScriptTransaction, ending_sql, normalized_xid, one_line, xid_in, xid_of
 from binspark.transactions.grammar import Boundary, Ending, Progress, Role, begins_another, boundary_of, progress_after
 from binspark.transactions.transaction import commit_of
 
 if TYPE_CHECKING:
     from binspark.sql.condition import ConditionRows
     from binspark.sql.row_texts import RowTexts
+    from binspark.sql.rows_transactions import RowsTransactions, WrittenTransactions
 
 _GTIDS = (GtidEvent, GtidTagged, MariadbGtidEvent)
 _VARIABLES = (Intvar, Rand, UserVar)
@@ -153,21 +154,27 @@ class Script:
         transaction = self._follow(event, boundary)
         self._events.feed(event)
         if text:
-            self._add_text(transaction, RowsPart(text, event.body.flags, self._statement))
+            settings = settings_of_rows(event.body.flags)
+            self._open(transaction, settings)
+            self._note_statement(transaction, self._statement)
+            self._blocks.add(text, settings)
         return self._after(event, boundary)
 
-    def add_transaction(self, transaction: ScriptTransaction, parts: Sequence[RowsPart]) -> Iterator[bytes]:
-        """Add a complete transaction that consists of rows alone, of which some are selected."""
-        for part in parts:
-            self._add_text(transaction, part)
-        self._close(transaction, b"COMMIT;\n")
+    def rows_transactions(self, file: str) -> RowsTransactions:
+        """Return what writes the transactions of a log that consist of rows alone."""
+        from binspark.sql.rows_transactions import RowsTransactions  # loads kernels
+
+        return RowsTransactions(file, self._options, self._moment)
+
+    def add_written(self, written: WrittenTransactions) -> Iterator[bytes]:
+        """Add transactions that consist of rows alone; none may be in progress."""
+        self._blocks.add(written.text, written.before, written.after)
         return self._blocks.ready()
 
-    def _add_text(self, transaction: ScriptTransaction, part: RowsPart) -> None:
-        settings = settings_of_rows(part.flags)
-        self._open(transaction, settings)
-        self._note_statement(transaction, part.statement)
-        self._blocks.add(part.text, settings)
+    @property
+    def is_idle(self) -> bool:
+        """Whether no transaction is in progress."""
+        return self._progress is Progress.NONE
 
     @property
     def in_transaction(self) -> bool:

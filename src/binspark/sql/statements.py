@@ -31,6 +31,7 @@ class RowStatement(NamedTuple):
 class TableStatements:
     """Writes the changes of a table at one schema version.
 
+    name      the name of the table, quoted
     columns   how values of each column are written
     settable  the indexes of the columns that statements may set
     key       the indexes of the columns of the key, none if there is no key
@@ -39,7 +40,7 @@ class TableStatements:
     def __init__(self, table: TableSchema) -> None:
         self._table = table
         self.columns = tuple(map(column_sql, _named(table)))
-        self._name = f"{quoted_name(table.schema)}.{quoted_name(table.table)}"
+        self.name = f"{quoted_name(table.schema)}.{quoted_name(table.table)}"
         self.key = table.primary_key or ()
         self.settable = [index for index, column in enumerate(self.columns) if column.settable]
 
@@ -78,11 +79,11 @@ class TableStatements:
         present = [index for index in self.settable if image[index] is not ABSENT]
         names = ", ".join(self.columns[index].name for index in present)
         values = ", ".join(self.columns[index].value(_known(image[index])) for index in present)
-        text = f"INSERT INTO {self._name} ({names}) VALUES ({values})"  # noqa: S608 (everything is quoted)
+        text = f"INSERT INTO {self.name} ({names}) VALUES ({values})"  # noqa: S608 (everything is quoted)
         return RowStatement(text, self._is_lenient(image, present))
 
     def _delete(self, image: Row) -> RowStatement:
-        return RowStatement(f"DELETE FROM {self._name} WHERE {self._condition(image)}")  # noqa: S608
+        return RowStatement(f"DELETE FROM {self.name} WHERE {self._condition(image)}")  # noqa: S608
 
     def _update(self, before: Row, after: Row, documents: Row | None = None) -> RowStatement | None:
         """Return an UPDATE of what differs. `documents` has the documents that partial updates apply to."""
@@ -97,7 +98,7 @@ class TableStatements:
             if index in changed or column.keeps_time
         ]
         condition = self._condition(before, documents)
-        text = f"UPDATE {self._name} SET {', '.join(settings)} WHERE {condition}"  # noqa: S608
+        text = f"UPDATE {self.name} SET {', '.join(settings)} WHERE {condition}"  # noqa: S608
         return RowStatement(text, self._is_lenient(after, changed))
 
     def _setting(self, index: int, value: Value | Absent) -> str:

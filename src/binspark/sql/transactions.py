@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from binspark.event import Event, MariadbGtidEvent, Query
 from binspark.event.mariadb import MariadbGtidFlag
@@ -54,14 +53,6 @@ class ScriptTransaction:
             number = f"gtid_domain_id = {gtid.domain}, server_id = {gtid.server}, gtid_seq_no = {gtid.sequence}"
             return f"SET {number};\n"
         return f"SET gtid_next = '{gtid}';\n"
-
-
-class RowsPart(NamedTuple):
-    """The statements of a rows event, the flags of the event, and the statement that caused it, if that is known."""
-
-    text: bytes
-    flags: int
-    statement: str | None
 
 
 def xid_of(event: Event, role: Role) -> str:

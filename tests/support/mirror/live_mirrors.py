@@ -12,11 +12,11 @@ import pytest
 
 from binspark.mirror.check.run import check
 from binspark.mirror.check.settings import CheckSettings
-from binspark.mirror.progress import Report
 from binspark.mirror.run import Mirror
 from binspark.mirror.settings import MirrorSettings
 from binspark.mirror.source import ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
+from binspark.monitoring.status import Status
 from binspark.testing.servers import MariaDB, MySQL, Server
 from tests.support.mirror.tables import reached
 
@@ -49,7 +49,7 @@ def make_mirror(
     return Mirror(source, target, patterns, MirrorSettings(**chosen), checkpoint=checkpoint)
 
 
-def run_mirror(server: Server, lake: Path, tables: str, kind: Format = Format.DELTA, **settings: Any) -> Report:
+def run_mirror(server: Server, lake: Path, tables: str, kind: Format = Format.DELTA, **settings: Any) -> Status:
     """Bring a mirror up to date with a server."""
     return make_mirror(server, lake, tables, kind, **settings).run()
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import binspark
 from binspark.testing.servers import MySQL, Server
 from tests.support.replay.random_workload import RandomTable, Settings, Workload
 
+_SCRIPT = import_module("binspark.sql.script")
+_SETTINGS = re.compile(rb"^SET [a-z_]+ = .*\n", re.MULTILINE)
 _AS_BYTES = frozenset({"float", "double"})
 Tables = dict[str, list[tuple[Any, ...]]]
 
@@ -59,9 +64,25 @@ def logs_of(server: Server) -> Iterator[list[Path]]:
     found += [log for log in server.log_files()[:-1] if log not in earlier]
 
 
-def script_of(logs: list[Path], **options: Any) -> bytes:
-    """Return the script of logs."""
-    return b"".join(binspark.sql([str(log) for log in logs], **options))
+def script_of(logs: list[Path], *, in_bulk: bool | None = None, **options: Any) -> bytes:
+    """Return the script of logs. Its rows are written in bulk or one at a time; None is what pays."""
+    paths = [str(log) for log in logs]
+    if in_bulk is None:
+        return b"".join(binspark.sql(paths, **options))
+    with patch.object(_SCRIPT, "pays_in_bulk", lambda *_: in_bulk):
+        return b"".join(binspark.sql(paths, **options))
+
+
+def comparable(script: bytes) -> bytes:
+    """Return a script without its settings: each block resets them, and blocks have different borders."""
+    return _SETTINGS.sub(b"", script)
+
+
+def checked_script(logs: list[Path], **options: Any) -> bytes:
+    """Return the script of logs with rows written in bulk, which must be that of rows written one at a time."""
+    in_bulk, by_row = (script_of(logs, in_bulk=bulk, **options) for bulk in (True, False))
+    assert comparable(in_bulk) == comparable(by_row)
+    return in_bulk
 
 
 def run_script(server: Server, script: bytes, sql_mode: str = "") -> None:

@@ -72,14 +72,13 @@ export class TablesPanel {
 
   show(answer) {
     const operations = ["insert", "update", "delete"];
-    const head = make("tr", {}, make("th", { scope: "col" }, "table"), ...operations.map((name) => make("th", { scope: "col", class: "num" }, name)), make("th", { scope: "col", class: "num" }, "bytes"));
+    const head = make("tr", {}, make("th", { scope: "col" }, "table"), ...operations.map((name) => make("th", { scope: "col", class: "num" }, name)));
     const rows = answer.tables.map((table) =>
       make(
         "tr",
         {},
-        make("td", {}, link(table.table, () => this.onTable(table.table), `Transactions that change ${table.table}`), make("div", { class: "soft" }, link("history of rows", () => this.onRows(table.table), `Rows of ${table.table}`))),
+        make("td", {}, link(table.table, () => this.onTable(table.table), `Transactions that change ${table.table}`), make("div", { class: "soft" }, `${size(table.bytes)} · `, link("history of rows", () => this.onRows(table.table), `Rows of ${table.table}`))),
         ...operations.map((name) => make("td", { class: "num" }, ...cell(table[name], name))),
-        make("td", { class: "num" }, size(table.bytes)),
       ),
     );
     const more = answer.count - answer.tables.length;

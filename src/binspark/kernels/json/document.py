@@ -49,29 +49,34 @@ def write_json(target: int, capacity: int, source: int, length: int) -> int:
 
     Up to `ROOM` bytes more than the text may be required. None is written outside the target.
     """
-    limit = target + capacity - ROOM
-    if target > limit:
-        return NO_ROOM
-    if length == 0:
-        return write_literal(target, length) - target
-    kind = load8(source)
-    if kind <= _LARGE_ARRAY:
-        end = write_tree(target, limit, source, source + length)
-    else:
-        end, _ = write_scalar(target, limit, kind, source + 1, source + length, source + length)
+    end = write_document(target, target + capacity - ROOM, source, length)
     return end - target if end > 0 else end
 
 
 @kernel
-def write_tree(at: int, limit: int, document: int, end: int) -> int:
-    """Write a document that is an array or object.
+def write_document(at: int, limit: int, source: int, length: int) -> int:
+    """Write a document as text; return the address after it, REFUSED, or NO_ROOM."""
+    if at > limit:
+        return NO_ROOM
+    if length == 0:
+        return write_literal(at, length)
+    kind = load8(source)
+    if kind <= _LARGE_ARRAY:
+        return write_tree(at, limit, kind, source + 1, source + length)
+    end, _ = write_scalar(at, limit, kind, source + 1, source + length, source + length)
+    return end
+
+
+@kernel
+def write_tree(at: int, limit: int, kind: int, start: int, end: int) -> int:
+    """Write an array or object that begins at `start`, and ends at `end` or before.
 
     Every byte belongs to one value at most, so that the text is never larger than the document allows.
     """
     levels = stack_words(_LEVEL_WORDS)
     level = levels
-    unclaimed = end - document - 1
-    kind, start, stop = load8(document), document + 1, end
+    unclaimed = end - start
+    stop = end
     index: Any = np.int64(0)  # for a literal Numba would compile everything twice
     while True:
         container = open_container(kind, start, stop, _LARGE) if kind & 1 else open_container(kind, start, stop, _SMALL)

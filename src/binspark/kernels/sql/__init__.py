@@ -1,0 +1,1 @@
+"""Kernels that write changed rows as SQL, and find the transactions that consist of rows alone."""
