@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from binspark.mirror.check.run import check
 from binspark.mirror.leaves.limits import LeafLimits
@@ -251,6 +252,24 @@ def test_tables_that_swap_their_names_swap_their_rows(shared: Server, database: 
     shared.query(f"UPDATE {third} SET z = 4 WHERE id = 7")
     run_mirror(shared, lake, f"{database}.*", kind)
     assert_equal(shared, lake, orders, third, kind=kind)
+
+
+@pytest.mark.mysql
+def test_tables_that_swap_their_names_are_not_copied_again(mysql: Server, database: str, lake: Path) -> None:
+    orders, other = create_orders(mysql, database), f"{database}.other"
+    mysql.query(f"CREATE TABLE {other} (id INT PRIMARY KEY, word VARCHAR(9))")
+    mysql.query(f"INSERT INTO {other} VALUES (1, 'one')")
+    run_mirror(mysql, lake, f"{database}.*")
+    before = {name: table_id(lake, name) for name in (orders, other)}
+    mysql.query(f"RENAME TABLE {orders} TO {database}.third, {other} TO {orders}, {database}.third TO {other}")
+    run_mirror(mysql, lake, f"{database}.*")
+    assert_equal(mysql, lake, orders, other)
+    assert {orders: table_id(lake, other), other: table_id(lake, orders)} == before
+
+
+def table_id(lake: Path, name: str) -> str:
+    """Return the id that a Delta table has from its creation on, also under another name."""
+    return str(DeltaTable(lake.joinpath(*name.split("."))).metadata().id)
 
 
 @each_family
