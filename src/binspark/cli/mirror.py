@@ -29,6 +29,7 @@ _ROWS = {option.name: option for option in SELECTION_OPTIONS}
 _OF_ROWS = ("exclude_tables", "zero_dates", "undecodable", "time")
 _OF_CHECKS = (*_OF_ROWS, "format", "catalog", *(option.name for option in CHECK_OPTIONS))
 _FAILED = 1
+_MERGED = "delta-merge"
 
 
 def _mirror_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -165,14 +166,21 @@ def _opened(source: tuple[str, ...] | ConnectionConfig, target: str, options: di
     def session() -> Any:
         from binspark.spark.session import local_session  # loads pyspark, which small ranges do not need
 
-        return local_session("binspark mirror")
+        return local_session("binspark mirror", _merge_settings() if is_merged else None)
 
+    is_merged = options.get("format") == _MERGED
     given = {name: value for name, value in options.items() if value not in (None, ())}
     tables = given.pop("tables")
     try:
         return open_mirror(session, source, target, tables, on_report=show, **given)
     except OptionError as error:
         raise _spelled(error) from None
+
+
+def _merge_settings() -> dict[str, str]:
+    from binspark.mirror.targets.delta.merge import session_settings
+
+    return session_settings()
 
 
 def _spelled(error: OptionError) -> OptionError:

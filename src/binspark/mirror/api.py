@@ -113,7 +113,9 @@ def open_mirror(
     patterns = TablePatterns(given.pop("tables"), given.pop("exclude_tables", frozenset()))
     kind, catalog = Format(given.pop("format", Format.DELTA)), given.pop("catalog", None)
     settings = make_settings(given)
-    followed, goal = open_source(source, patterns), parse_target(os.fspath(target), kind, catalog, storage)
+    merging = _session(spark, "format") if kind is Format.DELTA_MERGE else None
+    followed = open_source(source, patterns)
+    goal = parse_target(os.fspath(target), kind, catalog, storage, merging)
     runner = None if spark is None else _spark_runner(spark)
     if not given.get("query_progress"):
         return Mirror(followed, goal, patterns, settings, spark_runner=runner, on_report=on_report)
@@ -164,11 +166,17 @@ def open_source(source: Source, patterns: TablePatterns, storage: Storage | None
 
 
 def _query_progress(spark: SparkSession | Callable[[], SparkSession] | None, name: str) -> QueryProgress:
-    if spark is None:
-        raise OptionError("needs a session of Spark, got None", option="query_progress")
+    session = _session(spark, "query_progress")
     from binspark.mirror.query_progress import QueryProgress
 
-    return QueryProgress(spark() if callable(spark) else spark, name)
+    return QueryProgress(session, name)
+
+
+def _session(spark: SparkSession | Callable[[], SparkSession] | None, option: str) -> SparkSession:
+    """Return the session, which an option needs."""
+    if spark is None:
+        raise OptionError("needs a session of Spark, got None", option=option)
+    return spark() if callable(spark) else spark
 
 
 def _spark_runner(spark: SparkSession | Callable[[], SparkSession]) -> Callable[[], Runner]:

@@ -116,14 +116,18 @@ class Mirror:
 
     def _run(self, until: BinlogPosition | None) -> Status:
         attempts, wait = 0, _FIRST_WAIT_SECONDS
+        reached: BinlogPosition | None = None
         try:
             while not self._stop.is_set():
+                followed_from: float | None = None
                 try:
                     self._prepare()
-                    attempts, wait = 0, _FIRST_WAIT_SECONDS
+                    followed_from = time.monotonic()
                     self._follow(until)
                     break
                 except SourceError as error:
+                    if self._has_worked(followed_from) or self.tables.position != reached:
+                        attempts, wait, reached = 0, _FIRST_WAIT_SECONDS, self.tables.position
                     attempts += 1
                     if not self._may_try_again(error, attempts):
                         raise
@@ -135,6 +139,11 @@ class Mirror:
         finally:
             self._source.stop()
         return self._report()
+
+    @staticmethod
+    def _has_worked(followed_from: float | None) -> bool:
+        """Return whether the log was followed for a while before a failure, which is not the one before it then."""
+        return followed_from is not None and time.monotonic() - followed_from > _MAX_WAIT_SECONDS
 
     def _may_try_again(self, error: SourceError, attempts: int) -> bool:
         """Return whether a step that failed may succeed later: once a server and a target were reached, if one is lost.

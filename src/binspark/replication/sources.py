@@ -51,8 +51,9 @@ class BulkSource:
     """Chunks of bytes as they come, as an iterator.
 
     Once the stream has begun, an empty one comes at the latest after `wait_seconds`, so that whoever iterates can
-    attend to other things. `activity` counts what comes.
+    attend to other things.
 
+    activity    counts what comes
     is_stopped  whether the position or time to stop at is reached: the last chunk is the last
     """
 
@@ -68,7 +69,7 @@ class BulkSource:
         self._events = iter(resumed)
         self._wait_seconds = wait_seconds
         self._stop = stop
-        self._activity = activity or Activity()
+        self.activity = activity or Activity()
         self._unpacker = Unpacker()
         self._unpacked = Unpacked(Memory(_FIRST_SIZE), stop_time=stop.seconds)
         self._other_target = Memory(_FIRST_SIZE)
@@ -111,7 +112,7 @@ class BulkSource:
         unpacked, start = self._unpacked, self._stream.offset
         self._stream.advance(unpacked.offset)
         data = unpacked.target.view[: unpacked.size]
-        self._activity.count(unpacked.size, unpacked.events, unpacked.transactions)
+        self.activity.count(unpacked.size, unpacked.events, unpacked.transactions)
         timestamp = int.from_bytes(data[unpacked.last : unpacked.last + 4], "little")
         complete_end = start + unpacked.complete_size if unpacked.complete_size else None
         unpacked.target, self._other_target = self._other_target, unpacked.target
@@ -133,7 +134,7 @@ class BulkSource:
             return LogChunk(event.file, event.offset, event.frame.format, _NOTHING)
         is_complete = event.in_file and self._unpacked.progress == Progress.NONE
         chunk = _event_chunk(event, event.end_offset if is_complete else None)
-        self._activity.count(len(chunk.data), event.in_file, is_start)
+        self.activity.count(len(chunk.data), event.in_file, is_start)
         return chunk
 
     def _begins_transaction(self, event: StreamEvent) -> bool:

@@ -29,6 +29,9 @@ each_family = pytest.mark.parametrize(
 )
 """Both families, for tests in which they hardly differ: one of them in the quick tests."""
 
+FORMATS = (Format.DELTA, Format.ICEBERG)
+"""The formats that are written without a JVM."""
+
 each_format = pytest.mark.parametrize("kind", [Format.DELTA, pytest.param(Format.ICEBERG, marks=pytest.mark.slow)])
 """Both formats, one of them in the quick tests."""
 
@@ -39,13 +42,14 @@ def make_mirror(
     tables: str,
     kind: Format = Format.DELTA,
     checkpoint: Callable[[str], None] = lambda _step: None,
+    spark: Any = None,
     **settings: Any,
 ) -> Mirror:
     """Return a mirror of tables of a server that ends when it has what the server has now."""
     patterns = TablePatterns(frozenset({tables}))
     source = ServerChanges(reached(server), patterns)
     chosen = {"once": True, "retry_attempts": 0, "clean_up_seconds": 0.0, **settings}
-    target = parse_target(str(lake), kind)
+    target = parse_target(str(lake), kind, spark=spark)
     return Mirror(source, target, patterns, MirrorSettings(**chosen), checkpoint=checkpoint)
 
 
@@ -56,7 +60,7 @@ def run_mirror(server: Server, lake: Path, tables: str, kind: Format = Format.DE
 
 def rows_of(lake: Path, name: str, kind: Format = Format.DELTA) -> pa.Table:
     """Return the rows of a mirrored table as the library of its format reads them."""
-    if kind is Format.DELTA:
+    if kind is not Format.ICEBERG:
         from deltalake import DeltaTable
 
         return pa.table(DeltaTable(str(lake.joinpath(*name.split(".")))).to_pyarrow_table())
