@@ -3,6 +3,7 @@
 tables, exclude_tables    of events: table maps, rows events, and statements that name the table. Of transactions:
                           those that change such a table, or have such a statement, with everything in them
 operations                rows events with these operations, and transactions that have such
+where                     rows events with such rows, and transactions that have such
 start_position, …         events at these positions, and transactions that begin there
 start_datetime, …         events with these times, and transactions that begin then
 committed_from, …         the events of transactions that were committed then
@@ -12,7 +13,7 @@ server_id, thread_id      the events, and the transactions, of this server or co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from binspark.changes.statements import statement_tables
@@ -43,14 +44,16 @@ class EventFilter:
     """Finds the events of one or more logs that are selected.
 
     Events of a transaction may be held back until its thread is known: at most those before its first statement.
+    `has_rows` returns whether a rows event has rows that meet the condition of the selection, if it has one.
     """
 
-    def __init__(self, selection: Selection) -> None:
+    def __init__(self, selection: Selection, has_rows: Callable[[Event], bool] | None = None) -> None:
         self._selection = selection
+        self._has_rows = has_rows
         self.start = 0
         """The offset in the current log before which no event is selected."""
         self._by_table = selection.tables is not None or bool(selection.excluded)
-        self._by_operation = selection.operations is not Operations.ALL
+        self._by_operation = selection.operations is not Operations.ALL or has_rows is not None
         self._by_thread = selection.thread_id is not None
         self._maps: dict[int, str] = {}
         self._schema = ""
@@ -114,7 +117,9 @@ class EventFilter:
         body: Any = event.body
         if isinstance(body, Rows):
             table = self._maps.get(body.table_id, "")
-            return self._selection.wants_operation(body.operation) and self._selection.wants(table)
+            if not self._selection.wants_operation(body.operation) or not self._selection.wants(table):
+                return False
+            return self._has_rows is None or self._has_rows(event)
         if self._by_operation:
             return False
         return any(map(self._selection.wants, _tables_of(body, self._schema)))

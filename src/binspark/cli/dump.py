@@ -13,7 +13,7 @@ import click
 from binspark.cli.command import Command, click_option, logs_argument
 from binspark.cli.inputs import Logs
 from binspark.cli.output import Damage, print_message, print_texts
-from binspark.cli.row_options import local_filter_options, selection_from
+from binspark.cli.row_options import history_from, local_row_options, selection_from
 from binspark.errors import BinlogError, OptionError
 from binspark.options.dump import (
     DUMP_OPTIONS,
@@ -58,9 +58,14 @@ def _switch(option: Option) -> Callable[[_Command], _Command]:
 @click.option(
     "-F", "--force-if-open/--skip-force-if-open", default=True, help=f"{FORCE_IF_OPEN.help}  [default: force-if-open]"
 )
-@local_filter_options
+@local_row_options
 def dump_command(
-    files: tuple[str, ...], timezone: tzinfo, result_file: str | None, base64_output: str | None, **options: Any
+    files: tuple[str, ...],
+    timezone: tzinfo,
+    schema_file: str | None,
+    result_file: str | None,
+    base64_output: str | None,
+    **options: Any,
 ) -> int:
     """Show logs as the text that mysqlbinlog 9.7 prints, byte for byte; MariaDB's logs as mariadb-binlog does.
 
@@ -86,13 +91,14 @@ def dump_command(
         mariadb=mariadb,
         **given,
     )
-    # Conditions need the tables, which earlier logs may define.
+    # Conditions need the tables, which a dump or earlier logs may define.
+    history = None if selection.where is None else history_from(schema_file)
     sources = Logs(files, None).sources(selection, with_earlier=selection.where is not None)
     damage = Damage()
     with _opened(result_file) as write, damage.ends_file():
         output = BufferedOutput(write)
         try:
-            dump_logs(sources, settings, output, print_message)
+            dump_logs(sources, settings, output, print_message, history)
         finally:
             output.flush()
     return damage.exit_code

@@ -6,15 +6,15 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from datetime import tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from binspark.changes.event_filter import EventFilter
 from binspark.cli.command import Command, RenamedOption, click_option, format_option, type_codes, types_option
-from binspark.cli.inputs import Logs, log_options
+from binspark.cli.inputs import Logs, condition_of, events_of, log_options
 from binspark.cli.output import Damage, json_line, print_lines
-from binspark.cli.row_options import filter_options, selection_from
+from binspark.cli.row_options import row_options, selection_from
 from binspark.event import Event
 from binspark.files import ReadOptions
 from binspark.files.damage import SKIP_DAMAGED
@@ -24,12 +24,15 @@ from binspark.frames import ChecksumState
 from binspark.options.times import Clock
 from binspark.render.records import EventLines, event_record
 
+if TYPE_CHECKING:
+    from binspark.files.condition_counts import ConditionCounts
+
 
 @click.command("events", cls=Command)
 @log_options()
 @format_option("text", "jsonl")
 @types_option
-@filter_options
+@row_options
 @click.option(
     "--expand-payloads/--no-expand-payloads",
     cls=RenamedOption,
@@ -43,6 +46,7 @@ def events_command(
     output_format: str,
     types: tuple[str, ...],
     timezone: tzinfo,
+    schema_file: str | None,
     expand_payloads: bool,
     skip_damaged: bool,
     **options: Any,
@@ -51,8 +55,9 @@ def events_command(
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
-    With --tables, table maps, rows events and statements of these tables are shown. GTIDs, commit times and threads
-    select all events of a transaction, the other options single events.
+    With --tables, table maps, rows events and statements of these tables are shown, with --operations and --where rows
+    events that have such rows. GTIDs, commit times and threads select all events of a transaction, the other options
+    single events.
 
     An event whose checksum does not match is shown and marked. Where bytes are not an event, reading continues with the
     next file or, with --skip-damaged, with the next event that can be found. Exit code 1: a log is damaged.
@@ -64,12 +69,13 @@ def events_command(
     with_file = len(inputs) > 1 or logs.server is not None
     heading, render = _form(output_format, Clock(timezone), with_file=with_file)
     read_options = ReadOptions(expand_payloads=expand_payloads, report_checksums=True)
-    wanted = EventFilter(selection)
+    counts = condition_of(logs, inputs, selection, schema_file)
+    wanted = EventFilter(selection, None if counts is None else counts.is_selected)
     for number, log in enumerate(inputs):
         wanted.start = log.start
         lines = (
             render(event)
-            for event in wanted.select(_events(log, read_options, damage))
+            for event in wanted.select(_events(log, read_options, counts, damage))
             if not codes or event.type_code in codes
         )
         print_lines(_under(heading if number == 0 else None, lines), at_once=logs.server is not None)
@@ -91,9 +97,9 @@ def _under(heading: str | None, lines: Iterator[str]) -> Iterator[str]:
     yield from lines
 
 
-def _events(log: LogInput, options: ReadOptions, damage: Damage) -> Iterator[Event]:
+def _events(log: LogInput, options: ReadOptions, counts: ConditionCounts | None, damage: Damage) -> Iterator[Event]:
     with damage.ends_file():
-        for event in log.events(options):
+        for event in events_of(log, counts, options):
             if event.checksum is ChecksumState.BAD and event.inner is None:
                 damage.report(bad_checksum(event.frame, event.file))
             yield event

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from functools import wraps
@@ -20,8 +20,11 @@ from binspark.position import COMPRESSED_SUFFIXES
 
 if TYPE_CHECKING:
     from binspark.columns.selection import Selection
+    from binspark.event import Event
+    from binspark.files.condition_counts import ConditionCounts
     from binspark.files.damage import OnDamage
     from binspark.files.inputs import LogInput
+    from binspark.files.read import ReadOptions
     from binspark.replication.server_input import ServerInput, ServerInputSettings
     from binspark.schema.history import SchemaHistory
     from binspark.server.config import ConnectionConfig
@@ -112,6 +115,47 @@ def server_history(log: LogInput, fallback: SchemaHistory) -> SchemaHistory:
     return log.history(fallback.on_notice) if isinstance(log, ServerInput) else fallback
 
 
+def condition_of(
+    logs: Logs, inputs: Sequence[LogInput], selection: Selection, schema_file: str | None
+) -> ConditionCounts | None:
+    """Return what finds the rows that a condition selects, for `events_of`; None if there is no condition."""
+    if selection.where is None:
+        return None
+    from binspark.cli.row_options import history_from
+    from binspark.files.condition_counts import ConditionCounts  # loads what reads rows
+
+    counts = ConditionCounts(selection, server_history(inputs[0], history_from(schema_file)))
+    for source in part_between(find_logs(logs.files), selection) if logs.server is None else ():
+        if source.start == NOWHERE:  # it may define tables
+            counts.begin_source(source)
+    return counts
+
+
+def events_of(log: LogInput, counts: ConditionCounts | None, options: ReadOptions | None = None) -> Iterator[Event]:
+    """Yield the events of an input. With a condition, it is known how many rows of the last event it selects."""
+    from binspark.files.inputs import FileInput
+    from binspark.files.read import ReadOptions
+
+    options = options or ReadOptions()
+    if counts is None:
+        return log.events(options)
+    if isinstance(log, FileInput):
+        counts.begin_source(log.source, skip_damaged=log.on_damage is not None)
+        return counts.follow(log.events(options))
+    from binspark.replication.server_input import ServerInput
+
+    assert isinstance(log, ServerInput)
+    return _events_of_chunks(log, counts, options)
+
+
+def _events_of_chunks(log: ServerInput, counts: ConditionCounts, options: ReadOptions) -> Iterator[Event]:
+    from binspark.replication.chunk import read_chunks
+
+    for chunk in log.chunks():
+        counts.begin(read_chunks(counts.reader, iter([chunk])))
+        yield from counts.follow(chunk.events(expand_payloads=options.expand_payloads))
+
+
 def log_options(
     default_start: str = "earliest", default_until: str = "end", *, with_files: bool = True
 ) -> Callable[[_Command], _Command]:
@@ -147,8 +191,11 @@ def log_options(
                 heartbeat_seconds,
             )
             from binspark.cli.live import warnings_to
+            from binspark.cli.status_lines import StatusLines
 
-            with warnings_to(print_message):
+            # Who only follows a server has status lines, in the format of the rows; warnings are among them.
+            lines = StatusLines("text" if with_files else arguments["output_format"])
+            with warnings_to(lines.warn):
                 return command(*positional, logs=Logs((), reads), **arguments)
 
         decorated: _Command = with_logs

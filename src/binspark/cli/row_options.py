@@ -22,7 +22,7 @@ from binspark.changes.selection_options import (
 from binspark.cli.command import click_option
 from binspark.cli.output import one_line, print_message
 from binspark.errors import DecodeError
-from binspark.options.option import Surface, suggestion
+from binspark.options.option import Option, Surface, suggestion
 from binspark.options.values import in_zone
 
 if TYPE_CHECKING:
@@ -37,30 +37,32 @@ _ON_THE_COMMAND_LINE = [option for option in SELECTION_OPTIONS if Surface.COMMAN
 _OF_ROWS = [option for option in _ON_THE_COMMAND_LINE if not option.for_batches]
 _FILTERS = [option for option in _OF_ROWS if not option.is_policy and not option.for_values]
 _OF_VALUES = [option for option in _OF_ROWS if option.is_policy or option.for_values]
-_CONDITIONS = [option for option in _OF_VALUES if not option.is_policy]
 _BATCH_OPTIONS = [option for option in _ON_THE_COMMAND_LINE if option.for_batches]
 _TIMES = frozenset(option.name for option in _FILTERS if option.is_time)
 
 
-def filter_options(command: _Command) -> _Command:
-    """Give a command the options that select events, transactions or rows, as keyword arguments, and `--timezone`."""
+def row_options(command: _Command) -> _Command:
+    """Give a command the options that select events, transactions or rows, and say how values are decoded.
+
+    It receives keyword arguments: those of `selection_from`, and `schema_file` and `timezone`.
+    """
+    command = _schema_option(SCHEMA_FILE)(_decorated(command, _OF_VALUES))
     command = click_option(TIMEZONE, default="UTC", show_default=True)(command)
     return _decorated(command, _FILTERS)
 
 
-def local_filter_options(command: _Command) -> _Command:
-    """Give a command `filter_options` and `--where`; times are local if no time zone is given.
+def local_row_options(command: _Command) -> _Command:
+    """Give a command `row_options`; times are local if no time zone is given.
 
     It has no old names: `--table` is an option of its own.
     """
+    command = _schema_option(replace(SCHEMA_FILE, old_names={}))(command)
     command = click_option(TIMEZONE, default="local", show_default=True)(command)
-    return _decorated(command, [replace(option, old_names={}) for option in (*_FILTERS, *_CONDITIONS)])
+    return _decorated(command, [replace(option, old_names={}) for option in (*_FILTERS, *_OF_VALUES)])
 
 
-def row_options(command: _Command) -> _Command:
-    """Give a command the options that select rows and say how they are decoded; it receives keyword arguments."""
-    command = click_option(SCHEMA_FILE, parse=False, type=click.Path(exists=True, dir_okay=False))(command)
-    return filter_options(_decorated(command, _OF_VALUES))
+def _schema_option(option: Option) -> Callable[[_Command], _Command]:
+    return click_option(option, parse=False, type=click.Path(exists=True, dir_okay=False))
 
 
 def batch_options(command: _Command) -> _Command:

@@ -3,47 +3,51 @@
 from __future__ import annotations
 
 from datetime import tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from binspark.changes.event_filter import EventFilter, wants_changes, wants_transaction
 from binspark.cli.command import Command, format_option
-from binspark.cli.inputs import Logs, log_options
+from binspark.cli.inputs import Logs, condition_of, events_of, log_options
 from binspark.cli.output import Damage, echo, json_line, print_page
-from binspark.cli.row_options import filter_options, selection_from
+from binspark.cli.row_options import row_options, selection_from
 from binspark.columns.selection import Selection
 from binspark.files.inputs import FileInput, LogInput
 from binspark.files.sources import expect_logs
 from binspark.options.times import Clock
 from binspark.render.contents import contents_page, contents_record, periods_by
-from binspark.transactions.contents import Contents, ContentsReader
+from binspark.transactions.contents import Contents
+
+if TYPE_CHECKING:
+    from binspark.files.condition_counts import ConditionCounts
 
 
 @click.command("stat", cls=Command)
 @log_options()
 @format_option("text", "jsonl")
-@filter_options
+@row_options
 @click.option(
     "--per",
     type=click.Choice(["minute", "hour", "day"]),
     help="Show also how much was written in each minute, hour or day.",
 )
-def stat_command(logs: Logs, output_format: str, timezone: tzinfo, per: str | None, **options: Any) -> int:
+def stat_command(
+    logs: Logs, output_format: str, timezone: tzinfo, per: str | None, schema_file: str | None, **options: Any
+) -> int:
     """Summarize the contents of one or more logs, or of a server (--host).
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
     Shown are event types, tables and operations, the largest transactions, and how much of the work a replica could
     apply in parallel. The bytes of a table are those of its rows events, and of the table maps and statements before
-    them. Options select which events and transactions are counted, as for `events` and `transactions`. Where a log is
-    damaged, what comes before the damage is counted. Exit code 1: a log is damaged.
+    them. Options select which events and transactions are counted, as for `events` and `transactions`, and with --where
+    which rows. Where a log is damaged, what comes before the damage is counted. Exit code 1: a log is damaged.
     """
     selection = selection_from(options, timezone)
     inputs, damage, clock = logs.inputs(selection, timezone, with_earlier=False), Damage(), Clock(timezone)
     contents = _in_bulk(inputs, damage) if not _selects(selection) else None
     if contents is None:
-        contents = _by_event(inputs, selection, damage)
+        contents = _by_event(inputs, selection, condition_of(logs, inputs, selection, schema_file), damage)
     periods = None if per is None else periods_by(per, contents.periods, clock)
     if output_format == "jsonl":
         echo(json_line(contents_record(contents, periods)))
@@ -72,21 +76,11 @@ def _in_bulk(inputs: list[LogInput], damage: Damage) -> Contents | None:
     return reader.finish()
 
 
-def _by_event(inputs: list[LogInput], selection: Selection, damage: Damage) -> Contents:
-    from binspark.columns.row_counts import count_rows
+def _by_event(inputs: list[LogInput], selection: Selection, counts: ConditionCounts | None, damage: Damage) -> Contents:
+    from binspark.files.contents import SelectedContents
 
-    wanted = EventFilter(selection)
-    reader = ContentsReader(
-        lambda transaction: wants_transaction(selection, transaction, wanted.start),
-        lambda changes: wants_changes(selection, changes),
-        count_rows,
-    )
+    counter = SelectedContents(selection, counts)
     for log in inputs:
-        wanted.start = log.start
         with damage.ends_file():
-            for event in log.events():
-                for selected in wanted.feed(event):
-                    reader.count(selected)
-                reader.follow(event)
-        reader.end_file()
-    return reader.finish()
+            counter.read(events_of(log, counts), log.start)
+    return counter.finish()

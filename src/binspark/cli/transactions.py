@@ -11,9 +11,9 @@ import click
 
 from binspark.changes.event_filter import wants_transaction
 from binspark.cli.command import Command, click_option, format_option
-from binspark.cli.inputs import Logs, log_options
+from binspark.cli.inputs import Logs, condition_of, events_of, log_options
 from binspark.cli.output import Damage, counted, echo, json_line, one_line, print_lines
-from binspark.cli.row_options import filter_options, selection_from
+from binspark.cli.row_options import row_options, selection_from
 from binspark.documents.line_style import quoted
 from binspark.errors import BinlogError, DecodeError, SchemaError
 from binspark.event import Event
@@ -29,6 +29,7 @@ from binspark.transactions.row_statements import RowStatements
 
 if TYPE_CHECKING:
     from binspark.event.context import SqlText
+    from binspark.files.condition_counts import ConditionCounts
     from binspark.transactions.draft import CountRows
 
 _TEXT_WIDTH = 80
@@ -37,7 +38,7 @@ _TEXT_WIDTH = 80
 @click.command("transactions", cls=Command)
 @log_options()
 @format_option("text", "jsonl")
-@filter_options
+@row_options
 @click.option("--parallelism", is_flag=True, help="After each file, show how much of it could be applied in parallel.")
 @click.option("--count-rows", is_flag=True, help="Count the changed rows of each table, which takes longer.")
 @click_option(SKIP_DAMAGED)
@@ -45,6 +46,7 @@ def transactions_command(
     logs: Logs,
     output_format: str,
     timezone: tzinfo,
+    schema_file: str | None,
     parallelism: bool,
     count_rows: bool,
     skip_damaged: bool,
@@ -54,8 +56,8 @@ def transactions_command(
 
     FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
-    With --tables and --operations, transactions are shown that make such changes, with all that they change, and those
-    with statements that name the tables. Positions and times are those where transactions begin.
+    With --tables, --operations and --where, transactions are shown that make such changes, with all that they change,
+    and for --tables those with statements that name them. Positions and times are those where transactions begin.
 
     Each transaction is shown with how it ended: with which kind of commit, or incomplete because of another
     transaction, a crash or the end of the log. Where a log is damaged, the transactions before the damage are shown and
@@ -66,15 +68,16 @@ def transactions_command(
     selection = selection_from(options, timezone)
     damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
     inputs = logs.inputs(selection, timezone, with_earlier=False, on_damage=damage.on_damage)
-    statements = RowStatements()
-    assembler = Assembler(watcher=statements.watch, count_rows=_row_counter() if count_rows else None)
+    statements, counts = RowStatements(), condition_of(logs, inputs, selection, schema_file)
+    selected = _Selected(counts, statements)
+    assembler = Assembler(watcher=selected.watch, count_rows=_row_counter() if count_rows else None)
     for log in inputs:
         meter = ParallelismMeter()
-        found = _transactions(log, assembler, damage, is_last=log is inputs[-1])
+        found = _transactions(log, assembler, counts, damage, is_last=log is inputs[-1])
         lines = (
             form.transaction(transaction, texts)
             for transaction, texts in _with_statements(_measured(found, meter), statements)
-            if wants_transaction(selection, transaction, log.start)
+            if selected.take(transaction) and wants_transaction(selection, transaction, log.start)
         )
         print_lines(lines, at_once=logs.server is not None)
         if parallelism:
@@ -82,16 +85,45 @@ def transactions_command(
     return damage.exit_code
 
 
-def _transactions(log: LogInput, assembler: Assembler, damage: Damage, *, is_last: bool) -> Iterator[Transaction]:
+class _Selected:
+    """Notes which transactions have rows that meet a condition, besides their statements."""
+
+    def __init__(self, counts: ConditionCounts | None, statements: RowStatements) -> None:
+        self._counts = counts
+        self._statements = statements
+        self._numbers: set[int] = set()
+
+    def watch(self, transaction: int, event: Event) -> None:
+        """Take an event of a transaction."""
+        self._statements.watch(transaction, event)
+        if self._counts is not None and self._counts.count:
+            self._numbers.add(transaction)
+
+    def take(self, transaction: Transaction) -> bool:
+        """Return whether a transaction has such rows, and forget it."""
+        if self._counts is None:
+            return True
+        is_selected = transaction.number in self._numbers
+        self._numbers.discard(transaction.number)
+        return is_selected
+
+
+def _transactions(
+    log: LogInput, assembler: Assembler, counts: ConditionCounts | None, damage: Damage, *, is_last: bool
+) -> Iterator[Transaction]:
     """Yield the transactions that end in a log; an incomplete one at damage, and at the end of the last log.
 
     One that begins before the position to stop at is read to its end.
     """
-    stop, events = None, log.events()
-    skip = None
+    stop, skip = None, None
     if isinstance(log, FileInput):
         complete = TransactionEvents(replace(log.source, stop=None), on_damage=log.on_damage)
         stop, events, skip = log.source.stop, iter(complete), complete.skip
+        if counts is not None:
+            counts.begin_source(log.source, skip_damaged=log.on_damage is not None)
+            events = counts.follow(events)
+    else:
+        events = events_of(log, counts)
     with damage.ends_file():
         try:
             for event in events:

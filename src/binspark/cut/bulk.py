@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from ctypes import addressof, c_char, c_int64
 from dataclasses import dataclass
 from struct import Struct
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from binspark.columns.row_counts import row_sizes
 from binspark.columns.selection import Operations, SelectedGtids, Selection
 from binspark.cut.clock import LogicalClock
 from binspark.cut.earlier import EarlierGtids
 from binspark.cut.output import OutputLog
-from binspark.cut.picked import KnownRows, PickedRows
 from binspark.cut.reader import LogReader
 from binspark.event import EventDecoder
-from binspark.files.known_maps import KnownMaps, address_of, has_usual_layout
+from binspark.files.known_maps import KnownMaps, RowSizes, address_of, has_usual_layout
 from binspark.files.sources import LogSource
 from binspark.frames import Framer, LogFormat
 from binspark.frames.header import HEADER_LENGTH
@@ -28,6 +27,10 @@ from binspark.kernels.cut import cut_transactions
 from binspark.kernels.cut_layout import Cut, CutStop, Decision
 from binspark.kernels.sound_layout import Interval
 from binspark.transactions.transaction import commit_of
+
+if TYPE_CHECKING:
+    from binspark.cut.picked import PickedRows
+    from binspark.files.condition_rows import KnownRows
 
 _MAX_TRANSACTION = 1 << 24  # a larger one is cut event by event
 _MAX_INTERVALS = 1024
@@ -80,7 +83,7 @@ class BulkCutter:
         self.format = log_format
         self._selection = selection
         self._usual = has_usual_layout(log_format)
-        self._maps = KnownMaps(log_format, selection.wants, row_sizes)
+        self._maps = KnownMaps(log_format, selection.wants, None if picked is None else _row_sizes())
         self._picked = picked
         self._rows: KnownRows | None = None
         self._intervals = (c_int64 * (Interval.COUNT * _MAX_INTERVALS))()
@@ -207,6 +210,12 @@ class BulkCutter:
         for index in range(0, Interval.COUNT * self._state[Cut.INTERVAL_COUNT], Interval.COUNT):
             kind, source, rest, start, stop = self._intervals[index : index + Interval.COUNT]
             yield kind, _UUID_WORDS.pack(source, rest), start, stop
+
+
+def _row_sizes() -> RowSizes:
+    from binspark.columns.row_counts import row_sizes  # loads NumPy
+
+    return row_sizes
 
 
 _ENTRY = Struct("<16sqq")

@@ -9,18 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binspark.changes.statements import statement_tables
 from binspark.columns.selection import Operations, Selection
 from binspark.cut.output import bare
-from binspark.cut.picked import PickedRows
 from binspark.errors import Unsupported
 from binspark.event import AnnotateRows, Event, PartialRowData, Query, Rows, RowsQuery, TableMap
 from binspark.event.rows import RowsFlag
 from binspark.event.variables import Intvar, Rand, UserVar
 from binspark.frames import EventCode as E
 from binspark.transactions.grammar import Role, boundary_of
+
+if TYPE_CHECKING:
+    from binspark.cut.picked import PickedRows
 
 _PREPARES_STATEMENT = (Intvar, Rand, UserVar)
 _LOADS = frozenset(

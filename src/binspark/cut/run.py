@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binspark.columns.selection import Operations, Selection
 from binspark.cut.bulk import BulkCutter, pays_in_bulk
@@ -16,7 +16,6 @@ from binspark.cut.clock import LogicalClock
 from binspark.cut.contents import Contents
 from binspark.cut.earlier import EarlierGtids
 from binspark.cut.output import OutputLog
-from binspark.cut.picked import PickedRows
 from binspark.cut.reader import LogReader
 from binspark.cut.transaction import Draft
 from binspark.errors import DecodeError, OptionError, SourceError, Unsupported
@@ -27,6 +26,9 @@ from binspark.frames.header import HEADER_LENGTH
 from binspark.os_errors import source_errors
 from binspark.schema.history import SchemaHistory
 from binspark.transactions.grammar import Progress, Role, begins_another, boundary_of, progress_after
+
+if TYPE_CHECKING:
+    from binspark.cut.picked import PickedRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +106,8 @@ class _Cutter:
     def __init__(self, file: Any, options: CutOptions) -> None:
         self._file = file
         self._options = options
-        chosen = options.selection
-        self._picked = PickedRows(chosen, options.history) if chosen.where is not None else None
-        self._contents = Contents(chosen, self._picked) if options.removes_events else None
+        self._picked = _picked_rows(options)
+        self._contents = Contents(options.selection, self._picked) if options.removes_events else None
         self._clock = LogicalClock()
         self._summary = CutSummary()
         self._earlier = EarlierGtids()
@@ -139,7 +140,7 @@ class _Cutter:
     def _cut_log(self, log: LogSource) -> None:
         self._clock.begin_file()
         if self._picked is not None:
-            self._picked.begin_file(log)
+            self._picked.begin_source(log)
         with ExitStack() as opened:
             with source_errors(log.name):
                 file = opened.enter_context(log.open())
@@ -249,6 +250,14 @@ class _Cutter:
             self._draft.abandon(self._clock)
             self._summary.incomplete += 1
         self._draft, self._progress = None, Progress.NONE
+
+
+def _picked_rows(options: CutOptions) -> PickedRows | None:
+    if options.selection.where is None:
+        return None
+    from binspark.cut.picked import PickedRows  # loads what reads rows
+
+    return PickedRows(options.selection, options.history)
 
 
 def _is_like(known: LogFormat, found: LogFormat) -> bool:

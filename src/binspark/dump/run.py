@@ -19,23 +19,32 @@ from binspark.files.sources import STANDARD_INPUT, LogSource
 from binspark.frames.format import SERVER_VERSION_LENGTH, Family, family_of
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.schema.history import SchemaHistory
 
 _VERSION_START = FIRST_EVENT_OFFSET + HEADER_LENGTH + 2
 _VERSION_END = _VERSION_START + SERVER_VERSION_LENGTH
 
 
-def dump_logs(sources: Sequence[LogSource], settings: DumpSettings, output: BufferedOutput, warn: Warn) -> None:
-    """Write logs as the tool of their servers prints them.
+def dump_logs(
+    sources: Sequence[LogSource],
+    settings: DumpSettings,
+    output: BufferedOutput,
+    warn: Warn,
+    history: SchemaHistory | None = None,
+) -> None:
+    """Write logs as the tool of their servers prints them. A condition knows the tables of `history`.
 
     A `DecodeError` is raised after everything that precedes the damage was written, with what ends a dump.
     """
     if settings.selection.where is None:
         _dump_logs(sources, settings, output, warn)
     else:
-        _dump_rows(sources, settings, output, warn)
+        _dump_rows(sources, settings, output, warn, history or SchemaHistory())
 
 
-def _dump_rows(sources: Sequence[LogSource], settings: DumpSettings, output: BufferedOutput, warn: Warn) -> None:
+def _dump_rows(
+    sources: Sequence[LogSource], settings: DumpSettings, output: BufferedOutput, warn: Warn, history: SchemaHistory
+) -> None:
     """Write the rows that a condition selects: the log that `cut` makes of them."""
     from binspark.cut import CutOptions, cut_logs  # loads what reads rows
 
@@ -43,7 +52,7 @@ def _dump_rows(sources: Sequence[LogSource], settings: DumpSettings, output: Buf
         path = Path(folder) / "binlog.000001"
         damage: DecodeError | None = None
         try:
-            cut_logs(sources, path, CutOptions(settings.selection, damaged=True))
+            cut_logs(sources, path, CutOptions(settings.selection, history=history, damaged=True))
         except DecodeError as error:
             damage = error
         if path.exists():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,18 +12,26 @@ import numpy.typing as npt
 from binspark.columns.metadata import Metadata
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Operations, Selection
+from binspark.errors import BinlogError, OptionError
+from binspark.event import Event
+from binspark.files.batches import source_batches
+from binspark.files.damage import Damage
+from binspark.files.sources import STANDARD_INPUT, LogSource
 from binspark.files.windows import by_window
 from binspark.kernels import cache
 from binspark.schema.history import SchemaHistory
 
 Numbers = npt.NDArray[np.int64]
 _METADATA = frozenset({Metadata.LOG_POS, Metadata.LOG_ROW})
+_NO_OFFSET = (1 << 63) - 1
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 def condition_reader(selection: Selection, history: SchemaHistory) -> BatchReader:
-    """Return what reads the rows of logs that a selection with a condition selects, without their values.
+    """Return what reads the rows that a selection with a condition selects, without their values.
 
-    It has a history of its own, which begins with what is known of tables before the logs.
+    Times, servers and positions are left to whoever reads the events: they are those of events or of transactions. It
+    has a history of its own, which begins with what is known of tables before the logs.
     """
     cache.enable()
     wanted = replace(
@@ -32,14 +41,19 @@ def condition_reader(selection: Selection, history: SchemaHistory) -> BatchReade
         in_windows=True,
         diffs=True,
         operations=selection.operations & ~Operations.TRUNCATE,
+        start_position=None,
+        stop_position=None,
+        start_time=0,
+        stop_time=None,
+        server_id=None,
     )
     return BatchReader(wanted, SchemaHistory(history.base, lower_case_names=history.lower_case_names))
 
 
-def condition_rows(batches: Iterable[TableBatch]) -> Iterator[tuple[Numbers, Numbers]]:
-    """Yield where the rows of batches are, in the order of the log: positions of events, and numbers of rows in them.
+def row_numbers(batches: Iterable[TableBatch]) -> Iterator[tuple[Numbers, Numbers]]:
+    """Yield where rows are, in the order of the log: positions of events, and numbers of rows in them.
 
-    Rows inside a payload have its position, and are numbered throughout. One event may be in two results.
+    Rows inside a payload have its position, and are numbered throughout. An event may be in two results.
     """
     for group in by_window(batches):
         positions = np.concatenate([_numbers(found, Metadata.LOG_POS) for found in group])
@@ -48,6 +62,125 @@ def condition_rows(batches: Iterable[TableBatch]) -> Iterator[tuple[Numbers, Num
         yield positions[order], rows[order]
 
 
+@dataclass(frozen=True, slots=True)
+class KnownRows:
+    """Rows that are selected: positions of events, and numbers of rows in them. All are known up to an offset."""
+
+    positions: Numbers
+    rows: Numbers
+    limit: int
+
+
+class ConditionRows:
+    """The rows of one log after the other that a selection with a condition selects, in the order of the log.
+
+    They are read ahead of the events that somebody else reads, by as much as is asked for at a time.
+
+    reader   the `condition_reader`
+    """
+
+    def __init__(self, selection: Selection, history: SchemaHistory) -> None:
+        self.reader = condition_reader(selection, history)
+        self._parts: Iterator[tuple[Numbers, Numbers]] = iter(())
+        self._positions = self._rows = _NONE
+        self._ended = True
+        self._error: BinlogError | None = None
+        self._payload = -1
+        self._payload_rows = 0
+
+    def begin_source(self, log: LogSource, *, skip_damaged: bool = False) -> None:
+        """Begin a log file, which is read to its end: a transaction may end after the position to stop at."""
+        if log.name == STANDARD_INPUT:
+            raise OptionError("needs logs that can be read twice, which standard input cannot", option="where")
+        on_damage = _ignore if skip_damaged else None
+        self.begin(source_batches(replace(log, stop=None), self.reader, on_damage=on_damage))
+
+    def begin(self, batches: Iterable[TableBatch]) -> None:
+        """Begin a log that `reader` reads."""
+        self.read_to_end()
+        self._parts = row_numbers(batches)
+        self._positions = self._rows = _NONE
+        self._ended, self._error = False, None
+        self._payload = -1
+
+    def read_to_end(self) -> None:
+        """Read the rest of a log of which no row is asked for: it may define tables of the next one."""
+        with suppress(BinlogError):
+            for _ in self._parts:
+                pass
+
+    def known(self, start: int, stop: int) -> KnownRows:
+        """Return the rows between two offsets, at least as far as they can be read; those before are forgotten."""
+        self._forget(start, 0)
+        self._read_until(stop, 0)
+        return KnownRows(self._positions, self._rows, self._limit())
+
+    def first_number(self, event: Event) -> int:
+        """Return the number of the first row of an event; inside a payload, rows are numbered throughout."""
+        if event.inner is None:
+            return 0
+        if event.offset != self._payload:
+            self._payload, self._payload_rows = event.offset, 0
+        return self._payload_rows
+
+    def has_any(self, position: int, first: int = 0) -> bool:
+        """Return whether an event has rows that are selected from a number on. Events are asked for in their order."""
+        self._forget(position, first)
+        self._read_until(position, first)
+        if self._error is not None and position >= self._limit():
+            raise self._error
+        return len(self._positions) > 0 and bool(self._positions[0] == position)
+
+    def numbers(self, position: int, end: int) -> list[int]:
+        """Return the numbers of the rows of an event that are selected; `end` is that after its last row.
+
+        `has_any` was asked before.
+        """
+        self._payload_rows = end
+        self._read_until(position, end)
+        found: list[int] = self._rows[: self._count_before(position, end)].tolist()
+        return found
+
+    def _limit(self) -> int:
+        """Return the offset up to which all rows that are selected are known."""
+        if self._error is not None and self._error.position.offset is not None:
+            return self._error.position.offset
+        if self._ended and self._error is None:
+            return _NO_OFFSET
+        return int(self._positions[-1]) if len(self._positions) else 0
+
+    def _read_until(self, position: int, row: int) -> None:
+        """Read until all rows that are selected before this one are known, or no more can be read."""
+        while not self._ended and not self._has_reached(position, row):
+            part = None
+            try:
+                part = next(self._parts, None)
+            except BinlogError as error:
+                self._error = error
+            if part is None:
+                self._ended = True
+            else:
+                self._positions = np.concatenate((self._positions, part[0]))
+                self._rows = np.concatenate((self._rows, part[1]))
+
+    def _has_reached(self, position: int, row: int) -> bool:
+        return len(self._positions) > 0 and (self._positions[-1], self._rows[-1]) >= (position, row)
+
+    def _forget(self, position: int, row: int) -> None:
+        """Forget the rows before one."""
+        count = self._count_before(position, row)
+        if count:
+            self._positions, self._rows = self._positions[count:], self._rows[count:]
+
+    def _count_before(self, position: int, row: int) -> int:
+        start, end = self._positions.searchsorted((position, position + 1))
+        return int(start + self._rows[start:end].searchsorted(row))
+
+
 def _numbers(found: TableBatch, name: Metadata) -> Numbers:
     numbers: Numbers = found.origin(name).to_numpy(zero_copy_only=False).astype(np.int64)
     return numbers
+
+
+def _ignore(_damage: Damage) -> None:
+    """Leave it to whoever reads the events to report damage."""

@@ -1,16 +1,27 @@
-"""What log files contain, counted in bulk."""
+"""What logs contain, counted in bulk, or event by event as far as it is selected."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from binspark.changes.event_filter import EventFilter, wants_changes, wants_transaction
 from binspark.columns.bulk_contents import BulkContents
 from binspark.columns.row_counts import count_rows
+from binspark.columns.selection import Selection
 from binspark.errors import DecodeError
+from binspark.event import Event
 from binspark.files.log_head import read_head
 from binspark.files.read import source_events
 from binspark.files.sources import STANDARD_INPUT, LogSource, Paths, find_logs
 from binspark.kernels import cache
 from binspark.os_errors import source_errors
 from binspark.transactions.contents import Contents, ContentsReader
+from binspark.transactions.transaction import TableChanges, Transaction
+
+if TYPE_CHECKING:
+    from binspark.files.condition_counts import ConditionCounts
 
 
 def can_count_in_bulk(source: LogSource) -> bool:
@@ -45,6 +56,57 @@ def stat(paths: Paths) -> Contents:
             reader.feed(event)
         reader.end_file()
     return reader.finish()
+
+
+class SelectedContents:
+    """Counts the events and transactions of logs that are selected, one at a time.
+
+    With a condition, whoever reads the events lets `counts` follow them. `on_transaction` is called with each
+    transaction that is counted, with the changes that are.
+    """
+
+    def __init__(
+        self,
+        selection: Selection,
+        counts: ConditionCounts | None = None,
+        on_transaction: Callable[[Transaction], None] = lambda _transaction: None,
+    ) -> None:
+        self._selection = selection
+        self._counts = counts
+        self._on_transaction = on_transaction
+        self._wanted = EventFilter(selection, None if counts is None else counts.is_selected)
+        self._reader = ContentsReader(
+            self._wants_transaction,
+            self._wants_changes,
+            count_rows if counts is None else lambda _event, _table: counts.count,
+        )
+
+    def read(self, events: Iterable[Event], start: int = 0) -> None:
+        """Count a log, of which nothing before an offset is selected."""
+        self._wanted.start = start
+        try:
+            for event in events:
+                for selected in self._wanted.feed(event):
+                    self._reader.count(selected)
+                self._reader.follow(event)
+        finally:
+            self._reader.end_file()
+
+    def finish(self) -> Contents:
+        """Return what was counted."""
+        return self._reader.finish()
+
+    def _wants_transaction(self, transaction: Transaction) -> bool:
+        if not wants_transaction(self._selection, transaction, self._wanted.start):
+            return False
+        changes = tuple(filter(self._wants_changes, transaction.changes))
+        if self._counts is not None and not changes:
+            return False
+        self._on_transaction(replace(transaction, changes=changes))
+        return True
+
+    def _wants_changes(self, changes: TableChanges) -> bool:
+        return wants_changes(self._selection, changes) and (self._counts is None or bool(changes.rows))
 
 
 def count_contents(source: LogSource, contents: BulkContents) -> None:

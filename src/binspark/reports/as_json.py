@@ -14,6 +14,7 @@ def report_record(report: ReportNumbers) -> dict[str, Any]:
     summary = report.verification.summary
     return {
         "files": list(report.files),
+        "is_part": report.is_part,
         "contents": contents_record(report.contents),
         "activity": {
             "writes": _series(report.writes),

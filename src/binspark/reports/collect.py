@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
 
+from binspark.changes.selection_options import SelectionOptions, make_selection, take_schema_file
 from binspark.columns.arena import ReadInto
 from binspark.columns.bulk_contents import BulkContents
 from binspark.columns.log_scan import Numbers
@@ -15,11 +18,14 @@ from binspark.columns.reader import BatchReader
 from binspark.columns.row_counts import count_rows
 from binspark.columns.selection import Operations, Selection
 from binspark.columns.transaction_batch import ClosedTransactions
-from binspark.errors import BinlogError
+from binspark.errors import BinlogError, DecodeError
 from binspark.files.batches import source_batches
-from binspark.files.contents import can_count_in_bulk, count_contents
+from binspark.files.condition_counts import ConditionCounts
+from binspark.files.contents import SelectedContents, can_count_in_bulk, count_contents
+from binspark.files.positions import part_between
 from binspark.files.read import source_events
-from binspark.files.sources import LogSource, Paths, expect_logs, find_logs
+from binspark.files.schema_file import Schema, history_of
+from binspark.files.sources import LogSource, Paths, expect_logs, find_logs, refuse_standard_input
 from binspark.gtid import GtidSet
 from binspark.kernels import cache
 from binspark.reports.activity import Activity
@@ -38,29 +44,39 @@ from binspark.verify.report import Report as Verification
 _MAX_SHOWN_TABLES = 8
 _MAX_HOT_ROWS = 20
 _ALL_OTHERS = "all others"
-_KEYS = Selection(
-    columns=(), operations=Operations.UPDATE | Operations.DELETE, metadata_columns=frozenset({Metadata.KEY})
-)
+_ALL = Selection()
+_CHANGING = Operations.UPDATE | Operations.DELETE
 _PASSES = 4
 """How often logs are read: for events, transactions, keys of rows, and to verify them."""
 
 
-def report(paths: Paths) -> Report:
+def report(paths: Paths, *, schema_file: Schema = None, **options: Unpack[SelectionOptions]) -> Report:
     """Return what one or more logs contain, over time, and what is wrong with them.
 
     >>> binspark.report("binlog.*").write_html("report.html")  # doctest: +SKIP
+
+    The options, those of `SelectionOptions`, select what is counted. The logs are verified completely.
     """
     cache.enable()
-    return collect_report(find_logs(paths))
+    history = history_of(take_schema_file(schema_file, options))
+    selection = make_selection(options)
+    return collect_report(part_between(find_logs(paths), selection), selection, history)
 
 
-def collect_report(sources: Sequence[LogSource]) -> Report:
+def collect_report(
+    sources: Sequence[LogSource], selection: Selection = _ALL, history: SchemaHistory | None = None
+) -> Report:
     """Return the report of logs. Damage is a finding, not an error."""
+    refuse_standard_input(sources, "reported")
     expect_logs(sources, _PASSES)
-    contents, activity, durations = _count(sources)
+    known = history or SchemaHistory()
+    if selection == _ALL:
+        contents, activity, durations = _count(sources)
+    else:
+        contents, activity, durations = _count_selected(sources, selection, known)
     activity.finish()
     hot_rows, evidence = HotRows(), Evidence()
-    reader = BatchReader(_KEYS, SchemaHistory())
+    reader = BatchReader(_keys(selection), known)
     for source in sources:
         try:
             for batch in source_batches(source, reader, on_damage=lambda _damage: None):
@@ -91,6 +107,7 @@ def collect_report(sources: Sequence[LogSource]) -> Report:
         schema_change_count=activity.schema_change_count,
         verification=verification,
         hints=tuple(evidence.hints()),
+        is_part=selection != _ALL,
     )
     return Report(numbers)
 
@@ -145,6 +162,32 @@ def _count_by_event(sources: Sequence[LogSource], activity: Activity) -> Content
             pass  # verify reports it
         counter.end_file()
     return counter.finish()
+
+
+def _count_selected(
+    sources: Sequence[LogSource], selection: Selection, history: SchemaHistory
+) -> tuple[Contents, Activity, Durations]:
+    """Count what is selected of logs, event by event. Durations are not measured."""
+    activity, counts = Activity(), None
+    if selection.where is not None:
+        counts = ConditionCounts(selection, history)
+    counter = SelectedContents(selection, counts, activity.add_transaction)
+    for source in sources:
+        try:
+            if counts is None:
+                counter.read(source_events(source), source.start)
+            else:
+                counts.begin_source(source)
+                counter.read(counts.follow(source_events(source)), source.start)
+        except DecodeError:
+            continue  # verify reports it
+    return counter.finish(), activity, Durations()
+
+
+def _keys(selection: Selection) -> Selection:
+    """Return what selects the keys of rows that are changed."""
+    operations = selection.operations & _CHANGING
+    return replace(selection, columns=(), operations=operations, metadata_columns=frozenset({Metadata.KEY}))
 
 
 def _by_table(activity: Activity) -> Series:

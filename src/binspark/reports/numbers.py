@@ -72,6 +72,7 @@ class ReportNumbers:
     writes          transactions and bytes over time
     parallelism     transactions that a replica could apply at the same time, over time
     schema_change_count   all of them; `schema_changes` has the first ones
+    is_part         whether only a part of the logs was counted, which options select
     """
 
     files: tuple[str, ...]
@@ -90,3 +91,4 @@ class ReportNumbers:
     schema_change_count: int
     verification: Verification
     hints: tuple[Hint, ...]
+    is_part: bool = False

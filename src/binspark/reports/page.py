@@ -15,6 +15,7 @@ from binspark.transactions.contents import TableTally
 
 _MAX_TABLES = 30
 _MAX_FINDINGS = 50
+_PART = '<p class="lead">Only what options select is counted. The logs are verified completely.</p>\n'
 _CSS = """
 :root { color-scheme: light dark; --back: #fff; --ink: #1c2733; --soft: #5a6775; --line: #d9dfe6; --card: #f5f7f9;
   --bad: #b3261e; --warn: #8a5a00; --good: #1f7a3d; }
@@ -63,7 +64,9 @@ def report_page(report: ReportNumbers) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{_text(names)} · binspark report</title><style>{_CSS}</style></head>\n<body><main>\n"
-        f"<h1>{_text(names)}</h1>\n" + "\n".join(sections) + "\n</main></body></html>\n"
+        f"<h1>{_text(names)}</h1>\n{_PART if report.is_part else ''}"
+        + "\n".join(sections)
+        + "\n</main></body></html>\n"
     )
 
 

@@ -131,7 +131,7 @@ class Applier:
     def _apply_file(self, connection: Connection, plan: FilePlan, writer: ScriptWriter) -> None:
         source = plan.source
         if self._picked is not None:
-            self._picked.begin_file(source)
+            self._picked.begin_source(source)
         with source_errors(source.name), source.open() as file:
             description = read_head(file, source.name).frame
             self._use_format(connection, description)

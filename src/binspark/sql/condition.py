@@ -8,7 +8,7 @@ from binspark.columns.reader import TableBatch
 from binspark.columns.selection import Selection
 from binspark.errors import OptionError
 from binspark.files.batches import source_batches
-from binspark.files.condition_rows import condition_reader, condition_rows
+from binspark.files.condition_rows import condition_reader, row_numbers
 from binspark.files.damage import Damage
 from binspark.files.sources import STANDARD_INPUT, LogSource
 from binspark.replication.chunk import LogChunk, read_chunks
@@ -47,7 +47,7 @@ class ConditionRows:
 
 
 def _row_numbers(batches: Iterable[TableBatch]) -> Iterator[tuple[int, int]]:
-    for positions, rows in condition_rows(batches):
+    for positions, rows in row_numbers(batches):
         yield from zip(positions.tolist(), rows.tolist(), strict=True)
 
 
