@@ -58,6 +58,7 @@ NOT_READING = {
     "explore": "has no end",
     "mirror": "shows a table of its own",
     "doctor": "reads no log",
+    "status": "reads no log",
     "demo": "prints what it does",
 }
 

@@ -49,6 +49,7 @@ def test_a_stream_is_watched_over_a_lost_connection(
             wait_for(url, lambda found: found.get("binspark_lag_bytes") == 0 and found["binspark_connected"] == 1)
 
 
+@pytest.mark.slow  # the port of a query that has just ended is waited for
 def test_a_port_that_is_taken_fails_the_query(spark: SparkSession, mysql: Server, tmp_path: Path) -> None:
     options = live_options(mysql, startingOffsets="latest", metricsPort=str(mysql.port))
     with pytest.raises(Exception, match=f"metricsPort {mysql.port} of 127.0.0.1 cannot be listened on") as caught:
