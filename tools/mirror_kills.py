@@ -49,7 +49,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=5, help="how often it is killed before it is compared")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(1 << 31), help="of the first run")
     parser.add_argument("--server", choices=list(FAMILIES), default="mysql")
-    parser.add_argument("--format", choices=[kind.value for kind in Format], default="delta")
+    parser.add_argument("--format", choices=[Format.DELTA.value, Format.ICEBERG.value], default="delta")
     parser.add_argument("--row-metadata", choices=["FULL", "MINIMAL"], default="FULL")
     parser.add_argument(
         "--master",

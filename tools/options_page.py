@@ -30,6 +30,7 @@ from binspark.options.dump import (
 from binspark.options.explore import EXPLORE_OPTIONS
 from binspark.options.keyring import KEYRING_OPTIONS
 from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
+from binspark.options.monitoring import METRICS_OPTIONS, STATUS_OPTIONS
 from binspark.options.option import Option, Surface
 from binspark.options.serve import SERVE_OPTIONS
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS
@@ -155,6 +156,14 @@ def _live() -> Iterator[str]:
     yield "## Serving an archive\n"
     yield _paragraph("Command `serve`; `binspark.open_server`, which takes `password`, too. See [serve.md](serve.md).")
     yield from _table([_row(option) for option in SERVE_OPTIONS])
+    yield "## Watching what runs\n"
+    yield _paragraph(
+        "Commands `archive`, `tail`, `mirror` and `serve`; `binspark.open_archiver`, `binspark.mirror`, "
+        "`binspark.open_mirror` and `binspark.open_server`; Spark streams. See [operations.md](operations.md)."
+    )
+    yield from _table([_row(option) for option in METRICS_OPTIONS])
+    yield "Command `status`, which asks what runs.\n"
+    yield from _table([_row(option) for option in STATUS_OPTIONS])
     yield "## Exploring logs\n"
     yield "Command `explore`. See [explore.md](explore.md).\n"
     yield from _table([_row(option) for option in EXPLORE_OPTIONS])
@@ -212,7 +221,8 @@ def _table(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def _spark() -> Iterator[str]:
-    listed = {option.name for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, *KEYRING_OPTIONS, *STREAM_OPTIONS)}
+    tables = (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, *KEYRING_OPTIONS, *STREAM_OPTIONS, *METRICS_OPTIONS)
+    listed = {option.name for option in tables}
     yield "## The Spark data source\n"
     yield "| Spark | meaning | default |\n| --- | --- | --- |"
     for option in SPARK_OPTIONS:
@@ -235,7 +245,7 @@ def click_options() -> dict[str, list[click.Option]]:
 
 
 def _commands() -> Iterator[str]:
-    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS)
+    live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS, *METRICS_OPTIONS, *STATUS_OPTIONS)
     live_and_pages = (*live, *EXPLORE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
     tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *KEYRING_OPTIONS, *live_and_pages, *SCRIPT_OPTIONS, *_DUMP)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}

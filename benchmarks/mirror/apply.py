@@ -5,8 +5,9 @@ without Spark. delta-rs is given the last change of each key: it refuses more th
 all threads) are the median of the batches. Bytes written are counted per changed byte: those of new data files, by the
 bytes of the changed rows in the files of the table. At the end both tables are compared, row by row.
 
-`--jar` adds `MERGE` of Delta's own jar in Spark 4.2, with and without deletion vectors, which is given the changes as a
-Parquet file; the CPU seconds are those of its JVM, and the first batch, when Java is slow, is not counted for anyone.
+`--jar` adds `MERGE` of Delta's own jar in Spark 4.2: as a mirror of the format `delta-merge` uses it, with the CPU
+seconds of this process and of the JVM, and with deletion vectors, with those of the JVM alone. The first batch, when
+Java is slow, is not counted for anyone.
 
 `--memory` applies 10 million rows to an empty table in one batch, in a process of its own, and prints its peak memory.
 """
@@ -31,7 +32,7 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable, write_deltalake
 
 from benchmarks.memory import peak_bytes
-from benchmarks.mirror.delta_jar import JarMerge
+from benchmarks.mirror.delta_jar import ONE_PARTITION, JarMerge, MirrorMerge
 from benchmarks.mirror.orders import ORDERS, SCHEMA, WORKLOADS, Workload, changes, records, rows, table_rows
 from binspark.mirror.change_records import OP, RecordOp, row_columns
 from binspark.mirror.data_file import DataFile
@@ -174,7 +175,7 @@ def run(workload: Workload, count: int, batches: int, spark: DeltaSpark | None) 
     with tempfile.TemporaryDirectory() as folder:
         mirrors: list[Mirror] = [Leaves(Path(folder) / "leaves"), DeltaMerge(Path(folder) / "merge")]
         if spark is not None:
-            mirrors += [JarMerge(spark, Path(folder) / f"jar-{vectors}", vectors) for vectors in (False, True)]
+            mirrors += [MirrorMerge(spark, Path(folder) / "jar", _STATE), JarMerge(spark, Path(folder) / "vectors")]
         for mirror in mirrors:
             mirror.fill(count)
         costs: dict[str, list[Cost]] = {mirror.name: [] for mirror in mirrors}
@@ -182,7 +183,7 @@ def run(workload: Workload, count: int, batches: int, spark: DeltaSpark | None) 
             batch = changes(workload, count, CHANGES, number)
             reduced = last_per_key(batch)
             for mirror in mirrors:
-                given = batch if isinstance(mirror, Leaves) else reduced
+                given = batch if isinstance(mirror, Leaves | MirrorMerge) else reduced
                 costs[mirror.name].append(measured(mirror, given))
         warm = 0 if spark is None else 1
         for mirror in mirrors:
@@ -253,7 +254,7 @@ def main() -> None:
             process.start()
             process.join()
         return
-    with start_delta_spark("2g") if options.jar else nullcontext() as spark:
+    with start_delta_spark("2g", ONE_PARTITION) if options.jar else nullcontext() as spark:
         for count in options.rows:
             for workload in (workload for workload in WORKLOADS if workload.name in options.workloads):
                 run(workload, count, options.batches + (spark is not None), spark)

@@ -26,7 +26,7 @@ from pathlib import Path
 import binspark
 from benchmarks.mirror.pipeline import cpu_seconds, fill, mirror, statement
 from benchmarks.workloads import FAST_SERVER
-from binspark.mirror.progress import Report
+from binspark.monitoring.status import Status
 from binspark.options.server import ServerArguments
 from binspark.testing.servers import MySQL, Server, start
 
@@ -55,7 +55,7 @@ class Reached:
     found: list[tuple[float, tuple[str, int]]] = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
 
-    def note(self, report: Report) -> None:
+    def note(self, report: Status) -> None:
         """Note a report of the mirror."""
         log_file, _, offset = report.position.rpartition(":")
         if not log_file:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from binspark.errors import OptionError
 from binspark.kernels import cache
 from binspark.options.keyring import KEYRING_OPTIONS
+from binspark.options.monitoring import METRICS_OPTIONS
 from binspark.options.option import Option, OptionTable, Surface, warn_renamed
 from binspark.options.serve import SERVE_OPTIONS
 from binspark.options.server import (
@@ -27,8 +28,8 @@ from binspark.options.server import (
 
 if TYPE_CHECKING:
     from binspark.archive.archiver import Archiver
-    from binspark.archive.progress import Report
     from binspark.files.storage import Storage
+    from binspark.monitoring.status import Status
     from binspark.replication.follow import Follower
     from binspark.replication.position import BinlogPosition
     from binspark.replication.settings import StreamSettings
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from binspark.server.connection import Connection
 
 _OPTIONS: OptionTable[Option] = OptionTable(
-    (*STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVER_OPTIONS), Surface.PYTHON, warn_renamed
+    (*STREAM_OPTIONS, *ARCHIVE_OPTIONS, *METRICS_OPTIONS, *SERVER_OPTIONS), Surface.PYTHON, warn_renamed
 )
 
 
@@ -95,6 +96,8 @@ class ArchiveArguments(TypedDict, total=False):
     upload_seconds: float | None
     spool: str | os.PathLike[str] | None
     progress_seconds: float | None
+    metrics_port: int | None
+    metrics_host: str | None
     connection_server_id: int | None
     heartbeat_seconds: float | None
 
@@ -108,14 +111,14 @@ def open_archiver(
     config: ConnectionConfig | None = None,
     /,
     *,
-    on_progress: Callable[[Report], None] | None = None,
+    on_progress: Callable[[Status], None] | None = None,
     storage: Storage | None = None,
     **options: Unpack[_Archive],
 ) -> Archiver:
     """Return an archiver of a server's logs, for a new archive or one that exists: `run` copies until `stop` is called.
 
     target       a directory, or the URI of one in an object store
-    on_progress  is called with rate and lag, every `progress_seconds`
+    on_progress  is called with rate and lag, every `progress_seconds`, in another thread
     storage      how to reach the object store, if the URI and the environment do not say it
 
     The other options are those of `ArchiveArguments` and of the connection.
@@ -125,6 +128,7 @@ def open_archiver(
     from binspark.archive.archiver import open_archiver
     from binspark.archive.retention import Retention
     from binspark.archive.settings import ArchiveSettings
+    from binspark.monitoring.settings import metrics_settings
 
     cache.enable()
     found = _OPTIONS.find_all(options)
@@ -135,6 +139,7 @@ def open_archiver(
         stream=stream_settings(
             connection_server_id=given.get("connection_server_id"), heartbeat_seconds=given.get("heartbeat_seconds")
         ),
+        metrics=metrics_settings(given.get("metrics_port"), given.get("metrics_host")),
         keep=Retention(given.get("keep_days"), given.get("keep_bytes")),
         **{name: value for name, value in given.items() if name in _SETTINGS and value is not None},
     )
@@ -148,7 +153,7 @@ _SETTINGS = ("start", "sync_seconds", "upload_seconds", "progress_seconds")
 
 
 class ServeArguments(TypedDict, total=False):
-    """The options of serving as keyword arguments; `SERVE_OPTIONS` has their meanings."""
+    """The options of serving as keyword arguments; `SERVE_OPTIONS` and `METRICS_OPTIONS` have their meanings."""
 
     bind: str | None
     port: int | None
@@ -156,6 +161,9 @@ class ServeArguments(TypedDict, total=False):
     password_file: str | os.PathLike[str] | None
     server_id: int | None
     heartbeat_seconds: float | None
+    progress_seconds: float | None
+    metrics_port: int | None
+    metrics_host: str | None
     ssl_cert: str | os.PathLike[str] | None
     ssl_key: str | os.PathLike[str] | None
     keyring: str | os.PathLike[str] | None
@@ -167,14 +175,16 @@ def open_server(
     /,
     *,
     password: str | None = None,
+    on_progress: Callable[[Status], None] | None = None,
     storage: Storage | None = None,
     **options: Unpack[ServeArguments],
 ) -> ArchiveServer:
     """Return a server of an archive, a replication source, which listens already: `run` serves until `stop` is called.
 
-    archive   a directory of logs of one server, or the URI of one in an object store
-    password  the password of the user, instead of `password_file`
-    storage   how to reach the object store, if the URI and the environment do not say it
+    archive      a directory of logs of one server, or the URI of one in an object store
+    password     the password of the user, instead of `password_file`
+    on_progress  is called with what was sent, every `progress_seconds`, in another thread
+    storage      how to reach the object store, if the URI and the environment do not say it
 
     The other options are those of `ServeArguments`; `keyring` has the keys of encrypted logs. In a `with` block, it
     serves in the background.
@@ -183,6 +193,7 @@ def open_server(
     ...     print(server.address)
     """
     from binspark.files.keyring_file import keyring_storage
+    from binspark.monitoring.settings import metrics_settings
     from binspark.serve.server import open_server
     from binspark.serve.settings import ServeSettings, read_password
 
@@ -194,10 +205,15 @@ def open_server(
         raise OptionError("and password cannot be combined", option="password_file")
     password = read_password(file) if file is not None else password
     storage = keyring_storage(given.pop("keyring", None), given.pop("keyring_password_file", None), storage)
-    return open_server(os.fspath(archive), ServeSettings(password=password or "", **given), storage=storage)
+    metrics = metrics_settings(given.pop("metrics_port", None), given.pop("metrics_host", None))
+    settings = ServeSettings(password=password or "", metrics=metrics, **given)
+    return open_server(os.fspath(archive), settings, on_progress, storage=storage)
 
 
-_SERVE_OPTIONS: OptionTable[Option] = OptionTable((*SERVE_OPTIONS, *KEYRING_OPTIONS), Surface.PYTHON, warn_renamed)
+_PROGRESS = next(option for option in ARCHIVE_OPTIONS if option.name == "progress_seconds")
+_SERVE_OPTIONS: OptionTable[Option] = OptionTable(
+    (*SERVE_OPTIONS, _PROGRESS, *METRICS_OPTIONS, *KEYRING_OPTIONS), Surface.PYTHON, warn_renamed
+)
 
 
 def _until_end(until: str | None) -> bool:

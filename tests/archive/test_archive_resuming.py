@@ -60,7 +60,7 @@ def rotated(server: Server, logs: int = 1) -> None:
 def write_all(folder: Path, chunks: BulkSource) -> None:
     """Write what a server sends to a folder."""
     archive_folder, settings = ArchiveFolder(folder), quick()
-    meter = ProgressMeter(config_of(1), 0)
+    meter = ProgressMeter(config_of(1))
     writer = ArchiveWriter(archive_folder, LocalTarget(archive_folder, settings.keep), meter, settings)
     try:
         for chunk in chunks:

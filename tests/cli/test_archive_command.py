@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from binspark.cli.main import exit_code, main
+from binspark.monitoring.status import Status
 from binspark.testing.servers import MySQL, Server
 from tests.support.servers import StartServer
 
@@ -66,7 +67,8 @@ def test_what_is_there_is_copied_and_reported(mysql: Server, tmp_path: Path) -> 
 def test_progress_may_be_json(mysql: Server, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, arguments(mysql, tmp_path, "--until", "end", "--format", "jsonl"))
     record = json.loads(result.stderr)
-    assert record["file"] == mysql.log_files()[-1].name
+    last = mysql.log_files()[-1]
+    assert record["position"] == f"{last.name}:{last.stat().st_size}"
     assert record["bytes"] == sum(path.stat().st_size for path in mysql.log_files())
     assert record["ended"] is True
 
@@ -75,7 +77,8 @@ def test_rate_and_lag_are_shown_while_it_runs(mysql: Server, tmp_path: Path) -> 
     with running(mysql, tmp_path, "--progress-seconds", "0.2", "--format", "jsonl") as process:
         assert process.stderr is not None
         record = next(record for record in map(json.loads, process.stderr) if record["lag_bytes"] == 0)
-    assert list(record) == ["file", "offset", "bytes", "bytes_per_second", "lag_bytes", "lag_seconds", "ended"]
+    assert list(record) == list(Status(command="archive").to_json())
+    assert (record["command"], record["connected"], record["errors"]) == ("archive", True, {})
     assert record["lag_seconds"] == 0
     assert record["ended"] is False
 

@@ -58,6 +58,7 @@ NOT_READING = {
     "explore": "has no end",
     "mirror": "shows a table of its own",
     "doctor": "reads no log",
+    "status": "reads no log",
     "demo": "prints what it does",
 }
 
@@ -235,20 +236,25 @@ def test_it_comes_by_itself_when_a_command_takes_long(log: str, tmp_path: Path) 
 
 
 @pytest.mark.mysql
-def test_a_server_is_read_and_copied_with_a_bar(mysql: Server, tmp_path: Path) -> None:
-    before = position(mysql)
+def test_a_server_is_read_copied_and_restored_with_a_bar(mysql: Server, tmp_path: Path) -> None:
+    mysql.query("FLUSH BINARY LOGS")
+    before, server = position(mysql), options_of(mysql)
     mysql.run_sql("CREATE DATABASE progress; CREATE TABLE progress.t (id INT); INSERT INTO progress.t VALUES (1), (2)")
     part = ["--start", before, "--until", position(mysql)]
-    commands = [[name, *options_of(mysql), *part] for name in ("rows", "events", "transactions", "stat")]
-    copying = ["archive", *options_of(mysql), "-o", str(tmp_path / "copy"), "--start", before.split(":")[0]]
+    commands = [[name, *server, *part] for name in ("rows", "events", "transactions", "stat")]
+    copy = str(tmp_path / "copy")
+    copying = ["archive", *server, "-o", copy, "--start", before.split(":")[0], "--until", "end"]
     with open(tmp_path / "output", "wb") as output:
-        *reading, archiving = run([*commands, [*copying, "--until", "end"]], output)
+        *reading, archived, restored = run([*commands, copying, ["restore", copy, *server, "--apply"]], output)
     for shown in reading:
         assert shown.code == 0, shown.text
         assert re.search(r"reading ━+ (\d+)/\1 bytes", frames(shown.text)[-1]), frames(shown.text)
-    assert archiving.code == 0, archiving.text
-    assert re.search(r"copying .*/[\d.,]+ ", frames(archiving.text)[0])
-    assert on_screen(archiving.text)[-1].endswith("/s")
+    assert archived.code == 0, archived.text
+    assert re.search(r"copying .*/[\d.,]+ ", frames(archived.text)[0])
+    assert on_screen(archived.text)[-1].endswith("/s")
+    assert restored.code == 0, restored.text
+    assert titles(restored.text) == ["reading", "applying"]
+    assert on_screen(restored.text)[-1].endswith("the recovery is complete")
 
 
 def position(server: Server) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -69,3 +71,10 @@ def test_doubles_have_the_digits_that_c_prints(number: float, precision: int) ->
 
 def without_load_files(text: bytes) -> bytes:
     return b"\n".join(line for line in text.split(b"\n") if b"LOCAL INFILE" not in line)
+
+
+def test_what_prints_logs_of_mysql_is_imported_without_numpy_and_numba() -> None:
+    modules = "binspark.cli.dump, binspark.dump.run, binspark.dump.mysql.dumper, binspark.dump.mysql.fast"
+    script = f"import sys, {modules}; print(*{{'numpy', 'numba', 'pyarrow'}} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

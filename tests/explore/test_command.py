@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import urlopen
 
 import pytest
 
 from binspark.cli.demo import SHOP
 from binspark.cli.main import exit_code
 from binspark.testing.servers import Server
+from tests.support.explore.running import running
 from tests.support.servers import every_family
-
-
-class Running:
-    """The command, and the address that it printed."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith("open http://127.0.0.1:"), line
-        self.address, _, self.token = line.split()[1].partition("?token=")
-
-    def ask(self, question: str) -> Any:
-        request = Request(f"{self.address}api/{question}", headers={"authorization": f"Bearer {self.token}"})
-        with urlopen(request, timeout=30) as answer:
-            return json.load(answer)
-
-
-@contextmanager
-def running(*arguments: str) -> Iterator[Running]:
-    command = [sys.executable, "-m", "binspark", "explore", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            yield Running(process)
-        finally:
-            process.kill()
 
 
 def test_it_serves_until_it_is_interrupted() -> None:

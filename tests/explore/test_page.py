@@ -332,9 +332,23 @@ def test_the_page_fits_and_can_be_read_in_both_themes(
     picture = tmp_path / f"{scheme}-{width}.png"
     page.screenshot(path=picture, full_page=width < 640)
     assert picture.stat().st_size > 10_000
+    assert_readable(page)
+    for view, text in (
+        ("", "shop.orders"),
+        ("view=tables", "shop.products"),
+        ("view=rows&table=shop.products&where=id%3D1", "lamp"),
+        ("view=search&kind=text&text=lamp", "found"),
+    ):
+        page.goto(f"{shop.address}#{view}")
+        expect(page.locator("#left section:not([hidden])")).to_contain_text(text)
+        assert_readable(page)
+    context.close()
+
+
+def assert_readable(page: Page) -> None:
+    """Check that the page is not wider than its window, and that all text has enough contrast."""
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert min(page.evaluate(_CONTRASTS)) >= 4.5
-    context.close()
 
 
 _CONTRASTS = """() => {

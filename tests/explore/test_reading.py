@@ -87,15 +87,18 @@ def test_what_is_no_event_is_one_damaged_unit(tmp_path: Path) -> None:
     assert event_detail(explorer, 0, 100)["damaged"]
 
 
-def test_a_log_with_very_much_damage_has_a_bounded_index(tmp_path: Path) -> None:
-    (path,) = many_transactions(700).save(tmp_path)
+def test_a_log_with_very_much_damage_has_a_bounded_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("binspark.explore.reading.MAX_DAMAGES", 8)
+    (path,) = many_transactions(60).save(tmp_path)
     data = bytearray(path.read_bytes())
     sound = units_of(explorer := explored(tmp_path), explorer.logs[0])
-    for number in range(10, 690, 2):
+    for number in range(10, 50, 2):
         data[sound[number].start + 100] ^= 0xFF
     path.write_bytes(data)
-    units = assert_complete(explored(tmp_path), len(data))
-    assert "damaged in more than 256 positions" in units[-1].about["text"]
+    explorer = explored(tmp_path)
+    units = assert_complete(explorer, len(data))
+    assert "damaged in more than 8 positions" in units[-1].about["text"]
+    assert explorer.overview()["logs"][0]["problem_count"] == 9
 
 
 def test_an_event_that_a_server_is_writing_is_incomplete_and_no_damage(tmp_path: Path) -> None:

@@ -143,3 +143,9 @@ def test_json_lines_name_their_value() -> None:
         {"count": 5},
         {"gtid": f"{A}:6"},
     ]
+
+
+def test_missing_refuses_what_it_reads_if_that_is_no_text_of_gtids() -> None:
+    result = run("missing", "--from", "-", "--to", f"{A}:1", stdin="binlog\0bytes")
+    assert result.exit_code == 2
+    assert "--from must be GTIDs if it is read from -, got 'binlog\\x00bytes'; name logs by their path" in result.output

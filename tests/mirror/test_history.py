@@ -10,11 +10,11 @@ import pytest
 
 from binspark.mirror.targets.parse import Format
 from binspark.testing.servers import Server
-from tests.support.mirror.live_mirrors import make_mirror, rows_of, run_mirror
+from tests.support.mirror.live_mirrors import FORMATS, make_mirror, rows_of, run_mirror
 from tests.support.servers import every_family
 
 HISTORY = "binspark_history.changes"
-every_format = pytest.mark.parametrize("kind", list(Format))
+every_format = pytest.mark.parametrize("kind", FORMATS)
 
 
 class Crash(Exception):

@@ -22,7 +22,7 @@ def test_one_call_mirrors_the_tables_of_a_server(mysql: Server, database: str, l
     source = {"host": f"127.0.0.1:{mysql.port}", "user": "root", "ssl_mode": "disabled"}
     reports: list[object] = []
     report = binspark.mirror(None, source, lake, f"{database}.*", on_report=reports.append)  # type: ignore[arg-type]
-    assert (report.changes, report.lag_bytes) == (500, 0)
+    assert (report.rows, report.lag_bytes) == (500, 0)
     assert reports[-1] == report
     assert_equal(mysql, lake, orders)
 
@@ -31,7 +31,7 @@ def test_one_call_mirrors_the_tables_of_a_server(mysql: Server, database: str, l
     ("options", "message"),
     [
         ({"apply_every": "soon"}, "apply_every must be a time span"),
-        ({"format": "hudi"}, "format must be delta or iceberg, got 'hudi'"),
+        ({"format": "hudi"}, "format must be delta, delta-merge or iceberg, got 'hudi'"),
         ({"on_drop": "ask"}, "on_drop must be keep or drop, got 'ask'"),
         ({"apply_evry": "1s"}, "there is no option apply_evry; did you mean apply_every?"),
     ],

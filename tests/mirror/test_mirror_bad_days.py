@@ -38,13 +38,14 @@ UPDATES = {"mysql": {}, "mariadb": {"log-slave-updates": "ON"}}
 class _Interrupted:
     """A runner that lets something happen before it returns what it has written: nothing is committed yet."""
 
-    def __init__(self, happens: Callable[[], None]) -> None:
+    def __init__(self, happens: Callable[[], None], *, always: bool = False) -> None:
         self._happens: Callable[[], None] | None = happens
+        self._always = always
 
     def run(self, parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> list[TaskResult]:
         results = LocalRunner().run(parts, tables)
         if self._happens is not None:
-            happens, self._happens = self._happens, None
+            happens, self._happens = self._happens, self._happens if self._always else None
             happens()
         return results
 
@@ -56,13 +57,32 @@ class _Interrupted:
         return LocalRunner().each(jobs, description)
 
 
-def interrupted(server: Server, lake: Path, tables: str, happens: Callable[[], None]) -> Mirror:
-    """Return a mirror during whose first range something happens."""
+def interrupted(
+    server: Server, lake: Path, tables: str, happens: Callable[[], None], *, always: bool = False
+) -> Mirror:
+    """Return a mirror during whose first range, or always, something happens."""
     patterns = TablePatterns(frozenset({tables}))
-    settings = MirrorSettings(once=True, local_bytes=0, retry_attempts=0)
+    settings = MirrorSettings(once=True, local_bytes=0, retry_attempts=int(always))
     source = ServerChanges(config_of(server.port), patterns)
-    runner = _Interrupted(happens)
+    runner = _Interrupted(happens, always=always)
     return Mirror(source, parse_target(str(lake)), patterns, settings, spark_runner=lambda: runner)
+
+
+@pytest.mark.mysql
+def test_a_range_that_fails_each_time_ends_the_mirror(mysql: Server, database: str, lake: Path) -> None:
+    """A worker that is out of memory is lost again, however often a range is applied."""
+    mysql.run_sql(f"CREATE DATABASE {database}; CREATE TABLE {database}.items (id INT PRIMARY KEY)")
+    run_mirror(mysql, lake, f"{database}.*")
+    mysql.query(f"INSERT INTO {database}.items VALUES (1)")
+    failures: list[int] = []
+
+    def fail() -> None:
+        failures.append(1)
+        raise SourceError("Spark lost a process that worked for it")
+
+    with pytest.raises(SourceError, match="Spark lost a process"):
+        interrupted(mysql, lake, f"{database}.*", fail, always=True).run()
+    assert len(failures) == 2
 
 
 def purge_all_but_the_last(server: Server) -> None:
@@ -189,6 +209,39 @@ def test_a_target_that_fails_is_tried_again(
     run_mirror(mysql, lake, f"{database}.*", retry_attempts=3)
     assert caplog.text.count("no space left on device; trying again") == 2
     assert_equal(mysql, lake, orders)
+
+
+@pytest.mark.mysql
+def test_a_target_that_cannot_be_created_is_an_error_at_once(
+    mysql: Server, database: str, lake: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    create_orders(mysql, database)
+    lake.write_text("a file in the way")
+    with pytest.raises(SourceError, match="Not a directory"):
+        run_mirror(mysql, lake / "tables", f"{database}.*", retry_attempts=3)
+    assert "trying again" not in caplog.text
+
+
+@pytest.mark.mysql
+@each_format
+def test_a_clock_that_jumps_loses_nothing(
+    mysql: Server, database: str, lake: Path, kind: Format, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders, now = create_orders(mysql, database), time.time
+    for number, days in enumerate((0, -1, 30, 0)):
+        monkeypatch.setattr(time, "time", lambda days=days: now() + 86400 * days)
+        mysql.query(f"UPDATE {orders} SET amount = {number} WHERE id % 4 = {number}")
+        run_mirror(mysql, lake, f"{database}.*", kind, clean_up_seconds=1e-9)
+        assert_equal(mysql, lake, orders, kind=kind)
+    target = parse_target(str(lake), kind)
+    cut = target.cuts.last()
+    assert cut is not None
+    for name, version in cut.versions:
+        table = target.table(name)
+        assert table is not None
+        assert table.read(version).state == table.read().state
+    target.close()
 
 
 @each_family

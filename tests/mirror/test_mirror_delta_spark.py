@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,28 +15,18 @@ from tests.mirror.test_mirror_rows import create_orders
 from tests.mirror.test_mirror_schemas import KEPT, alter
 from tests.support.mirror.every_type import columns_of, every_type
 from tests.support.mirror.live_mirrors import each_family, rows_of, run_mirror
-from tools.delta_spark import DeltaSpark, NoDeltaSpark, start_delta_spark
+from tools.delta_spark import DeltaSpark
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("delta_spark")]
 ROWS = 200
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[DeltaSpark]:
-    try:
-        session = start_delta_spark()
-    except NoDeltaSpark as reason:
-        pytest.skip(str(reason))
-    with session:
-        yield session
 
 
 def table_of(lake: Path, name: str) -> str:
     return f"delta.`{lake.joinpath(*name.split('.'))}`"
 
 
-def by_spark(spark: DeltaSpark, table: str) -> list[dict[str, Any]]:
-    return spark.sql(f"SELECT * FROM {table}").rows
+def by_spark(delta_spark: DeltaSpark, table: str) -> list[dict[str, Any]]:
+    return delta_spark.sql(f"SELECT * FROM {table}").rows
 
 
 def plain(value: Any) -> Any:
@@ -59,13 +48,15 @@ def texts(rows: list[dict[str, Any]]) -> Counter[str]:
 
 
 @each_family
-def test_spark_reads_every_type(shared: Server, family: Family, database: str, lake: Path, spark: DeltaSpark) -> None:
+def test_spark_reads_every_type(
+    shared: Server, family: Family, database: str, lake: Path, delta_spark: DeltaSpark
+) -> None:
     shared.run_sql(f"CREATE DATABASE {database}; USE {database}; {every_type(family, ROWS, seed=1)}")
     name = f"{database}.every_type"
     run_mirror(shared, lake, name)
     shared.run_sql(f"UPDATE {name} SET ti = 1 WHERE id % 3 = 0; DELETE FROM {name} WHERE id % 7 = 0")
     run_mirror(shared, lake, name)
-    found = by_spark(spark, table_of(lake, name))
+    found = by_spark(delta_spark, table_of(lake, name))
     assert sorted(row["id"] for row in found) == [number for number in range(ROWS) if number % 7]
     assert list(found[0]) == ["id", *columns_of(family)]
     assert texts(found) == texts(rows_of(lake, name).to_pylist())
@@ -74,13 +65,13 @@ def test_spark_reads_every_type(shared: Server, family: Family, database: str, l
 @each_family
 @pytest.mark.parametrize("steps", KEPT)
 def test_spark_reads_a_table_that_was_altered(
-    shared: Server, database: str, lake: Path, steps: str, spark: DeltaSpark
+    shared: Server, database: str, lake: Path, steps: str, delta_spark: DeltaSpark
 ) -> None:
     shared.query("SET GLOBAL sql_mode = 'STRICT_TRANS_TABLES'")
     if "PRIMARY KEY (name" in steps or steps.endswith("DROP PRIMARY KEY"):
         steps = f"MODIFY name VARCHAR(20) NOT NULL DEFAULT 'n', {steps}"
     orders = alter(shared, lake, database, steps)
-    found = by_spark(spark, table_of(lake, orders))
+    found = by_spark(delta_spark, table_of(lake, orders))
     columns = ", ".join(f"`{column}`" for column in found[0])
     expected = shared.query(f"SELECT {columns} FROM {orders}")
     assert Counter(tuple(map(str, row.values())) for row in found) == Counter(tuple(map(str, row)) for row in expected)
@@ -88,7 +79,7 @@ def test_spark_reads_a_table_that_was_altered(
 
 @pytest.mark.mysql
 def test_spark_reads_versions_from_before_a_schema_change(
-    mysql: Server, database: str, lake: Path, spark: DeltaSpark
+    mysql: Server, database: str, lake: Path, delta_spark: DeltaSpark
 ) -> None:
     orders = create_orders(mysql, database, 100)
     run_mirror(mysql, lake, f"{database}.*")
@@ -99,24 +90,24 @@ def test_spark_reads_versions_from_before_a_schema_change(
     )
     mysql.query(f"DELETE FROM {orders} WHERE id > 50")
     run_mirror(mysql, lake, f"{database}.*")
-    found = by_spark(spark, f"{table_of(lake, orders)} VERSION AS OF {before}")
+    found = by_spark(delta_spark, f"{table_of(lake, orders)} VERSION AS OF {before}")
     assert Counter(map(repr, found)) == Counter(
         repr({"id": number, "name": name, "amount": amount}) for number, name, amount in rows
     )
-    counted = spark.sql(f"SELECT count(*) AS n, sum(kind) AS kinds FROM {table_of(lake, orders)}").rows
+    counted = delta_spark.sql(f"SELECT count(*) AS n, sum(kind) AS kinds FROM {table_of(lake, orders)}").rows
     assert counted == [{"n": 50, "kinds": 150}]
 
 
 @pytest.mark.mysql
 def test_spark_reads_all_tables_at_the_versions_of_a_cut(
-    mysql: Server, database: str, lake: Path, spark: DeltaSpark
+    mysql: Server, database: str, lake: Path, delta_spark: DeltaSpark
 ) -> None:
     orders = create_orders(mysql, database, 100)
     run_mirror(mysql, lake, f"{database}.*")
     mysql.query(f"DELETE FROM {orders} WHERE id > 50")
     run_mirror(mysql, lake, f"{database}.*")
-    (cut,) = spark.sql(f"SELECT versions FROM delta.`{lake}/_binspark` ORDER BY number DESC LIMIT 1").rows
+    (cut,) = delta_spark.sql(f"SELECT versions FROM delta.`{lake}/_binspark` ORDER BY number DESC LIMIT 1").rows
     (version,) = cut["versions"]
     assert (version["schema"], version["table"]) == (database, "orders")
-    found = by_spark(spark, f"{table_of(lake, orders)} VERSION AS OF {version['version']}")
+    found = by_spark(delta_spark, f"{table_of(lake, orders)} VERSION AS OF {version['version']}")
     assert sorted(row["id"] for row in found) == sorted(row[0] for row in mysql.query(f"SELECT id FROM {orders}"))

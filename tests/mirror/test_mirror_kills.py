@@ -24,10 +24,11 @@ KILLS = int(os.environ.get("BINSPARK_MIRROR_KILLS", "8"))
 
 
 class Writer:
-    """Changes rows and tables at random, until it is stopped."""
+    """Changes rows and tables at random, until it is stopped, and waits for so many seconds after each change."""
 
-    def __init__(self, server: Server, seed: int) -> None:
+    def __init__(self, server: Server, seed: int, seconds: float = 0.01) -> None:
         self._server = server
+        self._seconds = seconds
         self._random = random.Random(seed)
         self._stopped = threading.Event()
         self._columns = 0
@@ -48,7 +49,7 @@ class Writer:
                 while not self._stopped.is_set():
                     for statement in self._statements():
                         cursor.execute(statement)
-                    time.sleep(0.01)
+                    time.sleep(self._seconds)
         except BaseException as error:
             self.failures.append(error)
 

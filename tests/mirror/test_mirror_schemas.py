@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from binspark.mirror.check.run import check
 from binspark.mirror.leaves.limits import LeafLimits
@@ -143,6 +144,35 @@ def test_members_are_what_the_server_makes_of_them_in_another_character_set(
         assert report.is_equal, "\n".join(report.lines())
 
 
+@pytest.mark.mysql
+def test_members_of_a_set_that_are_no_text_are_named_and_compared_by_their_number(
+    mysql: Server, database: str, lake: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """MySQL joins bytes that are no text in UTF-16 with a comma that is: `a,b` becomes two other characters."""
+    flags = f"{database}.flags"
+    mysql.run_sql(
+        f"CREATE DATABASE {database};"
+        f"CREATE TABLE {flags} (id INT PRIMARY KEY, s SET('a','b','c'), t SET('ab','cd')) CHARACTER SET latin1;"
+        f"INSERT INTO {flags} VALUES (1, 'a,b', 'ab'), (2, 'c', 'ab,cd'), (3, '', NULL), (4, NULL, '')"
+    )
+    run_mirror(mysql, lake, flags)
+    mysql.run_sql(f"ALTER TABLE {flags} CONVERT TO CHARACTER SET utf16; INSERT INTO {flags} VALUES (5, 7, 3)")
+    with caplog.at_level(logging.WARNING, "binspark.mirror"):
+        run_mirror(mysql, lake, flags)
+    assert f"{flags}: members of s are no text in utf16, since the server has not converted them" in caplog.text
+    assert "members of t" not in caplog.text
+    found = {row["id"]: row["s"] for row in rows_of(lake, flags).to_pylist()}
+    assert found == {1: ["", ""], 2: [""], 3: [], 4: None, 5: ["", "", ""]}
+    report = check(reached(mysql), parse_target(str(lake)), TablePatterns(frozenset({flags})))
+    assert report.is_equal, "\n".join(report.lines())
+    mysql.run_sql(f"SET sql_log_bin = 0; UPDATE {flags} SET s = 3 WHERE id = 2")
+    report = check(reached(mysql), parse_target(str(lake)), TablePatterns(frozenset({flags})))
+    assert [each.describe() for each in report.tables[0].differences] == ["different id=2; s: source '2', mirror '1'"]
+    mysql.run_sql(f"ALTER TABLE {flags} CONVERT TO CHARACTER SET latin1")
+    run_mirror(mysql, lake, flags)
+    assert rows_of(lake, flags).sort_by("id")["s"].to_pylist()[0] == ["a", "b"]
+
+
 @each_family
 @each_format
 def test_rows_without_a_key_are_found_after_a_column_was_added(
@@ -222,6 +252,24 @@ def test_tables_that_swap_their_names_swap_their_rows(shared: Server, database: 
     shared.query(f"UPDATE {third} SET z = 4 WHERE id = 7")
     run_mirror(shared, lake, f"{database}.*", kind)
     assert_equal(shared, lake, orders, third, kind=kind)
+
+
+@pytest.mark.mysql
+def test_tables_that_swap_their_names_are_not_copied_again(mysql: Server, database: str, lake: Path) -> None:
+    orders, other = create_orders(mysql, database), f"{database}.other"
+    mysql.query(f"CREATE TABLE {other} (id INT PRIMARY KEY, word VARCHAR(9))")
+    mysql.query(f"INSERT INTO {other} VALUES (1, 'one')")
+    run_mirror(mysql, lake, f"{database}.*")
+    before = {name: table_id(lake, name) for name in (orders, other)}
+    mysql.query(f"RENAME TABLE {orders} TO {database}.third, {other} TO {orders}, {database}.third TO {other}")
+    run_mirror(mysql, lake, f"{database}.*")
+    assert_equal(mysql, lake, orders, other)
+    assert {orders: table_id(lake, other), other: table_id(lake, orders)} == before
+
+
+def table_id(lake: Path, name: str) -> str:
+    """Return the id that a Delta table has from its creation on, also under another name."""
+    return str(DeltaTable(lake.joinpath(*name.split("."))).metadata().id)
 
 
 @each_family

@@ -15,11 +15,11 @@ from binspark.mirror.leaves import LeafLimits
 from binspark.mirror.source import TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
-from tests.support.mirror.live_mirrors import assert_equal, each_family, make_mirror, rows_of, run_mirror
+from tests.support.mirror.live_mirrors import FORMATS, assert_equal, each_family, make_mirror, rows_of, run_mirror
 from tests.support.mirror.tables import reached
 from tests.support.servers import StartServer, every_family
 
-every_format = pytest.mark.parametrize("kind", list(Format))
+every_format = pytest.mark.parametrize("kind", FORMATS)
 OWN = ("_valid_from", "_valid_to", "_is_current", "_seq", "_until")
 
 

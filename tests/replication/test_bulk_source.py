@@ -89,6 +89,20 @@ def test_chunks_are_the_bytes_of_the_log(log: Path) -> None:
 
 
 @pytest.mark.parametrize("log", LOGS, ids=log_id)
+def test_what_comes_is_counted(log: Path) -> None:
+    content = log.read_bytes()
+    decoder, assembler = EventDecoder(), Assembler()
+    events = [decoder.decode(frame) for frame in Framer().feed(content)]
+    transactions = sum(len(assembler.feed(event)) for event in events) + len(assembler.finish())
+    sent = event_packets([rotation(FILE), *events_of(content)])
+    with streamed(sent, server_version=events[0].frame.format.server_version) as stream:
+        kept(stream)
+        counted = stream.activity
+    assert (counted.events, counted.bytes) == (len(events), len(closed(content)) - 4)
+    assert counted.transactions == transactions
+
+
+@pytest.mark.parametrize("log", LOGS, ids=log_id)
 def test_it_is_known_where_transactions_are_in_progress(log: Path, way: str) -> None:
     decoder, assembler, progress = EventDecoder(), Assembler(), Progress.NONE
     for frame in Framer().feed(log.read_bytes()):

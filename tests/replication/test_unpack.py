@@ -97,7 +97,7 @@ def outcome_of(unpack: UnpackFunction, state: State) -> tuple[object, ...]:
     """Unpack, and return all that counts of the result."""
     outcome = unpack(*state)
     _, unpacked = state
-    ignored = {"memory", "target", "events", *(() if unpacked.size else ("last",))}
+    ignored = {"memory", "target", *(() if unpacked.size else ("last",))}
     numbers = {name: int(getattr(each, name)) for each in state for name in type(each).__slots__ if name not in ignored}
     return outcome, numbers, bytes(unpacked.target.view[: unpacked.size])
 

@@ -25,7 +25,7 @@ from binspark.mirror.targets.parse import Format, parse_target
 from binspark.server.config import ConnectionConfig
 from binspark.testing.servers import MySQL, Server
 from tests.mirror.test_mirror_rows import create_orders
-from tests.support.mirror.live_mirrors import assert_equal, rows_of, run_mirror
+from tests.support.mirror.live_mirrors import FORMATS, assert_equal, rows_of, run_mirror
 from tests.support.mirror.tables import reached
 from tests.support.servers import StartServer
 
@@ -126,7 +126,7 @@ def test_no_plan_of_spark_has_the_password(
     assert "secret-word" not in shown
 
 
-@pytest.mark.parametrize("kind", Format)
+@pytest.mark.parametrize("kind", FORMATS)
 def test_changes_of_several_tables_are_applied_by_executors(
     runner: SparkRunner, mysql: Server, database: str, lake: Path, kind: Format
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,10 @@ from pyspark.sql import SparkSession
 
 import binspark
 from binspark import OptionError
+from binspark.files.log_head import read_head
+from binspark.files.sources import LogSource
+from binspark.gtid import GtidSet
+from binspark.mirror.log_start import LogFiles, LogStart
 from binspark.mirror.targets.parse import parse_target
 from binspark.mirror.targets.target import Cut, Target, TargetTable
 from binspark.schema.table import TableName
@@ -110,6 +115,39 @@ def test_a_mirror_is_enough_for_a_table_that_the_log_does_not_mention(
     assert rows(found) == stored(world.server, str(STOCK))
 
 
+def test_a_version_of_the_log_of_another_server_is_refused(spark: SparkSession, world: World, tmp_path: Path) -> None:
+    """All servers name their files alike: a name that the log has, too, does not say that it is the same file."""
+    target = parse_target(str(tmp_path / "other"))
+    table, _ = mirror_table(world.server, target, STOCK)
+    own = position_of(table)
+    uuid = "11111111-2222-3333-4444-555555555555"
+    for number, (gtids, created) in enumerate(((GtidSet(f"{uuid}:1-5"), 0), (None, 0), (None, 1)), 1):
+        other = replace(own, server=uuid, gtids=gtids, created=created)
+        target.cuts.append(Cut(number, str(other), str(gtids), 0, ((STOCK, table.read().version),), "test"))
+    world.server.query(f"INSERT INTO {STOCK} VALUES (901, 1, 'later', 3)")
+    with pytest.raises(OptionError, match=rf"not known to have all that follows {own.file}.*{uuid}, without GTIDs"):
+        binspark.table_at(spark, world.logs, str(STOCK), gtid=moment(world.server).gtid, mirror=target)
+
+
+def test_a_version_is_found_by_its_file_or_by_its_gtids(spark: SparkSession, world: World, tmp_path: Path) -> None:
+    world.server.query("FLUSH BINARY LOGS")
+    target = parse_target(str(tmp_path / "again"))
+    table, _ = mirror_table(world.server, target, STOCK)
+    own = position_of(table)
+    [log] = [LogSource(path) for path in world.logs if path.endswith(own.file)]
+    with log.open() as file:
+        created = read_head(file, log.name).frame.header.timestamp
+    files = LogFiles([LogSource(path) for path in world.logs])
+    assert files.start_at(replace(own, created=created)) == LogStart(own.describe())
+    assert files.start_at(replace(own, created=created, gtids=None)) == LogStart(own.describe())
+    assert files.start_at(replace(own, created=created - 1)) == LogStart(f"{own.file}:4", str(own.gtids))
+    assert files.start_at(replace(own, created=created - 1, gtids=None)) is None
+    add_cut(target, table)
+    world.server.query(f"UPDATE {STOCK} SET amount = 78 WHERE id >= 900")
+    found = binspark.table_at(spark, world.logs, str(STOCK), gtid=moment(world.server).gtid, mirror=target)
+    assert rows(found) == stored(world.server, str(STOCK))
+
+
 def test_any_snapshot_with_its_position_is_a_start(spark: SparkSession, world: World) -> None:
     first = binspark.table_at(spark, world.logs, str(STOCK), gtid=world.before.gtid)
     copied = spark.createDataFrame(first.collect(), first.schema)
@@ -177,4 +215,9 @@ def test_a_version_from_before_a_failover_counts(
     two.query("DELETE FROM shop.items")
     source = {"host": f"127.0.0.1:{two.port}", "user": "root", "sslMode": "disabled"}
     found = binspark.table_at(spark, source, "shop.items", gtid=then, mirror=str(tmp_path))
+    assert [tuple(row) for row in found.orderBy("id").collect()] == expected
+    schema = tmp_path / "schema.sql"  # its logs begin after the table was created
+    schema.write_text("CREATE TABLE shop.items (id INT PRIMARY KEY, name VARCHAR(9));")
+    logs = [str(log) for log in two.log_files()]
+    found = binspark.table_at(spark, logs, "shop.items", gtid=then, mirror=str(tmp_path), schemaFile=str(schema))
     assert [tuple(row) for row in found.orderBy("id").collect()] == expected

@@ -12,9 +12,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import IO, Any, Self
 
 from binspark.folders import cache_folder
@@ -27,6 +28,13 @@ DELTA = "io.delta:delta-spark_4.2_2.13:4.4.0"
 _WORKER = Path(__file__).with_name("worker.py")
 _TOOLS = Path(__file__).parents[2]
 _FETCH_SECONDS = 400
+
+SMALL = {
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+"""Settings with which small tables take the least time: few tasks, and a JVM that does not optimize its code."""
 
 
 class NoDeltaSpark(Exception):
@@ -61,8 +69,15 @@ class DeltaSpark:
         self._answers.close()
         shutil.rmtree(self._log.parent)
 
+    def configure(self, name: str, value: str | None) -> None:
+        """Change a setting of the session; None lets it have its default."""
+        self._ask((name, value))
+
     def sql(self, statement: str) -> Answer:
         """Execute a statement."""
+        return self._ask(statement)
+
+    def _ask(self, statement: str | tuple[str, str | None]) -> Answer:
         pickle.dump(statement, self._requests)
         self._requests.flush()
         try:
@@ -74,11 +89,10 @@ class DeltaSpark:
         return Answer(found, jvm_cpu)
 
 
-def start_delta_spark(memory: str = "1g") -> DeltaSpark:
-    """Start Spark with Delta's jar, which is fetched the first time."""
+def start_delta_spark(memory: str = "1g", others: Mapping[str, str] = MappingProxyType({})) -> DeltaSpark:
+    """Start Spark with Delta's jar, which is fetched the first time, and with other settings."""
     folder = _environment()
-    jars = ",".join(map(str, sorted((folder / "jars").glob("*.jar"))))
-    settings = {"spark.jars": jars, "spark.driver.memory": memory}
+    settings = {"spark.jars": _jars(folder), "spark.driver.memory": memory, **others}
     log = Path(tempfile.mkdtemp(prefix="delta-spark-")) / "log"
     session = DeltaSpark(*_start_worker(folder, settings, log), log)
     try:
@@ -89,17 +103,39 @@ def start_delta_spark(memory: str = "1g") -> DeltaSpark:
     return session
 
 
+def environment_with_binspark() -> dict[str, str]:
+    """Return the variables of a process that has binspark, Spark and Delta's jar, which is fetched the first time."""
+    folder = _environment()
+    paths = (folder / "packages", _TOOLS / "src", _TOOLS)
+    settings = " ".join(f"--conf '{name}={value}'" for name, value in SMALL.items())
+    submitted = f"--jars {_jars(folder)} --driver-memory 1g {settings} pyspark-shell"
+    return _variables(folder) | {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PYSPARK_SUBMIT_ARGS": submitted}
+
+
+def _jars(folder: Path) -> str:
+    return ",".join(map(str, sorted((folder / "jars").glob("*.jar"))))
+
+
+def _variables(folder: Path) -> dict[str, str]:
+    variables = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SPARK_HOME")}
+    variables |= {"PYTHONPATH": str(folder / "packages"), "TZ": "UTC", "SPARK_LOCAL_IP": "127.0.0.1"}
+    if (java := _java()) is not None:
+        variables["JAVA_HOME"] = java
+    return variables
+
+
 def _start_worker(
     folder: Path, settings: dict[str, str], log: Path
 ) -> tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]:
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SPARK_HOME")}
-    environment |= {"PYTHONPATH": str(folder / "packages"), "TZ": "UTC", "SPARK_LOCAL_IP": "127.0.0.1"}
-    if (java := _java()) is not None:
-        environment["JAVA_HOME"] = java
     command = [sys.executable, str(_WORKER), *(f"{name}={value}" for name, value in settings.items())]
     with log.open("wb") as errors:
         worker = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=log.parent
+            command,
+            env=_variables(folder),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            cwd=log.parent,
         )
     assert worker.stdin is not None
     assert worker.stdout is not None

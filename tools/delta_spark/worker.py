@@ -1,4 +1,7 @@
-"""Runs in the environment of `tools.delta_spark`: executes statements that come in pickled, and answers in kind."""
+"""Runs in the environment of `tools.delta_spark`: executes statements that come in pickled, and answers in kind.
+
+A pair instead of a statement is a setting of the session, and its value; None lets it have its default.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +29,24 @@ def main(settings: list[str]) -> None:
             break
         before = cpu_seconds(jvm)
         try:
-            found: Any = [row.asDict(recursive=True) for row in spark.sql(statement).collect()]
+            found: Any = answer(spark, statement)
         except Exception as error:
             found = str(error)
         pickle.dump((found, cpu_seconds(jvm) - before), answers)
         answers.flush()
     spark.stop()
+
+
+def answer(spark: SparkSession, statement: str | tuple[str, str | None]) -> list[dict[str, Any]]:
+    """Execute a statement, or change a setting; return the rows."""
+    if isinstance(statement, str):
+        return [row.asDict(recursive=True) for row in spark.sql(statement).collect()]
+    name, value = statement
+    if value is None:
+        spark.conf.unset(name)
+    else:
+        spark.conf.set(name, value)
+    return []
 
 
 def session(settings: list[str]) -> SparkSession:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from pathlib import Path
 
 from binspark.archive.directory import ArchiveFolder, FolderLock
-from binspark.archive.progress import ProgressMeter, Report
+from binspark.archive.progress import ProgressMeter
 from binspark.archive.recovery import RecoveredLog, first_position, recover_log, resume_position
 from binspark.archive.settings import ArchiveSettings
 from binspark.archive.target import ArchiveTarget, LocalTarget
@@ -16,6 +15,8 @@ from binspark.errors import OptionError
 from binspark.files.storage import Storage
 from binspark.files.storage.uri import parse_uri
 from binspark.files.watch import begin_job, is_watched
+from binspark.monitoring.reporter import OnStatus, monitored
+from binspark.monitoring.status import Status
 from binspark.replication.follow import Follower
 from binspark.replication.position import BinlogPosition
 from binspark.replication.settings import FollowSettings
@@ -23,8 +24,6 @@ from binspark.replication.stop import StopCondition
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import Connection, connect
 from binspark.server.info import bytes_after, server_logs
-
-OnProgress = Callable[[Report], None]
 
 log = logging.getLogger("binspark.archive")
 
@@ -42,19 +41,18 @@ class Archiver:
         folder: ArchiveFolder,
         target: ArchiveTarget,
         settings: ArchiveSettings,
-        on_progress: OnProgress | None = None,
+        on_progress: OnStatus | None = None,
     ) -> None:
         self._config = config
         self._folder = folder
         self._target = target
         self._settings = settings
         self._on_progress = on_progress
-        self._meter = ProgressMeter(config, settings.progress_seconds if on_progress else 0)
+        self._meter = ProgressMeter(config)
         addresses = frozenset(map(str, config.addresses))
         self._writer = ArchiveWriter(folder, target, self._meter, settings, addresses)
         self._follower: Follower | None = None
         self._is_stopped = False
-        self._copied = 0
 
     def stop(self) -> None:
         """End the copy in order, from a signal or any thread."""
@@ -62,8 +60,18 @@ class Archiver:
         if self._follower is not None:
             self._follower.stop()
 
-    def run(self) -> Report:
+    def status(self) -> Status:
+        """Return how far the copy is, from any thread. This queries the server, at most once a second."""
+        return self._meter.status()
+
+    def run(self) -> Status:
         """Copy; return how far the copy came."""
+        settings = self._settings
+        with monitored(self.status, settings.metrics, self._on_progress, settings.progress_seconds, self.stop):
+            self._run()
+        return self._meter.summary()
+
+    def _run(self) -> None:
         try:
             with FolderLock(self._folder.path):
                 self._target.prepare()
@@ -73,7 +81,6 @@ class Archiver:
                 self._target.close(self._writer.active)
         finally:
             self._writer.close()
-        return self._meter.summary()
 
     def _last_log(self) -> RecoveredLog | None:
         """Return the log to continue. One that has not even its first event is begun again."""
@@ -108,28 +115,26 @@ class Archiver:
             complete_transactions=False,
             connection=connection,
         )
+        follower.activity = self._meter.activity
         self._announce(connection, position)
         with follower:
             while not self._is_stopped and (chunk := next(follower, None)) is not None:
                 self._writer.take(chunk)
-                self._copied += len(chunk.data)
                 self._writer.attend()
-                if self._on_progress is not None and self._meter.is_due:
-                    self._on_progress(self._meter.report())
             self._writer.sync()
 
     def _announce(self, connection: Connection, position: BinlogPosition) -> None:
         """Announce how much will be copied, if somebody shows progress and there is an end."""
         if self._settings.until_end and is_watched():
-            total = bytes_after(server_logs(connection), position.file, position.offset)
-            begin_job("copying", lambda: self._copied, total)
+            activity, total = self._meter.activity, bytes_after(server_logs(connection), position.file, position.offset)
+            begin_job("copying", lambda: activity.bytes, total)
 
 
 def open_archiver(
     config: ConnectionConfig,
     target: str | Path,
     settings: ArchiveSettings | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnStatus | None = None,
     *,
     spool: str | Path | None = None,
     storage: Storage | None = None,
@@ -156,7 +161,7 @@ def _remote_archiver(
     config: ConnectionConfig,
     target: str,
     settings: ArchiveSettings,
-    on_progress: OnProgress | None,
+    on_progress: OnStatus | None,
     spool: str | Path | None,
     storage: Storage | None,
 ) -> Archiver:

@@ -1,78 +1,49 @@
-"""How fast a copy is, and how far it lags behind the server."""
+"""How much was copied, and how far the copy lags behind the server."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 
-from binspark.errors import SourceError
+from binspark.monitoring.lag import LagMeter
+from binspark.monitoring.status import Status, status_of
+from binspark.replication.activity import Activity
+from binspark.replication.position import BinlogPosition
 from binspark.server.config import ConnectionConfig
-from binspark.server.connection import connect
-from binspark.server.info import bytes_after, server_logs
 
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The progress of a copy.
-
-    file, offset  how far it has come
-    bytes         what was copied since it was started
-    rate          bytes a second, since the last report or in all
-    lag_bytes     what the server has and the copy has not; None if the server does not say
-    lag_seconds   how old the last event is, 0 if it is the server's last; None if nothing is known
-    """
-
-    file: str
-    offset: int
-    bytes: int
-    rate: float
-    lag_bytes: int | None
-    lag_seconds: float | None
+_COMMAND = "archive"
 
 
 class ProgressMeter:
-    """Counts what is copied, and reports it regularly."""
+    """Counts what is copied. Other threads may ask for the status.
 
-    def __init__(self, config: ConnectionConfig, every_seconds: float) -> None:
-        self._config = config
-        self._every_seconds = every_seconds
-        self._bytes = self._reported_bytes = 0
-        self._began = self._reported = time.monotonic()
-        self._copied_to = ("", 0)
+    activity   counts what the server sends
+    """
+
+    def __init__(self, config: ConnectionConfig) -> None:
+        self.activity = Activity()
+        self._lag = LagMeter(config, self.activity)
+        self._bytes = 0
+        self._began = time.monotonic()
+        self._copied_to: BinlogPosition | None = None
         self._event_time = 0
 
     def copied(self, file: str, end: int, count: int, event_time: int) -> None:
         """Count bytes that were copied."""
         self._bytes += count
-        self._copied_to = (file, end)
+        self._copied_to = BinlogPosition(file, end)
         self._event_time = event_time or self._event_time
 
-    @property
-    def is_due(self) -> bool:
-        """Whether it is time for a report."""
-        return self._every_seconds > 0 and time.monotonic() - self._reported >= self._every_seconds
+    def status(self) -> Status:
+        """Return how far the copy is. This queries the server for its logs, at most once a second."""
+        copied_to = self._copied_to
+        lag = self._lag.measure(copied_to, self._event_time)
+        return replace(self._status(copied_to), lag_bytes=lag.bytes, lag_seconds=lag.seconds)
 
-    def report(self) -> Report:
-        """Return the progress since the last report. This queries the server for its logs."""
-        now = time.monotonic()
-        rate = (self._bytes - self._reported_bytes) / max(now - self._reported, 1e-6)
-        self._reported, self._reported_bytes = now, self._bytes
-        lag_bytes = self._lag_bytes()
-        return Report(*self._copied_to, self._bytes, rate, lag_bytes, self._lag_seconds(lag_bytes))
-
-    def summary(self) -> Report:
-        """Return the progress since the beginning. This does not query the server."""
+    def summary(self) -> Status:
+        """Return the last status, with the rate since the beginning. This does not query the server."""
         rate = self._bytes / max(time.monotonic() - self._began, 1e-6)
-        return Report(*self._copied_to, self._bytes, rate, None, None)
+        return replace(self._status(self._copied_to), bytes_per_second=rate, ended=True)
 
-    def _lag_bytes(self) -> int | None:
-        try:
-            with connect(self._config) as connection:
-                return bytes_after(server_logs(connection), *self._copied_to)
-        except SourceError:
-            return None
-
-    def _lag_seconds(self, lag_bytes: int | None) -> float | None:
-        if lag_bytes == 0:
-            return 0.0
-        return max(0.0, time.time() - self._event_time) if self._event_time else None
+    def _status(self, copied_to: BinlogPosition | None) -> Status:
+        return status_of(_COMMAND, self.activity, copied_to, bytes=self._bytes)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from binspark.archive.retention import Retention
 from binspark.errors import OptionError
+from binspark.monitoring.settings import MetricsSettings
 from binspark.replication.position import BinlogPosition
 from binspark.replication.settings import StreamSettings
 from binspark.replication.start import Start, parse_start
@@ -25,6 +26,7 @@ class ArchiveSettings:
     sync_bytes        how much of it
     progress_seconds  how often `on_progress` is called; 0 for never
     upload_seconds    how often the active log is uploaded to a remote store
+    metrics           where metrics are served; None for nowhere
     """
 
     start: str = "earliest"
@@ -36,6 +38,7 @@ class ArchiveSettings:
     sync_bytes: int = 64 << 20
     progress_seconds: float = 10.0
     upload_seconds: float = 60.0
+    metrics: MetricsSettings | None = None
 
     def __post_init__(self) -> None:
         start = self.start_from

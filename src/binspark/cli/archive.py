@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from binspark.cli.command import Command, RenamedOption, format_option
-from binspark.cli.live import stop_on_signal, warnings_to
-from binspark.cli.output import echo, json_line, print_message, size_text
+from binspark.cli.live import stop_on_signal
 from binspark.cli.server_options import live_option, server_options
+from binspark.cli.status_lines import StatusLines, metrics_options
 from binspark.live import open_archiver
 
 if TYPE_CHECKING:
-    from binspark.archive.progress import Report
     from binspark.server.config import ConnectionConfig
 
 
@@ -46,6 +44,7 @@ if TYPE_CHECKING:
 @live_option("connection_server_id")
 @live_option("heartbeat_seconds")
 @live_option("progress_seconds")
+@metrics_options
 @format_option("text", "jsonl")
 def archive_command(connection: ConnectionConfig, target: str, output_format: str, **options: Any) -> int:
     """Copy the logs of a server as it writes them.
@@ -57,39 +56,9 @@ def archive_command(connection: ConnectionConfig, target: str, output_format: st
     A remote target such as S3 receives each file when it is complete, and the active log every --upload-seconds. A
     lock file there keeps out a second archiver, unless both start at the same moment.
     """
-    show = _PRINTERS[output_format]
-    archive = open_archiver(target, connection, on_progress=lambda report: show(report, False), **options)
-    with stop_on_signal(archive.stop), warnings_to(_WARNERS[output_format]):
+    lines = StatusLines(output_format)
+    archive = open_archiver(target, connection, on_progress=lines.show, **options)
+    with stop_on_signal(archive.stop), lines.logged():
         summary = archive.run()
-    show(summary, True)
+    lines.show(summary)
     return 0
-
-
-def _print_text(report: Report, is_last: bool) -> None:
-    position = f"{report.file}:{report.offset}" if report.file else "the server has no logs to copy"
-    parts = [position, f"{size_text(report.bytes)} copied", f"{size_text(report.rate)}/s"]
-    if not is_last:
-        lag = "an unknown size" if report.lag_bytes is None else size_text(report.lag_bytes)
-        age = "" if report.lag_seconds is None else f", {report.lag_seconds:.0f} s"
-        parts.append(f"lag {lag}{age}")
-    echo("  ".join(parts), err=True)
-
-
-def _print_json(report: Report, is_last: bool) -> None:
-    record = {
-        "file": report.file,
-        "offset": report.offset,
-        "bytes": report.bytes,
-        "bytes_per_second": round(report.rate),
-        "lag_bytes": report.lag_bytes,
-        "lag_seconds": None if report.lag_seconds is None else round(report.lag_seconds, 3),
-        "ended": is_last,
-    }
-    echo(json_line(record), err=True)
-
-
-_PRINTERS = {"text": _print_text, "jsonl": _print_json}
-_WARNERS: dict[str, Callable[[str], None]] = {
-    "text": print_message,
-    "jsonl": lambda message: echo(json_line({"warning": message}), err=True),
-}

@@ -30,7 +30,7 @@ def explore_command(logs: Logs, web_port: int | None, browser: bool) -> int:
     FILE is a file, a glob, a directory, an index file, or a URI.
 
     The page has the transactions and their events, the bytes of each event with every field, its value and its meaning,
-    what changes in each table, the history of rows, and the log over time. Logs that grow, also grow on the page. Of a
+    what changes in each table, the history of rows, and the log over time. Active logs grow on the page, too. Of a
     server, its log is copied to a temporary folder as long as the command runs.
 
     The page is served to this machine only, at an address with a random token, and changes nothing. The command runs

@@ -137,12 +137,22 @@ def gtid_command(
 def _print_missing(source: str, target: str, output_format: str, account: Account) -> int:
     from binspark.cli.gtid_missing import compare_sides, missing_text
 
-    texts = {side: _read(side).strip() if side == "-" or side.startswith("@") else side for side in (source, target)}
     if source == target == "-":
         raise click.UsageError("- (standard input) can be given only once")
-    found = compare_sides(texts[source], texts[target], account)
+    found = compare_sides(_read_gtids(source, "--from"), _read_gtids(target, "--to"), account)
     echo(json_line(found.record) if output_format == "jsonl" else missing_text(found))
     return 1 if found.missing or found.errant else 0
+
+
+def _read_gtids(side: str, option: str) -> str:
+    """Return a side as it was given, or what standard input or a file contains, which must be GTIDs."""
+    from binspark.diff.held import is_gtid_text
+
+    text = _read(side).strip()
+    if text != side and not is_gtid_text(text):
+        message = f"must be GTIDs if it is read from {side}, got {_shortened(text)}; name logs by their path"
+        raise OptionError(message, option=option)
+    return text
 
 
 def _as_text(record: Record) -> str:

@@ -191,8 +191,11 @@ def log_options(
                 heartbeat_seconds,
             )
             from binspark.cli.live import warnings_to
+            from binspark.cli.status_lines import StatusLines
 
-            with warnings_to(print_message):
+            # Who only follows a server has status lines, in the format of the rows; warnings are among them.
+            lines = StatusLines("text" if with_files else arguments["output_format"])
+            with warnings_to(lines.warn):
                 return command(*positional, logs=Logs((), reads), **arguments)
 
         decorated: _Command = with_logs

@@ -78,6 +78,7 @@ COMMANDS = {
     "tail": ("binspark.cli.tail", "tail_command"),
     "mirror": ("binspark.cli.mirror", "mirror_command"),
     "serve": ("binspark.cli.serve", "serve_command"),
+    "status": ("binspark.cli.status", "status_command"),
     "doctor": ("binspark.cli.doctor", "doctor_command"),
     "demo": ("binspark.cli.demo", "demo_command"),
 }

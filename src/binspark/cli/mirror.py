@@ -9,16 +9,18 @@ import click
 
 from binspark.changes.selection_options import SELECTION_OPTIONS
 from binspark.cli.command import Command, click_option
-from binspark.cli.live import stop_on_signal, warnings_to
-from binspark.cli.output import echo, json_line, print_message
+from binspark.cli.live import stop_on_signal
+from binspark.cli.output import echo, print_message
 from binspark.cli.server_options import drop_connection, live_option, take_connection, with_server_options
+from binspark.cli.status_lines import StatusLines
 from binspark.errors import BinlogError, OptionError
 from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
+from binspark.options.monitoring import METRICS_OPTIONS
 from binspark.options.option import Surface
 
 if TYPE_CHECKING:
-    from binspark.mirror.progress import Report
     from binspark.mirror.run import Mirror
+    from binspark.monitoring.reporter import OnStatus
     from binspark.replication.position import BinlogPosition
     from binspark.schema.table import TableName
     from binspark.server.config import ConnectionConfig
@@ -27,6 +29,7 @@ _ROWS = {option.name: option for option in SELECTION_OPTIONS}
 _OF_ROWS = ("exclude_tables", "zero_dates", "undecodable", "time")
 _OF_CHECKS = (*_OF_ROWS, "format", "catalog", *(option.name for option in CHECK_OPTIONS))
 _FAILED = 1
+_MERGED = "delta-merge"
 
 
 def _mirror_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,7 +37,7 @@ def _mirror_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for name in reversed(_OF_ROWS):
         settings = {"default": None, "help": _ROWS[name].help + "  [default: string]"} if name == "time" else {}
         command = click_option(_ROWS[name], parse=False, **settings)(command)
-    for option in reversed((*MIRROR_OPTIONS, *CHECK_OPTIONS)):
+    for option in reversed((*MIRROR_OPTIONS, *METRICS_OPTIONS, *CHECK_OPTIONS)):
         if option.name != "once" and Surface.COMMAND_LINE in option.surfaces:
             command = click_option(option, parse=False)(command)
     return command
@@ -80,16 +83,16 @@ def mirror_command(
     contains the position that it is at: the command may be interrupted or killed at any time, and continues where it
     was. Without LOG, changes come from the server; with LOG, from an archive or log files.
 
-    Exit code 0: stopped, or all is applied; with --check: all tables are equal. 1: the mirror cannot go on, or tables
-    differ. 2: wrong use, or no connection.
+    Exit code 0: stopped, or all is applied; with --check: all tables are equal. 1: the mirror cannot go on, tables
+    differ, or the server cannot be reached. 2: wrong use.
     """
     from binspark.cli.mirror_output import print_plan, shown_progress
 
-    source = _source(logs, options)
+    source = _source(logs, options, progress)
     checks = {option.name: options.pop(option.name) for option in CHECK_OPTIONS}
     if check or checks["repair"]:
         return _checked(source, target, progress, checks, options)
-    with shown_progress(progress) as show, warnings_to(_warner(progress)):
+    with shown_progress(progress) as show, StatusLines(progress).logged():
         mirror = _opened(source, target, options, show)
         if dry_run:
             print_plan(mirror.plan(), progress)
@@ -128,6 +131,8 @@ def _checked(
     def copy_again(table: TableName) -> None:
         _opened(source, target, {**options, "resnapshot": str(table)}, lambda _report: None).run()
 
+    for option in METRICS_OPTIONS:  # a check ends by itself
+        options.pop(option.name)
     given = {name: value for name, value in {**options, **checks}.items() if name in _OF_CHECKS and value is not None}
     if options["once"]:  # no mirror runs meanwhile
         given |= {"advance": advance, "copy_again": copy_again}
@@ -144,27 +149,26 @@ def _checked(
     return 0 if report.is_equal else _FAILED
 
 
-def _source(logs: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...] | ConnectionConfig:
+def _source(logs: tuple[str, ...], options: dict[str, Any], progress: str) -> tuple[str, ...] | ConnectionConfig:
     """Return where changes come from. A server is checked for problems first."""
     if logs:
         drop_connection(options)
         return logs
     connection = take_connection(options)
-    _print_problems(connection)
+    _print_problems(connection, progress)
     return connection
 
 
-def _opened(
-    source: tuple[str, ...] | ConnectionConfig, target: str, options: dict[str, Any], show: Callable[[Report], None]
-) -> Mirror:
+def _opened(source: tuple[str, ...] | ConnectionConfig, target: str, options: dict[str, Any], show: OnStatus) -> Mirror:
     """Open a mirror, with a Spark session for large ranges; errors name options as they were typed."""
     from binspark.mirror.api import open_mirror
 
     def session() -> Any:
         from binspark.spark.session import local_session  # loads pyspark, which small ranges do not need
 
-        return local_session("binspark mirror")
+        return local_session("binspark mirror", _merge_settings() if is_merged else None)
 
+    is_merged = options.get("format") == _MERGED
     given = {name: value for name, value in options.items() if value not in (None, ())}
     tables = given.pop("tables")
     try:
@@ -173,12 +177,18 @@ def _opened(
         raise _spelled(error) from None
 
 
+def _merge_settings() -> dict[str, str]:
+    from binspark.mirror.targets.delta.merge import session_settings
+
+    return session_settings()
+
+
 def _spelled(error: OptionError) -> OptionError:
     name = error.option or ""
     return error.spelled(f"--{name.replace('_', '-')}") if name and not name.startswith("-") else error
 
 
-def _print_problems(connection: ConnectionConfig) -> None:
+def _print_problems(connection: ConnectionConfig, progress: str) -> None:
     """Print the problems of the server's settings, which a mirror will have, too."""
     from binspark.cli.mirror_output import print_problems
     from binspark.doctor.read_profile import read_profile
@@ -188,10 +198,4 @@ def _print_problems(connection: ConnectionConfig) -> None:
 
     with connect(connection) as server:
         findings = find_problems(read_profile(server, check_tables=False))
-    print_problems([finding for finding in findings if finding.severity is not Severity.NOTE])
-
-
-def _warner(progress: str) -> Callable[[str], None]:
-    if progress == "jsonl":
-        return lambda message: echo(json_line({"warning": message}), err=True)
-    return print_message
+    print_problems([finding for finding in findings if finding.severity is not Severity.NOTE], progress)

@@ -10,15 +10,16 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from binspark.cli.output import counted, echo, json_line, print_message, safe, size_text
+from binspark.cli.output import counted, echo, json_line, safe
+from binspark.cli.status_lines import StatusLines, lag_text
 
 if TYPE_CHECKING:
     from binspark.doctor.rule import Finding
     from binspark.mirror.check.report import CheckReport
     from binspark.mirror.plan import PlannedTable
-    from binspark.mirror.progress import Report, TableReport
+    from binspark.monitoring.status import Status, TableStatus
 
-Show = Callable[["Report"], None]
+Show = Callable[["Status"], None]
 _MAX_TABLES = 20
 _MAX_GTIDS = 60
 
@@ -46,25 +47,25 @@ class _Lines:
     def __init__(self) -> None:
         self._last = ""
 
-    def show(self, report: Report) -> None:
+    def show(self, report: Status) -> None:
         line = summary(report)
         if line != self._last:
             echo(line, err=True)
         self._last = line
 
 
-def summary(report: Report) -> str:
+def summary(report: Status) -> str:
     """Return the progress in one line."""
     copying = [table for table in report.tables if table.expected is not None]
-    parts = [report.position or "not begun", counted(len(report.tables), "table"), f"{report.changes} rows"]
+    parts = [report.position or "not begun", counted(len(report.tables), "table"), f"{report.rows or 0} rows"]
     parts += [f"copying {table.name}: {table.rows} of about {table.expected}" for table in copying[:1]]
-    parts.append(f"lag {_lag(report)}")
+    parts.append(f"lag {lag_text(report)}")
     if report.error:
         parts.append(f"last error: {report.error}")
     return "  ".join(parts)
 
 
-def progress_table(report: Report) -> Table:
+def progress_table(report: Status) -> Table:
     """Return the progress as a table."""
     shown = sorted(report.tables, key=lambda table: (table.expected is None, -table.rate, table.name))[:_MAX_TABLES]
     table = Table(title=safe(_title(report)), title_justify="left", caption=safe(report.error or ""))
@@ -81,18 +82,13 @@ def progress_table(report: Report) -> Table:
     return table
 
 
-def _title(report: Report) -> str:
+def _title(report: Status) -> str:
     gtids = report.gtids if len(report.gtids) <= _MAX_GTIDS else f"…{report.gtids[-_MAX_GTIDS:]}"
-    return f"{report.position or 'not begun'}  lag {_lag(report)}  {gtids}"
+    return f"{report.position or 'not begun'}  lag {lag_text(report)}  {gtids}"
 
 
-def _rows(table: TableReport) -> str:
+def _rows(table: TableStatus) -> str:
     return f"{table.rows:,}" if table.expected is None else f"{table.rows:,} of {table.expected:,}"
-
-
-def _lag(report: Report) -> str:
-    size = "unknown" if report.lag_bytes is None else size_text(report.lag_bytes)
-    return size if report.lag_seconds is None else f"{size}, {report.lag_seconds:.0f} s"
 
 
 def print_plan(plans: Sequence[PlannedTable], kind: str) -> None:
@@ -121,8 +117,9 @@ def print_checked(report: CheckReport, kind: str) -> None:
         echo(safe(line))
 
 
-def print_problems(findings: Sequence[Finding]) -> None:
+def print_problems(findings: Sequence[Finding], kind: str) -> None:
     """Print what `doctor` has found that a mirror will have problems with."""
     if findings:
         listed = ", ".join(f"{finding.setting}={finding.value} [{finding.code}]" for finding in findings)
-        print_message(f"the server has settings that a mirror may have problems with: {listed}; see binspark doctor")
+        message = f"the server has settings that a mirror may have problems with: {listed}; see binspark doctor"
+        StatusLines(kind).warn(message)

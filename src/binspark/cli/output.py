@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +36,8 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 _SPACE = re.compile(r"[ \t\r\n]+")
 _LINES_PER_WRITE = 256
 _UNIT = 1000
+_WIDTH_OF_FILES = 1000
+"""Lines in a file or a pipe are not broken."""
 
 
 def json_line(record: dict[str, Any]) -> str:
@@ -184,7 +187,8 @@ def print_page(page: RenderableType) -> None:
 
     if is_terminal():
         make_room()
-    Console(highlight=False).print(safe_page(page))
+    width = None if is_terminal() or "COLUMNS" in os.environ else _WIDTH_OF_FILES
+    Console(highlight=False, width=width).print(safe_page(page))
 
 
 def safe(text: str, *, err: bool = False) -> str:

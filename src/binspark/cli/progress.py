@@ -87,9 +87,9 @@ class _ReadLog:
             return
 
     def _note(self, position: int) -> None:
-        """Note a position. If all was read, one in the first half means that it is read again."""
+        """Note a position. If all was read, an earlier one means that it is read again."""
         was_read = self._reached >= _NEARLY_ALL * (self.end or sys.maxsize)
-        if was_read and _HEAD_BYTES < position < self._reached // 2:
+        if was_read and _HEAD_BYTES < position < _NEARLY_ALL * self._reached:
             self._passes += 1
             self._reached = position
         self._reached = max(self._reached, position)

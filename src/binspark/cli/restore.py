@@ -57,9 +57,10 @@ def restore_command(
 ) -> int:
     """Recover a server (--host) from an archive up to a point.
 
-    ARCHIVE is a file, a glob, a directory, an index file or a URI. The server has a backup that is older than its end.
-    Shown is a plan: which transactions of the archive the server lacks, from where to where, and which are left out and
-    why. With --apply they are applied, each once: it can be interrupted and run again at any time.
+    ARCHIVE is a file, a glob, a directory, an index file or a URI. The server was loaded with a backup that ends
+    within the archive. Shown is a plan: which transactions of the archive the server lacks, from where to where, and
+    which are left out and why. With --apply they are applied, each once: it can be interrupted and run again at any
+    time.
 
     Options select the transactions, as for other commands: --stop-datetime, --committed-before and --stop-position end
     the recovery at the first transaction from then on; --exclude-gtids leaves out single ones. Without --host, the plan

@@ -17,7 +17,7 @@ _MAX_TABLES = 10
 _REASONS = {
     Decision.ON_TARGET: "the target has them",
     Decision.EXCLUDED: "left out by options",
-    Decision.STOPPED: "after the point to stop at",
+    Decision.STOPPED: "after the position to stop at",
     Decision.INCOMPLETE: "incomplete at the end of a log",
     Decision.HALF_ALTER: "the first half of a two-phase ALTER, which the second repeats",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,8 @@ import click
 from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.live import messages_to, stop_on_signal
 from binspark.cli.output import echo, json_line
+from binspark.cli.server_options import live_option
+from binspark.cli.status_lines import StatusLines, metrics_options
 from binspark.live import open_server
 from binspark.options.serve import SERVE_OPTIONS
 
@@ -26,6 +29,8 @@ def _serve_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("serve", cls=Command)
 @click.argument("archive", metavar="ARCHIVE")
 @_serve_options
+@live_option("progress_seconds", default="0", help="How often what was sent is reported; 0 for never.  [default: 0]")
+@metrics_options
 @format_option("text", "jsonl")
 def serve_command(archive: str, output_format: str, **options: Any) -> int:
     """Serve the logs of an archive as a replication source.
@@ -37,10 +42,13 @@ def serve_command(archive: str, output_format: str, **options: Any) -> int:
     Nothing can be changed over these connections: statements that replicas do not need are refused. It runs until it is
     interrupted (SIGINT or SIGTERM).
     """
-    server = open_server(archive, **options)
+    lines = StatusLines(output_format)
+    server = open_server(archive, on_progress=lines.show, **options)
     _SHOW[output_format](server)
-    with stop_on_signal(server.stop), messages_to("binspark.serve", _MESSAGES[output_format]):
+    with stop_on_signal(server.stop), messages_to("binspark.serve", lines.say), lines.metrics_announced():
         server.run()
+    if options["progress_seconds"]:
+        lines.show(replace(server.status(), ended=True))
     return 0
 
 
@@ -66,7 +74,3 @@ def _show_json(server: ArchiveServer) -> None:
 
 
 _SHOW = {"text": _show_text, "jsonl": _show_json}
-_MESSAGES: dict[str, Callable[[str], None]] = {
-    "text": lambda message: echo(message, err=True),
-    "jsonl": lambda message: echo(json_line({"message": message}), err=True),
-}

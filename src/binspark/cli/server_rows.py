@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self
 
@@ -14,8 +16,11 @@ from binspark.cli.output import print_message, shown
 from binspark.cli.row_options import history_from, unmatched
 
 if TYPE_CHECKING:
+    from binspark.cli.status_lines import StatusLines
     from binspark.columns.selection import Selection
     from binspark.documents.line_style import LineStyle
+    from binspark.monitoring.settings import MetricsSettings
+    from binspark.tail.follow import Tail
 
 _LARGE_BYTES = 1 << 17
 """From this size on, writing takes longer than handing it to another thread."""
@@ -67,15 +72,39 @@ class BackgroundOutput:
             self._settle()
 
 
-def print_server_rows(server: ServerRange, selection: Selection, style: LineStyle, schema_file: str | None) -> None:
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How a command is watched: status lines every few seconds, and metrics."""
+
+    lines: StatusLines
+    every_seconds: float
+    metrics: MetricsSettings | None
+
+    @contextmanager
+    def over(self, tail: Tail) -> Iterator[None]:
+        """Watch what follows a server."""
+        from binspark.monitoring.reporter import monitored
+
+        reported = monitored(tail.status, self.metrics, self.lines.show, self.every_seconds, tail.stop)
+        with self.lines.metrics_announced(), reported:
+            yield
+        if self.every_seconds:
+            self.lines.show(replace(tail.status(), ended=True))
+
+
+def print_server_rows(
+    server: ServerRange, selection: Selection, style: LineStyle, schema_file: str | None, watch: Watch | None = None
+) -> None:
     """Print the rows of a server as they come."""
     from binspark.tail.follow import Tail
 
     history = history_from(schema_file)
     known = None if schema_file is None else history
     tail = Tail(server.connection, server.settings(style.zone), known, history.on_notice)
+    warn = print_message if watch is None else watch.lines.warn
     for name, hint in unmatched(selection.tables or (), tail.tables):
-        print_message(f"the server has no table {name} yet{hint}")
-    with stop_on_signal(tail.stop), BackgroundOutput(sys.stdout.buffer, tail.stop) as output:
+        warn(f"the server has no table {name} yet{hint}")
+    watching = nullcontext() if watch is None else watch.over(tail)
+    with watching, stop_on_signal(tail.stop), BackgroundOutput(sys.stdout.buffer, tail.stop) as output:
         for lines in tail.lines(selection, style):
             output.write(shown(lines))

@@ -11,12 +11,20 @@ from binspark.cli.command import Command, format_option
 from binspark.cli.inputs import Logs, log_options
 from binspark.cli.output import line_style
 from binspark.cli.row_options import row_options, selection_from
-from binspark.cli.server_rows import print_server_rows
+from binspark.cli.server_options import live_option
+from binspark.cli.server_rows import Watch, print_server_rows
+from binspark.cli.status_lines import StatusLines, metrics_options, take_metrics
 
 
 @click.command("tail", cls=Command)
 @log_options(default_start="latest", default_until="never", with_files=False)
 @format_option("text", "jsonl")
+@live_option(
+    "progress_seconds",
+    default="0",
+    help="How often position, rate and lag are reported, on standard error; 0 for never.  [default: 0]",
+)
+@metrics_options
 @row_options
 def tail_command(logs: Logs, output_format: str, timezone: tzinfo, schema_file: str | None, **options: Any) -> int:
     """Show the changed rows of a server as they happen.
@@ -25,7 +33,8 @@ def tail_command(logs: Logs, output_format: str, timezone: tzinfo, schema_file: 
     and types of columns that the log lacks are read from the server, or from --schema-file.
     """
     assert logs.server is not None
+    watch = Watch(StatusLines(output_format), options.pop("progress_seconds"), take_metrics(options))
     selection = selection_from(options, timezone)
     logs.check_server(selection)
-    print_server_rows(logs.server, selection, line_style(output_format, timezone), schema_file)
+    print_server_rows(logs.server, selection, line_style(output_format, timezone), schema_file, watch)
     return 0

@@ -18,13 +18,13 @@ from binspark.diff.contents import JSON_LINES, Contents, TransactionAt
 from binspark.diff.records import GtidSources, RecordFile
 from binspark.diff.scan import RowAdder, Scanner, SideCounts
 from binspark.documents.digests import for_digests
-from binspark.errors import OptionError, Server
+from binspark.errors import Server
 from binspark.event import GtidList, PreviousGtids
 from binspark.files.batches import source_batches
 from binspark.files.lines import LogPrinter
 from binspark.files.positions import NOWHERE
 from binspark.files.read import source_events
-from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.files.sources import LogSource, refuse_standard_input
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition, MariadbState
 from binspark.os_errors import source_errors
 from binspark.replication.chunk import read_chunks
@@ -89,8 +89,7 @@ class FilesSide:
 
     def read(self, records: RecordFile, sources: GtidSources, selection: Selection) -> ReadSide:
         """Read all transactions and rows."""
-        if any(log.name == STANDARD_INPUT for log in self.logs):
-            raise OptionError("standard input cannot be compared, because logs are read twice; store it in a file")
+        refuse_standard_input(self.logs, "compared")
         scanner = Scanner(records, sources, selection)
         begins = []
         for log in self.logs:

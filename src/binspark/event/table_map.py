@@ -100,10 +100,7 @@ def decode_table_map(body: Cursor, context: Context) -> TableMap:
 
     Every statement maps its tables again with the same bytes, so results are cached.
     """
-    form = _Form(
-        SHORT_TABLE_ID if context.post_header_length == _SHORT_POST_HEADER else TABLE_ID,
-        may_end_after_types=len(context.format.post_header_lengths) < EventCode.WRITE_ROWS_V1,
-    )
+    form = _form(context)
     if type(body) is not Cursor:
         return _read(body, form)
     start = body.offset
@@ -112,6 +109,11 @@ def decode_table_map(body: Cursor, context: Context) -> TableMap:
     except DecodeError:  # read again: the offset of the error is that of the event
         body.offset = start
         return _read(body, form)
+
+
+def decode_without_metadata(body: Cursor, context: Context) -> TableMap:
+    """Decode TABLE_MAP without its optional metadata, which may be damaged."""
+    return _read(body, _form(context), with_metadata=False)
 
 
 def encode_table_map(event: TableMap, writer: Writer, context: Context) -> None:
@@ -141,12 +143,19 @@ class _Form(NamedTuple):
     may_end_after_types: bool
 
 
+def _form(context: Context) -> _Form:
+    return _Form(
+        SHORT_TABLE_ID if context.post_header_length == _SHORT_POST_HEADER else TABLE_ID,
+        may_end_after_types=len(context.format.post_header_lengths) < EventCode.WRITE_ROWS_V1,
+    )
+
+
 @lru_cache(maxsize=1024)
 def _cached(raw: bytes, form: _Form, encoding: str) -> TableMap:
     return _read(Cursor(raw, encoding=encoding), form)
 
 
-def _read(body: Cursor, form: _Form) -> TableMap:
+def _read(body: Cursor, form: _Form, *, with_metadata: bool = True) -> TableMap:
     table_id = body.uint("table_id", form.id_length, _TABLE_ID_MEANING)
     table_flags = body.u16("flags", flags(TableMapFlag))
     schema = _name(body, "schema")
@@ -157,7 +166,7 @@ def _read(body: Cursor, form: _Form) -> TableMap:
         return TableMap(table_id, table_flags, schema, table, tuple(types), zeros, b"", (), has_type_metadata=False)
     metadata, rest = _read_type_metadata(body, types)
     null_bits = body.raw("null_bits", bitmap_length(len(types)), lambda bits: _nullable_meaning(bits, len(types)))
-    optional = decode_table_metadata(body)
+    optional = decode_table_metadata(body) if with_metadata else ()
     return TableMap(table_id, table_flags, schema, table, tuple(types), metadata, null_bits, optional, rest)
 
 

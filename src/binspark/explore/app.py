@@ -32,6 +32,7 @@ from binspark.explore.search import Cursor, search
 _STATIC = Path(__file__).parent / "static"
 _HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _READERS = 2
+_COUNTERS = 1
 _HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -47,15 +48,18 @@ Answer = Callable[["_Question"], Any]
 def make_app(explorer: Explorer, token: str) -> ASGIApp:
     """Return the application over an explorer."""
     readers = ThreadPoolExecutor(_READERS, thread_name_prefix="binspark-page")
+    counters = ThreadPoolExecutor(_COUNTERS, thread_name_prefix="binspark-counts")
 
-    def endpoint(answer: Answer) -> Callable[[Request], Any]:
+    def endpoint(answer: Answer, threads: ThreadPoolExecutor) -> Callable[[Request], Any]:
         async def respond(request: Request) -> Response:
             question = _Question(explorer, request)
-            return await asyncio.get_running_loop().run_in_executor(readers, _answered, answer, question)
+            return await asyncio.get_running_loop().run_in_executor(threads, _answered, answer, question)
 
         return respond
 
-    routes = [Route(f"/api/{name}", endpoint(answer), methods=["GET"]) for name, answer in _ANSWERS.items()]
+    questions = [(name, answer, readers) for name, answer in _READ.items()]
+    questions += [(name, answer, counters) for name, answer in _COUNTED.items()]
+    routes = [Route(f"/api/{name}", endpoint(answer, pool), methods=["GET"]) for name, answer, pool in questions]
     routes.append(Route("/", _page, methods=["GET"]))
     return _Guard(Starlette(routes=[*routes, Mount("/static", StaticFiles(directory=_STATIC))]), token)
 
@@ -172,14 +176,17 @@ def _rows(question: _Question) -> dict[str, Any]:
     return row_history(question.explorer, question.text("table"), question.text("where"), question.cursor()).to_json()
 
 
-_ANSWERS: dict[str, Answer] = {
-    "logs": lambda question: question.explorer.overview(),
+_READ: dict[str, Answer] = {
     "units": _units,
     "events": _events,
     "event": _event,
     "jump": _jump,
     "search": _search,
     "rows": _rows,
+}
+_COUNTED: dict[str, Answer] = {
+    "logs": lambda question: question.explorer.overview(),
     "timeline": lambda question: question.explorer.timeline_record(),
     "tables": lambda question: question.explorer.tables_record(),
 }
+"""What is known without reading a log: answered although others wait for one."""

@@ -151,6 +151,12 @@ def find_logs(paths: Paths, storage: Storage | None = None) -> list[LogSource]:
     return found
 
 
+def refuse_standard_input(sources: Iterable[LogSource], done: str) -> None:
+    """Refuse standard input, which can be read only once, where logs are read more often."""
+    if any(source.name == STANDARD_INPUT for source in sources):
+        raise OptionError(f"standard input cannot be {done}, because logs are read twice; store it in a file")
+
+
 def expect_logs(sources: Iterable[LogSource], passes: int = 1) -> None:
     """Announce logs that will be read, and how often, to whoever shows progress."""
     if is_watched():

@@ -48,7 +48,9 @@ class Unpack(IntEnum):
     STOP = 14  # the first transaction that ends at this offset or later is the last, 0 for none
     STOP_TIME = 15  # no transaction is taken that begins at this time or later, in seconds, 0 for none
     ODD = 16  # events so far of ODD_CODES
-    WIDTH = 17
+    EVENTS = 17  # events that were copied
+    TRANSACTIONS = 18  # those of them that begin a transaction
+    WIDTH = 19
 
 
 @kernel
@@ -74,7 +76,8 @@ def unpack(numbers: Numbers) -> int:
         role = role_of(numbers, event, size)
         if role == Role.UNDECIDED:
             return Outcome.PYTHON
-        if role not in STARTS_NOTHING and is_too_late(numbers, load32(event + Header.TIMESTAMP)):
+        is_start = numbers[Unpack.PROGRESS] == 0 and role not in STARTS_NOTHING
+        if is_start and is_too_late(numbers, load32(event + Header.TIMESTAMP)):
             return Outcome.STOPPED
         if numbers[Unpack.OUT_END] - numbers[Unpack.OUT_AT] < size:
             return Outcome.FULL
@@ -86,6 +89,8 @@ def unpack(numbers: Numbers) -> int:
         numbers[Unpack.OFFSET] += size
         numbers[Unpack.IN_AT] = event + size
         numbers[Unpack.SEQUENCE] = (numbers[Unpack.SEQUENCE] + 1) & 0xFF
+        numbers[Unpack.EVENTS] += 1
+        numbers[Unpack.TRANSACTIONS] += is_start
         numbers[Unpack.ODD] += load8(event + Header.TYPE) in ODD_CODES
         numbers[Unpack.PROGRESS] = load8(numbers[Unpack.AFTER] + PROGRESS_COUNT * role + numbers[Unpack.PROGRESS])
         if numbers[Unpack.PROGRESS] == 0:
@@ -94,9 +99,9 @@ def unpack(numbers: Numbers) -> int:
 
 @kernel
 def is_too_late(numbers: Numbers, timestamp: int) -> bool:
-    """Return whether a transaction begins here, at the time to stop or later."""
+    """Return whether a transaction that begins at a time begins at the time to stop or later."""
     stop_time = numbers[Unpack.STOP_TIME]
-    return bool(numbers[Unpack.PROGRESS] == 0 and stop_time != 0 and timestamp >= stop_time)
+    return bool(stop_time != 0 and timestamp >= stop_time)
 
 
 @kernel

@@ -16,12 +16,15 @@ from binspark.files.storage.options import Storage
 from binspark.files.storage.uri import hide_credentials
 from binspark.kernels import cache
 from binspark.mirror.mirrored_table import MIRROR_OPTIONS as MIRROR_COLUMNS
-from binspark.mirror.progress import Report
 from binspark.mirror.run import Mirror
 from binspark.mirror.settings import DropMode, MirrorSettings, SnapshotMode
 from binspark.mirror.source import ArchiveChanges, ChangeSource, ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
+from binspark.monitoring.reporter import OnStatus
+from binspark.monitoring.settings import metrics_settings
+from binspark.monitoring.status import Status
 from binspark.options.mirror import MIRROR_OPTIONS, MirrorArguments
+from binspark.options.monitoring import METRICS_OPTIONS
 from binspark.options.option import Option, OptionTable, Surface, warn_renamed
 from binspark.options.server import STREAM_OPTIONS, ServerArguments, connection_arguments
 from binspark.server.config import ConnectionConfig, connection_config
@@ -41,7 +44,9 @@ _OF_ROWS = tuple(
     if option.name in ("tables", "exclude_tables", "zero_dates", "undecodable", "time")
 )
 _START = next(option for option in STREAM_OPTIONS if option.name == "start")
-_OPTIONS: OptionTable[Option] = OptionTable((*MIRROR_OPTIONS, *_OF_ROWS, _START), Surface.PYTHON, warn_renamed)
+_OPTIONS: OptionTable[Option] = OptionTable(
+    (*MIRROR_OPTIONS, *METRICS_OPTIONS, *_OF_ROWS, _START), Surface.PYTHON, warn_renamed
+)
 _FIELDS = {
     "mirror_id": "mirror_id",
     "from_dump": "from_dump",
@@ -68,9 +73,9 @@ def mirror(
     tables: str | Iterable[str],
     *,
     storage: Storage | None = None,
-    on_report: Callable[[Report], None] | None = None,
+    on_report: OnStatus | None = None,
     **options: Unpack[MirrorArguments],
-) -> Report:
+) -> Status:
     """Bring tables of a target up to date with their source; return how far they are.
 
     spark      runs large ranges of the log; None runs everything in this process
@@ -96,7 +101,7 @@ def open_mirror(
     tables: str | Iterable[str],
     *,
     storage: Storage | None = None,
-    on_report: Callable[[Report], None] | None = None,
+    on_report: OnStatus | None = None,
     **options: Unpack[MirrorArguments],
 ) -> Mirror:
     """Return a mirror, which `run` lets run until `stop` is called. The arguments are those of `mirror`.
@@ -108,13 +113,15 @@ def open_mirror(
     patterns = TablePatterns(given.pop("tables"), given.pop("exclude_tables", frozenset()))
     kind, catalog = Format(given.pop("format", Format.DELTA)), given.pop("catalog", None)
     settings = make_settings(given)
-    followed, goal = open_source(source, patterns), parse_target(os.fspath(target), kind, catalog, storage)
+    merging = _session(spark, "format") if kind is Format.DELTA_MERGE else None
+    followed = open_source(source, patterns)
+    goal = parse_target(os.fspath(target), kind, catalog, storage, merging)
     runner = None if spark is None else _spark_runner(spark)
     if not given.get("query_progress"):
         return Mirror(followed, goal, patterns, settings, spark_runner=runner, on_report=on_report)
     shown = _query_progress(spark, f"binspark mirror to {hide_credentials(os.fspath(target))[0]}")
 
-    def report(progress: Report) -> None:
+    def report(progress: Status) -> None:
         shown.show(progress)
         if on_report is not None:
             on_report(progress)
@@ -142,7 +149,8 @@ def make_settings(given: Mapping[str, Any]) -> MirrorSettings:
         fields["on_drop"] = DropMode(given["on_drop"])
     policies = {name: given[name] for name in ("zero_dates", "undecodable", "time") if name in given}
     columns: ColumnOptions = replace(MIRROR_COLUMNS, **policies)
-    return MirrorSettings(columns=columns, **fields)
+    metrics = metrics_settings(given.get("metrics_port"), given.get("metrics_host"))
+    return MirrorSettings(columns=columns, metrics=metrics, **fields)
 
 
 def open_source(source: Source, patterns: TablePatterns, storage: Storage | None = None) -> ChangeSource:
@@ -158,11 +166,17 @@ def open_source(source: Source, patterns: TablePatterns, storage: Storage | None
 
 
 def _query_progress(spark: SparkSession | Callable[[], SparkSession] | None, name: str) -> QueryProgress:
-    if spark is None:
-        raise OptionError("needs a session of Spark, got None", option="query_progress")
+    session = _session(spark, "query_progress")
     from binspark.mirror.query_progress import QueryProgress
 
-    return QueryProgress(spark() if callable(spark) else spark, name)
+    return QueryProgress(session, name)
+
+
+def _session(spark: SparkSession | Callable[[], SparkSession] | None, option: str) -> SparkSession:
+    """Return the session, which an option needs."""
+    if spark is None:
+        raise OptionError("needs a session of Spark, got None", option=option)
+    return spark() if callable(spark) else spark
 
 
 def _spark_runner(spark: SparkSession | Callable[[], SparkSession]) -> Callable[[], Runner]:

@@ -156,10 +156,16 @@ class RangeApplier:
     def _commit(
         self, applied: AppliedRange, table: OpenTable, state: TableState, results: Sequence[TaskResult]
     ) -> None:
-        added = [file for result in results for file in result.rewritten.added]
-        table.commit(state, added, (file for result in results for file in result.rewritten.removed))
+        written = [result.rewritten for result in results]
+        before = {file.path for file in table.version.files}
+        table.commit(
+            state,
+            (file for each in written for file in each.added),
+            (file for each in written for file in each.removed),
+            changes=(file for each in written for file in each.changes),
+        )
         applied.changes[table.name] = sum(result.changes for result in results)
-        applied.bytes += sum(file.size for file in added)
+        applied.bytes += sum(file.size for file in table.version.files if file.path not in before)
 
     def _run(self, applied: AppliedRange, tables: Sequence[OpenTable]) -> dict[int, list[TaskResult]]:
         """Return what becomes of tables by a range. The history gets its changes."""

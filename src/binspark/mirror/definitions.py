@@ -14,6 +14,9 @@ from binspark.schema.as_json import from_json, to_json
 from binspark.schema.catalog import Catalog, KnownTables
 from binspark.schema.definition import TableDefinition
 from binspark.schema.table import TableName
+from binspark.schema.text import WIDE_CHARSETS
+from binspark.values.charsets import charset_of
+from binspark.values.column import Column
 
 ColumnType = Callable[[pa.DataType], pa.DataType]
 """Returns the type that a column of a type has in the target."""
@@ -47,3 +50,12 @@ def catalog_of(tables: Iterable[tuple[TableName, TableDefinition]], databases: C
     for name, definition in tables:
         catalog.tables[name] = replace(definition, certain=True)
     return catalog
+
+
+def has_members_without_text(column: Column) -> bool:
+    """Return whether members of an ENUM or SET have no text, as after a conversion to a character set of wide units.
+
+    MySQL leaves the bytes of members as they are: `a` is a byte, and a character of UTF-16 has two.
+    """
+    is_wide = column.collation is not None and charset_of(column.collation) in WIDE_CHARSETS
+    return is_wide and column.members is not None and "" in column.members

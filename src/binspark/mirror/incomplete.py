@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pyarrow as pa
+
 from binspark.mirror.change_records import RecordOp, complete_records
 from binspark.mirror.keys import row_keys
-from binspark.mirror.leaves import LeafLimits, RangeTask, rewrite
+from binspark.mirror.leaves import LeafLimits, RangeTask, rewrite, write_changes
 from binspark.mirror.leaves.files import remove
 from binspark.mirror.open_table import OpenTable
 from binspark.mirror.runners.runner import TaskResult
 from binspark.mirror.snapshot.read import read_keys
 from binspark.server.config import ConnectionConfig
+
+_BEFORE, _READ = "0", "1"
 
 
 def completed(
@@ -34,11 +38,27 @@ def _completed(config: ConnectionConfig, table: OpenTable, result: TaskResult, l
     directory = table.target.directory
     task = RangeTask(0, None, None, written.added)
     records = [
-        complete_records(row_keys(table.table, batch), "", RecordOp.PUT, batch)
+        complete_records(row_keys(table.table, batch), _READ, RecordOp.PUT, batch)
         for batch in rows.to_batches()
         if batch.num_rows
     ]
+    if table.is_merged:
+        gone = _deletes(table, written.incomplete_rows)
+        added = write_changes((), directory, table.table, [gone, *records], limits).changes
+        changes = (*written.changes, *added)
+        return result._replace(rewritten=replace(written, changes=changes, incomplete=(), incomplete_rows=None))
     again = rewrite(task, directory, table.table, records, limits)
     for file in written.added:
         remove(directory, file.path)
     return result._replace(rewritten=replace(written, added=again.added, incomplete=(), incomplete_rows=None))
+
+
+def _deletes(table: OpenTable, keys: pa.RecordBatch) -> pa.RecordBatch:
+    """Return records that delete rows, for those that the server has not: a target that merges may have them."""
+    schema = table.table.schema
+    columns = [
+        keys.column(name) if name in keys.schema.names else pa.nulls(len(keys), kind)
+        for name, kind in zip(schema.names, schema.types, strict=True)
+    ]
+    rows = pa.RecordBatch.from_arrays(columns, schema=schema)
+    return complete_records(row_keys(table.table, rows), _BEFORE, RecordOp.DELETE, rows)

@@ -48,6 +48,12 @@ class MirroredTable:
         """The name of the table."""
         return TableName(self.source.schema, self.source.table)
 
+    @property
+    def has_exact_key(self) -> bool:
+        """Whether it has a key, and no column of it is a floating-point number."""
+        kinds = [self.schema.field(name).type for name in self.key]
+        return bool(kinds) and not any(map(pa.types.is_floating, kinds))
+
 
 def mirrored_table(
     source: TableSchema, column_type: Callable[[pa.DataType], pa.DataType], options: ColumnOptions = MIRROR_OPTIONS

@@ -22,6 +22,7 @@ from binspark.mirror.leaves import (
     rewrite_columns,
     with_bounds,
 )
+from binspark.mirror.leaves.files import remove
 from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.runners.runner import TableWork
 from binspark.mirror.staged_files import ColumnsChanged, remove_forgotten
@@ -75,6 +76,9 @@ class OpenTable:
     def reread(self) -> None:
         """Read the newest version, which others may have written."""
         self._take(self.target.read())
+        self._refuse_foreign()
+
+    def _refuse_foreign(self) -> None:
         if self.version.foreign and not self._accept_foreign and self.state.staged is None:
             message = f"another program has changed rows of {self.target.address}: {'; '.join(self.version.foreign)}"
             advice = f"--resnapshot {self.name} copies it again, --accept-foreign keeps those changes"
@@ -104,6 +108,8 @@ class OpenTable:
 
     def work(self, number: int, limits: LeafLimits) -> TableWork:
         """Return the table as something that changes are made in."""
+        if self.is_merged:
+            return self._merging_work(number, limits)
         if self._planned is None or self._planned[0] is not self.version:
             own = limits.of_table(sum(file.size for file in self.version.files))
             tasks = tuple(plan_tasks(self.files, own))
@@ -111,18 +117,30 @@ class OpenTable:
         _, tasks, own = self._planned
         return TableWork(number, self.table, self.target.directory, tasks, own)
 
+    def _merging_work(self, number: int, limits: LeafLimits) -> TableWork:
+        """Return the table as something that the target merges changes into: keys of its files are not needed."""
+        task = RangeTask(0, None, None, self.version.files)
+        return TableWork(number, self.table, self.target.directory, (task,), limits, merges=True)
+
     def commit(
         self,
         state: TableState,
         added: Iterable[DataFile] = (),
         removed: Iterable[DataFile] = (),
         schema_change: SchemaChange | None = None,
+        changes: Iterable[DataFile] = (),
     ) -> None:
-        """Commit a change of this version, and continue with the next."""
+        """Commit a change of this version, and continue with the next. Files of changes are removed."""
         added, removed = tuple(added), tuple({file.path: file for file in removed}.values())
-        version = self.target.commit(Commit(self.version, state, added, removed, schema_change))
+        changes = tuple(changes)
+        try:
+            version = self.target.commit(Commit(self.version, state, added, removed, schema_change, changes))
+        finally:
+            for file in changes:
+                remove(self.target.directory, file.path)
         self._take(version, added)
         self.position = state.reads_from
+        self._refuse_foreign()  # a target that merges takes the rows of the newest version, which may be another's
 
     def directory_for(self, schema: pa.Schema) -> TableDirectory:
         """Return where files are that replace all rows of the table, with columns that may be others."""
@@ -183,6 +201,15 @@ class OpenTable:
     def has_versions(self) -> bool:
         """Whether it has all versions of the rows of another table."""
         return self.state.has_versions
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether the target merges changes into its rows: it finds rows by their key, and does not count them.
+
+        Zeros of both signs are two keys, but equal for a target: rows whose key has a floating-point number are not
+        merged.
+        """
+        return self.target.merges and self.table.has_exact_key and not self.has_versions
 
     @property
     def is_applied(self) -> bool:

@@ -3,80 +3,27 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
-from typing import Any
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
+from binspark.errors import BinlogError
 from binspark.mirror.apply import AppliedRange
+from binspark.mirror.open_table import OpenTable
 from binspark.mirror.state import Phase
 from binspark.mirror.tables import MirroredTables
+from binspark.monitoring.lag import LagClock
+from binspark.monitoring.status import Status, TableStatus, activity_fields, status_of
+from binspark.replication.activity import Activity
+from binspark.replication.position import BinlogPosition
 from binspark.schema.table import TableName
 from binspark.spark.streaming.reported import Reported
 
+_COMMAND = "mirror"
 _RATE_SECONDS = 30.0
+_MAX_POSITIONS = 16
 
-
-@dataclass(frozen=True, slots=True)
-class TableReport:
-    """The progress of a table.
-
-    rows       how many rows were copied, or changes applied, in this run
-    expected   about how many rows it has, while it is copied
-    rate       rows a second, of late
-    """
-
-    name: TableName
-    phase: Phase
-    rows: int
-    expected: int | None
-    rate: float
-    version: int
-    position: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the progress as JSON."""
-        return {
-            "table": str(self.name),
-            "phase": str(self.phase),
-            "rows": self.rows,
-            "expected_rows": self.expected,
-            "rows_per_second": round(self.rate),
-            "version": self.version,
-            "position": self.position,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The progress of a mirror.
-
-    position, gtids   all changes before it are in all tables
-    lag_bytes         how much of the log comes after it; None if the source does not answer
-    lag_seconds       how old the first change of that is
-    error             the last error after which the mirror continued
-    """
-
-    tables: tuple[TableReport, ...]
-    position: str
-    gtids: str
-    lag_bytes: int | None
-    lag_seconds: float | None
-    error: str | None = None
-
-    @property
-    def changes(self) -> int:
-        """How many rows were copied and changes applied in this run."""
-        return sum(table.rows for table in self.tables)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the progress as JSON."""
-        return {
-            "position": self.position,
-            "gtids": self.gtids,
-            "lag_bytes": self.lag_bytes,
-            "lag_seconds": None if self.lag_seconds is None else round(self.lag_seconds, 3),
-            "error": self.error,
-            "tables": [table.to_json() for table in self.tables],
-        }
+LagOf = Callable[[BinlogPosition], Reported | None]
 
 
 @dataclass(slots=True)
@@ -101,14 +48,19 @@ class _Counter:
 
 
 class MirrorProgress:
-    """Counts what a mirror does.
+    """Counts what a mirror does. One thread reports at a time, others may ask for the status.
 
     lag     what the source reported last
     error   the last error after which the mirror continued
     """
 
-    def __init__(self) -> None:
+    def __init__(self, activity: Activity | None) -> None:
+        """`activity` counts what is read of a server; None for logs."""
+        self._activity = activity
         self._counters: dict[TableName, _Counter] = {}
+        self._errors: Counter[str] = Counter()
+        self._clock = LagClock()
+        self._last = Status(command=_COMMAND)
         self.lag: Reported | None = None
         self.error: str | None = None
 
@@ -125,28 +77,70 @@ class MirrorProgress:
             counter = self._counter(name)
             counter.reach(counter.rows + changes)
 
-    def report(self, tables: MirroredTables) -> Report:
-        """Return the progress."""
-        position, lag = tables.position, self.lag
-        return Report(
-            tuple(
-                TableReport(
-                    table.name,
-                    table.state.phase,
-                    self._counter(table.name).rows,
-                    self._counter(table.name).expected if table.state.phase is Phase.SNAPSHOT else None,
-                    self._counter(table.name).rate,
-                    table.version.version,
-                    table.position.describe(),
-                )
-                for table in sorted(tables, key=lambda table: table.name)
-            ),
-            "" if position is None else position.describe(),
-            "" if position is None or position.gtids is None else str(position.gtids),
-            None if lag is None else lag.lag_bytes,
-            None if lag is None else lag.lag_seconds,
-            self.error,
+    def failed(self, error: BinlogError) -> None:
+        """Count an error after which the mirror continues."""
+        self.error = str(error)
+        self._errors[type(error).__name__] += 1
+
+    def observe(self, lag: Reported | None) -> None:
+        """Note what the source has reported."""
+        self.lag = lag
+        self._clock.observe(None if lag is None else lag.lag_seconds)
+
+    def status(self) -> Status:
+        """Return the status: what was reported last, and what the activity has counted since."""
+        return self._with_activity(replace(self._last, lag_seconds=self._clock.seconds))
+
+    def report(self, tables: MirroredTables, lag_of: LagOf) -> Status:
+        """Return the progress; `lag_of` says how much of the log comes after a position."""
+        position, lags = tables.position, _Lags(lag_of)
+        found = tuple(self._table(table, lags) for table in sorted(tables, key=lambda table: table.name))
+        lag = self.lag
+        self._last = status_of(
+            _COMMAND,
+            None,
+            position,
+            tables=found,
+            rows=sum(table.rows for table in found),
+            lag_bytes=None if lag is None else lag.lag_bytes,
+            lag_seconds=None if lag is None else lag.lag_seconds,
+        )
+        return self._with_activity(self._last)
+
+    def _with_activity(self, status: Status) -> Status:
+        fields = activity_fields(self._activity)
+        errors = Counter(fields.pop("errors", {})) + self._errors
+        error = self.error or fields.pop("error", None)
+        return replace(status, **{**fields, "errors": errors, "error": error})
+
+    def _table(self, table: OpenTable, lags: _Lags) -> TableStatus:
+        counter, phase = self._counter(table.name), table.state.phase
+        lag = None if phase is Phase.SNAPSHOT else lags.after(table.position)
+        return TableStatus(
+            name=table.name,
+            phase=phase,
+            rows=counter.rows,
+            expected=counter.expected if phase is Phase.SNAPSHOT else None,
+            rate=counter.rate,
+            version=table.version.version,
+            position=table.position.describe(),
+            lag_bytes=None if lag is None else lag.lag_bytes,
+            lag_seconds=None if lag is None else lag.lag_seconds,
         )
 
     def _counter(self, name: TableName) -> _Counter:
         return self._counters.setdefault(name, _Counter())
+
+
+class _Lags:
+    """The lags of tables: most have one of a few positions, and only a few are asked for."""
+
+    def __init__(self, lag_of: LagOf) -> None:
+        self._lag_of = lag_of
+        self._found: dict[tuple[str, str, int], Reported | None] = {}
+
+    def after(self, position: BinlogPosition) -> Reported | None:
+        key = position.coordinates
+        if key not in self._found and len(self._found) < _MAX_POSITIONS:
+            self._found[key] = self._lag_of(position)
+        return self._found.get(key)

@@ -23,7 +23,7 @@ from pyspark.sql.streaming.datasource import ReadLimit
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
-from binspark.mirror.progress import Report
+from binspark.monitoring.status import Status
 from binspark.spark.schemas import arrow_schema
 
 log = logging.getLogger("binspark.mirror")
@@ -37,6 +37,8 @@ _TRIGGER = "1 second"
 _ROWS = "table string, phase string, rows bigint, expected_rows bigint, rows_per_second bigint, position string"
 _OF_MIRROR = "mirror_position string, gtids string, lag_bytes bigint, lag_seconds double, error string"
 _SCHEMA = f"{_ROWS}, {_OF_MIRROR}"
+_SHOWN = ("position", "gtids", "lag_bytes", "lag_seconds", "error", "tables")
+"""What is shown of a report. The rest changes with each heartbeat, which is no progress."""
 
 
 class QueryProgress:
@@ -53,9 +55,10 @@ class QueryProgress:
         started = observed.writeStream.format("noop").queryName(name).trigger(processingTime=_TRIGGER)
         self._query: StreamingQuery = started.start()
 
-    def show(self, report: Report) -> None:
+    def show(self, report: Status) -> None:
         """Let the query report this, if it is new."""
-        fields = report.to_json()
+        reported = report.to_json()
+        fields = {name: reported[name] for name in _SHOWN}
         if fields == self._last:
             return
         self._last = fields
@@ -132,5 +135,5 @@ class _Reports(DataSourceStreamReader):
         report = json.loads(partition.value)
         of_mirror = {name: report[name] for name in ("gtids", "lag_bytes", "lag_seconds", "error")}
         common = {**of_mirror, "mirror_position": report["position"]}
-        rows = [{**common, **table} for table in report["tables"]]
+        rows = [{**table, **common} for table in report["tables"]]
         yield pa.RecordBatch.from_pylist(rows, schema=arrow_schema(self._schema))

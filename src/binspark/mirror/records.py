@@ -118,12 +118,15 @@ class RecordMaker:
         assert old_keys is not None
         where = pa.array(moved)
         count = int(moved.sum())
-        nothing = [pa.nulls(count, field.type) for field in self._table.schema]
-        if not self._table.key:
+        rows = [pa.nulls(count, field.type) for field in self._table.schema]
+        if columns.has_logged_key:
+            for name, part in zip(self._table.key, columns.key_parts(found), strict=True):
+                rows[self._table.schema.get_field_index(name)] = part.filter(where)
+        else:
             # The rows of a table without a key are counted, and a record with all columns says which row it is.
-            nothing = [array.filter(where) for array in columns.converted(found, found.before.flatten())]
+            rows = [array.filter(where) for array in columns.converted(found, found.before.flatten())]
         ops = np.full(count, RecordOp.DELETE, dtype=np.int8)
-        return self._batch(old_keys.filter(where), found.origin(Metadata.SEQ).filter(where), ops, None, None, nothing)
+        return self._batch(old_keys.filter(where), found.origin(Metadata.SEQ).filter(where), ops, None, None, rows)
 
     def _batch(
         self,

@@ -14,7 +14,7 @@ from binspark.mirror.apply import RangeApplier
 from binspark.mirror.copying import TableCopier
 from binspark.mirror.dump_copying import DumpCopier
 from binspark.mirror.plan import PlannedTable, make_plan
-from binspark.mirror.progress import MirrorProgress, Report
+from binspark.mirror.progress import MirrorProgress
 from binspark.mirror.runners.local import LocalRunner
 from binspark.mirror.runners.runner import Runner
 from binspark.mirror.settings import MirrorSettings, SnapshotMode
@@ -24,12 +24,15 @@ from binspark.mirror.statements import StatementApplier
 from binspark.mirror.tables import MirroredTables
 from binspark.mirror.targets.target import Target
 from binspark.mirror.versions import begin_versions
+from binspark.monitoring.reporter import OnStatus, monitored
+from binspark.monitoring.status import Status
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog
 from binspark.schema.server import from_server
 from binspark.schema.table import TableName
 from binspark.server.connection import connect
 from binspark.spark.streaming.limit import Limit
+from binspark.spark.streaming.reported import Reported
 
 if TYPE_CHECKING:
     from binspark.mirror.history import ChangeHistory
@@ -37,8 +40,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("binspark.mirror")
 _FIRST_WAIT_SECONDS = 1.0
 _MAX_WAIT_SECONDS = 60.0
-
-OnReport = Callable[[Report], None]
 
 
 class Mirror:
@@ -57,7 +58,7 @@ class Mirror:
         settings: MirrorSettings,
         *,
         spark_runner: Callable[[], Runner] | None = None,
-        on_report: OnReport | None = None,
+        on_report: OnStatus | None = None,
         checkpoint: Callable[[str], None] = lambda _step: None,
     ) -> None:
         self._source = source
@@ -71,11 +72,11 @@ class Mirror:
         self._copier: TableCopier | DumpCopier | None = None
         self._wanted_again = {TableName(*name.split(".", 1)) for name in settings.resnapshot}
         self._cleaned = time.monotonic()
-        self._is_reached = self._has_dump = False
+        self._is_reached = self._is_prepared = self._has_dump = False
         self._copies_missing = False
         self.tables = MirroredTables(target, patterns, settings)
         self.statements = StatementApplier(self.tables, has_server=source.config is not None)
-        self.progress = MirrorProgress()
+        self.progress = MirrorProgress(source.activity)
         self._history = _history(target, patterns, settings) if settings.history else None
         self._applier = RangeApplier(
             source, self.tables, self.statements, self._runner_for, checkpoint, self._history, self._copy_noted
@@ -98,30 +99,40 @@ class Mirror:
         finally:
             self._source.stop()
 
-    def run(self, until: BinlogPosition | None = None) -> Report:
+    def status(self) -> Status:
+        """Return how far it is, from any thread."""
+        return self.progress.status()
+
+    def run(self, until: BinlogPosition | None = None) -> Status:
         """Run until `stop` is called or, with `once`, all is applied that the source had at the beginning.
 
         With `until`, nothing after that position is applied.
         """
         try:
-            return self._run(until)
+            with monitored(self.status, self._settings.metrics):
+                return self._run(until)
         finally:
             self._at_end()
 
-    def _run(self, until: BinlogPosition | None) -> Report:
+    def _run(self, until: BinlogPosition | None) -> Status:
         attempts, wait = 0, _FIRST_WAIT_SECONDS
+        reached: BinlogPosition | None = None
         try:
             while not self._stop.is_set():
+                followed_from: float | None = None
                 try:
                     self._prepare()
-                    attempts, wait = 0, _FIRST_WAIT_SECONDS
+                    self._is_prepared = True
+                    followed_from = time.monotonic()
                     self._follow(until)
                     break
                 except SourceError as error:
+                    if self._has_worked(followed_from) or self.tables.position != reached:
+                        attempts, wait, reached = 0, _FIRST_WAIT_SECONDS, self.tables.position
                     attempts += 1
                     if not self._may_try_again(error, attempts):
                         raise
-                    self.progress.error = str(error)
+                    self.progress.failed(error)
                     log.warning("%s; trying again in %.0f s", error, wait)
                     self._report()
                     self._stop.wait(wait)
@@ -130,13 +141,20 @@ class Mirror:
             self._source.stop()
         return self._report()
 
+    @staticmethod
+    def _has_worked(followed_from: float | None) -> bool:
+        """Return whether the log was followed for a while before a failure, which is not the one before it then."""
+        return followed_from is not None and time.monotonic() - followed_from > _MAX_WAIT_SECONDS
+
     def _may_try_again(self, error: SourceError, attempts: int) -> bool:
         """Return whether a step that failed may succeed later: once a server and a target were reached, if one is lost.
 
+        A target is reached when it has a table: one that cannot be created is most likely a mistake.
         All that a run knows is read again from the target, so that it does not matter where the step has failed.
         """
         is_lasting = isinstance(error, Server | Authentication | Purged)
-        return self._is_reached and not is_lasting and attempts <= self._settings.retry_attempts
+        is_reached = self._is_prepared or (self._is_reached and len(self.tables) > 0)
+        return is_reached and not is_lasting and attempts <= self._settings.retry_attempts
 
     # --- Steps --------------------------------------------------------------------------------------------------------
 
@@ -301,13 +319,17 @@ class Mirror:
             return LocalRunner(self._settings.limits.memory_bytes)
         return self._spark_runner()
 
-    def _report(self) -> Report:
+    def _report(self) -> Status:
         with self._reporting:  # tables are copied by several threads
-            with suppress(SourceError):
-                self.progress.lag = self._source.reported(self.tables.position)
-            report = self.progress.report(self.tables)
+            self.progress.observe(self._lag_of(self.tables.position))
+            report = self.progress.report(self.tables, self._lag_of)
             self._on_report(report)
         return report
+
+    def _lag_of(self, position: BinlogPosition | None) -> Reported | None:
+        with suppress(SourceError):
+            return self._source.reported(position)
+        return None
 
 
 def _history(target: Target, patterns: TablePatterns, settings: MirrorSettings) -> ChangeHistory:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from binspark.columns.options import ColumnOptions
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.mirrored_table import MIRROR_OPTIONS
+from binspark.monitoring.settings import MetricsSettings
 
 
 class SnapshotMode(StrEnum):
@@ -51,6 +52,7 @@ class MirrorSettings:
     columns            how values become columns
     limits             how large files are
     retry_attempts     how often a failed step is tried again, with longer and longer waits
+    metrics            where metrics are served; None for nowhere
     """
 
     mirror_id: str | None = None
@@ -72,3 +74,4 @@ class MirrorSettings:
     columns: ColumnOptions = MIRROR_OPTIONS
     limits: LeafLimits = field(default_factory=LeafLimits)
     retry_attempts: int = 8
+    metrics: MetricsSettings | None = None

@@ -17,6 +17,7 @@ from binspark.mirror.identity import (
     server_continues,
     server_identity,
 )
+from binspark.replication.activity import Activity
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog, affected_tables
 from binspark.schema.changes import Change, DropDatabase, TruncateTable
@@ -80,6 +81,11 @@ class ChangeSource(Identified, Protocol):
         """How the server is reached that has the tables; None if only logs are there."""
         ...
 
+    @property
+    def activity(self) -> Activity | None:
+        """Counts what is read of the server; None if logs are read."""
+        ...
+
     def start(self, text: str) -> BinlogPosition:
         """Return the position that a user means: earliest, latest, FILE:POSITION, and of a server more."""
         ...
@@ -118,6 +124,7 @@ class ServerChanges:
         self.config: ConnectionConfig | None = config
         selection = Selection(tables=patterns.tables, excluded=patterns.excluded)
         self._followed = ServerSource(SourceOptions(selection=selection), patterns.concerns, config)
+        self.activity: Activity | None = self._followed.activity
         self.start = self._followed.start
         self.head = self._followed.head
         self.latest = self._followed.latest
@@ -160,6 +167,7 @@ class ArchiveChanges:
         options = {name: str(value) for name, value in storage.options}
         self._options = SourceOptions(paths=paths, storage=options, keyring=storage.keyring)
         self._logs = ArchiveSource(self._options, patterns.concerns)
+        self.activity: Activity | None = None
         self.start = self._logs.start
         self.head = self._logs.head
         self.latest = self._logs.latest

@@ -279,7 +279,7 @@ class StatementApplier:
             return
         if table.name != new_name and not table.name.table.endswith(_MOVING):
             in_the_way = self._tables.find(new_name)
-            if in_the_way is not None and in_the_way.is_applied and in_the_way.position.reaches(table.state.position):
+            if in_the_way is not None and _has_taken(in_the_way, table):
                 self._tables.drop(table.name)  # the table was copied under its new name already
                 return
             if in_the_way is not None:
@@ -314,6 +314,11 @@ class StatementApplier:
             table.commit(state, rewritten.added, rewritten.removed, change if is_other else None)
         if not table.has_versions:  # which may be ahead of their table
             self._tables.define(name, pending.definition)
+
+
+def _has_taken(other: OpenTable, table: OpenTable) -> bool:
+    """Return whether another table is the one that a table becomes, and not one that gets another name, too."""
+    return other.is_applied and other.state.pending is None and other.position.reaches(table.state.position)
 
 
 def _keeps_key(files: ColumnRewrite, old: MirroredTable) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructField, StructType
@@ -17,11 +17,12 @@ from pyspark.sql.types import StructField, StructType
 from binspark.columns.metadata import BEFORE, DEFAULT_PREFIX, Metadata, metadata_names
 from binspark.errors import OptionError, UnknownTable
 from binspark.event import RowOperation
-from binspark.files.sources import log_order
+from binspark.files.sources import find_logs, log_order
 from binspark.gtid import MAX_NUMBER, GtidSet
 from binspark.mirror.data_file import DataFile
 from binspark.mirror.definitions import as_mirrored, read_stored
 from binspark.mirror.leaves.leaf_reader import LeafReader
+from binspark.mirror.log_start import GtidRange, LogFiles, LogStart
 from binspark.mirror.mirrored_table import MIRROR_OPTIONS
 from binspark.mirror.snapshot.dumps.dump import open_dump
 from binspark.mirror.state import Phase
@@ -87,16 +88,16 @@ def table_at(
     log = _Log(spark, source, {**policies, **options})
     end = log.end_of_transaction(gtid) if gtid is not None else log.end_at(_moment(time or ""))
     base: Snapshot | None = None
+    start: LogStart | None = None
     if mirror is not None:
-        base = _version_before(log, _target(mirror), _name(table), end)
-    elif isinstance(snapshot, str):
-        base = _dumped(spark, snapshot, _name(table), end)
+        base, start = _version_before(log, _target(mirror), _name(table), end)
     elif snapshot is not None:
-        base = Snapshot(*snapshot)
+        base = _dumped(spark, snapshot, _name(table), end) if isinstance(snapshot, str) else Snapshot(*snapshot)
+        start = LogStart(base.position)
     if base is None:
         return latest(log.changes(table, None, end))
     try:
-        changes = log.changes(table, base.position, end)
+        changes = log.changes(table, start, end)
     except AnalysisException as failure:
         if not isinstance(binlog_error(failure), UnknownTable):
             raise
@@ -128,47 +129,64 @@ class _Log:
             raise OptionError(f"({moment:%Y-%m-%d %H:%M:%S %Z}) is before the log begins", option="time")
         return found[-1]
 
-    def changes(self, table: str, start: str | None, end: FilePosition) -> DataFrame:
+    def changes(self, table: str, start: LogStart | None, end: FilePosition) -> DataFrame:
         """Return the changes of a table between two positions."""
         names = ("startingOffsets", "endingOffsets") if self._is_server else ("startPosition", "stopPosition")
-        positions = {names[1]: str(end)} if start is None else {names[0]: start, names[1]: str(end)}
-        return self._read({**positions, "table": table})
+        limits = {names[1]: str(end)} if start is None else {names[0]: start.position, names[1]: str(end)}
+        if start is not None and start.excluded is not None:
+            limits["excludeGtids"] = start.excluded
+        return self._read({**limits, "table": table})
 
-    def has(self, position: BinlogPosition) -> bool:
-        """Return whether a position is one of this log; after a failover it is that of another server."""
-        return not position.server or not self._server or position.server == self._server
+    def start_at(self, position: BinlogPosition) -> LogStart | None:
+        """Return where to read on after a position; None if the log does not say what follows it.
+
+        After a failover, and in files of another server, the position is found by its GTIDs.
+        """
+        if not self._is_server:
+            return self._files.start_at(position)
+        if not position.server or position.server == self._server:
+            return LogStart(position.describe())
+        return LogStart(str(position.gtids)) if position.gtids else None
+
+    @cached_property
+    def _files(self) -> LogFiles:
+        options = read_options({name: str(value) for name, value in self._options.items()})
+        return LogFiles(find_logs(self._paths or (), options.file_storage))
 
     @cached_property
     def _server(self) -> str:
-        """The UUID of the server; empty for files, whose names say which is which."""
-        if not self._is_server:
-            return ""
+        """The UUID of the server."""
         server = read_options({name: str(value) for name, value in self._options.items()}).server
         with connect(connection_config(**connection_arguments(server))) as connection:
             return server_info(connection).uuid
 
-    def has_all_before(self, end: FilePosition, gtids: Gtids) -> bool:
-        """Return whether no transaction after a position is among these: those are as another server had them."""
-        first = self._first_after(end)
-        if isinstance(gtids, GtidSet):
-            return not any(GtidSet(f"{origin}:{number}-{MAX_NUMBER - 1}") & gtids for origin, number in first.items())
-        return not any(gtid.sequence >= first.get(str(gtid.domain), gtid.sequence + 1) for gtid in gtids)
-
-    def _first_after(self, end: FilePosition) -> dict[str, int]:
-        """Return the smallest number of the GTIDs after a position, by the source of MySQL or the domain of MariaDB."""
+    def has_before(self, end: FilePosition, gtids: Gtids) -> bool:
+        """Return whether all of some transactions come before a position of the log."""
+        if not self._is_server:
+            is_before = (F.col("end_file") == (end.file or "")) & (F.col("end_pos") <= end.offset)
+            return self._files.has_before(end.file or "", self._gtid_ranges(is_before), gtids)
         if self._first is None or self._first[0] != end:
             files = [row["end_file"] for row in self._transactions().select("end_file").distinct().collect()]
             later = [file for file in files if log_order(file) > log_order(end.file or "")]
-            follows = F.col("end_file").isin(later) | (
-                (F.col("end_file") == (end.file or "")) & (F.col("end_pos") > end.offset)
-            )
-            is_mysql = F.col("gtid").contains(":")
-            origin = F.when(is_mysql, F.regexp_extract("gtid", "^(.*):", 1)).otherwise(F.split("gtid", "-")[0])
-            number = F.regexp_extract("gtid", r"(\d+)$", 1).cast("bigint")
-            numbered = self._transactions().where(follows & F.col("gtid").isNotNull())
-            found = numbered.groupBy(origin.alias("origin")).agg(F.min(number).alias("first")).collect()
-            self._first = end, {row["origin"]: row["first"] for row in found}
-        return self._first[1]
+            is_later = (F.col("end_file") == (end.file or "")) & (F.col("end_pos") > end.offset)
+            ranges = self._gtid_ranges(F.col("end_file").isin(later) | is_later)
+            first: dict[str, int] = {}
+            for each in ranges:
+                first[each.origin] = min(each.first, first.get(each.origin, each.first))
+            self._first = end, first
+        return _is_before_all(self._first[1], gtids)
+
+    def _gtid_ranges(self, condition: Column) -> list[GtidRange]:
+        """Return the GTIDs of some transactions, by the source of MySQL or the domain of MariaDB."""
+        is_mysql = F.col("gtid").contains(":")
+        origin = F.when(is_mysql, F.regexp_extract("gtid", "^(.*):", 1)).otherwise(F.split("gtid", "-")[0])
+        number = F.regexp_extract("gtid", r"(\d+)$", 1).cast("bigint")
+        numbered = self._transactions().where(condition & F.col("gtid").isNotNull())
+        numbered = numbered.select(origin.alias("origin"), number.alias("number")).distinct()
+        order = F.row_number().over(Window.partitionBy("origin").orderBy("number"))
+        ranges = numbered.withColumn("group", F.col("number") - order).groupBy("origin", "group")
+        found = ranges.agg(F.min("number").alias("first"), F.max("number").alias("last")).collect()
+        return [GtidRange(row["origin"], row["first"], row["last"]) for row in found]
 
     def _transactions(self) -> DataFrame:
         kept = {name: value for name, value in self._options.items() if self._is_server or name != "schemaFile"}
@@ -196,26 +214,50 @@ def _without_columns(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _version_before(log: _Log, target: Target, name: TableName, end: FilePosition) -> Snapshot:
-    """Return the last version of a mirrored table that has no transaction after a position.
+def _version_before(log: _Log, target: Target, name: TableName, end: FilePosition) -> tuple[Snapshot, LogStart]:
+    """Return the last version of a mirrored table that has no transaction after a position, and where to read on.
 
-    Where a cut is from before a failover, its GTIDs say what it has, and where the log continues.
+    Where a cut is of the log of another server, its GTIDs say what it has, and where the log continues.
     """
     table = target.table(name)
     if table is None:
         raise OptionError(f"has no table {name}", option="mirror")
+    unknown: BinlogPosition | None = None
     for cut in reversed(target.cuts.all()):
         position = BinlogPosition.parse(cut.position)
-        is_own = log.has(position)
-        if is_own:
-            is_before = _order(FilePosition(position.file, position.offset)) <= _order(end)
-        else:
-            gtids = position.gtids
-            is_before = gtids is not None and bool(gtids) and log.has_all_before(end, gtids)
-        found = _consistent_rows(log.spark, target, table, cut) if is_before else None
+        start = log.start_at(position)
+        if start is None:
+            unknown = unknown or position
+            continue
+        found = _consistent_rows(log.spark, target, table, cut) if _is_before(log, position, start, end) else None
         if found is not None:
-            return Snapshot(found, position.describe() if is_own else str(position.gtids))
-    raise OptionError(f"has no version of {name} before {end}; older ones may have been cleaned up", option="mirror")
+            return Snapshot(found, start.position), start
+    message = f"has no version of {name} before {end}; older ones may have been cleaned up"
+    if unknown is not None:
+        message += f", and the log is not known to have all that follows {_described(unknown)}"
+    raise OptionError(message, option="mirror")
+
+
+def _is_before(log: _Log, position: BinlogPosition, start: LogStart, end: FilePosition) -> bool:
+    if start.position == position.describe():
+        return _order(FilePosition(position.file, position.offset)) <= _order(end)
+    return position.gtids is not None and log.has_before(end, position.gtids)
+
+
+def _is_before_all(first: Mapping[str, int], gtids: Gtids) -> bool:
+    """Return whether none of some transactions is among those after a position, of which the first numbers are known.
+
+    Those are as another server had them.
+    """
+    if isinstance(gtids, GtidSet):
+        return not any(GtidSet(f"{origin}:{number}-{MAX_NUMBER - 1}") & gtids for origin, number in first.items())
+    return not any(gtid.sequence >= first.get(str(gtid.domain), gtid.sequence + 1) for gtid in gtids)
+
+
+def _described(position: BinlogPosition) -> str:
+    """Return what is known of a position, by which it could be found in other logs."""
+    server = f" of the server {position.server}" if position.server else ""
+    return f"{position.describe()}{server}, " + (f"GTIDs {position.gtids}" if position.gtids else "without GTIDs")
 
 
 def _consistent_rows(spark: SparkSession, target: Target, table: TargetTable, cut: Cut) -> DataFrame | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -10,7 +11,7 @@ from threading import Lock
 
 from binspark.errors import SchemaError
 from binspark.mirror.data_file import DataFile
-from binspark.mirror.definitions import as_mirrored, catalog_of, read_stored, stored
+from binspark.mirror.definitions import as_mirrored, catalog_of, has_members_without_text, read_stored, stored
 from binspark.mirror.identity import Identified, mirror_id
 from binspark.mirror.mirrored_table import HISTORY, MirroredTable
 from binspark.mirror.open_table import OpenTable
@@ -29,7 +30,9 @@ from binspark.schema.catalog import Catalog, in_lower_case
 from binspark.schema.changes import Change, NotUnderstood
 from binspark.schema.definition import TableDefinition
 from binspark.schema.table import TableName
+from binspark.values.charsets import charset_of
 
+log = logging.getLogger("binspark.mirror")
 _THREADS = 8
 
 
@@ -203,6 +206,7 @@ class MirroredTables:
     def begin_copy(self, name: TableName, definition: TableDefinition, position: BinlogPosition) -> OpenTable:
         """Let a copy of a table begin. What the target has of the table stays as it is until the copy is complete."""
         table, existing = self.mirrored(name, definition), self._existing(name)
+        _warn_of_members(table)
         self.suspend_versions(name)
         text = stored(name, definition)
         staged = new_copy(position, text)
@@ -293,3 +297,12 @@ def _with_tables(opened: Sequence[OpenTable]) -> list[OpenTable]:
         for table in opened
         if not table.has_versions or table.state.pending or table_of_versions(table.name) in complete
     ]
+
+
+def _warn_of_members(table: MirroredTable) -> None:
+    """Warn of values that the source itself has no text for."""
+    for column in filter(has_members_without_text, table.source.columns):
+        charset = charset_of(column.collation or 0)
+        message = "%s: members of %s are no text in %s, since the server has not converted them with the table"
+        advice = "they are mirrored as empty texts, until the table is converted back to the character set before"
+        log.warning(f"{message}; {advice}", table.name, column.name, charset)

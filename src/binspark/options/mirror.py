@@ -9,7 +9,7 @@ from binspark.options import values
 from binspark.options.option import Option, Surface
 
 _NOT_IN_SPARK = frozenset({Surface.COMMAND_LINE, Surface.PYTHON})
-_FORMATS = ("delta", "iceberg")
+_FORMATS = ("delta", "delta-merge", "iceberg")
 _SNAPSHOTS = ("initial", "never")
 _DROPS = ("keep", "drop")
 
@@ -40,7 +40,7 @@ def _option(name: str, **fields: object) -> MirrorOption:
 MIRROR_OPTIONS = (
     _option(
         "format", parse=_choice(_FORMATS), choices=_FORMATS, default="delta",
-        help="The format of the target's tables.",
+        help="The format of the target's tables; delta-merge is Delta with changes merged by its jar, in Spark 4.2.",
     ),
     _option(
         "catalog", parse=values.text, metavar="NAME|URI", default="a SQLite file in the target",
@@ -157,6 +157,8 @@ class MirrorArguments(TypedDict, total=False):
     clean_up_every: float | str | None
     keep_versions: float | str | None
     query_progress: bool
+    metrics_port: int | None
+    metrics_host: str | None
     exclude_tables: str | Iterable[str] | None
     zero_dates: str | None
     undecodable: str | None

@@ -39,7 +39,7 @@ SERVE_OPTIONS = (
     ),
     Option(
         name="heartbeat_seconds", parse=values.seconds, metavar="SECONDS", surfaces=_NOT_IN_SPARK, default="never",
-        help="How often an idle client gets a heartbeat that has requested none. Replicas request them.",
+        help="How often an idle client that has requested no heartbeats gets one. Replicas request them.",
     ),
     Option(
         name="ssl_cert", parse=_path, metavar="FILE", surfaces=_NOT_IN_SPARK,

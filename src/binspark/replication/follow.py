@@ -21,8 +21,9 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack
 from typing import Self
 
-from binspark.errors import ConnectionLost
+from binspark.errors import BinlogError, ConnectionLost
 from binspark.files.sources import log_order
+from binspark.replication.activity import Activity
 from binspark.replication.chunk import LogChunk
 from binspark.replication.find import find_start, find_stop
 from binspark.replication.gtids import Gtids, gtids_of_family, includes
@@ -76,7 +77,8 @@ class Follower:
     """The chunks of a server's logs, as an iterator that outlives its connections.
 
     By default they are chunks of complete transactions, as large as what has come. A heartbeat or a rotation is a chunk
-    without bytes. `position` is where to continue after the last chunk.
+    without bytes. `position` is where to continue after the last chunk. `activity` counts what is read, for whoever
+    watches; before the first chunk it may be replaced by one that counts on.
 
     stop                   where the iteration ends
     complete_transactions  if False, bytes are delivered as they come, for a copy of the files: a lost connection
@@ -102,6 +104,7 @@ class Follower:
         one_per_chunk: bool = False,
         connection: Connection | None = None,
     ) -> None:
+        self.activity = Activity()
         self._settings = settings or FollowSettings()
         self._start = parse_start(start) if isinstance(start, str) else start
         self._position: BinlogPosition | None = None
@@ -153,7 +156,11 @@ class Follower:
                 return
             except ConnectionLost as error:
                 if not self._reconnector.stopped:
+                    self.activity.lost(error)
                     self._reconnector.failed(error)
+            except BinlogError as error:
+                self.activity.failed(error)
+                raise
 
     def _read_and_switch(self, connection: Connection) -> Iterator[LogChunk]:
         """Read from one connection. Once file and offset are enough after GTIDs, continue over another in bulk.
@@ -174,6 +181,7 @@ class Follower:
         position = self._find_start(connection)
         resumed = resume_stream(connection, position, self._settings.stream, until_end=self._stop.end_of_log)
         self._stream = resumed.stream
+        self.activity.address, self.activity.is_connected = str(connection.address), True
         if self._reconnector.stopped or self._stop.is_reached(position):
             return iter(())
         log.info("reading from %s at %s", connection.address, position.describe())
@@ -204,6 +212,7 @@ class Follower:
             delivered = progress.deliver(chunk)
             if chunk.data or chunk.is_heartbeat:
                 self._reconnector.progressed()
+                self.activity.heard(0 if chunk.is_heartbeat else chunk.timestamp)
             self._position = progress.position
             yield delivered
             if self._is_last(delivered, resumed):
@@ -216,11 +225,11 @@ class Follower:
         """Return what reads a stream, and whether it reads in bulk."""
         settings = self._settings
         if not self._complete_transactions:
-            return _until_stopped(BulkSource(resumed, settings.tick_seconds, self._stop)), True
+            return _until_stopped(BulkSource(resumed, settings.tick_seconds, self._stop, self.activity)), True
         if resumed.by_file and self._may_be_bulk(resumed.server):
-            source = BulkSource(resumed, settings.tick_seconds, self._stop)
+            source = BulkSource(resumed, settings.tick_seconds, self._stop, self.activity)
             return CompleteSource(source, settings.memory_bytes), True
-        return EventSource(resumed, settings.memory_bytes), False
+        return EventSource(resumed, settings.memory_bytes, self.activity), False
 
     def _may_be_bulk(self, server: ServerInfo) -> bool:
         """Return whether bulk is wanted, and ends where it should: a file to stop in is one of the first server."""

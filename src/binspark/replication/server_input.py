@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from binspark.event import Event
 from binspark.files.read import ReadOptions
 from binspark.files.watch import begin_job, is_watched
+from binspark.replication.activity import Activity
 from binspark.replication.chunk import LogChunk, read_chunks
 from binspark.replication.find import find_start, find_stop
 from binspark.replication.follow import Follower
+from binspark.replication.position import BinlogPosition
 from binspark.replication.schema_at import history_at
 from binspark.replication.settings import FollowSettings, StreamSettings
 from binspark.replication.start import parse_start
@@ -68,6 +70,16 @@ class ServerInput:
             on_failure.pop_all()
         follow_settings = FollowSettings(stream=settings.stream, retry=settings.retry)
         self._follower = Follower(config, self._position, follow_settings, stop=self._stop, connection=self._connection)
+
+    @property
+    def position(self) -> BinlogPosition:
+        """Where reading starts."""
+        return self._position
+
+    @property
+    def activity(self) -> Activity:
+        """Counts what is read."""
+        return self._follower.activity
 
     @property
     def name(self) -> str:

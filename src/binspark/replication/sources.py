@@ -22,6 +22,7 @@ from binspark.frames import EventCode, LogFormat
 from binspark.frames.checksum import ChecksumState
 from binspark.kernels.packet_layout import ODD_CODES, PACKET_ROLES, Outcome
 from binspark.position import Position
+from binspark.replication.activity import Activity
 from binspark.replication.buffer import TransactionBuffer
 from binspark.replication.channel import Memory
 from binspark.replication.chunk import LogChunk
@@ -52,15 +53,23 @@ class BulkSource:
     Once the stream has begun, an empty one comes at the latest after `wait_seconds`, so that whoever iterates can
     attend to other things.
 
+    activity    counts what comes
     is_stopped  whether the position or time to stop at is reached: the last chunk is the last
     """
 
-    def __init__(self, resumed: ResumedStream, wait_seconds: float, stop: StopCondition = NEVER) -> None:
+    def __init__(
+        self,
+        resumed: ResumedStream,
+        wait_seconds: float,
+        stop: StopCondition = NEVER,
+        activity: Activity | None = None,
+    ) -> None:
         self._stream = resumed.stream
         self._channel = resumed.stream.channel
         self._events = iter(resumed)
         self._wait_seconds = wait_seconds
         self._stop = stop
+        self.activity = activity or Activity()
         self._unpacker = Unpacker()
         self._unpacked = Unpacked(Memory(_FIRST_SIZE), stop_time=stop.seconds)
         self._other_target = Memory(_FIRST_SIZE)
@@ -103,6 +112,7 @@ class BulkSource:
         unpacked, start = self._unpacked, self._stream.offset
         self._stream.advance(unpacked.offset)
         data = unpacked.target.view[: unpacked.size]
+        self.activity.count(unpacked.size, unpacked.events, unpacked.transactions)
         timestamp = int.from_bytes(data[unpacked.last : unpacked.last + 4], "little")
         complete_end = start + unpacked.complete_size if unpacked.complete_size else None
         unpacked.target, self._other_target = self._other_target, unpacked.target
@@ -118,14 +128,17 @@ class BulkSource:
         event = next(self._events)
         self._is_waiting = False
         self._last_heard = time.monotonic()
-        if self._is_too_late(event):
+        is_start = self._begins_transaction(event)
+        if is_start and 0 < self._stop.seconds <= event.frame.header.timestamp:
             self.is_stopped = True
             return LogChunk(event.file, event.offset, event.frame.format, _NOTHING)
         is_complete = event.in_file and self._unpacked.progress == Progress.NONE
-        return _event_chunk(event, event.end_offset if is_complete else None)
+        chunk = _event_chunk(event, event.end_offset if is_complete else None)
+        self.activity.count(len(chunk.data), event.in_file, is_start)
+        return chunk
 
-    def _is_too_late(self, event: StreamEvent) -> bool:
-        """Note what is in progress after an event; return whether it begins a transaction after the time to stop at.
+    def _begins_transaction(self, event: StreamEvent) -> bool:
+        """Note what is in progress after an event; return whether it begins a transaction.
 
         Whether its body is valid is for those to say who decode it.
         """
@@ -137,8 +150,7 @@ class BulkSource:
         with suppress(DecodeError):
             role = boundary_of(event.decode()).role
             self._unpacked.progress = progress_after(role, before)
-            is_start = before is Progress.NONE and not _is_outside(role)
-            return is_start and 0 < self._stop.seconds <= event.frame.header.timestamp
+            return before is Progress.NONE and not _is_outside(role)
         return False
 
     def _receive(self) -> bool:
@@ -206,9 +218,10 @@ class CompleteSource:
 class EventSource:
     """Transactions one by one, each a chunk, and events that belong to none."""
 
-    def __init__(self, events: Iterable[StreamEvent], memory_bytes: int) -> None:
+    def __init__(self, events: Iterable[StreamEvent], memory_bytes: int, activity: Activity | None = None) -> None:
         self._events = events
         self._memory_bytes = memory_bytes
+        self._activity = activity or Activity()
         self._buffer: TransactionBuffer | None = None
         self._progress = Progress.NONE
 
@@ -221,7 +234,9 @@ class EventSource:
             if streamed.in_file and not (self._buffer is None and _is_outside(role)):
                 yield from self._add(streamed, role)
             elif self._buffer is None:
-                yield _log_event_chunk(streamed)
+                outside = _log_event_chunk(streamed)
+                self._activity.count(len(outside.data), streamed.in_file, 0)
+                yield outside
             else:
                 yield LogChunk(self._buffer.file, self._buffer.offset, streamed.frame.format, _NOTHING, event=streamed)
 
@@ -236,6 +251,7 @@ class EventSource:
         self._progress = progress_after(role, self._progress)
         is_complete = self._progress is Progress.NONE
         chunk = _event_chunk(streamed, streamed.end_offset if is_complete else None)
+        self._activity.count(len(chunk.data), 1, self._buffer is None)
         if self._buffer is None:
             self._buffer = TransactionBuffer(chunk, self._memory_bytes)
         elif self._buffer.end == chunk.offset:

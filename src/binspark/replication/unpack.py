@@ -50,7 +50,8 @@ class Unpacked:
     complete_size  up to where nothing is in progress; 0 for nowhere
     last           in `target`, the last event
     indirect_rows  whether the offset of some event does not identify the rows in it
-    events         how many events the plain unpacker has copied, since the beginning
+    events         how many events there are
+    transactions   how many of them begin a transaction
     stop_offset    the first transaction that ends at this offset or later is the last; 0 for none
     stop_time      no transaction is unpacked that begins at this time or later, in seconds since 1970; 0 for none
     """
@@ -64,6 +65,7 @@ class Unpacked:
     last: int = 0
     indirect_rows: bool = False
     events: int = 0
+    transactions: int = 0
     stop_offset: int = 0
     stop_time: int = 0
 
@@ -72,7 +74,7 @@ class Unpacked:
         self.offset = offset
         self.checksum = checksum
         self.stop_offset = stop_offset
-        self.size = self.complete_size = 0
+        self.size = self.complete_size = self.events = self.transactions = 0
         self.indirect_rows = False
 
 
@@ -140,6 +142,7 @@ def unpack_plainly(packets: UnreadPackets, unpacked: Unpacked) -> Outcome:  # no
             return Outcome.FULL
         if unpacked.checksum and crc32(event) != RESIDUE:
             return Outcome.PYTHON
+        unpacked.transactions += is_start
         target[unpacked.size : unpacked.size + size] = event
         packets.start += PACKET_HEADER + 1 + size
         packets.sequence = (packets.sequence + 1) & 0xFF
@@ -193,6 +196,7 @@ class KernelUnpacker:
         numbers[fields.COMPLETE] = target + unpacked.complete_size if unpacked.complete_size else 0
         numbers[fields.LAST], numbers[fields.ODD] = target + unpacked.last, unpacked.indirect_rows
         numbers[fields.STOP], numbers[fields.STOP_TIME] = unpacked.stop_offset, unpacked.stop_time
+        numbers[fields.EVENTS], numbers[fields.TRANSACTIONS] = unpacked.events, unpacked.transactions
 
     def _store(self, packets: UnreadPackets, unpacked: Unpacked) -> None:
         fields, numbers = self._fields, self._numbers.tolist()
@@ -202,3 +206,4 @@ class KernelUnpacker:
         unpacked.offset, unpacked.progress = numbers[fields.OFFSET], numbers[fields.PROGRESS]
         unpacked.complete_size = numbers[fields.COMPLETE] - target if numbers[fields.COMPLETE] else 0
         unpacked.last, unpacked.indirect_rows = numbers[fields.LAST] - target, bool(numbers[fields.ODD])
+        unpacked.events, unpacked.transactions = numbers[fields.EVENTS], numbers[fields.TRANSACTIONS]

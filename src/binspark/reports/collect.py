@@ -25,7 +25,7 @@ from binspark.files.contents import SelectedContents, can_count_in_bulk, count_c
 from binspark.files.positions import part_between
 from binspark.files.read import source_events
 from binspark.files.schema_file import Schema, history_of
-from binspark.files.sources import LogSource, Paths, expect_logs, find_logs
+from binspark.files.sources import LogSource, Paths, expect_logs, find_logs, refuse_standard_input
 from binspark.gtid import GtidSet
 from binspark.kernels import cache
 from binspark.reports.activity import Activity
@@ -67,6 +67,7 @@ def collect_report(
     sources: Sequence[LogSource], selection: Selection = _ALL, history: SchemaHistory | None = None
 ) -> Report:
     """Return the report of logs. Damage is a finding, not an error."""
+    refuse_standard_input(sources, "reported")
     expect_logs(sources, _PASSES)
     known = history or SchemaHistory()
     if selection == _ALL:

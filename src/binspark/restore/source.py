@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from binspark.errors import OptionError, Unsupported
 from binspark.files.log_head import read_head
-from binspark.files.sources import STANDARD_INPUT, LogSource, log_order
+from binspark.files.sources import LogSource, log_order, refuse_standard_input
 from binspark.os_errors import source_errors
 from binspark.position import Position, log_name
 
@@ -23,9 +23,8 @@ def refuse_unsuitable(logs: Sequence[LogSource]) -> None:
     """Refuse logs that cannot be applied: those of very old servers, relay logs, standard input."""
     if not logs:
         raise OptionError("the archive has no logs")
+    refuse_standard_input(logs, "restored from")
     for log in logs:
-        if log.name == STANDARD_INPUT:
-            raise OptionError("standard input cannot be restored from, because logs are read twice; store it in a file")
         with source_errors(log.name), log.open() as file:
             head = read_head(file, log.name)
         if head.relay:

@@ -16,7 +16,10 @@ _READ_CHUNK = 1 << 16
 
 
 class ClientChannel:
-    """Reads and writes packets, each with its number. What a client sends is small, and never read in advance."""
+    """Reads and writes packets, each with its number. What a client sends is small, and never read in advance.
+
+    sent_bytes   how much was sent
+    """
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
@@ -25,6 +28,7 @@ class ClientChannel:
         self.client = f"{host}:{port}"
         self.sequence = 0
         self.is_encrypted = False
+        self.sent_bytes = 0
 
     def read(self) -> bytes:
         """Return the next packet's payload; `ConnectionLost` if the client is gone."""
@@ -61,6 +65,7 @@ class ClientChannel:
             self._socket.sendall(data)
         except OSError as error:
             raise self._lost(error) from None
+        self.sent_bytes += len(data)
 
     def is_gone(self, seconds: float) -> bool:
         """Wait; return whether the client has closed the connection. What it says during a dump is not answered."""

@@ -7,12 +7,15 @@ import logging
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from binspark.errors import ConnectionLost, OptionError
+from binspark.errors import BinlogError, ConnectionLost, OptionError
 from binspark.files.storage import Storage
+from binspark.monitoring.reporter import OnStatus, monitored
+from binspark.monitoring.status import Status
 from binspark.os_errors import describe_os_error
 from binspark.replication.packets import ErrorPacket, encode_error
 from binspark.serve.certificate import tls_context
@@ -28,6 +31,7 @@ from binspark.serve.source_info import SourceInfo
 MAX_CLIENTS = 500
 _STOP_SECONDS = 10.0
 _BACKLOG = 128
+_COMMAND = "serve"
 
 log = logging.getLogger("binspark.serve")
 
@@ -41,17 +45,20 @@ class ArchiveServer:
     In a `with` block it serves in the background; `run` serves until `stop` is called.
     """
 
-    def __init__(self, logs: ArchiveLogs, settings: ServeSettings) -> None:
+    def __init__(self, logs: ArchiveLogs, settings: ServeSettings, on_progress: OnStatus | None = None) -> None:
         self._settings = settings
+        self._on_progress = on_progress
         self._stop = threading.Event()
-        end = EndFinder(logs)
+        end = self._end = EndFinder(logs)
         source = SourceInfo(logs, end, settings.server_id)
         tls = tls_context(settings.ssl_cert, settings.ssl_key)
         self._service = Service(settings, logs, source, StartFinder(logs, end), tls, self._stop)
         self._listener = _listen(settings)
         self._clients: dict[ClientChannel, threading.Thread] = {}
+        self._sessions = self._sent_bytes = 0
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._watching = ExitStack()
 
     @property
     def port(self) -> int:
@@ -74,8 +81,30 @@ class ArchiveServer:
         """The server id that clients see."""
         return self._service.source.server_id
 
+    def status(self) -> Status:
+        """Return how much was sent, and where the archive ends, from any thread."""
+        with self._lock:
+            clients, sessions = len(self._clients), self._sessions
+            sent = self._sent_bytes + sum(channel.sent_bytes for channel in self._clients)
+        errors = self._service.errors.copy()
+        status = Status(command=_COMMAND, clients=clients, sessions=sessions, bytes=sent, errors=errors)
+        try:
+            end = self._end.find()
+        except BinlogError as error:
+            return replace(status, error=str(error))
+        gtids = "" if end.gtids is None else str(end.gtids)
+        return replace(status, position=f"{end.log.name}:{end.offset}", gtids=gtids)
+
     def run(self) -> None:
         """Serve until `stop` is called."""
+        with self._watched():
+            self._run()
+
+    def _watched(self) -> AbstractContextManager[None]:
+        settings = self._settings
+        return monitored(self.status, settings.metrics, self._on_progress, settings.progress_seconds, self.stop)
+
+    def _run(self) -> None:
         numbers = itertools.count(1)
         with self._closing():
             while not self._stop.is_set():
@@ -95,7 +124,8 @@ class ArchiveServer:
             self._listener.shutdown(socket.SHUT_RDWR)
 
     def __enter__(self) -> Self:
-        self._thread = threading.Thread(target=self.run, name="binspark-serve", daemon=True)
+        self._watching.enter_context(self._watched())
+        self._thread = threading.Thread(target=self._run, name="binspark-serve", daemon=True)
         self._thread.start()
         return self
 
@@ -103,6 +133,7 @@ class ArchiveServer:
         self.stop()
         if self._thread is not None:
             self._thread.join()
+        self._watching.close()
 
     def _begin_session(self, connected: socket.socket, number: int) -> None:
         try:
@@ -122,6 +153,7 @@ class ArchiveServer:
         )
         with self._lock:
             self._clients[channel] = thread
+            self._sessions += 1
         thread.start()
 
     def _serve(self, channel: ClientChannel, number: int) -> None:
@@ -132,6 +164,7 @@ class ArchiveServer:
         finally:
             with self._lock:
                 del self._clients[channel]
+                self._sent_bytes += channel.sent_bytes
 
     @contextmanager
     def _closing(self) -> Iterator[None]:
@@ -150,10 +183,14 @@ class ArchiveServer:
 
 
 def open_server(
-    archive: str | Path, settings: ServeSettings | None = None, *, storage: Storage | None = None
+    archive: str | Path,
+    settings: ServeSettings | None = None,
+    on_progress: OnStatus | None = None,
+    *,
+    storage: Storage | None = None,
 ) -> ArchiveServer:
     """Return a server for the logs in a directory, or at a URI; it listens already."""
-    return ArchiveServer(ArchiveLogs(archive, storage), settings or ServeSettings())
+    return ArchiveServer(ArchiveLogs(archive, storage), settings or ServeSettings(), on_progress)
 
 
 def _listen(settings: ServeSettings) -> socket.socket:

@@ -6,7 +6,8 @@ import logging
 import secrets
 import ssl
 import threading
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 
 from binspark.errors import BinlogError, ConnectionLost, DecodeError, OptionError
 from binspark.frames import Family
@@ -61,7 +62,10 @@ log = logging.getLogger("binspark.serve")
 
 @dataclass(frozen=True)
 class Service:
-    """What all sessions share."""
+    """What all sessions share.
+
+    errors   how many sessions ended with each kind of error, by the name of its class
+    """
 
     settings: ServeSettings
     logs: ArchiveLogs
@@ -69,6 +73,7 @@ class Service:
     starts: StartFinder
     tls: ssl.SSLContext
     stop: threading.Event
+    errors: Counter[str] = field(default_factory=Counter)
 
 
 class Session:
@@ -92,11 +97,13 @@ class Session:
             while not self._service.stop.is_set() and self._answer(channel.read_command()):
                 pass
         except ClientError as error:
+            self._service.errors[type(error).__name__] += 1
             self._send_error(error)
             log.warning("%s: %s", channel.client, error.message)
         except ConnectionLost:
             pass  # that is how clients leave
         except BinlogError as error:
+            self._service.errors[type(error).__name__] += 1
             log.warning("%s: %s", channel.client, error)
         finally:
             channel.close()

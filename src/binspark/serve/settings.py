@@ -6,6 +6,7 @@ import ipaddress
 from dataclasses import dataclass, field
 
 from binspark.errors import OptionError
+from binspark.monitoring.settings import MetricsSettings
 from binspark.os_errors import describe_os_error
 
 DEFAULT_BIND = "127.0.0.1"
@@ -23,6 +24,8 @@ class ServeSettings:
     server_id          the server id to report; None for that of the logs
     heartbeat_seconds  how often an idle client gets a heartbeat that has not requested any; None for never
     ssl_cert, ssl_key  the certificate that clients see; None for one that is made at start
+    progress_seconds   how often `on_progress` is called; 0 for never
+    metrics            where metrics are served; None for nowhere
     """
 
     bind: str = DEFAULT_BIND
@@ -33,6 +36,8 @@ class ServeSettings:
     heartbeat_seconds: float | None = None
     ssl_cert: str | None = None
     ssl_key: str | None = None
+    progress_seconds: float = 10.0
+    metrics: MetricsSettings | None = None
 
     def __post_init__(self) -> None:
         if not self.password and not is_loopback(self.bind):

@@ -15,8 +15,10 @@ from binspark.errors import OptionError
 from binspark.files.keyring_file import keyring_storage
 from binspark.files.splits import DEFAULT_SPLIT_BYTES
 from binspark.files.storage import Storage
+from binspark.monitoring.settings import MetricsSettings, metrics_settings
 from binspark.options import values
 from binspark.options.keyring import KEYRING_OPTIONS
+from binspark.options.monitoring import METRICS_OPTIONS
 from binspark.options.option import Option, OptionTable, Surface, renamed
 from binspark.options.server import SERVER_OPTIONS, STREAM_OPTIONS, ServerOption
 
@@ -132,6 +134,8 @@ class SourceOptions:
     max_transactions_per_trigger: int | None = None
     fail_on_data_loss: bool = True
     schema_evolution: SchemaEvolution = SchemaEvolution.FAIL
+    metrics_port: int | None = None
+    metrics_host: str | None = None
     streaming: bool = False
     own_schema: bool = False
     selection: Selection = field(default_factory=Selection)
@@ -142,6 +146,11 @@ class SourceOptions:
     def is_live(self) -> bool:
         """Whether a server is read, not files; with paths, a server only says what tables are like."""
         return bool(self.server) and not self.paths
+
+    @property
+    def metrics(self) -> MetricsSettings | None:
+        """Where metrics are served; None for nowhere."""
+        return metrics_settings(self.metrics_port, self.metrics_host)
 
     @property
     def file_storage(self) -> Storage | None:
@@ -272,6 +281,12 @@ SPARK_OPTIONS = (
         for_streams=True,
         help="Whether the query continues with the new schema when it is started again after its table changed; "
         "renamed columns and wider types need no restart.",
+    ),
+    *(
+        SparkOption(
+            name=option.name, parse=option.parse, help=option.help, default=option.default, for_streams=True
+        )
+        for option in METRICS_OPTIONS
     ),
 )  # fmt: skip
 

@@ -10,8 +10,6 @@ from binspark.files.damage import OnDamage
 from binspark.files.inputs import FileInput, LogInput
 from binspark.files.read import TransactionEvents
 from binspark.files.sources import STANDARD_INPUT, LogSource
-from binspark.replication.server_input import ServerInput
-from binspark.sql.bulk import parts_in_bulk
 from binspark.sql.script import Script
 
 
@@ -24,11 +22,13 @@ def script_of(inputs: Sequence[LogInput], script: Script) -> Iterator[bytes]:
         if not script.undo:
             yield script.opening()
         for log in inputs:
-            if isinstance(log, ServerInput):
+            if not isinstance(log, FileInput):
                 yield from _server_parts(log, script)
-            elif isinstance(log, FileInput) and script.texts is not None and log.on_damage is None:
+            elif script.texts is not None and log.on_damage is None:
+                from binspark.sql.bulk import parts_in_bulk  # loads kernels
+
                 yield from parts_in_bulk(log.source, script, script.texts)
-            elif isinstance(log, FileInput):
+            else:
                 yield from _source_parts(log.source, script, log.on_damage)
         yield from script.finish()
 
@@ -47,7 +47,10 @@ def _source_parts(source: LogSource, script: Script, on_damage: OnDamage | None)
             script.forget_transaction()
 
 
-def _server_parts(log: ServerInput, script: Script) -> Iterator[bytes]:
+def _server_parts(log: LogInput, script: Script) -> Iterator[bytes]:
+    from binspark.replication.server_input import ServerInput  # loads what a connection needs
+
+    assert isinstance(log, ServerInput)
     for chunk in log.chunks():
         if script.condition is not None:
             script.condition.begin_chunk(chunk)

@@ -21,9 +21,13 @@ BULK_BYTES = 1 << 16
 
 
 class ChunkPrinter:
-    """Writes the changes of one chunk after the other as lines, as `files.lines` does with logs."""
+    """Writes the changes of one chunk after the other as lines, as `files.lines` does with logs.
+
+    rows   how many rows were written
+    """
 
     def __init__(self, selection: Selection, history: SchemaHistory, style: LineStyle) -> None:
+        self.rows = 0
         self._selection = selection
         self._style = style
         self._heading = Heading()
@@ -43,12 +47,15 @@ class ChunkPrinter:
 
     def _in_bulk(self, chunk: LogChunk) -> Iterator[Text]:
         for group in by_window(read_chunks(self._reader(), [chunk])):
+            self.rows += sum(found.batch.num_rows for found in group)
             yield from write_lines(group, chunk.file, self._style, self._heading)
         self._known_changes = len(self._rows.history.entries)
 
     def _by_row(self, chunk: LogChunk) -> Iterator[Text]:
         for event in chunk.events():
-            lines = lines_of_changes(self._rows.feed(event), self._style, self._heading)
+            changes = list(self._rows.feed(event))
+            self.rows += len(changes)
+            lines = lines_of_changes(changes, self._style, self._heading)
             if lines:
                 yield lines
 

@@ -17,10 +17,11 @@ from binspark.mirror.targets.parse import Format, parse_target
 from binspark.schema.table import TableName
 from binspark.testing.servers import Server
 from tests.support.mirror.copies import checked, edit_rows, mirror_table, move_to_end, position_of, stored_rows
+from tests.support.mirror.live_mirrors import FORMATS
 from tests.support.mirror.random_tables import create_tables
 from tests.support.servers import every_family
 
-every_format = pytest.mark.parametrize("kind", list(Format))
+every_format = pytest.mark.parametrize("kind", FORMATS)
 QUICK = CheckSettings(wait_seconds=0, rows_per_range=300)
 
 

@@ -17,6 +17,7 @@ from binspark.mirror.targets.target import TargetTable
 from binspark.schema.table import TableName
 from binspark.testing.servers import MySQL, Server
 from tests.support.mirror.copies import mirror_table
+from tests.support.mirror.live_mirrors import FORMATS
 from tests.support.mirror.random_tables import create_tables
 from tests.support.servers import every_family
 
@@ -68,7 +69,7 @@ READERS = [
 
 @every_family
 def test_readers_of_others_read_what_the_server_has(shared: Server, database: str, tmp_path: Path) -> None:
-    targets = {kind: parse_target(str(tmp_path / kind.value), kind) for kind in Format}
+    targets = {kind: parse_target(str(tmp_path / kind.value), kind) for kind in FORMATS}
     for table in create_tables(shared, database, seed=9, rows=30):
         name = TableName(database, table)
         copies = {kind: mirror_table(shared, target, name) for kind, target in targets.items()}

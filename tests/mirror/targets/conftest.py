@@ -9,10 +9,11 @@ import pytest
 
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import Target, TargetTable
+from tests.support.mirror.live_mirrors import FORMATS
 from tests.support.mirror.target_files import ITEMS, SCHEMA, state_at
 
 
-@pytest.fixture(params=list(Format))
+@pytest.fixture(params=FORMATS)
 def kind(request: pytest.FixtureRequest) -> Format:
     found: Format = request.param
     return found

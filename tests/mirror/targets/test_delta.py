@@ -15,6 +15,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from binspark.mirror.column_changes import AddColumn, ChangeType, SchemaChange
+from binspark.mirror.targets.delta.log import user_metadata
 from binspark.mirror.targets.parse import Format
 from binspark.mirror.targets.target import Commit, CommitConflict, Target, TargetError, TargetTable
 from tests.support.mirror.target_files import ITEMS, SCHEMA, put, rows_of, state_at, write_file
@@ -270,3 +271,32 @@ def z85(content: bytes) -> str:
         value = int.from_bytes(content[start : start + 4], "big")
         text += "".join(alphabet[value // 85**power % 85] for power in (4, 3, 2, 1, 0))
     return text
+
+
+def merge_by_the_jar(items: TargetTable, number: int, offset: int) -> None:
+    """Write a commit as `MERGE` of the JVM does, planned on the version before a number; its rows do not matter."""
+    info = {"operation": "MERGE", "engineInfo": "Delta-Lake/4.4.0", "userMetadata": user_metadata(state_at(offset))}
+    transaction = {"appId": "binspark", "version": number, "lastUpdated": 0}
+    version = DeltaTable(items.address).version() + 1
+    content = "\n".join(json.dumps(action) for action in ({"commitInfo": info}, {"txn": transaction}))
+    Path(items.address, "_delta_log", f"{version:020}.json").write_text(content)
+
+
+def test_the_state_of_a_merge_is_read(items: TargetTable, delta: DeltaTable) -> None:
+    merge_by_the_jar(items, delta.version() + 1, 30)
+    version = items.read()
+    assert (version.state, version.foreign) == (state_at(30), ())
+    put(items, [FIRST], 40)
+    assert items.read().state == state_at(40)
+
+
+def test_a_merge_after_a_commit_of_another_program_does_not_hide_it(items: TargetTable, delta: DeltaTable) -> None:
+    base = delta.version()
+    delta.alter.set_table_properties({"delta.checkpointInterval": "7"})
+    delta.delete("id = 1")
+    merge_by_the_jar(items, base + 1, 30)
+    version = items.read()
+    assert version.state == state_at(30)
+    assert [commit.partition(" by ")[0] for commit in version.foreign] == [
+        f"version {base + 2}: DELETE (predicate id = 1)"
+    ]

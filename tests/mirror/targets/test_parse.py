@@ -11,6 +11,8 @@ from deltalake import DeltaTable
 
 from binspark.errors import OptionError, SourceError
 from binspark.files import Storage
+from binspark.mirror.api import open_mirror
+from binspark.mirror.targets.delta.merge import Merge, session_settings
 from binspark.mirror.targets.names import directory_name, name_of_directory
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.storage_options import delta_options, iceberg_properties
@@ -209,3 +211,29 @@ def _free_bytes(disk: Path) -> int:
 
     found = os.statvfs(disk)
     return found.f_bavail * found.f_frsize
+
+
+def test_the_merge_of_the_jar_is_one_statement() -> None:
+    merge = Merge("/lake/my`shop/t", ("/a.parquet", "/b.parquet"), ("id", "a`b"), ("id",))
+    assert merge.sql() == (
+        "MERGE INTO delta.`/lake/my``shop/t` t"
+        " USING (SELECT * FROM parquet.`/a.parquet` UNION ALL SELECT * FROM parquet.`/b.parquet`) s"
+        " ON t.`id` = s.`id`"
+        " WHEN MATCHED AND s.`__op` = 0 THEN DELETE"
+        " WHEN MATCHED THEN UPDATE SET t.`id` = s.`id`, t.`a``b` = s.`a``b`"
+        " WHEN NOT MATCHED AND NOT s.`__op` = 0 THEN INSERT (`id`, `a``b`) VALUES (s.`id`, s.`a``b`)"
+    )
+
+
+def test_a_spark_without_a_jar_of_delta_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspark.__version__", "4.3.0")
+    with pytest.raises(OptionError, match=r"needs Spark 4\.2.*got pyspark 4\.3\.0; --format delta writes the same"):
+        session_settings({})
+    assert "spark.jars.packages" not in session_settings({"PYSPARK_SUBMIT_ARGS": "--jars delta.jar pyspark-shell"})
+    monkeypatch.setattr("pyspark.__version__", "4.2.1")
+    assert session_settings({})["spark.jars.packages"].startswith("io.delta:delta-spark_4.2_2.13:")
+
+
+def test_merging_needs_a_session(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="needs a session of Spark"):
+        open_mirror(None, [tmp_path], tmp_path / "lake", "shop.*", format="delta-merge")

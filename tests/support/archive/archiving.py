@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from binspark.archive.archiver import Archiver, open_archiver
-from binspark.archive.progress import Report
 from binspark.archive.settings import ArchiveSettings
+from binspark.monitoring.status import Status
 from binspark.replication.settings import StreamSettings
 from binspark.server.retry import Retry
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.support.servers import config_of
 
 MAX_WAIT = 60
-_COPYING: list[Future[Report]] = []
+_COPYING: list[Future[Status]] = []
 """Archivers that run in the background: whoever waits for something looks whether they are still at work."""
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from binspark.mirror.check.run import check
 from binspark.mirror.check.settings import CheckSettings
-from binspark.mirror.progress import Report
 from binspark.mirror.run import Mirror
 from binspark.mirror.settings import MirrorSettings
 from binspark.mirror.source import ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
+from binspark.monitoring.status import Status
 from binspark.testing.servers import MariaDB, MySQL, Server
 from tests.support.mirror.tables import reached
 
@@ -29,6 +29,9 @@ each_family = pytest.mark.parametrize(
 )
 """Both families, for tests in which they hardly differ: one of them in the quick tests."""
 
+FORMATS = (Format.DELTA, Format.ICEBERG)
+"""The formats that are written without a JVM."""
+
 each_format = pytest.mark.parametrize("kind", [Format.DELTA, pytest.param(Format.ICEBERG, marks=pytest.mark.slow)])
 """Both formats, one of them in the quick tests."""
 
@@ -39,24 +42,25 @@ def make_mirror(
     tables: str,
     kind: Format = Format.DELTA,
     checkpoint: Callable[[str], None] = lambda _step: None,
+    spark: Any = None,
     **settings: Any,
 ) -> Mirror:
     """Return a mirror of tables of a server that ends when it has what the server has now."""
     patterns = TablePatterns(frozenset({tables}))
     source = ServerChanges(reached(server), patterns)
     chosen = {"once": True, "retry_attempts": 0, "clean_up_seconds": 0.0, **settings}
-    target = parse_target(str(lake), kind)
+    target = parse_target(str(lake), kind, spark=spark)
     return Mirror(source, target, patterns, MirrorSettings(**chosen), checkpoint=checkpoint)
 
 
-def run_mirror(server: Server, lake: Path, tables: str, kind: Format = Format.DELTA, **settings: Any) -> Report:
+def run_mirror(server: Server, lake: Path, tables: str, kind: Format = Format.DELTA, **settings: Any) -> Status:
     """Bring a mirror up to date with a server."""
     return make_mirror(server, lake, tables, kind, **settings).run()
 
 
 def rows_of(lake: Path, name: str, kind: Format = Format.DELTA) -> pa.Table:
     """Return the rows of a mirrored table as the library of its format reads them."""
-    if kind is Format.DELTA:
+    if kind is not Format.ICEBERG:
         from deltalake import DeltaTable
 
         return pa.table(DeltaTable(str(lake.joinpath(*name.split(".")))).to_pyarrow_table())

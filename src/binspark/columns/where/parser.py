@@ -63,6 +63,9 @@ class _Token:
     text: str
     start: int
 
+    def __str__(self) -> str:
+        return self.text if self.kind == "end" else repr(self.text)
+
 
 def parse_condition(text: str) -> Condition:
     """Parse a condition; raise `InvalidValue` where it is not one."""
@@ -81,7 +84,7 @@ class _Parser:
     def condition(self) -> Condition:
         found = self._any_of()
         if self._token.kind != "end":
-            self._fail(f"expected AND, OR or the end, found {self._token.text!r}")
+            self._fail(f"expected AND, OR or the end, found {self._token}")
         return found
 
     def _split(self) -> list[_Token]:
@@ -114,7 +117,7 @@ class _Parser:
 
     def _expect(self, text: str) -> None:
         if self._take(text) is None:
-            self._fail(f"expected {text}, found {self._token.text!r}")
+            self._fail(f"expected {text}, found {self._token}")
 
     def _any_of(self) -> Condition:
         return self._joined(self._all_of, "OR", Or)
@@ -176,12 +179,12 @@ class _Parser:
             self._expect("AND")
             high = self._literal()
             return And((Comparison(column, Comparator.AT_LEAST, low), Comparison(column, Comparator.AT_MOST, high)))
-        return self._fail(f"expected IN, LIKE or BETWEEN, found {self._token.text!r}")
+        return self._fail(f"expected IN, LIKE or BETWEEN, found {self._token}")
 
     def _comparator(self) -> Comparator:
         sign = self._take(*_COMPARATORS)
         if sign is None:
-            self._fail(f"expected a comparison such as = or IS NULL, found {self._token.text!r}")
+            self._fail(f"expected a comparison such as = or IS NULL, found {self._token}")
         return _COMPARATORS[sign]
 
     def _operand(self) -> Literal | ColumnName:
@@ -194,7 +197,7 @@ class _Parser:
         if first.lower() not in (Image.BEFORE, Image.AFTER):
             self._fail(f"only before and after may precede a column, found {first!r}; select tables with --tables")
         if self._token.kind not in ("word", "quoted"):
-            self._fail(f"expected the name of a column, found {self._token.text!r}")
+            self._fail(f"expected the name of a column, found {self._token}")
         return ColumnName(self._name(), Image(first.lower()))
 
     def _name(self) -> str:
@@ -209,7 +212,7 @@ class _Parser:
             self._next += 1
             return sign * self._number(token.text)
         if sign < 0:
-            self._fail(f"expected a number, found {token.text!r}")
+            self._fail(f"expected a number, found {token}")
         if token.kind in ("hex", "string"):
             self._next += 1
             return _bytes(token.text) if token.kind == "hex" else _string(token.text)
@@ -219,7 +222,8 @@ class _Parser:
             return Fraction(0)
         if token.kind == "keyword" and token.text == "NULL":
             self._fail("nothing equals NULL; write IS NULL or IS NOT NULL")
-        return self._fail(f"expected a value, found {token.text!r}; text is written in quotes")
+        hint = "; text is written in quotes" if token.kind == "word" else ""
+        return self._fail(f"expected a value, found {token}{hint}")
 
     def _number(self, text: str) -> Fraction:
         exponent = text.lower().partition("e")[2]

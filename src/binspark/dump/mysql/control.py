@@ -101,7 +101,9 @@ def print_gtid(event: Event, page: Page) -> None:
 
 def print_previous_gtids(event: Event, page: Page) -> None:
     """Print the GTIDs of earlier logs, as comments."""
-    previous: PreviousGtids = event.body
+    previous: PreviousGtids | None = event.body
+    if previous is None:  # damaged
+        return
     if not page.settings.short_form:
         page.header(event)
         page.head.append(b"\tPrevious-GTIDs\n")

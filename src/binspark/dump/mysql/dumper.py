@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from binspark.dump.clock import Clock
 from binspark.dump.dumper import Warn
 from binspark.dump.mysql import control, rows, statements
+from binspark.dump.mysql.damaged import TolerantDecoder
 from binspark.dump.mysql.frames import inner_frames, log_frames, needs_every_event, pays_in_bulk
 from binspark.dump.mysql.load_files import LoadFiles
 from binspark.dump.mysql.page import DELIMITER, Page
@@ -19,7 +20,7 @@ from binspark.dump.output import BufferedOutput
 from binspark.dump.selected import SelectedTables
 from binspark.dump.settings import Base64Output, DumpSettings
 from binspark.errors import Malformed, Truncated, Unsupported
-from binspark.event import Event, EventDecoder
+from binspark.event import Event
 from binspark.event.rows import ROWS_KINDS
 from binspark.files.sources import LogSource
 from binspark.frames import EventCode as E
@@ -129,7 +130,7 @@ class MysqlDumper:
 
     def dump(self, source: LogSource) -> bool:
         """Write one log; return whether the next one is wanted."""
-        decoder = EventDecoder(source.name)
+        decoder = TolerantDecoder(source.name, self._warn)
         is_active = False
         fast = self._fast = self._fast_printer(source)
         try:
@@ -306,7 +307,7 @@ class MysqlDumper:
         page = self._page
         control.print_payload_start(event, page)
         page.flush_head()
-        decoder = EventDecoder(event.file)
+        decoder = TolerantDecoder(event.file, self._warn)
         position = event.header.next_position
         fast = self._fast
         for frame in inner_frames(event) if fast is None else fast.inner_frames(event):

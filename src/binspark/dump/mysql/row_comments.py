@@ -146,17 +146,15 @@ def _unknown(column: ColumnPrinter) -> bytes:
 
 def _value(column: ColumnPrinter, data: bytes, offset: int, diff_column: int) -> tuple[bytes, int]:
     """Return the text of a value and the offset after it; `diff_column` is the number of a column with diffs, or 0."""
+    left = len(data) - offset
+    if column.type_code not in ColumnType._value2member_map_:  # the size of its values is not known
+        raise _EndOfRow(_LEFT % (b"field data is truncated;", left))
     if column.print is None:
         return _unknown(column), offset
-    left = len(data) - offset
-    if left < column.length_bytes:
-        raise _EndOfRow(_LEFT % (b"field data is truncated;", left))
     start = offset + column.length_bytes
     size = int.from_bytes(data[offset:start], "little") if column.length_bytes else column.size
-    if column.length_bytes + size > left and not column.length_bytes:
-        raise _EndOfRow(_LEFT % (b"field data is truncated;", left))
     if column.length_bytes + size > left:
-        raise _EndOfRow(_LEFT % (b"field size is set to %d, but" % (column.length_bytes + size), left))
+        raise _EndOfRow(_LEFT % (b"field data is truncated;", left))
     value = data[start : start + size]
     text = print_diffs(value, b"@%d" % diff_column) if diff_column else column.print(value)
     return text, start + size

@@ -77,7 +77,7 @@ export class TablesPanel {
       make(
         "tr",
         {},
-        make("td", {}, link(table.table, () => this.onTable(table.table), `Transactions that change ${table.table}`), make("div", { class: "soft" }, `${size(table.bytes)} · `, link("history of rows", () => this.onRows(table.table), `Rows of ${table.table}`))),
+        make("td", {}, link(table.table, () => this.onTable(table.table), `Transactions that change ${table.table}`), make("div", { class: "soft" }, `${size(table.bytes)} · `, link("rows", () => this.onRows(table.table), `Rows of ${table.table}`))),
         ...operations.map((name) => make("td", { class: "num" }, ...cell(table[name], name))),
       ),
     );

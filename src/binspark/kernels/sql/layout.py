@@ -104,13 +104,14 @@ class RowsTransaction(IntEnum):
     END = 1
     TIMESTAMP = 2
     SERVER = 3
-    THREAD = 4
-    GTID = 5  # address of the UUID; 0 for an anonymous transaction
+    THREAD = 4  # NO_THREAD if it is not known
+    GTID = 5  # address of the UUID, of the domain in MariaDB; 0 for an anonymous transaction
     NUMBER = 6
     FIRST_EVENT = 7
     EVENTS_END = 8
     MOMENT = 9  # number of the text of its time
-    WIDTH = 10
+    IS_MARIADB = 10
+    WIDTH = 11
 
 
 class RowsEvent(IntEnum):

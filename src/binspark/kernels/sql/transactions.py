@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from binspark.event.mariadb import MariadbGtidFlag
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.crc32 import has_valid_crc32
-from binspark.kernels.layout import CHECKSUM_LENGTH, MIN_MYSQL_BODY, Header
+from binspark.kernels.layout import CHECKSUM_LENGTH, MIN_MARIADB_BODY, MIN_MYSQL_BODY, NO_THREAD, Header
 from binspark.kernels.memory import (
     copy_bytes,
     get,
@@ -24,12 +25,14 @@ from binspark.kernels.memory import (
 from binspark.kernels.printing.digits import write_unsigned
 from binspark.kernels.roles import statement_text
 from binspark.kernels.sql.layout import SETTINGS_COUNT, RowsEvent, RowsTransaction, Script, Walk, WalkStop
-from binspark.kernels.transactions import write_uuid
+from binspark.kernels.transactions import mariadb_thread, write_mariadb_gtid, write_uuid
 from binspark.kernels.words import ZERO
 from binspark.transactions.byte_tables import ROWS_FLAGS_AT, ROWS_LENGTH
 from binspark.transactions.grammar import ROWS_ENDS_STATEMENT
 
-_GTID, _ANONYMOUS_GTID, _QUERY, _XID = int(E.GTID), int(E.ANONYMOUS_GTID), int(E.QUERY), int(E.XID)
+_GTID, _ANONYMOUS_GTID, _MARIADB_GTID = int(E.GTID), int(E.ANONYMOUS_GTID), int(E.MARIADB_GTID)
+_QUERY, _XID = int(E.QUERY), int(E.XID)
+_MARIADB_OTHER = int(MariadbGtidFlag.STANDALONE | MariadbGtidFlag.PREPARED_XA | MariadbGtidFlag.COMPLETED_XA)
 _TABLE_MAP, _ROWS_QUERY, _ANNOTATE_ROWS = int(E.TABLE_MAP), int(E.ROWS_QUERY), int(E.ANNOTATE_ROWS)
 _ROWS_V1, _ROWS_V1_END = int(E.WRITE_ROWS_V1), int(E.DELETE_ROWS_V1)
 _ROWS_V2, _ROWS_V2_END = int(E.WRITE_ROWS), int(E.DELETE_ROWS)
@@ -47,7 +50,17 @@ def _words(text: bytes) -> tuple[int, ...]:
 
 _BEGIN_LINE, _COMMIT_LINE, _COMMENT, _ANONYMOUS = map(_words, (b"BEGIN;\n", b"COMMIT;\n", b"\n-- ", b"anonymous"))
 _SPACES, _SERVER, _THREAD = map(_words, (b"  ", b"  server ", b"  thread "))
-_GTID_NEXT, _GTID_NEXT_END = map(_words, (b"SET gtid_next = '", b"';\n"))
+_GTID_NEXT_END, _END_LINE = _words(b"';\n"), _words(b";\n")
+
+
+def _four_words(text: bytes) -> tuple[int, int, int, int, int]:
+    """Return text of up to 32 bytes as four words, and its length."""
+    first, second, third, fourth = _words(text.ljust(32, b"\0"))
+    return first, second, third, fourth, len(text)
+
+
+_GTID_NEXT, _DOMAIN_ID = _four_words(b"SET gtid_next = '"), _four_words(b"SET gtid_domain_id = ")
+_SERVER_ID, _SEQ_NO = _four_words(b", server_id = "), _four_words(b", gtid_seq_no = ")
 
 
 @kernel
@@ -85,7 +98,11 @@ def read_transaction(walk: int, found: int) -> int:
             return WalkStop.OTHER
         kind, body, body_end = load8(at + Header.TYPE), at + Header.LENGTH, at + size - checksum
         if number == 0:
-            if not begins(walk, found, kind, at, body_end):
+            if kind == _MARIADB_GTID:
+                number += 1  # no BEGIN follows
+                if not begins_mariadb(walk, found, at, body_end):
+                    return WalkStop.OTHER
+            elif not begins(walk, found, kind, at, body_end):
                 return WalkStop.OTHER
         elif number == 1:
             text, length = statement_text(at, body_end)
@@ -132,12 +149,32 @@ def begins(walk: int, found: int, kind: int, at: int, end: int) -> bool:
     number = load64(body + 17)
     if (kind == _GTID) != (number > 0):
         return False
+    note_first(walk, found, at, number)
+    put(found, RowsTransaction.GTID, body + 1 if kind == _GTID else 0)
+    put(found, RowsTransaction.IS_MARIADB, 0)
+    return True
+
+
+@kernel
+def begins_mariadb(walk: int, found: int, at: int, end: int) -> bool:
+    """Note MariaDB's first event of a transaction; return False for a single statement, and for XA."""
+    body = at + Header.LENGTH
+    if end - body < MIN_MARIADB_BODY or load64(body) < 0 or load8(body + 12) & _MARIADB_OTHER:
+        return False
+    note_first(walk, found, at, load64(body))
+    put(found, RowsTransaction.THREAD, mariadb_thread(body, end))
+    put(found, RowsTransaction.GTID, body + 8)
+    put(found, RowsTransaction.IS_MARIADB, 1)
+    return True
+
+
+@kernel
+def note_first(walk: int, found: int, at: int, number: int) -> None:
+    """Note what the first events of all servers have."""
     put(found, RowsTransaction.START, at + get(walk, Walk.ORIGIN))
     put(found, RowsTransaction.TIMESTAMP, load32(at + Header.TIMESTAMP))
     put(found, RowsTransaction.SERVER, load32(at + Header.SERVER_ID))
-    put(found, RowsTransaction.GTID, body + 1 if kind == _GTID else 0)
     put(found, RowsTransaction.NUMBER, number)
-    return True
 
 
 @kernel
@@ -250,14 +287,28 @@ def write_heading(at: int, script: int, transaction: int) -> int:
     """Write what comes before a transaction: a comment, and its GTID if that is kept."""
     if get(script, Script.HAS_COMMENTS):
         at = write_comment(at, script, transaction)
-    if get(script, Script.KEEPS_GTIDS) and get(transaction, RowsTransaction.GTID):
-        store64(at, _GTID_NEXT[0])
-        store64(at + 8, _GTID_NEXT[1])
-        store8(at + 16, _GTID_NEXT[2])
-        at = write_gtid(at + 17, transaction)
+    if get(script, Script.KEEPS_GTIDS) and get(transaction, RowsTransaction.IS_MARIADB):
+        at = write_words(at, _DOMAIN_ID)
+        at = write_unsigned(at, load32(get(transaction, RowsTransaction.GTID)))
+        at = write_words(at, _SERVER_ID)
+        at = write_unsigned(at, get(transaction, RowsTransaction.SERVER))
+        at = write_words(at, _SEQ_NO)
+        at = write_unsigned(at, get(transaction, RowsTransaction.NUMBER))
+        store16(at, _END_LINE[0])
+        at += 2
+    elif get(script, Script.KEEPS_GTIDS) and get(transaction, RowsTransaction.GTID):
+        at = write_gtid(write_words(at, _GTID_NEXT), transaction)
         store32(at, _GTID_NEXT_END[0])
         at += 3
     return at
+
+
+@kernel
+def write_words(at: int, words: tuple[int, int, int, int, int]) -> int:
+    """Write up to four words; the last number is how many bytes they have."""
+    for index in range(4):
+        store64(at + 8 * index, words[index])
+    return at + words[4]
 
 
 @kernel
@@ -280,9 +331,10 @@ def write_comment(at: int, script: int, transaction: int) -> int:
     store64(at, _SERVER[0])
     store8(at + 8, _SERVER[1])
     at = write_unsigned(at + 9, get(transaction, RowsTransaction.SERVER))
-    store64(at, _THREAD[0])
-    store8(at + 8, _THREAD[1])
-    at = write_unsigned(at + 9, get(transaction, RowsTransaction.THREAD))
+    if get(transaction, RowsTransaction.THREAD) != NO_THREAD:
+        store64(at, _THREAD[0])
+        store8(at + 8, _THREAD[1])
+        at = write_unsigned(at + 9, get(transaction, RowsTransaction.THREAD))
     store8(at, _NEWLINE)
     return at + 1
 
@@ -290,6 +342,9 @@ def write_comment(at: int, script: int, transaction: int) -> int:
 @kernel
 def write_gtid(at: int, transaction: int) -> int:
     """Write the GTID of a transaction."""
+    if get(transaction, RowsTransaction.IS_MARIADB):
+        domain, server = load32(get(transaction, RowsTransaction.GTID)), get(transaction, RowsTransaction.SERVER)
+        return at + write_mariadb_gtid(at, domain, server, get(transaction, RowsTransaction.NUMBER))
     write_uuid(at, get(transaction, RowsTransaction.GTID))
     store8(at + _UUID_TEXT, _COLON)
     return write_unsigned(at + _UUID_TEXT + 1, get(transaction, RowsTransaction.NUMBER))

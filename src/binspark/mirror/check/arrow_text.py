@@ -131,6 +131,13 @@ def members(array: pa.Array, column: Column) -> pa.Array:
     return pc.binary_join(texts, pa.scalar(",", pa.large_string())).cast(pa.large_binary())
 
 
+def member_counts(array: pa.Array, column: Column) -> pa.Array:
+    """Return how many members of a SET there are."""
+    if not pa.types.is_list(array.type) and not pa.types.is_large_list(array.type):
+        return numbers(array, column)
+    return numbers(pc.list_value_length(array), column)
+
+
 def geometries(array: pa.Array, _column: Column) -> pa.Array:
     """Return geometries as servers store them: the id of the spatial reference system, then WKB."""
     srids = pc.fill_null(pc.struct_field(array, "srid"), 0).cast(pa.int32())

@@ -18,6 +18,7 @@ from binspark.event.column_types import ColumnType as T
 from binspark.event.column_types import column_type_name
 from binspark.mirror.check import arrow_text
 from binspark.mirror.check.arrow_text import Texts
+from binspark.mirror.definitions import has_members_without_text
 from binspark.server.connection import quoted_name
 from binspark.values.column import BINARY_COLLATION, Column
 from binspark.values.options import Undecodable
@@ -65,6 +66,8 @@ def canonical_column(column: Column, options: ColumnOptions, *, mariadb: bool) -
     found = _TYPES.get(column.type)
     if found is None or column.name is None:
         raise SchemaError(f"columns of type {column_type_name(column.type)} cannot be compared")
+    if has_members_without_text(column) and column.type == T.SET and not mariadb:
+        found = _COUNTED_MEMBERS
     sql = found.sql(quoted_name(column.name), column, _Server(options, mariadb))
     texts = found.texts
     return CanonicalColumn(column.name, sql, lambda array: texts(array, column), found.digest, found.counted)
@@ -117,6 +120,12 @@ def _text(name: str, column: Column, server: _Server) -> str:
     return f"CAST(CONVERT({name} USING utf8mb4) AS BINARY)"
 
 
+def _member_count(name: str, _column: Column, _server: _Server) -> str:
+    """MySQL joins members that are no text in UTF-16 to bytes that mean other characters: only their number counts."""
+    return f"BIT_COUNT(CAST({name} AS UNSIGNED))"
+
+
+_COUNTED_MEMBERS = _Type(_member_count, arrow_text.member_counts)
 _NUMBER = _Type(_number, arrow_text.numbers)
 _REAL = _Type(_float, arrow_text.reals)
 _LIMITED = _Type(_text, arrow_text.strings, counted=True)

@@ -3,6 +3,7 @@
 Changes are routed to ranges of keys, and the leaves of a range are written anew with them. No other file is touched.
 """
 
+from binspark.mirror.leaves.change_files import write_changes
 from binspark.mirror.leaves.columns import ColumnRewrite, rewrite_columns
 from binspark.mirror.leaves.leaf_reader import stored_rows, with_bounds, with_footers
 from binspark.mirror.leaves.limits import LeafLimits
@@ -27,5 +28,6 @@ __all__ = [
     "stored_rows",
     "with_bounds",
     "with_footers",
+    "write_changes",
     "write_leaves",
 ]

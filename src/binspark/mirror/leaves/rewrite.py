@@ -32,12 +32,14 @@ class Rewritten:
     added, removed   data files
     incomplete       the keys of rows of which only some columns are known: the log changed rows that are not stored
     incomplete_rows  the columns of these keys, in the same order
+    changes          files of changes, where the target merges them into its rows by itself
     """
 
     added: tuple[DataFile, ...]
     removed: tuple[DataFile, ...]
     incomplete: tuple[bytes, ...] = ()
     incomplete_rows: pa.RecordBatch | None = None
+    changes: tuple[DataFile, ...] = ()
 
 
 def rewrite(

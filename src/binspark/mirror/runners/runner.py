@@ -25,6 +25,8 @@ from binspark.mirror.leaves import (
     rewrite,
     route,
     stored_rows,
+    with_bounds,
+    write_changes,
 )
 from binspark.mirror.leaves.versions import rewrite_versions
 from binspark.mirror.mirrored_table import MirroredTable
@@ -37,7 +39,7 @@ from binspark.spark.streaming.part_reader import reader_of
 Result = TypeVar("Result")
 
 _GATHERED_BYTES = 48 << 20
-"""How many bytes of records of a table are gathered before they are reduced and sorted by key."""
+"""How many bytes of records of a table are gathered before they are reduced and sorted by key, at most."""
 
 
 class PartRecords(Protocol):
@@ -57,6 +59,7 @@ class TableWork:
     directory   where its files are
     tasks       the ranges of keys that it is divided into
     limits      how large files are
+    merges      whether the target merges changes into its rows: they are written as they are, and all in one task
     maker       makes its records; None for those of its rows in the log
     """
 
@@ -65,6 +68,7 @@ class TableWork:
     directory: TableDirectory
     tasks: tuple[RangeTask, ...]
     limits: LeafLimits
+    merges: bool = False
     maker: PartRecords | None = None
 
     def siblings(self, number: int) -> tuple[int, ...]:
@@ -73,7 +77,9 @@ class TableWork:
         return tuple(task.number for task in self.tasks if task.group == group and task.number != number)
 
     def rewrite(self, task: int, changes: Iterable[pa.RecordBatch]) -> Rewritten:
-        """Write the rows of a task anew, with changes."""
+        """Write the rows of a task anew, with changes; or the changes alone."""
+        if self.merges:
+            return write_changes(self.tasks[task].files, self.directory, self.table, changes, self.limits)
         write = rewrite_versions if self.table.has_versions else rewrite
         return write(self.tasks[task], self.directory, self.table, changes, self.limits)
 
@@ -86,7 +92,8 @@ class TableWork:
     def resolved(self, records: pa.RecordBatch) -> pa.RecordBatch:
         """Return all changes of a range with the columns that rows had at other keys."""
         files = {file.path: file for task in self.tasks for file in task.files}
-        return resolve_moves(records, lambda keys: stored_rows(list(files.values()), self.directory, self.table, keys))
+        bounded = with_bounds(list(files.values()), self.directory, self.table)
+        return resolve_moves(records, lambda keys: stored_rows(bounded, self.directory, self.table, keys))
 
 
 MOVES = -1
@@ -222,7 +229,7 @@ class _Gathered:
             yield Routed(self._work.number, MOVES, None)
         self._records.append(records)
         self._bytes += records.nbytes
-        if self._bytes >= _GATHERED_BYTES:
+        if self._bytes >= min(_GATHERED_BYTES, self._work.limits.memory_bytes):
             yield from self.flush()
 
     def flush(self) -> Iterator[Routed]:

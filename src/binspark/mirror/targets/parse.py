@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from binspark.errors import OptionError
 from binspark.files.storage.options import Storage
@@ -11,11 +12,20 @@ from binspark.files.storage.uri import hide_credentials
 from binspark.mirror.filesystem import local_directory
 from binspark.mirror.targets.target import Target
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 class Format(StrEnum):
-    """The format of a target's tables."""
+    """The format of a target's tables.
+
+    DELTA         Delta, by delta-rs
+    DELTA_MERGE   Delta, too; changes get into the tables by `MERGE` of Delta's own jar
+    ICEBERG       Iceberg, by pyiceberg
+    """
 
     DELTA = "delta"
+    DELTA_MERGE = "delta-merge"
     ICEBERG = "iceberg"
 
 
@@ -24,31 +34,48 @@ def parse_target(
     kind: Format = Format.DELTA,
     catalog: str | Mapping[str, str] | None = None,
     storage: Storage | None = None,
+    spark: SparkSession | None = None,
 ) -> Target:
     """Return the target at a path or URI.
 
     catalog   of Iceberg: its name in pyiceberg's configuration, or its properties, as text or as a mapping; by default
               a file of SQLite in the target. With a catalog, the target may be empty: it decides where tables are
     storage   options of the file system
+    spark     a session with Delta's jar, for changes to be merged by it; without one, tables are only read by their
+              format, or written as Delta is
     """
     if not target and catalog is None:
         raise OptionError("must be a directory or a URI, got nothing", option="target")
     uri, user, query = hide_credentials(target)
     reached = (storage or Storage()).with_uri(user, query)
     try:
+        if kind is Format.DELTA_MERGE and spark is not None:
+            return _delta_merge(uri, catalog, reached, spark)
         return _MAKERS[kind](uri, catalog, reached)
     except ImportError as error:
-        problem = f"{kind} requires a package that is not installed ({error}): pip install 'binspark[{kind}]'"
+        extra = "delta" if kind is Format.DELTA_MERGE else kind
+        problem = f"{kind} requires a package that is not installed ({error}): pip install 'binspark[{extra}]'"
         raise OptionError(problem, option="format") from None
 
 
 def _delta(uri: str, catalog: str | Mapping[str, str] | None, storage: Storage) -> Target:
     from binspark.mirror.targets.delta.target import DeltaTarget
 
+    return DeltaTarget(_delta_directory(uri, catalog), storage)
+
+
+def _delta_merge(uri: str, catalog: str | Mapping[str, str] | None, storage: Storage, spark: SparkSession) -> Target:
+    from binspark.mirror.targets.delta.merge import DeltaMerge
+    from binspark.mirror.targets.delta.merge_target import DeltaMergeTarget
+
+    return DeltaMergeTarget(_delta_directory(uri, catalog), storage, DeltaMerge(spark))
+
+
+def _delta_directory(uri: str, catalog: str | Mapping[str, str] | None) -> str:
     if catalog is not None:
         raise OptionError("is only valid with Iceberg: Delta tables are found by their directory", option="catalog")
     local = local_directory(uri)
-    return DeltaTarget(str(local) if local else uri, storage)
+    return str(local) if local else uri
 
 
 def _iceberg(uri: str, catalog: str | Mapping[str, str] | None, storage: Storage) -> Target:
@@ -62,5 +89,6 @@ def _iceberg(uri: str, catalog: str | Mapping[str, str] | None, storage: Storage
 
 _MAKERS: Mapping[Format, Callable[[str, str | Mapping[str, str] | None, Storage], Target]] = {
     Format.DELTA: _delta,
+    Format.DELTA_MERGE: _delta,
     Format.ICEBERG: _iceberg,
 }

@@ -52,6 +52,7 @@ class Commit:
 
     added, removed   data files
     schema_change    how its columns change, in the same commit. A target may need all files rewritten for it
+    changes          files of changes (see `leaves.change_files`), which the target merges into the rows by itself
     """
 
     base: TableVersion
@@ -59,6 +60,7 @@ class Commit:
     added: Sequence[DataFile] = ()
     removed: Sequence[DataFile] = ()
     schema_change: SchemaChange | None = None
+    changes: Sequence[DataFile] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,11 @@ class TargetTable(Protocol):
     @property
     def directory(self) -> TableDirectory:
         """Where its data files are."""
+        ...
+
+    @property
+    def merges(self) -> bool:
+        """Whether a commit may have changes instead of data files: the target merges them into its rows."""
         ...
 
     def read(self, version: int | None = None) -> TableVersion:

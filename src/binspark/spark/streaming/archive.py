@@ -13,6 +13,7 @@ from binspark.files.schema_scan import read_history
 from binspark.files.sources import LogSource, find_logs, log_order
 from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.replication.activity import Activity
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog
 from binspark.schema.history import Entry, SchemaHistory
@@ -30,10 +31,12 @@ class ArchiveSource:
     """Logs in a directory, to which an archiver adds. Complete transactions are read, in the order of the logs.
 
     `ends_batch` says after which statements a batch must end; the default are those about the table of a typed stream.
+    `activity` is that of a server: there is none.
     """
 
     options: SourceOptions
     ends_batch: EndsBatch | None = None
+    activity: Activity | None = None
     _known: tuple[BinlogPosition, SchemaHistory] | None = field(default=None, repr=False)
 
     def start(self, text: str) -> BinlogPosition:

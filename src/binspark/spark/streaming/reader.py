@@ -23,10 +23,14 @@ from binspark.spark.travel import packed
 if TYPE_CHECKING:
     from binspark.spark.streaming.archive import ArchiveSource
     from binspark.spark.streaming.limit import Limit
+    from binspark.spark.streaming.monitor import StreamMonitor
     from binspark.spark.streaming.server import ServerSource
 
 
 _NO_BYTES_LIMIT = 1 << 62
+
+_OF_THE_DRIVER = ("_follows", "_target", "_ended", "_monitor")
+"""What only the process on the driver has."""
 
 UNRESOLVED: dict[str, Any] = {**dict.fromkeys(BinlogPosition("", 0).to_json()), "v": 1}
 """The offset at which every stream begins: a constant, because Spark requests it several times. What it means is
@@ -53,9 +57,10 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._follows: ArchiveSource | ServerSource | None = None
         self._target: BinlogPosition | None = None
         self._ended: BinlogPosition | None = None
+        self._monitor: StreamMonitor | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return packed(self, {**self.__dict__, "_follows": None, "_target": None, "_ended": None})
+        return packed(self, {**self.__dict__, **dict.fromkeys(_OF_THE_DRIVER)})
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 (Spark's name)
         """Return where every stream begins: a constant."""
@@ -81,6 +86,8 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             found = self._followed.latest(begun, self._limit(limit), self._target)
             self._check_order(begun, found)
         self._ended = found
+        if self._monitor is not None:
+            self._monitor.planned(found)
         return found.to_json()
 
     def _limit(self, limit: ReadLimit) -> Limit:
@@ -94,6 +101,8 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
         """Return where the source is, and how much of it comes after the batch that was planned last."""
         reported = self._followed.reported(self._ended)
+        if self._monitor is not None:
+            self._monitor.observe(reported)
         return None if reported is None else reported.to_json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
@@ -117,11 +126,15 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Stop the thread on the driver."""
         if self._follows is not None:
             self._follows.stop()
+        if self._monitor is not None:
+            self._monitor.close()
+            self._monitor = None
 
     @property
     def _followed(self) -> ArchiveSource | ServerSource:
         if self._follows is None:
             self._follows = _follow(self._options)
+            self._monitor = _monitor(self._options, self._follows)
         return self._follows
 
     def _check_order(self, start: BinlogPosition, end: BinlogPosition) -> None:
@@ -138,3 +151,11 @@ def _follow(options: SourceOptions) -> ArchiveSource | ServerSource:
     from binspark.spark.streaming.archive import ArchiveSource
 
     return ArchiveSource(options)
+
+
+def _monitor(options: SourceOptions, followed: ArchiveSource | ServerSource) -> StreamMonitor | None:
+    if options.metrics is None:
+        return None
+    from binspark.spark.streaming.monitor import StreamMonitor
+
+    return StreamMonitor(options.metrics, followed.activity)

@@ -15,6 +15,7 @@ from binspark.files.sources import log_order
 from binspark.frames.format import names_every_transaction
 from binspark.gtid import GtidSet
 from binspark.options.server import connection_arguments
+from binspark.replication.activity import Activity
 from binspark.replication.chunk import LogChunk
 from binspark.replication.dump import file_created
 from binspark.replication.find import end_of_log, find_start
@@ -59,7 +60,7 @@ class ServerSource:
     """Follows a server from where the stream is, in a thread. A batch ends where a transaction did.
 
     `ends_batch` says after which statements a batch must end; the default are those about the table of a typed stream.
-    Who gives it knows the schemas of tables: then the server is not asked for them.
+    Who gives it knows the schemas of tables: then the server is not asked for them. `activity` counts what is read.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class ServerSource:
         self._ahead = SchemaHistory()
         self._connection = RetryingConnection(self._config)
         self._status_connection = RetryingConnection(self._config, Retry(limit=0))
+        self.activity = Activity()
         self._backlog: Backlog | None = None
         self._follower: Follower | None = None
         self._known = SchemaHistory()
@@ -239,6 +241,7 @@ class ServerSource:
         settings = FollowSettings(stream=StreamSettings(heartbeat_seconds=_HEARTBEAT_SECONDS))
         one_per_chunk = not names_every_transaction(server.family, server.version)
         self._follower = Follower(self._config, begin, settings, one_per_chunk=one_per_chunk)
+        self._follower.activity = self.activity
         parse = _DefinitionParser(self._ends_batch, lower_case_names=self._connection.run(_has_lower_case_names))
         arguments = (self._follower, self._backlog, self._definitions, parse)
         threading.Thread(target=_run, args=arguments, daemon=True, name="binspark-follower").start()

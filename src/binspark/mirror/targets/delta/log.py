@@ -1,14 +1,15 @@
 """What the log of a Delta table says of the mirror: its state, and what other programs committed after it.
 
-Each commit of the mirror has the transaction ("binspark", its own version), which checkpoints keep: it names the commit
-whose `commitInfo` has the state. If log clean-up has removed that commit, the state is in the table's properties, where
+Each commit of the mirror has the transaction ("binspark", the version after the one it was planned on), which
+checkpoints keep. That is its own version, but for a `MERGE` of the JVM while others committed: it is a later one. The
+commit has the state in its `commitInfo`. If log clean-up has removed it, the state is in the table's properties, where
 the mirror's own clean-up puts it first.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
@@ -40,6 +41,16 @@ def kept_state(version: int, state: TableState) -> dict[str, str]:
     return {STATE: state.to_json(), STATE_VERSION: str(version)}
 
 
+def user_metadata(state: TableState) -> str:
+    """Return the state as the text that a commit of the JVM has in its `commitInfo`."""
+    return json.dumps({STATE: state.to_json()}, ensure_ascii=False)
+
+
+def own_transaction(table: DeltaTable) -> int | None:
+    """Return the transaction of the mirror's last commit."""
+    return table.transaction_version(APPLICATION)
+
+
 def is_kept(table: DeltaTable) -> bool:
     """Return whether the newest state of the mirror is in the table's properties."""
     version = table.transaction_version(APPLICATION)
@@ -60,12 +71,14 @@ def read_state(table: DeltaTable, directory: Directory) -> TableState | None:
     version = table.transaction_version(APPLICATION)
     if version is None:
         return None
-    for action in _actions(directory, version) or ():
-        if STATE in action.get("commitInfo", {}):
-            return TableState.from_json(action["commitInfo"][STATE])
+    state = _committed_state(_actions(directory, version) or (), version)
     properties = table.metadata().configuration
-    if properties.get(STATE_VERSION) == str(version):
-        return TableState.from_json(properties[STATE])
+    if state is None and properties.get(STATE_VERSION) == str(version):
+        state = properties[STATE]
+    later = (_actions(directory, number) or () for number in range(version + 1, table.version() + 1))
+    state = state or next(filter(None, (_committed_state(actions, version) for actions in later)), None)
+    if state is not None:
+        return TableState.from_json(state)
     raise TargetError(
         f"the position of the mirror is lost: log clean-up removed version {version} of the table. "
         "Drop the table in the target, and mirror it again",
@@ -79,12 +92,33 @@ def foreign_commits(table: DeltaTable, directory: Directory, before: Callable[[i
     `before` returns the columns of a version.
     """
     own = table.transaction_version(APPLICATION)
-    for version in range(own + 1, table.version() + 1) if own is not None else ():
+    if own is None:
+        return
+    for version in range(own, table.version() + 1):
         actions = _actions(directory, version)
+        if (actions is None and version == own) or _is_own(actions or (), own):
+            continue
         if actions is None:
             yield f"version {version}: no longer in the log"
         elif any(_changes_rows(each) or _changes_columns(each, version, before) for each in actions):
             yield f"version {version}: {_describe(actions)}"
+
+
+def _is_own(actions: Iterable[Mapping[str, Any]], number: int) -> bool:
+    """Return whether a commit is that of a transaction of the mirror."""
+    found = (action["txn"] for action in actions if "txn" in action)
+    return any((each["appId"], each["version"]) == (APPLICATION, number) for each in found)
+
+
+def _committed_state(actions: Collection[Mapping[str, Any]], number: int) -> str | None:
+    """Return the state in a commit, if it is that of a transaction of the mirror."""
+    if not _is_own(actions, number):
+        return None
+    for info in (action["commitInfo"] for action in actions if "commitInfo" in action):
+        holder = json.loads(info["userMetadata"]) if "userMetadata" in info else info
+        if STATE in holder:
+            return str(holder[STATE])
+    return None
 
 
 def _actions(directory: Directory, version: int) -> list[dict[str, Any]] | None:

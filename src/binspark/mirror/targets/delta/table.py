@@ -23,6 +23,7 @@ from binspark.mirror.targets.delta.log import (
     is_kept,
     kept_state,
     oldest_needed,
+    own_transaction,
     read_state,
 )
 from binspark.mirror.targets.delta.schemas import arrow_schema, check_writable, only_adds, ordered_schema
@@ -64,6 +65,11 @@ class DeltaTargetTable:
         """Where its data files are."""
         return TableDirectory(self._uri, storage=self._storage)
 
+    @property
+    def merges(self) -> bool:
+        """Whether a commit may have changes instead of data files: no."""
+        return False
+
     def read(self, version: int | None = None) -> TableVersion:
         """Return the newest version, or an older one."""
         with delta_errors(self._uri, self._storage):
@@ -77,6 +83,10 @@ class DeltaTargetTable:
                 files=tuple(_data_files(table)),
                 foreign=tuple(foreign_commits(table, directory, self._schema_of)),
             )
+
+    def transaction(self) -> int | None:
+        """Return the number of the mirror's last commit, as of the version that was read last."""
+        return None if self._newest is None else own_transaction(self._newest)
 
     def directory_at(self, version: int) -> TableDirectory:  # noqa: ARG002 (Delta has no numbers of columns)
         """Return where the data files of a version are."""

@@ -56,7 +56,7 @@ class DeltaTarget:
         """Return a table, None if it is not there."""
         with delta_errors(self._table_uri(name), self._storage):
             [is_there] = self._are_tables([_directory(name)])
-        return DeltaTargetTable(name, self._table_uri(name), self._storage) if is_there else None
+        return self._opened(name) if is_there else None
 
     def create(self, name: TableName, schema: pa.Schema, state: TableState) -> DeltaTargetTable:
         """Create an empty table."""
@@ -74,7 +74,7 @@ class DeltaTarget:
                 commit_properties=commit_properties(0, state),
                 storage_options=delta_options(uri, self._storage),
             )
-        return DeltaTargetTable(name, uri, self._storage)
+        return self._opened(name)
 
     def drop(self, name: TableName) -> None:
         """Drop a table with its files: its log first, so that what is left after a crash is no table."""
@@ -111,10 +111,13 @@ class DeltaTarget:
             elif existing is None:
                 _copy(old.files, old.root, new.root)
         self.drop(name)
-        return DeltaTargetTable(new_name, uri, self._storage)
+        return self._opened(new_name)
 
     def close(self) -> None:
         """Release nothing: a directory needs no connection."""
+
+    def _opened(self, name: TableName) -> DeltaTargetTable:
+        return DeltaTargetTable(name, self._table_uri(name), self._storage)
 
     def _table_uri(self, name: TableName) -> str:
         return child_directory(self._uri, *_directory(name))

@@ -72,6 +72,11 @@ class IcebergTargetTable:
         metadata = self._table.metadata
         return TableDirectory(metadata.location, DATA, self._storage, field_ids(metadata.schema()))
 
+    @property
+    def merges(self) -> bool:
+        """Whether a commit may have changes instead of data files: no."""
+        return False
+
     def read(self, version: int | None = None) -> TableVersion:
         """Return the newest version, or an older one."""
         with iceberg_errors(self._address, self._storage):
