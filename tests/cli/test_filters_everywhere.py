@@ -30,6 +30,7 @@ WITHOUT_FILTERS = {
     "archive": "copies logs byte for byte",
     "mirror": "keeps tables equal to those of the source, so it selects tables only",
     "serve": "serves an archive as the server wrote it; `cut` writes another one",
+    "status": "shows the metrics of another process",
     "doctor": "looks at the settings of a server",
     "demo": "writes its own logs",
 }
