@@ -63,6 +63,7 @@ class JarMerge:
     def __init__(self, spark: DeltaSpark, path: Path) -> None:
         self.path = path
         self._spark = spark
+        spark.configure("spark.databricks.delta.merge.deletionVectors.persistent", None)  # which mirrors switch off
         self._cpu = 0.0
 
     def fill(self, count: int) -> None:

@@ -211,6 +211,39 @@ def test_a_target_that_fails_is_tried_again(
     assert_equal(mysql, lake, orders)
 
 
+@pytest.mark.mysql
+def test_a_target_that_cannot_be_created_is_an_error_at_once(
+    mysql: Server, database: str, lake: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    create_orders(mysql, database)
+    lake.write_text("a file in the way")
+    with pytest.raises(SourceError, match="Not a directory"):
+        run_mirror(mysql, lake / "tables", f"{database}.*", retry_attempts=3)
+    assert "trying again" not in caplog.text
+
+
+@pytest.mark.mysql
+@each_format
+def test_a_clock_that_jumps_loses_nothing(
+    mysql: Server, database: str, lake: Path, kind: Format, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders, now = create_orders(mysql, database), time.time
+    for number, days in enumerate((0, -1, 30, 0)):
+        monkeypatch.setattr(time, "time", lambda days=days: now() + 86400 * days)
+        mysql.query(f"UPDATE {orders} SET amount = {number} WHERE id % 4 = {number}")
+        run_mirror(mysql, lake, f"{database}.*", kind, clean_up_seconds=1e-9)
+        assert_equal(mysql, lake, orders, kind=kind)
+    target = parse_target(str(lake), kind)
+    cut = target.cuts.last()
+    assert cut is not None
+    for name, version in cut.versions:
+        table = target.table(name)
+        assert table is not None
+        assert table.read(version).state == table.read().state
+    target.close()
+
+
 @each_family
 def test_log_files_alone_are_a_source(family: Family, start_server: StartServer, lake: Path) -> None:
     server = start_server(family)

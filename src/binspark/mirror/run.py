@@ -72,7 +72,7 @@ class Mirror:
         self._copier: TableCopier | DumpCopier | None = None
         self._wanted_again = {TableName(*name.split(".", 1)) for name in settings.resnapshot}
         self._cleaned = time.monotonic()
-        self._is_reached = self._has_dump = False
+        self._is_reached = self._is_prepared = self._has_dump = False
         self._copies_missing = False
         self.tables = MirroredTables(target, patterns, settings)
         self.statements = StatementApplier(self.tables, has_server=source.config is not None)
@@ -122,6 +122,7 @@ class Mirror:
                 followed_from: float | None = None
                 try:
                     self._prepare()
+                    self._is_prepared = True
                     followed_from = time.monotonic()
                     self._follow(until)
                     break
@@ -148,10 +149,12 @@ class Mirror:
     def _may_try_again(self, error: SourceError, attempts: int) -> bool:
         """Return whether a step that failed may succeed later: once a server and a target were reached, if one is lost.
 
+        A target is reached when it has a table: one that cannot be created is most likely a mistake.
         All that a run knows is read again from the target, so that it does not matter where the step has failed.
         """
         is_lasting = isinstance(error, Server | Authentication | Purged)
-        return self._is_reached and not is_lasting and attempts <= self._settings.retry_attempts
+        is_reached = self._is_prepared or (self._is_reached and len(self.tables) > 0)
+        return is_reached and not is_lasting and attempts <= self._settings.retry_attempts
 
     # --- Steps --------------------------------------------------------------------------------------------------------
 
