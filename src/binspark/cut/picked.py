@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
+from binspark.columns.row_counts import row_ends
 from binspark.columns.selection import Selection
 from binspark.errors import Unsupported
 from binspark.event import Event, Rows, TableMap
 from binspark.event.rows import ROWS_KINDS, unknown_table_id
-from binspark.files.condition_rows import ConditionRows
+from binspark.files.condition_rows import ConditionRows, Numbers
 from binspark.schema.history import SchemaHistory
 from binspark.values.options import Undecodable, ValueOptions
 from binspark.values.rows import decode_change
 from binspark.wire import Cursor
 
+_ZERO = np.zeros(1, dtype=np.int64)
 _ANY_TEXT = ValueOptions(undecodable=Undecodable.BINARY)
 
 
@@ -36,26 +40,35 @@ class PickedRows(ConditionRows):
         offset, first = event.offset, self.first_number(event)
         if not self.has_any(offset, first) and event.inner is None:
             return None
-        spans = self._spans(event, rows)
-        kept = [spans[number - first] for number in self.numbers(offset, first + len(spans))]
-        if not kept:
+        ends = self._ends(event, rows)
+        numbers = self.numbers(offset, first + len(ends))
+        if not len(numbers):
             return None
-        if len(kept) == len(spans):
+        if len(numbers) == len(ends):
             return rows
-        return replace(rows, rows=b"".join(rows.rows[start:end] for start, end in kept), compressed=None)
+        starts = np.concatenate((_ZERO, ends[:-1]))
+        chosen = numbers - first
+        # Rows that follow each other are copied at once.
+        breaks = np.flatnonzero(np.diff(chosen) != 1)
+        begins = starts[chosen[np.concatenate((_ZERO, breaks + 1))]].tolist()
+        stops = ends[chosen[np.append(breaks, len(chosen) - 1)]].tolist()
+        kept = b"".join(rows.rows[begin:stop] for begin, stop in zip(begins, stops, strict=True))
+        return replace(rows, rows=kept, compressed=None)
 
-    def _spans(self, event: Event, rows: Rows) -> list[tuple[int, int]]:
-        """Return where each row is in the rows of an event."""
+    def _ends(self, event: Event, rows: Rows) -> Numbers:
+        """Return where each row ends in the rows of an event."""
         kind = ROWS_KINDS[event.type_code]
         if kind.partial:
             raise Unsupported("partial updates of JSON documents cannot be cut by a condition", event.position)
         table_map = self._maps.get(rows.table_id)
         if table_map is None:
             raise unknown_table_id(rows, event.position)
+        ends = row_ends(event, table_map)
+        if ends is not None:
+            return ends
         columns = self._history.table_schema(table_map, event.position).columns
-        cursor, spans = Cursor(rows.rows), []
+        cursor, found = Cursor(rows.rows), []
         while cursor.remaining:
-            start = cursor.offset
             decode_change(cursor, rows, kind, columns, _ANY_TEXT)
-            spans.append((start, cursor.offset))
-        return spans
+            found.append(cursor.offset)
+        return np.array(found, dtype=np.int64)

@@ -131,15 +131,14 @@ class ConditionRows:
             raise self._error
         return len(self._positions) > 0 and bool(self._positions[0] == position)
 
-    def numbers(self, position: int, end: int) -> list[int]:
+    def numbers(self, position: int, end: int) -> Numbers:
         """Return the numbers of the rows of an event that are selected; `end` is that after its last row.
 
         `has_any` was asked before.
         """
         self._payload_rows = end
         self._read_until(position, end)
-        found: list[int] = self._rows[: self._count_before(position, end)].tolist()
-        return found
+        return self._rows[: self._count_before(position, end)]
 
     def _limit(self) -> int:
         """Return the offset up to which all rows that are selected are known."""

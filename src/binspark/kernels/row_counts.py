@@ -1,9 +1,9 @@
-"""How many rows a rows event has: values are skipped, none is looked at."""
+"""How many rows a rows event has, and where: values are skipped, none is looked at."""
 
 from __future__ import annotations
 
 from binspark.kernels.compiler import kernel
-from binspark.kernels.memory import get, load8
+from binspark.kernels.memory import get, load8, put
 from binspark.kernels.rows import count_present, value_length
 
 NO_PARTIAL_DOCUMENTS = -1
@@ -30,6 +30,25 @@ def count_rows(sizes: int, count: int, first: int, second: int, at: int, end: in
             at = skip_image(sizes, count, second, in_second, at, end)
         if at < 0 or at == start:
             return -1
+        rows += 1
+    return rows
+
+
+@kernel
+def find_row_ends(sizes: int, count: int, first: int, second: int, at: int, end: int, ends: int) -> int:
+    """Write where each of the rows that `count_rows` counts ends to an address, counted from the first one.
+
+    Return how many there are.
+    """
+    in_first = count_present(first, count)
+    in_second = in_first if second == first else count_present(second, count)
+    start = at
+    rows = 0
+    while at < end:
+        at = skip_image(sizes, count, first, in_first, at, end)
+        if second != first:
+            at = skip_image(sizes, count, second, in_second, at, end)
+        put(ends, rows, at - start)
         rows += 1
     return rows
 
