@@ -30,7 +30,7 @@ from tools.delta_spark.session import MergeSession
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("delta_spark")]
 KIND = Format.DELTA_MERGE
-KILLS = int(os.environ.get("BINSPARK_MIRROR_KILLS", "2"))
+KILLS = int(os.environ.get("BINSPARK_MIRROR_KILLS", "1"))
 """How many kills a run of the test has."""
 
 
