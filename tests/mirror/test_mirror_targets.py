@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,23 @@ def test_a_mirror_goes_on_while_old_versions_are_removed(
         assert found is not None
         assert found.read(version).state == found.read().state
     target.close()
+
+
+def test_short_runs_remove_old_versions_once_in_each_interval(
+    mysql: Server, database: str, lake: Path, kind: Format, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = fill(mysql, database)
+    hour = 3600 * 10**9
+    this_hour = time.time_ns() // hour * hour
+    counts = []
+    for number, clock in enumerate((this_hour - hour, this_hour, this_hour + hour // 2), 10):
+        monkeypatch.setattr(time, "time_ns", lambda clock=clock: clock)
+        run_mirror(mysql, lake, f"{database}.*", kind, clean_up_seconds=3600.0, keep_seconds=0)
+        change(mysql, name, number)
+        target = parse_target(str(lake), kind)
+        counts.append(len(target.cuts.all()))
+        target.close()
+    assert counts == [1, 1, 2]
 
 
 def test_a_mirror_goes_on_after_optimize(mysql: Server, database: str, lake: Path) -> None:

@@ -133,7 +133,7 @@ class LogIndex:
         return self._range(begin, after)
 
     def range_at(self, offset: int, min_bytes: int = 0) -> LogRange:
-        """Return the range that an offset is in; of at least so many bytes, if the log has them."""
+        """Return the range that an offset is in; of at least `min_bytes`, if the log has them."""
         begin = bisect_right(self._checkpoints, offset, key=lambda each: each.offset) - 1
         end = self._checkpoints[begin].offset + max(1, min_bytes)
         return self._range(begin, bisect_left(self._checkpoints, end, key=lambda each: each.offset))

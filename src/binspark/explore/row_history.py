@@ -23,7 +23,7 @@ from binspark.files.windows import by_window
 from binspark.options.option import Surface
 
 _MAX_EXACT_DIGITS = 15
-"""Numbers in a browser are exact up to so many digits; longer ones are sent as text."""
+"""The longest number that is exact in a browser; longer ones are sent as text."""
 
 
 def row_history(explorer: Explorer, table: str, condition: str, cursor: Cursor, seconds: float = MAX_SECONDS) -> Found:

@@ -22,7 +22,7 @@ from binspark.mirror.source import ChangeSource, TablePatterns
 from binspark.mirror.state import Phase
 from binspark.mirror.statements import StatementApplier
 from binspark.mirror.tables import MirroredTables
-from binspark.mirror.targets.target import Target
+from binspark.mirror.targets.target import Cut, Target
 from binspark.mirror.versions import begin_versions
 from binspark.monitoring.reporter import OnStatus, monitored
 from binspark.monitoring.status import Status
@@ -245,8 +245,9 @@ class Mirror:
     def _follow(self, until: BinlogPosition | None) -> None:
         """Apply the log, range by range."""
         start = self.tables.position or self._source.start(self._settings.start)
+        cut_before = self.tables.target.cuts.last()
         if self._history is not None:
-            self._history.begin(start, self.tables.target.cuts.last(), self.tables.mirror_id)
+            self._history.begin(start, cut_before, self.tables.mirror_id)
         goal: BinlogPosition | None = until or self._source.head()
         while not self._stop.is_set():
             if goal is not None and start.reaches(goal):
@@ -259,6 +260,7 @@ class Mirror:
                     continue
                 if self.tables.cut_position != start:
                     self._applier.cut(start)
+                self._clean_up_after(cut_before)
                 break
             began = time.monotonic()
             end = self._end_of_range(start, goal)
@@ -301,9 +303,21 @@ class Mirror:
             self._stop.wait(max(0.0, self._settings.apply_seconds - (time.monotonic() - began)))
 
     def _clean_up(self) -> None:
+        every = self._settings.clean_up_seconds
+        if every and time.monotonic() - self._cleaned >= every:
+            self._remove_old_versions()
+
+    def _clean_up_after(self, cut_before: Cut | None) -> None:
+        """Remove old versions if this run is the first one of an interval of clean-ups that has changed a table.
+
+        Runs of which each is shorter than the interval would keep all versions otherwise.
+        """
+        every, cut = self._settings.clean_up_seconds * 1e6, self.tables.target.cuts.last()
+        if every and cut is not None and cut_before is not None and cut.time_us // every > cut_before.time_us // every:
+            self._remove_old_versions()
+
+    def _remove_old_versions(self) -> None:
         settings = self._settings
-        if not settings.clean_up_seconds or time.monotonic() - self._cleaned < settings.clean_up_seconds:
-            return
         self._cleaned = time.monotonic()
         cuts = [dict(cut.versions) for cut in self.tables.target.cuts.clean_up(settings.keep_seconds)]
         for table in self.tables:

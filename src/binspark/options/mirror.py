@@ -105,7 +105,8 @@ MIRROR_OPTIONS = (
     ),
     _option(
         "clean_up_every", parse=values.time_span, metavar="TIME", default="1h",
-        help="How often old versions of tables are removed, with their files; 0 for never.",
+        help="How often old versions of tables are removed, with their files; 0 for never. With --once, the first "
+        "run of each such interval removes them.",
     ),
     MirrorOption(
         name="query_progress", parse=values.flag, metavar="", default="false", surfaces=frozenset({Surface.PYTHON}),
