@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from zlib import crc32
 
-from binspark.errors import BinlogError
+from binspark.errors import BinlogError, ConnectionLost
 from binspark.event.mariadb import GtidListFlag
 from binspark.frames import EventCode, Family
 from binspark.frames.checksum import RESIDUE
@@ -86,6 +86,8 @@ class Dump:
             while not self._stop.is_set():
                 if not self._send_available() or not self._wait():
                     return
+        except ConnectionLost:
+            raise
         except BinlogError as error:
             raise errors.fatal(f"{error}") from None
         finally:

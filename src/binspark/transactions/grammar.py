@@ -268,6 +268,9 @@ ROWS_ENDS_STATEMENT = 0x01
 GTID_STANDALONE = 0x01
 """The flag of a MariaDB GTID that is followed by a single statement instead of a transaction."""
 
+GTID_XA = 0x40 | 0x80
+"""The flags of a MariaDB GTID whose transaction is prepared, or that ends one which was prepared."""
+
 _ROWS_CODES = (
     *(E.PRE_GA_WRITE_ROWS, E.PRE_GA_UPDATE_ROWS, E.PRE_GA_DELETE_ROWS),
     *(E.WRITE_ROWS_V1, E.UPDATE_ROWS_V1, E.DELETE_ROWS_V1),

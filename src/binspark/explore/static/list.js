@@ -252,16 +252,19 @@ export class LogList {
     this.draw();
   }
 
-  // Open the unit of an event and move to the event.
+  // Open the unit of an event and move to the event, unless somebody moves elsewhere meanwhile.
   async find(unit, position) {
     this.picked = position;
+    const before = this.active;
     const opened = await this.openUnit(unit);
     if (!opened) return;
     const { pos, inner = null } = position;
     const index = () => opened.events.findIndex((event) => event.end > pos && (event.inner ?? null) === inner);
     while (index() < 0 && opened.next) await this.more(opened);
-    this.active = this.lineOf(unit) + 1 + Math.max(0, index());
-    this.reveal(this.active, { isCentred: true });
+    if (this.active === before) {
+      this.active = this.lineOf(unit) + 1 + Math.max(0, index());
+      this.reveal(this.active, { isCentred: true });
+    }
     const event = opened.events[Math.max(0, index())];
     if (event) this.picked = { log: opened.log, pos: event.pos, inner: event.inner };
     this.draw();

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from binspark.event.mariadb import MariadbGtidFlag
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.crc32 import has_valid_crc32
@@ -28,11 +27,11 @@ from binspark.kernels.sql.layout import SETTINGS_COUNT, RowsEvent, RowsTransacti
 from binspark.kernels.transactions import mariadb_thread, write_mariadb_gtid, write_uuid
 from binspark.kernels.words import ZERO
 from binspark.transactions.byte_tables import ROWS_FLAGS_AT, ROWS_LENGTH
-from binspark.transactions.grammar import ROWS_ENDS_STATEMENT
+from binspark.transactions.grammar import GTID_STANDALONE, GTID_XA, ROWS_ENDS_STATEMENT
 
 _GTID, _ANONYMOUS_GTID, _MARIADB_GTID = int(E.GTID), int(E.ANONYMOUS_GTID), int(E.MARIADB_GTID)
 _QUERY, _XID = int(E.QUERY), int(E.XID)
-_MARIADB_OTHER = int(MariadbGtidFlag.STANDALONE | MariadbGtidFlag.PREPARED_XA | MariadbGtidFlag.COMPLETED_XA)
+_MARIADB_OTHER = GTID_STANDALONE | GTID_XA
 _TABLE_MAP, _ROWS_QUERY, _ANNOTATE_ROWS = int(E.TABLE_MAP), int(E.ROWS_QUERY), int(E.ANNOTATE_ROWS)
 _ROWS_V1, _ROWS_V1_END = int(E.WRITE_ROWS_V1), int(E.DELETE_ROWS_V1)
 _ROWS_V2, _ROWS_V2_END = int(E.WRITE_ROWS), int(E.DELETE_ROWS)
