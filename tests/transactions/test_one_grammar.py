@@ -51,6 +51,7 @@ from binspark.transactions.grammar import (
     BOUNDARIES,
     EXACT_STATEMENTS,
     GTID_STANDALONE,
+    GTID_XA,
     ROWS_ENDS_STATEMENT,
     STATEMENT_FORMS,
     TRANSITIONS,
@@ -161,6 +162,7 @@ def test_a_gtid_always_begins_another_transaction_and_a_begin_unless_it_belongs_
 
 def test_flags_are_those_of_the_decoders() -> None:
     assert (GTID_STANDALONE, ROWS_ENDS_STATEMENT) == (MariadbGtidFlag.STANDALONE, RowsFlag.STMT_END)
+    assert GTID_XA == MariadbGtidFlag.PREPARED_XA | MariadbGtidFlag.COMPLETED_XA
 
 
 MYSQL_9_7_CODES, MARIADB_12_3_CODES = range(44), range(160, 173)
