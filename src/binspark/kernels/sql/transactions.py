@@ -195,51 +195,22 @@ def write_transactions(script: int) -> None:
     for index in range(count):
         number = count - 1 - index if get(script, Script.UNDO) else index
         transaction = get(script, Script.TRANSACTIONS) + _TRANSACTION * number
-        at = get(script, Script.AT)
-        undo = get(script, Script.UNDO)
-        at = write_undone(at, script, transaction) if undo else write_again(at, script, transaction)
-        put(script, Script.AT, at)
+        put(script, Script.AT, write_transaction(get(script, Script.AT), script, transaction))
 
 
 @kernel
-def write_again(at: int, script: int, transaction: int) -> int:
-    """Write a transaction in the order of its events; nothing if none is selected."""
+def write_transaction(at: int, script: int, transaction: int) -> int:
+    """Write a transaction, or its inverse with the last event first; nothing if none of its events is selected."""
     is_open = False
     note: Any = ZERO - 1
-    for number in range(get(transaction, RowsTransaction.FIRST_EVENT), get(transaction, RowsTransaction.EVENTS_END)):
-        event = get(script, Script.EVENTS) + _EVENT * number
-        if get(event, RowsEvent.TEXT_LENGTH):
-            if not is_open:
-                at = change_settings(at, script, event)
-                at = write_heading(at, script, transaction)
-                store64(at, _BEGIN_LINE[0])
-                at += 7
-                is_open = True
-            if get(event, RowsEvent.NOTE) != note:
-                note = get(event, RowsEvent.NOTE)
-                at = write_numbered(at, script, Script.NOTES, note)
-            at = change_settings(at, script, event)
-            at = write_event(at, event)
-    if is_open:
-        store64(at, _COMMIT_LINE[0])
-        at += 8
-    return at
-
-
-@kernel
-def write_undone(at: int, script: int, transaction: int) -> int:
-    """Write the inverse of a transaction, its last event first; nothing if none is selected."""
-    is_open = False
-    note: Any = ZERO - 1
+    undo = get(script, Script.UNDO)
     first, end = get(transaction, RowsTransaction.FIRST_EVENT), get(transaction, RowsTransaction.EVENTS_END)
-    for number in range(end - 1, first - 1, -1):
+    for index in range(end - first):
+        number = end - 1 - index if undo else first + index
         event = get(script, Script.EVENTS) + _EVENT * number
         if get(event, RowsEvent.TEXT_LENGTH):
             if not is_open:
-                if get(script, Script.HAS_COMMENTS):
-                    at = write_comment(at, script, transaction)
-                store64(at, _BEGIN_LINE[0])
-                at += 7
+                at = write_opening(at, script, transaction, event)
                 is_open = True
             if get(event, RowsEvent.NOTE) != note:
                 note = get(event, RowsEvent.NOTE)
@@ -250,6 +221,18 @@ def write_undone(at: int, script: int, transaction: int) -> int:
         store64(at, _COMMIT_LINE[0])
         at += 8
     return at
+
+
+@kernel
+def write_opening(at: int, script: int, transaction: int, event: int) -> int:
+    """Write what comes before the statements of a transaction; its inverse has no GTID."""
+    if not get(script, Script.UNDO):
+        at = change_settings(at, script, event)
+        at = write_heading(at, script, transaction)
+    elif get(script, Script.HAS_COMMENTS):
+        at = write_comment(at, script, transaction)
+    store64(at, _BEGIN_LINE[0])
+    return at + 7
 
 
 @kernel
