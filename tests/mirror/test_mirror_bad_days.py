@@ -244,6 +244,24 @@ def test_a_clock_that_jumps_loses_nothing(
     target.close()
 
 
+@pytest.mark.mysql
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_thousand_tables_are_mirrored(start_server: StartServer, lake: Path) -> None:
+    server = start_server(MySQL)
+    server.query("CREATE DATABASE shop")
+    names = [f"shop.t{number}" for number in range(1000)]
+    for name in names:
+        server.query(f"CREATE TABLE {name} (id INT PRIMARY KEY, n INT) AS SELECT 1 AS id, 2 AS n")
+    copied = run_mirror(server, lake, "shop.*")
+    assert [table.rows for table in copied.tables] == [1] * len(names)
+    for name in names[::100]:
+        server.query(f"INSERT INTO {name} VALUES (2, 3)")
+    server.query("ALTER TABLE shop.t500 ADD state INT")
+    run_mirror(server, lake, "shop.*")
+    assert_equal(server, lake, *names[::100], "shop.t999")
+
+
 @each_family
 def test_log_files_alone_are_a_source(family: Family, start_server: StartServer, lake: Path) -> None:
     server = start_server(family)
