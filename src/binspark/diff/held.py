@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from binspark.diff.gtids import HeldGtids, MariadbGtids, MysqlGtids
 from binspark.errors import Malformed, SourceError
-from binspark.event import GtidList, PreviousGtids
 from binspark.files.read import source_events
 from binspark.files.sources import LogSource
 from binspark.frames.format import Family
@@ -24,6 +22,7 @@ from binspark.server.info import (
     purged_gtids,
     server_family,
 )
+from binspark.transactions.gtids_before import find_gtids_before
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 
 _MARIADB_GTID = re.compile(r"[\s,]*\+?[0-9]+-(?![0-9a-fA-F]{4}-[0-9a-fA-F]{4}-)[0-9]+-[0-9]")
 _MYSQL_GTID = re.compile(r"[\s,]*[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-")
-_HEAD_EVENTS = 4
-"""PREVIOUS_GTIDS and GTID_LIST are among the first events of a log."""
 
 
 def is_gtid_text(text: str) -> bool:
@@ -90,15 +87,13 @@ class _Collector:
     def begin(self, source: LogSource) -> None:
         """Note the GTIDs before the first log."""
         self._name = source.name
-        for event in islice(source_events(source), _HEAD_EVENTS):
-            if isinstance(event.body, PreviousGtids):
-                self._previous = event.body.gtid_set
-                self._family = Family.MYSQL
-            elif isinstance(event.body, GtidList):
-                self._family = Family.MARIADB
-                for gtid in event.body.gtids:
-                    self._add_mariadb(gtid)
-                self._position = MariadbState.of(event.body.gtids).position
+        before = find_gtids_before(source_events(source))
+        if isinstance(before, GtidSet):
+            self._previous, self._family = before, Family.MYSQL
+        elif before is not None:
+            self._family, self._position = Family.MARIADB, before.position
+            for gtid in before.gtids:
+                self._add_mariadb(gtid)
 
     def batches(self, closed: ClosedTransactions) -> Iterator[pa.RecordBatch]:
         """Take transactions."""

@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 from binspark.files.read import source_events
 from binspark.files.sources import LogSource
-from binspark.frames import EventCode
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.gtid import GtidSet, MariadbState
 from binspark.mirror.identity import logs_continue
 from binspark.position import log_name
 from binspark.replication.gtids import Gtids
 from binspark.replication.position import BinlogPosition
-from binspark.transactions.byte_tables import OUTSIDE_CODES
+from binspark.transactions.gtids_before import FileGtids, find_gtids_before
 
 
 class LogStart(NamedTuple):
@@ -70,25 +69,12 @@ class LogFiles:
         return all(gtid.sequence <= reached.get(gtid.domain, -1) for gtid in gtids)
 
     @cached_property
-    def _gtids_before(self) -> list[tuple[LogSource, GtidSet | MariadbState]]:
-        found = ((log, _read_gtids_before(log)) for log in self._logs)
+    def _gtids_before(self) -> list[tuple[LogSource, FileGtids]]:
+        found = ((log, find_gtids_before(source_events(log))) for log in self._logs)
         return [(log, before) for log, before in found if before is not None]
 
 
-def _read_gtids_before(log: LogSource) -> GtidSet | MariadbState | None:
-    """Read the event of a log that reports the GTIDs before it: one of the first, before any transaction."""
-    for event in source_events(log):
-        if event.type_code == EventCode.PREVIOUS_GTIDS:
-            gtid_set: GtidSet = event.body.gtid_set
-            return gtid_set
-        if event.type_code == EventCode.GTID_LIST:
-            return MariadbState.of(event.body.gtids)
-        if event.type_code not in OUTSIDE_CODES:
-            break
-    return None
-
-
-def _has_all(gtids: Gtids, before: GtidSet | MariadbState) -> bool:
+def _has_all(gtids: Gtids, before: FileGtids) -> bool:
     """Return whether all transactions before a log are among some."""
     if isinstance(gtids, GtidSet):
         return isinstance(before, GtidSet) and before <= gtids

@@ -16,7 +16,8 @@ from binspark.frames import EventCode, LogFormat
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbState
 from binspark.kernels.pack import complete_end
 from binspark.replication.transaction_index import TransactionIndex, index_transactions
-from binspark.serve.logs import ArchiveLogs, FileGtids, ServedLog
+from binspark.serve.logs import ArchiveLogs, ServedLog
+from binspark.transactions.gtids_before import FileGtids
 
 _BLOCK = 1 << 20
 _TYPE = 4

@@ -22,17 +22,15 @@ from binspark.files.storage.options import with_default_keyring
 from binspark.files.storage.store import LogFile
 from binspark.files.storage.uri import parse_uri
 from binspark.frames import EventCode, Family, Framer, LogFormat
-from binspark.gtid import GtidSet, MariadbState
 from binspark.os_errors import source_errors
 from binspark.position import Position, log_name
 from binspark.serve.errors import missing_log
-from binspark.transactions.byte_tables import OUTSIDE_CODES
+from binspark.transactions.gtids_before import FileGtids, find_gtids_before
 
 _FIRST_EVENTS = 1 << 16
 _LOCAL_SECONDS = 0.05
 _REMOTE_SECONDS = 5.0
 
-FileGtids = GtidSet | MariadbState
 """The GTIDs before a log."""
 
 
@@ -193,15 +191,7 @@ def _has_head(log: ServedLog) -> bool:
 def read_gtids_before(log: ServedLog) -> FileGtids | None:
     """Read the event of a log that reports the GTIDs before it: one of the first, before any transaction."""
     with log.open() as (file, head):
-        for event in first_events(file, head, log.name):
-            if event.type_code == EventCode.PREVIOUS_GTIDS:
-                gtid_set: GtidSet = event.body.gtid_set
-                return gtid_set
-            if event.type_code == EventCode.GTID_LIST:
-                return MariadbState.of(event.body.gtids)
-            if event.type_code not in OUTSIDE_CODES:
-                break
-    return None
+        return find_gtids_before(first_events(file, head, log.name))
 
 
 def first_events(file: LogFile, head: LogHead, name: str) -> Iterator[Event]:

@@ -1,0 +1,23 @@
+"""The transactions before a log, as its first events report them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from binspark.event import Event, GtidList, PreviousGtids
+from binspark.gtid import GtidSet, MariadbState
+from binspark.transactions.byte_tables import OUTSIDE_CODES
+
+FileGtids = GtidSet | MariadbState
+
+
+def find_gtids_before(events: Iterable[Event]) -> FileGtids | None:
+    """Return what PREVIOUS_GTIDS or GTID_LIST of a log reports; None if no event before any transaction is one."""
+    for event in events:
+        if isinstance(event.body, PreviousGtids):
+            return event.body.gtid_set
+        if isinstance(event.body, GtidList):
+            return MariadbState.of(event.body.gtids)
+        if event.type_code not in OUTSIDE_CODES:
+            break
+    return None
