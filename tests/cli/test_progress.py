@@ -8,7 +8,6 @@ import pty
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -19,6 +18,7 @@ from binspark.cli.main import COMMANDS
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, varchar
 from binspark.testing.servers import Server
 from tests.support.restored import options_of
+from tests.support.terminal import terminal_output
 
 PROGRAM = """
 import json, sys
@@ -83,18 +83,6 @@ def run(commands: list[list[str]], output: IO[bytes] | None = None, after_second
     assert process.wait() == 0
     parts = re.split(r"<exit code (\d+)>", text)
     return [Shown(shown, int(code)) for shown, code in zip(parts[::2], parts[1::2], strict=False)]
-
-
-def terminal_output(main: int) -> Iterator[bytes]:
-    while True:
-        try:
-            chunk = os.read(main, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not chunk:
-            break
-        yield chunk
-    os.close(main)
 
 
 def on_screen(text: str) -> list[str]:

@@ -14,6 +14,7 @@ import pytest
 
 from binspark.cli.output import escaped, one_line
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, varchar
+from tests.support.terminal import terminal_output
 
 EVIL = "a\x1b[2Ja\x9b2Jb\x7f\u202ec"  # a command of terminals, a delete, and a mark that turns text around
 NAME = "sh\x1b]0;evil\x07op"
@@ -41,17 +42,8 @@ def on_terminal(*arguments: str) -> str:
     command = [sys.executable, "-m", "binspark", *arguments]
     process = subprocess.Popen(command, stdout=terminal, stderr=terminal, stdin=subprocess.DEVNULL, env=environment)
     os.close(terminal)
-    shown = bytearray()
-    while True:
-        try:
-            chunk = os.read(main, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not chunk:
-            break
-        shown += chunk
+    shown = b"".join(terminal_output(main))
     process.wait()
-    os.close(main)
     return shown.decode()
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from binspark.event import EventDecoder, TransactionPayload
+from binspark.event import EventDecoder
 from binspark.explore.log_index import LogIndex
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Frame, Framer
 from binspark.frames.magic import FIRST_EVENT_OFFSET
-from binspark.frames.payload import DEFAULT_LIMITS, payload_frames
 
 _CHUNK = 1 << 18
 
@@ -46,7 +45,5 @@ class UnitFrames:
 
     def inside(self, frame: Frame) -> Iterator[Frame]:
         """Yield the frames inside a payload."""
-        payload: TransactionPayload = EventDecoder(self.name).decode(frame).body
-        yield from payload_frames(
-            frame, payload.payload, payload.compression_type, payload.uncompressed_size, DEFAULT_LIMITS
-        )
+        decoder = EventDecoder(self.name)
+        yield from decoder.inner_frames(decoder.decode(frame))
