@@ -24,7 +24,7 @@ KILLS = int(os.environ.get("BINSPARK_MIRROR_KILLS", "8"))
 
 
 class Writer:
-    """Changes rows and tables at random, until it is stopped, and waits for so many seconds after each change."""
+    """Changes rows and tables at random, until it is stopped, and waits after each change."""
 
     def __init__(self, server: Server, seed: int, seconds: float = 0.01) -> None:
         self._server = server

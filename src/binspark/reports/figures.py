@@ -1,4 +1,4 @@
-"""Pictures need matplotlib, which is an extra: one place that loads it, and says what to install."""
+"""Pictures need matplotlib, which is an extra: this loads it, or says what to install."""
 
 from __future__ import annotations
 
