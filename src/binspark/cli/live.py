@@ -5,20 +5,27 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+_ONE_SIGNAL_SECONDS = 0.25
 
 
 @contextmanager
 def stop_on_signal(stop: Callable[[], None]) -> Iterator[None]:
     """Call `stop` when the process is interrupted or terminated; a second signal ends the process at once.
 
-    A thread calls it, because the main thread may hold a lock that `stop` needs when the signal interrupts it.
+    A thread calls it, because the main thread may hold a lock that `stop` needs when the signal interrupts it. Signals
+    that arrive together are one: `timeout` signals the process and then its group, and wrappers forward what the
+    terminal has sent to the process, too.
     """
 
     def handle(number: int, _frame: object) -> None:
-        signal.signal(number, signal.SIG_DFL)
+        signal.signal(number, lambda _number, _frame: None)
         threading.Thread(target=stop, name="binspark-stop").start()
+        time.sleep(_ONE_SIGNAL_SECONDS)
+        signal.signal(number, signal.SIG_DFL)
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
