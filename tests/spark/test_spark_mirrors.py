@@ -20,7 +20,7 @@ from binspark.mirror.runners.runner import TableWork, TaskResult
 from binspark.mirror.runners.spark import SparkRunner
 from binspark.mirror.settings import MirrorSettings
 from binspark.mirror.snapshot.copy import ChunkCopier
-from binspark.mirror.source import ReadTask, ServerChanges, TablePatterns
+from binspark.mirror.source.change_source import ReadTask, ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.server.config import ConnectionConfig
 from binspark.testing.servers import MySQL, Server

@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
-from binspark.mirror.open_table import OpenTable
 from binspark.mirror.runners.runner import Runner
 from binspark.mirror.snapshot.borders import estimated_bytes, estimated_rows, plan_chunks
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.copy import ChunkCopier, ChunkCopy, CopiedChunk
 from binspark.mirror.snapshot.positions import consistent_from
 from binspark.mirror.snapshot.statement import TableChanged
-from binspark.mirror.staged_files import ColumnsChanged
-from binspark.mirror.staging import StagedFilesLost
 from binspark.mirror.state import Phase
-from binspark.mirror.tables import MirroredTables
+from binspark.mirror.tables.mirrored_tables import MirroredTables
+from binspark.mirror.tables.open_table import OpenTable
+from binspark.mirror.tables.staged_files import ColumnsChanged
+from binspark.mirror.tables.staging import StagedFilesLost
 from binspark.replication.find import end_of_log
 from binspark.replication.position import BinlogPosition
 from binspark.schema.definition import TableDefinition

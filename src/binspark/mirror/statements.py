@@ -11,11 +11,8 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from binspark.mirror.definitions import stored
 from binspark.mirror.leaves import ColumnRewrite
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.open_table import OpenTable
-from binspark.mirror.schema_changes import (
+from binspark.mirror.schema.alter import (
     AlteredTable,
     Pending,
     Resnapshot,
@@ -24,10 +21,13 @@ from binspark.mirror.schema_changes import (
     plan_alter,
     schema_change,
 )
+from binspark.mirror.schema.definitions import stored
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import table_of_versions, versions_name
 from binspark.mirror.settings import DropMode
 from binspark.mirror.state import Phase
-from binspark.mirror.tables import MirroredTables
-from binspark.mirror.version_table import table_of_versions, versions_name
+from binspark.mirror.tables.mirrored_tables import MirroredTables
+from binspark.mirror.tables.open_table import OpenTable
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog
 from binspark.schema.changes import (

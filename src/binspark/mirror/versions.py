@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from binspark.mirror.keys import key_kinds, may_be_followed
 from binspark.mirror.leaves.begin_versions import BeginVersions, RangeOfVersions, VersionFiles
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.plan import RangeTask, files_within
 from binspark.mirror.leaves.versions import Ending
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.open_table import OpenTable
+from binspark.mirror.records.keys import key_kinds, may_be_followed
 from binspark.mirror.runners.runner import Runner
-from binspark.mirror.tables import MirroredTables
-from binspark.mirror.version_table import seq_at, versioned
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import seq_at, versioned
+from binspark.mirror.tables.mirrored_tables import MirroredTables
+from binspark.mirror.tables.open_table import OpenTable
 from binspark.replication.position import BinlogPosition
 
 log = logging.getLogger("binspark.mirror")

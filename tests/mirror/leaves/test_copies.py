@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from binspark.errors import BinlogError
-from binspark.mirror.change_records import RecordOp
 from binspark.mirror.leaves import LeafLimits, write_leaves
+from binspark.mirror.records.format import RecordOp
 from tests.support.mirror.leaf_tables import SMALL, Change, LeafTable, mirrored, records_of, rows_of
 
 NOTES = mirrored({"at": pa.int64(), "text": pa.string()})

@@ -13,9 +13,7 @@ import pytest
 
 from binspark.columns.types import GEOMETRY
 from binspark.errors import SchemaError, SourceError
-from binspark.mirror.change_records import RecordOp
-from binspark.mirror.column_changes import AddColumn, ChangeType, DropColumn, RenameColumn, SchemaChange
-from binspark.mirror.data_file import DataFile, TableDirectory
+from binspark.mirror.files.data_file import DataFile, TableDirectory
 from binspark.mirror.leaves import (
     ColumnRewrite,
     LeafLimits,
@@ -27,7 +25,9 @@ from binspark.mirror.leaves import (
     write_leaves,
 )
 from binspark.mirror.leaves.leaf_reader import LeafReader
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.format import RecordOp
+from binspark.mirror.schema.column_changes import AddColumn, ChangeType, DropColumn, RenameColumn, SchemaChange
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from tests.support.mirror.leaf_tables import SMALL, LeafTable, mirrored, records_of, rows_of
 
 ORDERS = mirrored({"id": pa.int64(), "name": pa.string()}, ["id"])

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from binspark.mirror.column_changes import AddColumn, ChangeType, SchemaChange
+from binspark.mirror.schema.column_changes import AddColumn, ChangeType, SchemaChange
 from binspark.mirror.targets.delta.log import user_metadata
 from binspark.mirror.targets.parse import Format
 from binspark.mirror.targets.target import Commit, CommitConflict, Target, TargetError, TargetTable

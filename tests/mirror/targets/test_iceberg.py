@@ -21,7 +21,7 @@ from pyiceberg.typedef import Record
 from pyiceberg.types import StringType
 
 from binspark.files import Storage
-from binspark.mirror.column_changes import AddColumn, ChangeType, RenameColumn, SchemaChange
+from binspark.mirror.schema.column_changes import AddColumn, ChangeType, RenameColumn, SchemaChange
 from binspark.mirror.targets.iceberg.clean_up import remove_orphans
 from binspark.mirror.targets.parse import Format
 from binspark.mirror.targets.target import Commit, CommitConflict, Cut, Target, TargetError, TargetTable

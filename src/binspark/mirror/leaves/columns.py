@@ -10,14 +10,14 @@ import pyarrow as pa
 
 from binspark.documents.conversion import conversion
 from binspark.errors import SchemaError
-from binspark.mirror.column_changes import AddColumn, DropColumn, RenameColumn, SchemaChange
-from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.keys import key_kinds, row_keys
+from binspark.mirror.files.data_file import DataFile, TableDirectory
 from binspark.mirror.leaves.leaf_reader import KeyedRows, LeafReader
 from binspark.mirror.leaves.leaf_writer import LeafWriter
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.rewrite import Rewritten, write_leaves
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.keys import key_kinds, row_keys
+from binspark.mirror.schema.column_changes import AddColumn, DropColumn, RenameColumn, SchemaChange
+from binspark.mirror.schema.mirrored_table import MirroredTable
 
 
 @dataclass(frozen=True, slots=True)

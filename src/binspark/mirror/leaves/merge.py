@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from binspark.errors import BinlogError
-from binspark.mirror.change_records import KEY, RecordOp, absent_matrix, operations, row_columns
 from binspark.mirror.leaves.key_order import find, starts_of_groups
 from binspark.mirror.leaves.leaf_reader import KeyedRows
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.format import KEY, RecordOp, absent_matrix, operations, row_columns
+from binspark.mirror.schema.mirrored_table import MirroredTable
 
 
 class Merged(NamedTuple):

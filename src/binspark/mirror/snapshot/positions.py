@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from binspark.errors import ConnectionLost, Server
 from binspark.frames.format import Family
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.borders import if_unchanged
 from binspark.mirror.snapshot.select import SESSION, table_name
 from binspark.replication.find import end_of_log

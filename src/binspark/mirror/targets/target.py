@@ -9,8 +9,8 @@ from typing import Protocol
 import pyarrow as pa
 
 from binspark.errors import BinlogError
-from binspark.mirror.column_changes import SchemaChange
-from binspark.mirror.data_file import DataFile, TableDirectory
+from binspark.mirror.files.data_file import DataFile, TableDirectory
+from binspark.mirror.schema.column_changes import SchemaChange
 from binspark.mirror.state import TableState
 from binspark.schema.table import TableName
 

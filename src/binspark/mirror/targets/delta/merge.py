@@ -14,7 +14,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from binspark.errors import BinlogError, OptionError, SourceError
-from binspark.mirror.change_records import OP, RecordOp
+from binspark.mirror.records.format import OP, RecordOp
 from binspark.mirror.state import TableState
 from binspark.mirror.targets.delta.log import APPLICATION, user_metadata
 from binspark.mirror.targets.target import CommitConflict, TargetError

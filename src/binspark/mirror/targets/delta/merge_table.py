@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from binspark.files.storage.options import Storage
-from binspark.mirror.filesystem import child_directory
+from binspark.mirror.files.directory import child_directory
 from binspark.mirror.leaves.change_files import remove_changes
 from binspark.mirror.targets.commits import check_commit
 from binspark.mirror.targets.delta.merge import DeltaMerge, Merge

@@ -11,9 +11,9 @@ from deltalake import DeltaTable, PostCommitHookProperties, Schema, TableFeature
 from deltalake.transaction import AddAction, RemoveAction
 
 from binspark.files.storage.options import Storage
-from binspark.mirror.column_changes import AddColumn, SchemaChange
-from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.filesystem import open_directory
+from binspark.mirror.files.data_file import DataFile, TableDirectory
+from binspark.mirror.files.directory import open_directory
+from binspark.mirror.schema.column_changes import AddColumn, SchemaChange
 from binspark.mirror.state import TableState
 from binspark.mirror.targets.commits import check_commit, kept_seconds, version_after
 from binspark.mirror.targets.delta.errors import delta_errors

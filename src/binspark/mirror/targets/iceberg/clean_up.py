@@ -12,7 +12,7 @@ from pyiceberg.table.metadata import TableMetadata
 
 from binspark.files.storage.options import Storage
 from binspark.files.storage.store import base_name
-from binspark.mirror.filesystem import open_directory
+from binspark.mirror.files.directory import open_directory
 from binspark.mirror.targets.cuts import FREQUENT_SECONDS
 from binspark.mirror.targets.iceberg.state import unused_definitions
 

@@ -27,8 +27,8 @@ from pyiceberg.table.update import (
 )
 
 from binspark.files.storage.options import Storage
-from binspark.mirror.column_changes import SchemaChange
-from binspark.mirror.data_file import DataFile, TableDirectory
+from binspark.mirror.files.data_file import DataFile, TableDirectory
+from binspark.mirror.schema.column_changes import SchemaChange
 from binspark.mirror.targets.commits import check_commit, kept_seconds, version_after
 from binspark.mirror.targets.iceberg.clean_up import expire, remove_orphans
 from binspark.mirror.targets.iceberg.errors import iceberg_errors

@@ -10,20 +10,20 @@ from dataclasses import replace
 from threading import Lock
 
 from binspark.errors import SchemaError
-from binspark.mirror.data_file import DataFile
-from binspark.mirror.definitions import as_mirrored, catalog_of, has_members_without_text, read_stored, stored
-from binspark.mirror.identity import Identified, mirror_id
-from binspark.mirror.mirrored_table import HISTORY, MirroredTable
-from binspark.mirror.open_table import OpenTable
+from binspark.mirror.files.data_file import DataFile
+from binspark.mirror.schema.definitions import as_mirrored, catalog_of, has_members_without_text, read_stored, stored
+from binspark.mirror.schema.mirrored_table import HISTORY, MirroredTable
+from binspark.mirror.schema.version_table import is_versions_name, table_of_versions, versioned, versions_name
 from binspark.mirror.settings import DropMode, MirrorSettings
-from binspark.mirror.source import TablePatterns
-from binspark.mirror.staged_files import StagedFiles, new_copy
-from binspark.mirror.staging import Staging
+from binspark.mirror.source.change_source import TablePatterns
+from binspark.mirror.source.identity import Identified, mirror_id
 from binspark.mirror.state import Phase, TableState
+from binspark.mirror.tables.open_table import OpenTable
+from binspark.mirror.tables.staged_files import StagedFiles, new_copy
+from binspark.mirror.tables.staging import Staging
 from binspark.mirror.targets.commits import check_mirror, other_mirror
 from binspark.mirror.targets.cuts import CUT_TABLE
 from binspark.mirror.targets.target import Cut, Target, TargetTable
-from binspark.mirror.version_table import is_versions_name, table_of_versions, versioned, versions_name
 from binspark.position import Position
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog, in_lower_case

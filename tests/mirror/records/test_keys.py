@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from binspark.columns.types import GEOMETRY
 from binspark.errors import SchemaError
-from binspark.mirror.keys import MAX_ROW_KEY_BYTES, key_bytes, row_keys
+from binspark.mirror.records.keys import MAX_ROW_KEY_BYTES, key_bytes, row_keys
 from tests.support.mirror.leaf_tables import mirrored, rows_of
 
 MOMENTS = st.datetimes(dt.datetime(1000, 1, 1), dt.datetime(9999, 12, 31))

@@ -14,10 +14,17 @@ import pyarrow as pa
 
 from binspark.documents.conversion import widens
 from binspark.event.column_types import ColumnType as T
-from binspark.mirror.column_changes import AddColumn, ChangeType, ColumnChange, DropColumn, RenameColumn, SchemaChange
-from binspark.mirror.defaults import NotConstant, constant
-from binspark.mirror.definitions import read_stored, stored
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.column_changes import (
+    AddColumn,
+    ChangeType,
+    ColumnChange,
+    DropColumn,
+    RenameColumn,
+    SchemaChange,
+)
+from binspark.mirror.schema.defaults import NotConstant, constant
+from binspark.mirror.schema.definitions import read_stored, stored
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.schema.changes import AddColumn as AddedColumn
 from binspark.schema.changes import AlterTable, ConvertCharset, ReplaceRows, SystemVersioning, TextKind
 from binspark.schema.definition import DefinedColumn, TableDefinition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from binspark.mirror.data_file import with_field_ids
+from binspark.mirror.files.data_file import with_field_ids
 
 SCHEMA = pa.schema(
     [

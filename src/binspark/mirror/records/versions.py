@@ -1,4 +1,4 @@
-"""Rows of the log as versions of the rows of a mirrored table."""
+"""Rows of the log as versions of the rows of a mirrored table: records at the key of the version that they end."""
 
 from __future__ import annotations
 
@@ -10,12 +10,25 @@ from binspark.columns.metadata import Metadata
 from binspark.columns.reader import TableBatch
 from binspark.errors import SchemaError
 from binspark.event import RowOperation
-from binspark.mirror.keys import row_keys
-from binspark.mirror.leaves.versions import ending_records, version_records
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.records import LogColumns
-from binspark.mirror.version_table import current_table, version_rows
+from binspark.mirror.records.changes import LogColumns
+from binspark.mirror.records.format import RecordOp, complete_records
+from binspark.mirror.records.keys import row_keys
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import SEQ, current_table, version_rows
 from binspark.schema.table import TableSchema
+
+
+def version_records(versions: MirroredTable, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows, which are new versions, as records."""
+    keys = pc.binary_join_element_wise(row_keys(versions, rows), rows.column(SEQ).cast(pa.binary()), b"")
+    return complete_records(keys, rows.column(SEQ), RecordOp.PUT, rows)
+
+
+def ending_records(versions: MirroredTable, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Return records that end all versions of a range of keys, one for each time."""
+    keys = pa.repeat(pa.scalar(b""), rows.num_rows)
+    assert rows.schema == versions.schema
+    return complete_records(keys, rows.column(SEQ), RecordOp.END, rows)
 
 
 def is_emptying(found: TableBatch) -> np.ndarray:

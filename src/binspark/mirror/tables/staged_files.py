@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from binspark.errors import BinlogError
-from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.filesystem import open_directory
-from binspark.mirror.leaves.files import create_file, file_errors, open_file, remove
+from binspark.mirror.files.access import create_file, file_errors, open_file, remove
+from binspark.mirror.files.data_file import DataFile, TableDirectory
+from binspark.mirror.files.directory import open_directory
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.copy import CopiedChunk
 from binspark.mirror.state import StagedCopy

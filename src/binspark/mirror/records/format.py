@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 KEY = "__key"
-"""The key as bytes that sort as keys do, see `mirror.keys`."""
+"""The key as bytes that sort as keys do, see `mirror.records.keys`."""
 
 SEQ = "__seq"
 """The order of changes: the metadata column `_seq` of a row."""

@@ -18,8 +18,8 @@ class DataFile:
     path         as the target names it
     size         in bytes
     rows         how many rows it has; -1 if the program that wrote the file did not say
-    low, high    the keys of the first and the last row, as bytes that sort as keys do (see `mirror.keys`); None if
-                 another program wrote the file: then its keys have to be read
+    low, high    the keys of the first and the last row, as bytes that sort as keys do (see `mirror.records.keys`); None
+                 if another program wrote the file: then its keys have to be read
     row_groups   the keys of the first rows of its row groups: where it can be divided
     footer       its Parquet metadata, in a file that has not been committed yet, as `pyarrow.parquet.read_metadata`
                  reads it: a target takes statistics from it

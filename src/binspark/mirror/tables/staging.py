@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from binspark.errors import BinlogError, SourceError
-from binspark.mirror.data_file import DataFile
+from binspark.mirror.files.access import is_there
+from binspark.mirror.files.data_file import DataFile
 from binspark.mirror.leaves import with_footers
-from binspark.mirror.leaves.files import is_there
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.open_table import OpenTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.copy import CopiedChunk
-from binspark.mirror.staged_files import StagedFiles
 from binspark.mirror.state import Phase, StagedCopy, TableState
+from binspark.mirror.tables.open_table import OpenTable
+from binspark.mirror.tables.staged_files import StagedFiles
 from binspark.replication.position import BinlogPosition
 
 

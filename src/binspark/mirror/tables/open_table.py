@@ -9,10 +9,8 @@ import pyarrow as pa
 
 from binspark.columns.options import ColumnOptions
 from binspark.errors import BinlogError, SchemaError
-from binspark.mirror.column_changes import SchemaChange, replacement
-from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.definitions import ColumnType, as_mirrored, read_stored
-from binspark.mirror.keys import key_kinds
+from binspark.mirror.files.access import remove
+from binspark.mirror.files.data_file import DataFile, TableDirectory
 from binspark.mirror.leaves import (
     ColumnRewrite,
     LeafLimits,
@@ -22,13 +20,15 @@ from binspark.mirror.leaves import (
     rewrite_columns,
     with_bounds,
 )
-from binspark.mirror.leaves.files import remove
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.keys import key_kinds
 from binspark.mirror.runners.runner import TableWork
-from binspark.mirror.staged_files import ColumnsChanged, remove_forgotten
+from binspark.mirror.schema.column_changes import SchemaChange, replacement
+from binspark.mirror.schema.definitions import ColumnType, as_mirrored, read_stored
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import versioned
 from binspark.mirror.state import Phase, TableState
+from binspark.mirror.tables.staged_files import ColumnsChanged, remove_forgotten
 from binspark.mirror.targets.target import Commit, CommitConflict, OtherMirror, TableVersion, TargetTable
-from binspark.mirror.version_table import versioned
 from binspark.replication.position import BinlogPosition
 from binspark.schema.definition import TableDefinition
 from binspark.schema.table import TableName

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from binspark.columns.selection import Selection
 from binspark.files.sources import find_logs
 from binspark.files.storage.options import Storage, with_default_keyring
-from binspark.mirror.identity import (
+from binspark.mirror.source.identity import (
     Identified,
     logs_continue,
     logs_identity,

@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 import pyarrow as pa
 
 from binspark.files.storage.remote import store_errors
-from binspark.mirror.data_file import TableDirectory
-from binspark.mirror.filesystem import Directory, is_absolute, open_directory
+from binspark.mirror.files.data_file import TableDirectory
+from binspark.mirror.files.directory import Directory, is_absolute, open_directory
 
 _OBJECT_STORES = ("s3", "gcs", "abfs")
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from binspark.columns.options import ColumnOptions
 from binspark.errors import SchemaError
-from binspark.mirror.mirrored_table import MirroredTable, mirrored_table
+from binspark.mirror.schema.mirrored_table import MirroredTable, mirrored_table
 from binspark.schema.as_json import from_json, to_json
 from binspark.schema.catalog import Catalog, KnownTables
 from binspark.schema.definition import TableDefinition

@@ -14,7 +14,7 @@ from binspark.files.read import source_events
 from binspark.files.sources import LogSource
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.gtid import GtidSet, MariadbState
-from binspark.mirror.identity import logs_continue
+from binspark.mirror.source.identity import logs_continue
 from binspark.position import log_name
 from binspark.replication.gtids import Gtids
 from binspark.replication.position import BinlogPosition

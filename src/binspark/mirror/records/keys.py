@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from binspark.errors import SchemaError
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 
 KEY_TYPE = pa.binary()
 """The type of a column of key bytes."""

@@ -15,10 +15,10 @@ from binspark.columns.selection import Operations, Selection
 from binspark.documents.conversion import Conversion, conversion
 from binspark.errors import BinlogError, SchemaError
 from binspark.event import RowOperation
-from binspark.mirror.change_records import RECORD_FIELDS, RecordOp, record_schema
-from binspark.mirror.keys import key_bytes, row_keys
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.version_table import current_table
+from binspark.mirror.records.format import RECORD_FIELDS, RecordOp, record_schema
+from binspark.mirror.records.keys import key_bytes, row_keys
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import current_table
 from binspark.schema.table import TableSchema
 
 _METADATA = frozenset({Metadata.OP, Metadata.SEQ, Metadata.KEY, Metadata.LOG_FILE, Metadata.LOG_POS})

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from binspark.columns.sequence import log_number
 from binspark.errors import SchemaError
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.replication.position import BinlogPosition
 from binspark.schema.table import TableName
 

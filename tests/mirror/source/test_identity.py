@@ -9,7 +9,7 @@ import pytest
 
 from binspark.mirror.run import Mirror
 from binspark.mirror.settings import MirrorSettings
-from binspark.mirror.source import ArchiveChanges, TablePatterns
+from binspark.mirror.source.change_source import ArchiveChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import OtherMirror
 from binspark.testing.builder import BinlogBuilder
