@@ -1,4 +1,4 @@
-"""Cut many transactions at a time, with `kernels.cut`. What the kernel refuses is cut event by event."""
+"""Cut many transactions at a time, with `kernels.cut.transactions`. What the kernel refuses is cut event by event."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from binspark.gtid import GtidSet
 from binspark.kernels import cache
 from binspark.kernels.compiler import is_kept
 from binspark.kernels.crc32 import crc32_address
-from binspark.kernels.cut import cut_transactions
-from binspark.kernels.cut_layout import Cut, CutStop, Decision
-from binspark.kernels.sound_layout import Interval
+from binspark.kernels.cut.layout import Cut, CutStop, Decision
+from binspark.kernels.cut.transactions import cut_transactions
+from binspark.kernels.sound.layout import Interval
 from binspark.transactions.transaction import commit_of
 
 if TYPE_CHECKING:

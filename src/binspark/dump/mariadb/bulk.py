@@ -20,8 +20,8 @@ from binspark.event import Event, decode_event
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Frame, Framer
 from binspark.gtid import MariadbGtid
-from binspark.kernels.dump.events import print_events
-from binspark.kernels.dump.layout import WORDS, Dump, Status
+from binspark.kernels.mariadb_binlog.events import print_events
+from binspark.kernels.mariadb_binlog.layout import WORDS, Dump, Status
 from binspark.position import Position
 
 Memory = npt.NDArray[np.uint8]

@@ -7,8 +7,8 @@ until their statement ends, and then copied after the heads of its events.
 from __future__ import annotations
 
 from binspark.kernels.compiler import kernel
-from binspark.kernels.dump.base64 import write_base64
 from binspark.kernels.layout import NO_ROOM, REFUSED
+from binspark.kernels.mariadb_binlog.base64 import write_base64
 from binspark.kernels.memory import copy_bytes, get, load8, load16, load32, load64, load_packed, put, store8
 from binspark.kernels.mysqlbinlog.heads import clock_slot, write_head, write_hex, write_moment, write_text
 from binspark.kernels.mysqlbinlog.layout import (

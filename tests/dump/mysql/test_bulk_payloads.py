@@ -10,7 +10,7 @@ from zlib import crc32
 import pytest
 import zstandard
 
-from binspark.dump.mysql import fast_payloads, frames
+from binspark.dump.mysql import bulk_payloads, frames
 from binspark.dump.output import BufferedOutput
 from binspark.dump.run import dump_logs
 from binspark.dump.settings import DumpSettings
@@ -37,7 +37,7 @@ def test_damaged_payloads_are_printed_and_reported_as_by_the_reference(
     expected = [dumped(log) for log in logs]
     assert len({message for _, *messages in expected for message in messages}) > DAMAGED_LOGS // 4
     monkeypatch.setattr(frames, "MIN_BULK_BYTES", 0)
-    monkeypatch.setattr(fast_payloads, "CHUNK_BYTES", 500)
+    monkeypatch.setattr(bulk_payloads, "CHUNK_BYTES", 500)
     for log, by_reference in zip(logs, expected, strict=True):
         assert dumped(log) == by_reference
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
-from binspark.kernels.dump.base64 import write_base64
-from binspark.kernels.dump.layout import Dump, Status, Table, Word
-from binspark.kernels.dump.values import write_rows
+from binspark.kernels.mariadb_binlog.base64 import write_base64
+from binspark.kernels.mariadb_binlog.layout import Dump, Status, Table, Word
+from binspark.kernels.mariadb_binlog.values import write_rows
 from binspark.kernels.memory import get, load8, load16, load32, load64, put, store8
 from binspark.kernels.printing.digits import write_pair, write_unsigned
 from binspark.kernels.row_counts import NO_PARTIAL_DOCUMENTS, count_rows

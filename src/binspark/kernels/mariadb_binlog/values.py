@@ -6,7 +6,7 @@ from typing import Any
 
 from binspark.kernels.compiler import intrinsic, ir, kernel, types
 from binspark.kernels.decimals import store_decimal
-from binspark.kernels.dump.layout import Column, Dump, Kind, Status, Table, Word
+from binspark.kernels.mariadb_binlog.layout import Column, Dump, Kind, Status, Table, Word
 from binspark.kernels.memory import (
     get,
     load8,

@@ -15,8 +15,8 @@ from binspark.kernels.memory import byte_table, get, load8, load16, load32, load
 from binspark.kernels.roles import role_in_event
 from binspark.kernels.rows_head import rows_start
 from binspark.kernels.sessions import are_plain, is_ascii
-from binspark.kernels.sound_gtids import read_mariadb_gtid, read_mysql_gtid
-from binspark.kernels.sound_layout import KNOWN_MAPS, Interval, KnownMap, Sound, SoundStop
+from binspark.kernels.sound.gtids import read_mariadb_gtid, read_mysql_gtid
+from binspark.kernels.sound.layout import KNOWN_MAPS, Interval, KnownMap, Sound, SoundStop
 from binspark.transactions.byte_tables import (
     INTERRUPTED_BY_BEGIN,
     PROGRESS_AFTER,

@@ -1,4 +1,4 @@
-"""What `kernels.cut` and its caller agree on: the numbers that they share, and why the kernel ends."""
+"""What `kernels.cut.transactions` and its caller agree on: the numbers that they share, and why the kernel ends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Cut(IntEnum):
     ASKS = 22  # 1: Python decides by GTID
     DECISION = 23  # what it has decided of the next transaction
     CLOCK = 24  # address of the logical clock of the new log, see `Clock`
-    MAPS = 25  # address of the table maps that are known, see `kernels.sound_layout.KnownMap`
+    MAPS = 25  # address of the table maps that are known, see `kernels.sound.layout.KnownMap`
     INTERVALS = 26  # address of room for the GTIDs that are removed before the new log begins
     INTERVAL_CAPACITY = 27
     THREAD = 28  # -1: any

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
-from binspark.kernels.cut_layout import ENTRY_LENGTH, KEPT_NUMBERS, Clock, Cut
+from binspark.kernels.cut.layout import ENTRY_LENGTH, KEPT_NUMBERS, Clock, Cut
 from binspark.kernels.gtids import load_time
 from binspark.kernels.layout import MIN_MARIADB_BODY, MIN_MYSQL_BODY, Header
 from binspark.kernels.memory import (

@@ -1,4 +1,4 @@
-"""What `kernels.sound` and its caller agree on: the numbers that they share, and why the kernel ends."""
+"""What `kernels.sound.transactions` and its caller agree on: the numbers that they share, and why the kernel ends."""
 
 from __future__ import annotations
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.crc32 import crc32_of, has_valid_crc32
-from binspark.kernels.cut_gtids import is_selected, read_mariadb_gtid, read_mysql_gtid, write_gtid
-from binspark.kernels.cut_layout import Cut, CutStop, Decision
-from binspark.kernels.cut_rows import copy_rows
+from binspark.kernels.cut.gtids import is_selected, read_mariadb_gtid, read_mysql_gtid, write_gtid
+from binspark.kernels.cut.layout import Cut, CutStop, Decision
+from binspark.kernels.cut.rows import copy_rows
 from binspark.kernels.layout import CHECKSUM_LENGTH, Header
 from binspark.kernels.memory import byte_table, copy_bytes, get, load8, load32, put, store8, store32
 from binspark.kernels.roles import role_in_event
 from binspark.kernels.rows_head import rows_start
-from binspark.kernels.sound import add_interval, decodes, is_known_map, map_entry
-from binspark.kernels.sound_layout import KnownMap
+from binspark.kernels.sound.layout import KnownMap
+from binspark.kernels.sound.transactions import add_interval, decodes, is_known_map, map_entry
 from binspark.transactions.byte_tables import (
     INTERRUPTED_BY_BEGIN,
     PROGRESS_AFTER,

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binspark.dump.mysql import fast, fast_payloads, frames
-from binspark.kernels.dump.base64 import write_base64
+from binspark.dump.mysql import bulk, bulk_payloads, frames
+from binspark.kernels.mariadb_binlog.base64 import write_base64
 from binspark.kernels.mysqlbinlog.exact import write_exact
 from tests.corpus.cases import corpus_logs, log_id
 from tests.support.dump import first_difference, our_dump
@@ -28,9 +28,9 @@ def by_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Print logs of any size by kernels, in small buffers."""
     monkeypatch.setattr(frames, "MIN_BULK_BYTES", 0)
     for name in ("_INPUT_BYTES", "_BODY_BYTES", "_FOOTER_BYTES"):
-        monkeypatch.setattr(fast, name, 1000)
-    monkeypatch.setattr(fast, "_OUTPUT_BYTES", 10_000)
-    monkeypatch.setattr(fast_payloads, "CHUNK_BYTES", 1000)
+        monkeypatch.setattr(bulk, name, 1000)
+    monkeypatch.setattr(bulk, "_OUTPUT_BYTES", 10_000)
+    monkeypatch.setattr(bulk_payloads, "CHUNK_BYTES", 1000)
 
 
 @pytest.mark.parametrize("log", LOGS, ids=log_id)
@@ -74,7 +74,7 @@ def without_load_files(text: bytes) -> bytes:
 
 
 def test_what_prints_logs_of_mysql_is_imported_without_numpy_and_numba() -> None:
-    modules = "binspark.cli.dump, binspark.dump.run, binspark.dump.mysql.dumper, binspark.dump.mysql.fast"
+    modules = "binspark.cli.dump, binspark.dump.run, binspark.dump.mysql.dumper, binspark.dump.mysql.bulk"
     script = f"import sys, {modules}; print(*{{'numpy', 'numba', 'pyarrow'}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

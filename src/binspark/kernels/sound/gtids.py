@@ -6,7 +6,7 @@ from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.layout import MIN_MARIADB_BODY, MIN_MYSQL_BODY, Header
 from binspark.kernels.memory import get, load8, load32, load64, load_packed, put
-from binspark.kernels.sound_layout import Sound
+from binspark.kernels.sound.layout import Sound
 
 _GTID = int(E.GTID)
 _CLOCK_AT, _CLOCK_END, _LOGICAL_CLOCK = 25, 42, 2

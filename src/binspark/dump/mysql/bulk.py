@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from binspark.dump.mysql.buffers import Buffer, address_of, numbers, text_bytes
-from binspark.dump.mysql.fast_tables import KnownTables
+from binspark.dump.mysql.bulk_tables import KnownTables
 from binspark.dump.mysql.frames import as_outside, inner_frames
 from binspark.dump.mysql.page import Page
 from binspark.dump.mysql.progress import Progress
@@ -33,7 +33,7 @@ from binspark.kernels.mysqlbinlog.layout import (
 from binspark.kernels.mysqlbinlog.texts import TEXTS, Text
 
 if TYPE_CHECKING:
-    from binspark.dump.mysql.fast_payloads import InnerEvents
+    from binspark.dump.mysql.bulk_payloads import InnerEvents
 
 _INPUT_BYTES = 1 << 22
 _OUTPUT_BYTES = 1 << 22
@@ -61,7 +61,7 @@ _ONLY_IN_SOME = frozenset(
 """Status variables that are printed with each statement that has them."""
 
 
-class FastPrinter:
+class BulkPrinter:
     """Prints the events of one log. While Python prints an event, the page has what the kernel has collected."""
 
     def __init__(self, page: Page, progress: Progress, stop: int | None, stop_time: int | None) -> None:
@@ -124,7 +124,7 @@ class FastPrinter:
         if state[State.OUTER_END] >= 0:  # a payload in a payload, which no server writes
             yield from inner_frames(event)
             return
-        from binspark.dump.mysql.fast_payloads import InnerEvents, without_checksum  # few logs are compressed
+        from binspark.dump.mysql.bulk_payloads import InnerEvents, without_checksum  # few logs are compressed
 
         inner = self._inner = self._inner or InnerEvents()
         saved = [state[field] for field in _OF_INPUT]
