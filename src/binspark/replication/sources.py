@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from binspark.encryption.sent import without_encryption
+from binspark.encryption.start_event import without_encryption
 from binspark.errors import DecodeError, Malformed
 from binspark.frames import EventCode, LogFormat
 from binspark.frames.checksum import ChecksumState

@@ -72,12 +72,12 @@ class FilePlan:
 class Plan:
     """What a recovery does.
 
-    counts       how many transactions have which decision
-    rows, bytes  of those that are applied
-    first, last  the GTIDs (or positions) of the first and the last one that is applied, and their times
-    earlier      the GTIDs before the archive, which the target must have; None if the archive does not say
-    damage       where the last log is cut off, as that of a server that crashed
-    hidden       MariaDB: domain and server of transactions that are not applied because the target has them
+    counts        how many transactions have which decision
+    rows, bytes   of those that are applied
+    first, last   the GTIDs (or positions) of the first and the last one that is applied, and their times
+    gtids_before  the GTIDs before the archive, which the target must have; None if the archive does not say
+    damage        where the last log is cut off, as that of a server that crashed
+    hidden        MariaDB: domain and server of transactions that are not applied because the target has them
     """
 
     family: Family
@@ -94,7 +94,7 @@ class Plan:
     last: str | None = None
     first_time: int = 0
     last_time: int = 0
-    earlier: GtidSet | MariadbState | None = None
+    gtids_before: GtidSet | MariadbState | None = None
     hidden: set[tuple[int, int]] = field(default_factory=set)
     damage: str | None = None
     found: FoundStatement | None = None
@@ -108,8 +108,8 @@ class Plan:
 
 def make_plan(logs: list[LogSource], selection: Selection, stop: StopAt, on_target: HasTransaction) -> Plan:
     """Read an archive and decide what becomes of each of its transactions."""
-    version, earlier = _read_heads(logs)
-    planner = _Planner(Plan(family_of(version), version, earlier=earlier), selection, stop, on_target)
+    version, gtids_before = _read_heads(logs)
+    planner = _Planner(Plan(family_of(version), version, gtids_before=gtids_before), selection, stop, on_target)
     if stop.before_statement is not None:
         planner.plan.found = find_statement(logs, stop.before_statement)
         if planner.plan.found is None:
@@ -135,15 +135,15 @@ def make_plan(logs: list[LogSource], selection: Selection, stop: StopAt, on_targ
 
 
 def _read_heads(logs: list[LogSource]) -> tuple[str, GtidSet | MariadbState | None]:
-    earlier: GtidSet | MariadbState | None = None
+    gtids_before: GtidSet | MariadbState | None = None
     version = ""
     for event in islice(source_events(replace(logs[0], start=0, stop=None)), _HEAD_EVENTS):
         version = event.frame.format.server_version
         if isinstance(event.body, PreviousGtids):
-            earlier = event.body.gtid_set
+            gtids_before = event.body.gtid_set
         elif isinstance(event.body, GtidList):
-            earlier = MariadbState.of(event.body.gtids)
-    return version, earlier
+            gtids_before = MariadbState.of(event.body.gtids)
+    return version, gtids_before
 
 
 class _Planner:

@@ -12,7 +12,7 @@ from binspark.frames import EventCode, Family
 from binspark.frames.format import ChecksumAlgorithm
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.gtid import GtidSet, MariadbGtid, MariadbState
-from binspark.serve.end import ArchiveEnd, EndFinder, gtids_at
+from binspark.serve.archive_end import ArchiveEnd, EndFinder, gtids_at
 from binspark.serve.errors import no_such_log, unknown_variable
 from binspark.serve.logs import ArchiveLogs, first_events
 from binspark.serve.protocol import Value

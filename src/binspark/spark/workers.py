@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
+from binspark.spark.pickling import check_function
 from binspark.spark.source import NAME
-from binspark.spark.travel import check_function
 
 _THIS_MACHINE = "local"
 _WHEEL = ".whl"

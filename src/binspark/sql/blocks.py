@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from binspark.files.watch import begin_job
+from binspark.files.progress import begin_job
 from binspark.sql.session import ROWS, Settings, change_of_settings
 
 _BLOCK_BYTES = 1 << 20

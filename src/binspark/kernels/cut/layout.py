@@ -8,7 +8,7 @@ from enum import IntEnum
 class Cut(IntEnum):
     """Numbers that the kernel and its caller share.
 
-    Those up to PICKED_AT are set by the caller, those after it are what the kernel has done since.
+    Those up to SELECTED_AT are set by the caller, those after it are what the kernel has done since.
     """
 
     AT = 0  # address of the next transaction
@@ -41,11 +41,11 @@ class Cut(IntEnum):
     INTERVAL_CAPACITY = 27
     THREAD = 28  # -1: any
     BY_ROW = 29  # 1: rows are selected by a condition, those that are at the next addresses in the order of the log
-    PICKED = 30  # address of the positions of their events
-    PICKED_ROWS = 31  # address of their numbers in their events
-    PICKED_COUNT = 32
-    PICKED_LIMIT = 33  # Python cuts rows events from this offset on: it is not known which rows are selected
-    PICKED_AT = 34  # the number of the first of them in the next transaction, or later
+    SELECTED = 30  # address of the positions of their events
+    SELECTED_NUMBERS = 31  # address of their numbers in their events
+    SELECTED_COUNT = 32
+    SELECTED_LIMIT = 33  # Python cuts rows events from this offset on: it is not known which rows are selected
+    SELECTED_AT = 34  # the number of the first of them in the next transaction, or later
     INTERVAL_COUNT = 35
     TRANSACTIONS = 36
     EMPTIED = 37
@@ -63,7 +63,7 @@ class Cut(IntEnum):
     COMMIT_TIME = 48  # in microseconds since 1970
     LENGTH_AT = 49  # where its length is in the GTID event, 0 if it has none
     TX_THREAD = 50  # its connection, -1 as long as that is not known
-    PICKED_NEXT = 51  # the number of the next row that is selected
+    SELECTED_NEXT = 51  # the number of the next row that is selected
     COUNT = 52
 
 

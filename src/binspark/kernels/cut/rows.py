@@ -24,14 +24,18 @@ def copy_rows(state: int, entry: int, kind: int, at: int, end: int, out: int) ->
     as usual.
     """
     offset = at + get(state, Cut.ORIGIN)
-    if offset >= get(state, Cut.PICKED_LIMIT):
+    if offset >= get(state, Cut.SELECTED_LIMIT):
         return -1
-    positions, numbers, count = get(state, Cut.PICKED), get(state, Cut.PICKED_ROWS), get(state, Cut.PICKED_COUNT)
-    picked = get(state, Cut.PICKED_NEXT)
-    while picked < count and get(positions, picked) < offset:
-        picked += 1
-    put(state, Cut.PICKED_NEXT, picked)
-    if picked == count or get(positions, picked) != offset:
+    positions, numbers, count = (
+        get(state, Cut.SELECTED),
+        get(state, Cut.SELECTED_NUMBERS),
+        get(state, Cut.SELECTED_COUNT),
+    )
+    selected = get(state, Cut.SELECTED_NEXT)
+    while selected < count and get(positions, selected) < offset:
+        selected += 1
+    put(state, Cut.SELECTED_NEXT, selected)
+    if selected == count or get(positions, selected) != offset:
         return 0
     sizes = get(entry, KnownMap.SIZES)
     start = at + Header.LENGTH + _POST_HEADER
@@ -53,15 +57,15 @@ def copy_rows(state: int, entry: int, kind: int, at: int, end: int, out: int) ->
             after = skip_image(sizes, columns, second, in_second, after, end)
         if after < 0 or after == row:
             return -1
-        if picked < count and get(positions, picked) == offset and get(numbers, picked) == number:
+        if selected < count and get(positions, selected) == offset and get(numbers, selected) == number:
             copy_bytes(out + copied, row, after - row)
             copied += after - row
-            picked += 1
+            selected += 1
         row = after
         number += 1
-    if picked < count and get(positions, picked) == offset:
+    if selected < count and get(positions, selected) == offset:
         return -1
-    put(state, Cut.PICKED_NEXT, picked)
+    put(state, Cut.SELECTED_NEXT, selected)
     if copied == head:
         return 0
     copied += CHECKSUM_LENGTH * get(state, Cut.CHECKSUM)

@@ -162,7 +162,7 @@ def cut_transaction(state: int) -> int:
         put(state, Cut.EMPTIED, get(state, Cut.EMPTIED) + (1 if is_empty else 0))
         put(state, Cut.LAST, last)
     put(state, Cut.DECISION, Decision.NONE)
-    put(state, Cut.PICKED_AT, get(state, Cut.PICKED_NEXT))
+    put(state, Cut.SELECTED_AT, get(state, Cut.SELECTED_NEXT))
     put(state, Cut.AT, at)
     return 0
 
@@ -213,7 +213,7 @@ def begin(state: int, kind: int, role: int, at: int, end: int) -> int:
     put(state, Cut.COMMIT_TIME, 0)
     put(state, Cut.LENGTH_AT, 0)
     put(state, Cut.TX_THREAD, -1)
-    put(state, Cut.PICKED_NEXT, get(state, Cut.PICKED_AT))
+    put(state, Cut.SELECTED_NEXT, get(state, Cut.SELECTED_AT))
     if kind == _MARIADB_GTID:
         return 0 if read_mariadb_gtid(state, at, end) else CutStop.REFUSED
     if kind in (_GTID, _ANONYMOUS_GTID):

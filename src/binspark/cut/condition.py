@@ -21,7 +21,7 @@ _ZERO = np.zeros(1, dtype=np.int64)
 _ANY_TEXT = ValueOptions(undecodable=Undecodable.BINARY)
 
 
-class PickedRows(ConditionRows):
+class SelectedRows(ConditionRows):
     """Follows the events of logs, and the rows that are selected in them, which are in the same order."""
 
     def __init__(self, selection: Selection, history: SchemaHistory) -> None:

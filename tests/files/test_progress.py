@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from binspark.files.progress import ExpectedLog, Position, begin_job, is_watched, watched_by
 from binspark.files.read import source_events
 from binspark.files.sources import LogSource, expect_logs, find_logs
-from binspark.files.watch import ExpectedLog, Position, begin_job, is_watched, watched_by
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, varchar
 from binspark.verify import verify_logs
 

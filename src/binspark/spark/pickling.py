@@ -1,4 +1,4 @@
-"""How readers travel to workers: by value as far as an error can say that binspark is missing there."""
+"""Readers pickled for workers: one without binspark reports that it is missing, and what to do."""
 
 from __future__ import annotations
 

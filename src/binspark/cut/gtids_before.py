@@ -16,7 +16,7 @@ from binspark.gtid.builder import GtidSetBuilder
 _DOMAIN_AND_SERVER = Struct("<qq")
 
 
-class EarlierGtids:
+class GtidsBefore:
     """Collects the GTIDs that come before the first transaction of the new log."""
 
     def __init__(self) -> None:

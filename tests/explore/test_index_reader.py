@@ -88,7 +88,7 @@ def test_what_is_no_event_is_one_damaged_unit(tmp_path: Path) -> None:
 
 
 def test_a_log_with_very_much_damage_has_a_bounded_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("binspark.explore.reading.MAX_DAMAGES", 8)
+    monkeypatch.setattr("binspark.explore.index_reader.MAX_DAMAGES", 8)
     (path,) = many_transactions(60).save(tmp_path)
     data = bytearray(path.read_bytes())
     sound = units_of(explorer := explored(tmp_path), explorer.logs[0])
