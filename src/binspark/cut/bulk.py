@@ -25,7 +25,7 @@ from binspark.kernels.compiler import is_kept
 from binspark.kernels.crc32 import crc32_address
 from binspark.kernels.cut.layout import Cut, CutStop, Decision
 from binspark.kernels.cut.transactions import cut_transactions
-from binspark.kernels.sound.layout import Interval
+from binspark.kernels.transaction_gtid import Interval
 from binspark.transactions.transaction import commit_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.cut.layout import ENTRY_LENGTH, KEPT_NUMBERS, Clock, Cut
 from binspark.kernels.gtids import load_time
-from binspark.kernels.layout import MIN_MARIADB_BODY, MIN_MYSQL_BODY, Header
+from binspark.kernels.layout import MIN_MYSQL_BODY, Header
 from binspark.kernels.memory import (
     copy_bytes,
     get,
@@ -21,6 +21,7 @@ from binspark.kernels.memory import (
     store32,
     store64,
 )
+from binspark.kernels.transaction_gtid import TransactionGtid
 
 _GTID = int(E.GTID)
 _MICROSECONDS = 1_000_000
@@ -29,9 +30,8 @@ _LOGICAL_CLOCK = 2
 _TIME_LENGTH, _VERSION_LENGTH, _TICKET_LENGTH = 7, 4, 8
 _HAS_ORIGINAL_TIME, _HAS_ORIGINAL_VERSION = 1 << 55, 1 << 31
 _MAX_NUMBER = (1 << 63) - 1
-_COMMIT_ID, _XA = 0x02, 0x40 | 0x80
-_MORE_ENGINES, _ALTERS, _THREAD = 0x01, 0x02 | 0x04 | 0x08, 0x10
-_THREAD_LENGTH = 4
+ALTERS = 0x02 | 0x04 | 0x08
+"""Extra flags of MariaDB's GTIDs: an ALTER TABLE that is more than one transaction."""
 
 
 @kernel
@@ -46,9 +46,10 @@ def read_mysql_gtid(state: int, kind: int, at: int, end: int) -> bool:
     number = load64(body + 17)
     if (kind == _GTID) != (0 < number < _MAX_NUMBER) or number < 0:
         return False
-    put(state, Cut.SOURCE, load64(body + 1))
-    put(state, Cut.SOURCE_REST, load64(body + 9))
-    put(state, Cut.NUMBER, number)
+    gtid = state + 8 * Cut.GTID
+    put(gtid, TransactionGtid.SOURCE, load64(body + 1))
+    put(gtid, TransactionGtid.SOURCE_REST, load64(body + 9))
+    put(gtid, TransactionGtid.NUMBER, number)
     if end - body == MIN_MYSQL_BODY:
         return True
     if end - body < _CLOCK_END or load8(body + _CLOCK_TYPE_AT) != _LOGICAL_CLOCK:
@@ -93,32 +94,6 @@ def read_commit(state: int, event: int, at: int, end: int) -> bool:
 
 
 @kernel
-def read_mariadb_gtid(state: int, at: int, end: int) -> bool:
-    """Read MARIADB_GTID; `event.mariadb` describes the layout. Return False if it is not as usual."""
-    body = at + Header.LENGTH
-    if end - body < MIN_MARIADB_BODY or load64(body) < 0 or load64(body) == _MAX_NUMBER:
-        return False
-    flags = load8(body + 12)
-    if flags & _XA:
-        return False
-    here = body + MIN_MARIADB_BODY + (8 if flags & _COMMIT_ID else 0)
-    if here < end:
-        extra = load8(here)
-        if extra & _ALTERS:
-            return False
-        here += 1 + (1 if extra & _MORE_ENGINES else 0)
-        if extra & _THREAD:
-            if here + _THREAD_LENGTH > end:
-                return False
-            put(state, Cut.TX_THREAD, load32(here))
-            here += _THREAD_LENGTH
-    put(state, Cut.SOURCE, load32(body + 8))
-    put(state, Cut.SOURCE_REST, load32(at + Header.SERVER_ID))
-    put(state, Cut.NUMBER, load64(body))
-    return here <= end
-
-
-@kernel
 def is_selected(state: int, at: int) -> bool:
     """Return whether the transaction that begins with an event is selected, by all but a decision of Python."""
     if at + get(state, Cut.ORIGIN) < get(state, Cut.START):
@@ -147,9 +122,11 @@ def is_selected(state: int, at: int) -> bool:
 @kernel
 def is_listed(state: int, interval: int, count: int) -> bool:
     """Return whether the GTID of the transaction in progress is in one of some intervals."""
-    if get(state, Cut.KIND) != _GTID:
+    gtid = state + 8 * Cut.GTID
+    if get(gtid, TransactionGtid.KIND) != _GTID:
         return False
-    high, low, number = get(state, Cut.SOURCE), get(state, Cut.SOURCE_REST), get(state, Cut.NUMBER)
+    high, low = get(gtid, TransactionGtid.SOURCE), get(gtid, TransactionGtid.SOURCE_REST)
+    number = get(gtid, TransactionGtid.NUMBER)
     for _ in range(count):
         is_source = load64(interval) == high and load64(interval + 8) == low
         if is_source and load64(interval + 16) <= number < load64(interval + 24):

@@ -36,7 +36,7 @@ class Cut(IntEnum):
     ASKS = 22  # 1: Python decides by GTID
     DECISION = 23  # what it has decided of the next transaction
     CLOCK = 24  # address of the logical clock of the new log, see `Clock`
-    MAPS = 25  # address of the table maps that are known, see `kernels.sound.layout.KnownMap`
+    MAPS = 25  # address of the table maps that are known, see `kernels.known_maps.KnownMap`
     INTERVALS = 26  # address of room for the GTIDs that are removed before the new log begins
     INTERVAL_CAPACITY = 27
     THREAD = 28  # -1: any
@@ -55,10 +55,7 @@ class Cut(IntEnum):
     MAP_AT = 41  # address of a TABLE_MAP that is not known,
     MAP_ENTRY = 42  # and of the entry where it belongs
     # Of the transaction in progress:
-    KIND = 43  # type code of the first event
-    SOURCE = 44  # the first eight bytes of the UUID; MariaDB: the domain
-    SOURCE_REST = 45  # the last eight bytes; MariaDB: the server
-    NUMBER = 46
+    GTID = 43  # a `TransactionGtid`; its KIND is the type code of the first event
     HAS_CLOCK = 47
     COMMIT_TIME = 48  # in microseconds since 1970
     LENGTH_AT = 49  # where its length is in the GTID event, 0 if it has none

@@ -5,12 +5,12 @@ from __future__ import annotations
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.cut.layout import Cut
+from binspark.kernels.known_maps import KnownMap
 from binspark.kernels.layout import CHECKSUM_LENGTH, Header
 from binspark.kernels.memory import copy_bytes, get, load16, put, store32
 from binspark.kernels.row_counts import skip_image
 from binspark.kernels.rows import count_present
 from binspark.kernels.rows_head import packed_count
-from binspark.kernels.sound.layout import KnownMap
 
 _ROWS_V2, _UPDATES = int(E.WRITE_ROWS), (int(E.UPDATE_ROWS_V1), int(E.UPDATE_ROWS))
 _POST_HEADER = 8

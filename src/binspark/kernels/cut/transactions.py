@@ -10,15 +10,16 @@ from __future__ import annotations
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.crc32 import crc32_of, has_valid_crc32
-from binspark.kernels.cut.gtids import is_selected, read_mariadb_gtid, read_mysql_gtid, write_gtid
+from binspark.kernels.cut.gtids import ALTERS, is_selected, read_mysql_gtid, write_gtid
 from binspark.kernels.cut.layout import Cut, CutStop, Decision
 from binspark.kernels.cut.rows import copy_rows
+from binspark.kernels.known_maps import KnownMap, is_known_map, map_entry
 from binspark.kernels.layout import CHECKSUM_LENGTH, Header
 from binspark.kernels.memory import byte_table, copy_bytes, get, load8, load32, put, store8, store32
 from binspark.kernels.roles import role_in_event
 from binspark.kernels.rows_head import rows_start
-from binspark.kernels.sound.layout import KnownMap
-from binspark.kernels.sound.transactions import add_interval, decodes, is_known_map, map_entry
+from binspark.kernels.sound.transactions import decodes
+from binspark.kernels.transaction_gtid import UNUSUAL, TransactionGtid, add_to_intervals, read_mariadb_gtid
 from binspark.transactions.byte_tables import (
     INTERRUPTED_BY_BEGIN,
     PROGRESS_AFTER,
@@ -145,7 +146,7 @@ def cut_transaction(state: int) -> int:
         if progress == Progress.NONE:
             break
     is_empty = by_table and not rows
-    has_gtid = get(state, Cut.KIND) in (_GTID, _MARIADB_GTID)
+    has_gtid = get(state, Cut.GTID + TransactionGtid.KIND) in (_GTID, _MARIADB_GTID)
     if is_empty and (get(state, Cut.DROP_EMPTY) or not has_gtid):
         is_kept = False
     if not is_kept:
@@ -208,14 +209,16 @@ def check_event(state: int, start: int, at: int) -> int:
 @kernel
 def begin(state: int, kind: int, role: int, at: int, end: int) -> int:
     """Begin a transaction with an event; return why not, 0 if it does."""
-    put(state, Cut.KIND, kind)
+    put(state, Cut.GTID + TransactionGtid.KIND, kind)
     put(state, Cut.HAS_CLOCK, 0)
     put(state, Cut.COMMIT_TIME, 0)
     put(state, Cut.LENGTH_AT, 0)
     put(state, Cut.TX_THREAD, -1)
     put(state, Cut.SELECTED_NEXT, get(state, Cut.SELECTED_AT))
     if kind == _MARIADB_GTID:
-        return 0 if read_mariadb_gtid(state, at, end) else CutStop.REFUSED
+        thread = read_mariadb_gtid(state + 8 * Cut.GTID, at, end, ALTERS)
+        put(state, Cut.TX_THREAD, thread)
+        return 0 if thread != UNUSUAL else CutStop.REFUSED
     if kind in (_GTID, _ANONYMOUS_GTID):
         return 0 if read_mysql_gtid(state, kind, at, end) else CutStop.REFUSED
     return 0 if role == Role.BEGINS else CutStop.REFUSED
@@ -249,19 +252,11 @@ def is_wanted(state: int, kind: int, at: int, end: int) -> bool:
 @kernel
 def note_removed(state: int) -> bool:
     """Note the GTID of a transaction that is removed; return False if there is no room."""
-    count = add_interval(
-        get(state, Cut.INTERVALS),
-        get(state, Cut.INTERVAL_COUNT),
-        get(state, Cut.INTERVAL_CAPACITY),
-        get(state, Cut.KIND),
-        get(state, Cut.SOURCE),
-        get(state, Cut.SOURCE_REST),
-        get(state, Cut.NUMBER),
-    )
-    if count < 0:
-        return False
-    put(state, Cut.INTERVAL_COUNT, count)
-    return True
+    intervals, count = get(state, Cut.INTERVALS), get(state, Cut.INTERVAL_COUNT)
+    count = add_to_intervals(intervals, count, get(state, Cut.INTERVAL_CAPACITY), state + 8 * Cut.GTID)
+    if count >= 0:
+        put(state, Cut.INTERVAL_COUNT, count)
+    return count >= 0
 
 
 @kernel

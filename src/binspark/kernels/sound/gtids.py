@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
-from binspark.kernels.layout import MIN_MARIADB_BODY, MIN_MYSQL_BODY, Header
-from binspark.kernels.memory import get, load8, load32, load64, load_packed, put
+from binspark.kernels.layout import MIN_MYSQL_BODY
+from binspark.kernels.memory import get, load8, load64, load_packed, put
 from binspark.kernels.sound.layout import Sound
+from binspark.kernels.transaction_gtid import TransactionGtid
 
 _GTID = int(E.GTID)
 _CLOCK_AT, _CLOCK_END, _LOGICAL_CLOCK = 25, 42, 2
 _TIME_LENGTH, _VERSION_LENGTH, _TICKET_LENGTH = 7, 4, 8
 _TOP_BIT = 0x80
 _MAX_NUMBER = (1 << 63) - 1
-_COMMIT_ID, _XA = 0x02, 0x40 | 0x80
-_MORE_ENGINES, _ENDS_ALTER, _THREAD = 0x01, 0x04 | 0x08, 0x10
+ENDS_ALTER = 0x04 | 0x08
+"""Extra flags of MariaDB's GTIDs: the end of an ALTER TABLE that began in another transaction."""
 
 
 @kernel
@@ -28,9 +29,10 @@ def read_mysql_gtid(state: int, kind: int, body: int, end: int) -> bool:
             return False
     elif number != 0 or not get(state, Sound.EXPECTS_ANONYMOUS):
         return False
-    put(state, Sound.SOURCE, load64(body + 1))
-    put(state, Sound.SOURCE_REST, load64(body + 9))
-    put(state, Sound.NUMBER, number)
+    gtid = state + 8 * Sound.GTID
+    put(gtid, TransactionGtid.SOURCE, load64(body + 1))
+    put(gtid, TransactionGtid.SOURCE_REST, load64(body + 9))
+    put(gtid, TransactionGtid.NUMBER, number)
     if end - body == MIN_MYSQL_BODY:
         return True
     if end - body < _CLOCK_END or load8(body + _CLOCK_AT) != _LOGICAL_CLOCK:
@@ -72,24 +74,3 @@ def read_commit(state: int, at: int, end: int) -> bool:
     if end - at >= _TICKET_LENGTH:
         at += _TICKET_LENGTH
     return at == end
-
-
-@kernel
-def read_mariadb_gtid(state: int, at: int, end: int) -> bool:
-    """Read MARIADB_GTID; `event.mariadb` describes the layout. Return False if it is not as usual."""
-    body = at + Header.LENGTH
-    if end - body < MIN_MARIADB_BODY or load64(body) < 0 or load64(body) == _MAX_NUMBER:
-        return False
-    flags = load8(body + 12)
-    if flags & _XA:
-        return False
-    here = body + MIN_MARIADB_BODY + (8 if flags & _COMMIT_ID else 0)
-    if here < end:
-        extra = load8(here)
-        if extra & _ENDS_ALTER:
-            return False
-        here += 1 + (1 if extra & _MORE_ENGINES else 0) + (4 if extra & _THREAD else 0)
-    put(state, Sound.SOURCE, load32(body + 8))
-    put(state, Sound.SOURCE_REST, load32(at + Header.SERVER_ID))
-    put(state, Sound.NUMBER, load64(body))
-    return here <= end

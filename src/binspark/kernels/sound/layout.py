@@ -32,7 +32,7 @@ class Sound(IntEnum):
     CRC_FUNCTION = 4
     MAY_LACK_POSITIONS = 5  # 1: an end position may be 0
     NEEDED = 6  # how many bytes the next event takes, if they are not in memory
-    INTERVALS = 7  # address of the intervals of GTIDs, see `Interval`
+    INTERVALS = 7  # address of the intervals of GTIDs, see `kernels.transaction_gtid.Interval`
     INTERVAL_CAPACITY = 8
     EXPECTS_ANONYMOUS = 9  # 1: there was a transaction without GTID before
     PROGRESS = 10
@@ -42,10 +42,7 @@ class Sound(IntEnum):
     CLOCK = 14  # the last sequence_number
     GAP_EXPECTED = 15  # 1: the next sequence_number may be any greater one
     START = 16  # offset of the first event
-    KIND = 17  # its type code
-    SOURCE = 18  # the first eight bytes of the UUID; MariaDB: the domain
-    SOURCE_REST = 19  # the last eight bytes; MariaDB: the server
-    NUMBER = 20
+    GTID = 17  # a `TransactionGtid`
     DECLARED = 21  # the length of the transaction according to its GTID event, 0 if it says none
     SOUND_END = 22  # offset after the last complete transaction
     SOUND_EVENTS = 23
@@ -58,33 +55,6 @@ class Sound(IntEnum):
     INTERVAL_COUNT = 30
     MAP_ENTRY = 31  # address of the entry where a TABLE_MAP that is not known belongs
     COUNT = 32
-
-
-class Interval(IntEnum):
-    """Numbers of consecutive GTIDs of one source."""
-
-    KIND = 0  # type code of the events
-    SOURCE = 1
-    SOURCE_REST = 2
-    START = 3
-    STOP = 4  # exclusive
-    COUNT = 5
-
-
-class KnownMap(IntEnum):
-    """Numbers of a TABLE_MAP that decodes, in a hash table by table id."""
-
-    ID = 0  # -1 for an empty entry
-    ADDRESS = 1
-    LENGTH = 2
-    WANTED = 3  # 1: rows of its table are selected
-    COLUMNS = 4  # how many columns it has
-    SIZES = 5  # address of the sizes of their values, see `kernels.row_counts`; 0 if they are not known
-    COUNT = 6
-
-
-KNOWN_MAPS = 4096
-"""How many entries the hash table of TABLE_MAPs has. It must never be full."""
 
 
 class SoundStop(IntEnum):

@@ -10,13 +10,15 @@ from __future__ import annotations
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.crc32 import has_valid_crc32
+from binspark.kernels.known_maps import is_known_map, map_entry
 from binspark.kernels.layout import CHECKSUM_LENGTH, Header
-from binspark.kernels.memory import byte_table, get, load8, load16, load32, load64, put
+from binspark.kernels.memory import byte_table, get, load8, load16, load32, put
 from binspark.kernels.roles import role_in_event
 from binspark.kernels.rows_head import rows_start
 from binspark.kernels.sessions import are_plain, is_ascii
-from binspark.kernels.sound.gtids import read_mariadb_gtid, read_mysql_gtid
-from binspark.kernels.sound.layout import KNOWN_MAPS, Interval, KnownMap, Sound, SoundStop
+from binspark.kernels.sound.gtids import ENDS_ALTER, read_mysql_gtid
+from binspark.kernels.sound.layout import Sound, SoundStop
+from binspark.kernels.transaction_gtid import UNUSUAL, TransactionGtid, add_to_intervals, read_mariadb_gtid
 from binspark.transactions.byte_tables import (
     INTERRUPTED_BY_BEGIN,
     PROGRESS_AFTER,
@@ -36,7 +38,6 @@ _GTID, _ANONYMOUS_GTID, _MARIADB_GTID = int(E.GTID), int(E.ANONYMOUS_GTID), int(
 _ROWS_V1, _ROWS_V1_END = int(E.WRITE_ROWS_V1), int(E.DELETE_ROWS_V1)
 _ROWS_V2, _ROWS_V2_END = int(E.WRITE_ROWS), int(E.DELETE_ROWS)
 _XID_LENGTH, _INTVAR_LENGTH, _RAND_LENGTH = 8, 9, 16
-_TABLE_ID_LENGTH = 6
 
 
 @kernel
@@ -111,39 +112,6 @@ def is_plain_statement(body: int, end: int) -> bool:
 
 
 @kernel
-def map_entry(maps: int, body: int, end: int) -> int:
-    """Return the address of the entry of a TABLE_MAP's table id, or of the empty one where it belongs; 0 for no id."""
-    if end - body < _TABLE_ID_LENGTH:
-        return 0
-    table_id = load32(body) | load16(body + 4) << 32
-    index = ((table_id & 0xFFFFFFFF) * 0x9E37 >> 7) & (KNOWN_MAPS - 1)
-    while True:
-        entry = maps + 8 * KnownMap.COUNT * index
-        if get(entry, KnownMap.ID) == table_id or get(entry, KnownMap.ID) == -1:
-            return entry
-        index = (index + 1) & (KNOWN_MAPS - 1)
-
-
-@kernel
-def is_known_map(entry: int, body: int, end: int) -> bool:
-    """Return whether a TABLE_MAP is byte for byte the one of an entry, which decodes."""
-    length = end - body
-    if entry == 0 or get(entry, KnownMap.ID) == -1 or get(entry, KnownMap.LENGTH) != length:
-        return False
-    known = get(entry, KnownMap.ADDRESS)
-    offset = 0
-    while offset + 8 <= length:
-        if load64(known + offset) != load64(body + offset):
-            return False
-        offset += 8
-    while offset < length:
-        if load8(known + offset) != load8(body + offset):
-            return False
-        offset += 1
-    return True
-
-
-@kernel
 def follow(state: int, kind: int, at: int, end: int, offset: int, size: int) -> int:
     """Continue the transaction in progress with an event, or begin one; return why not, 0 if it is done."""
     role = role_in_event(_role_of(kind), at, end)
@@ -160,7 +128,7 @@ def follow(state: int, kind: int, at: int, end: int, offset: int, size: int) -> 
         declared = get(state, Sound.DECLARED)
         if declared and declared != offset + size - get(state, Sound.START):
             return SoundStop.REFUSED
-        if get(state, Sound.KIND) in (_GTID, _MARIADB_GTID) and not add_number(state):
+        if get(state, Sound.GTID + TransactionGtid.KIND) in (_GTID, _MARIADB_GTID) and not add_gtid(state):
             return SoundStop.FULL
     put(state, Sound.PROGRESS, progress)
     put(state, Sound.EVENTS, get(state, Sound.EVENTS) + 1)
@@ -192,7 +160,7 @@ def end_transaction(state: int, offset: int) -> None:
     put(state, Sound.SOUND_CLOCK, get(state, Sound.CLOCK))
     put(state, Sound.SOUND_GAP_EXPECTED, get(state, Sound.GAP_EXPECTED))
     put(state, Sound.TRANSACTIONS, get(state, Sound.TRANSACTIONS) + 1)
-    identified = get(state, Sound.KIND) in (_GTID, _ANONYMOUS_GTID, _MARIADB_GTID)
+    identified = get(state, Sound.GTID + TransactionGtid.KIND) in (_GTID, _ANONYMOUS_GTID, _MARIADB_GTID)
     put(state, Sound.IDENTIFIED, get(state, Sound.IDENTIFIED) + identified)
 
 
@@ -200,52 +168,20 @@ def end_transaction(state: int, offset: int) -> None:
 def begin(state: int, kind: int, at: int, end: int, offset: int) -> bool:
     """Begin a transaction with an event; return False if its GTID is not as usual."""
     put(state, Sound.START, offset)
-    put(state, Sound.KIND, kind)
+    put(state, Sound.GTID + TransactionGtid.KIND, kind)
     put(state, Sound.DECLARED, 0)
     if kind == _MARIADB_GTID:
-        return read_mariadb_gtid(state, at, end)
+        return read_mariadb_gtid(state + 8 * Sound.GTID, at, end, ENDS_ALTER) != UNUSUAL
     if kind in (_GTID, _ANONYMOUS_GTID):
         return read_mysql_gtid(state, kind, at + Header.LENGTH, end)
     return True
 
 
 @kernel
-def add_number(state: int) -> bool:
+def add_gtid(state: int) -> bool:
     """Add the GTID of the transaction in progress to the intervals; return False if there is no room."""
-    count = add_interval(
-        get(state, Sound.INTERVALS),
-        get(state, Sound.INTERVAL_COUNT),
-        get(state, Sound.INTERVAL_CAPACITY),
-        get(state, Sound.KIND),
-        get(state, Sound.SOURCE),
-        get(state, Sound.SOURCE_REST),
-        get(state, Sound.NUMBER),
-    )
-    if count < 0:
-        return False
-    put(state, Sound.INTERVAL_COUNT, count)
-    return True
-
-
-@kernel
-def add_interval(intervals: int, count: int, capacity: int, kind: int, source: int, rest: int, number: int) -> int:
-    """Add a GTID to intervals; return how many there are then, -1 if there is no room."""
-    last = intervals + 8 * Interval.COUNT * (count - 1)
-    if (
-        count
-        and get(last, Interval.STOP) == number
-        and get(last, Interval.SOURCE) == source
-        and get(last, Interval.SOURCE_REST) == rest
-        and get(last, Interval.KIND) == kind
-    ):
-        put(last, Interval.STOP, number + 1)
-        return count
-    if count == capacity:
-        return -1
-    new = last + 8 * Interval.COUNT
-    put(new, Interval.KIND, kind)
-    put(new, Interval.SOURCE, source)
-    put(new, Interval.SOURCE_REST, rest)
-    put(new, Interval.START, number)
-    put(new, Interval.STOP, number + 1)
-    return count + 1
+    intervals, count = get(state, Sound.INTERVALS), get(state, Sound.INTERVAL_COUNT)
+    count = add_to_intervals(intervals, count, get(state, Sound.INTERVAL_CAPACITY), state + 8 * Sound.GTID)
+    if count >= 0:
+        put(state, Sound.INTERVAL_COUNT, count)
+    return count >= 0
