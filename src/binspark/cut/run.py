@@ -147,7 +147,7 @@ class _Cutter:
             self._cut(log, LogReader(log, file))
 
     def close(self) -> None:
-        """Forget the transaction in progress, if an error has interrupted it."""
+        """Discard the transaction in progress, if an error has interrupted it."""
         if self._draft is not None:
             self._draft.close()
 

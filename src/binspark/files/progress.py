@@ -1,4 +1,4 @@
-"""How far a long job is, for whoever shows it.
+"""How far a long job is, for progress bars.
 
 Readers do not report anything. They give a `Watcher` functions that return a position, which it calls when it wants to
 know, from any thread. Without a watcher nothing happens.
@@ -43,7 +43,7 @@ _watcher: Watcher | None = None
 
 @contextmanager
 def watched_by(watcher: Watcher) -> Iterator[None]:
-    """Let a watcher watch everything that is read in the block."""
+    """Report everything that is read in the block to a watcher."""
     global _watcher
     before, _watcher = _watcher, watcher
     try:
@@ -53,7 +53,7 @@ def watched_by(watcher: Watcher) -> Iterator[None]:
 
 
 def is_watched() -> bool:
-    """Return whether somebody wants to know."""
+    """Return whether there is a watcher."""
     return _watcher is not None
 
 
@@ -65,7 +65,7 @@ def expect(logs: Iterable[ExpectedLog], passes: int = 1) -> None:
 
 @contextmanager
 def watched(name: str, position: Position) -> Iterator[None]:
-    """Let the watcher know of a log that is open in the block."""
+    """Report a log that is open in the block to the watcher."""
     watcher = _watcher
     if watcher is None:
         yield

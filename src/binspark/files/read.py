@@ -96,7 +96,7 @@ def read_frames(source: LogSource, *, report_checksums: bool = False) -> Iterato
 
 @contextmanager
 def errors_before_stop(source: LogSource, framer: Framer) -> Iterator[None]:
-    """Let errors name a log, and end the block quietly at damage that comes after what is read of it."""
+    """Add the name of a log to errors, and ignore damage after the position where reading stops."""
     try:
         yield
     except DecodeError as error:

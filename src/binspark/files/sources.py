@@ -158,7 +158,7 @@ def refuse_standard_input(sources: Iterable[LogSource], done: str) -> None:
 
 
 def expect_logs(sources: Iterable[LogSource], passes: int = 1) -> None:
-    """Announce logs that will be read, and how often, to whoever shows progress."""
+    """Announce logs that will be read, and how often, for progress bars."""
     if is_watched():
         expect((ExpectedLog(source.name, source.end) for source in sources), passes)
 

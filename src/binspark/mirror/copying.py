@@ -2,7 +2,7 @@
 
 Changes begin at the position before the first row was read. A row may be read before or after a change that follows in
 the log: applied by key, the change makes it right. The files of chunks are recorded beside the table, so that a copy
-that was interrupted continues; the table gets the rows of all chunks in one commit, and has those of before until then.
+that was interrupted continues; the table gets the rows of all chunks in one commit, and keeps its old ones until then.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class TableCopier:
                     found = self._tables.find(table.name)
 
     def _copy(self, connection: Connection, table: OpenTable) -> None:
-        """Copy the chunks of a table that are missing, then let it have their rows instead of its own."""
+        """Copy the chunks of a table that are missing, then replace its rows by theirs."""
         staging = self._tables.staging(table)
         expected = estimated_rows(connection, staging.table)
         copied = staging.copied()

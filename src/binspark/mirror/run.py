@@ -83,7 +83,7 @@ class Mirror:
         )
 
     def at_end(self, call: Callable[[], None]) -> None:
-        """Let something be called when a run has ended, also with an error."""
+        """Set what is called when a run has ended, also with an error."""
         self._at_end = call
 
     def stop(self) -> None:

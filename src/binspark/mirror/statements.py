@@ -117,7 +117,7 @@ class StatementApplier:
                 self._tables.define(table.source_name, table.definition)
 
     def _note_missing(self, change: object) -> None:
-        """Take notice of tables that got their names from tables which are not mirrored."""
+        """Note tables that were renamed from tables which are not mirrored."""
         match change:
             case RenameTables(pairs):
                 names = set(_final_names(pairs).values())
@@ -198,13 +198,13 @@ class StatementApplier:
                 yield table
 
     def copy_again(self, name: TableName, reason: str) -> None:
-        """Let a table be copied again."""
+        """Mark a table to be copied again."""
         if self._tables.patterns.wants(name):
             log.warning("%s is copied again: %s", name, reason)
             self.missing.add(name)
 
     def _copy_anew(self, table: OpenTable, new_name: TableName, reason: str) -> None:
-        """Let a table be copied again under the name that a statement gives it; that of before is left by then."""
+        """Mark a table to be copied again under the name that a statement gives it; its old name is free by then."""
         self.copy_again(new_name, reason)
         if new_name != table.name:
             self._left.add(table.name)
@@ -288,7 +288,7 @@ class StatementApplier:
         self._convert(table, pending)
 
     def _make_way(self, table: OpenTable) -> None:
-        """Let another table have the name of one: it has been dropped, or gets another name by the same statement."""
+        """Free the name of a table for another one: it has been dropped, or the same statement renames it."""
         if table.state.pending is None:
             self._tables.drop(table.name)
             return

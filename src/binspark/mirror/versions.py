@@ -30,7 +30,7 @@ log = logging.getLogger("binspark.mirror")
 def begin_versions(
     tables: MirroredTables, choose_runner: Callable[[int], Runner], lag_seconds: float | None = None
 ) -> None:
-    """Let the versions of all tables begin that have none yet, or that were copied again since.
+    """Begin the versions of all tables that have none yet, or that were copied again since.
 
     choose_runner   returns what reads and writes a number of bytes
     lag_seconds     how old the first change is that is not applied yet
@@ -73,7 +73,7 @@ def _is_to_begin(versions: OpenTable, table: OpenTable, last_cut: BinlogPosition
 def _begin(
     versions: OpenTable, table: OpenTable, new: MirroredTable, ending: Ending, limits: LeafLimits, runner: Runner
 ) -> None:
-    """Let the versions that are valid be the rows that a table has: those that differ end, and others begin."""
+    """Make the valid versions equal to the rows of a table: those that differ end, and others begin."""
     directory = versions.directory_for(new.schema)
     known = VersionFiles(versions.target.directory, versions.table)
     rows = VersionFiles(table.target.directory, table.table)

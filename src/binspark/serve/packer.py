@@ -153,7 +153,7 @@ class Packer:
         return bool(self._numbers[Pack.SKIPS])
 
     def begin_log(self) -> None:
-        """Take notice that another log begins: no transaction continues."""
+        """Note that another log begins: no transaction continues."""
         self._numbers[Pack.SKIPS], self._numbers[Pack.LAST_TYPE] = 0, -1
 
     def end_skipping(self) -> None:

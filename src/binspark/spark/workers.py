@@ -39,7 +39,7 @@ def register(spark: SparkSession) -> None:
 
 
 def _use_this_interpreter(context: SparkContext) -> None:
-    """Let workers on this machine run this interpreter; which one there is on other machines is not known here."""
+    """Make workers on this machine run this interpreter; which one there is on other machines is not known here."""
     if "PYSPARK_PYTHON" not in os.environ and (context.master or "").startswith(_THIS_MACHINE):
         context.pythonExec = sys.executable
 

@@ -207,7 +207,7 @@ class BulkPrinter:
         return self._regions[region][:length].tobytes() if length else b""
 
     def _keep_annotation(self) -> None:
-        """Let Python keep an annotation whose table map the kernel does not print, or is not in memory yet."""
+        """Keep an annotation in Python if the kernel does not print its table map, or that is not in memory yet."""
         state, memory = self._state, self._memory
         start = int(state[Dump.ANNOTATION]) - int(memory.ctypes.data)
         if not state[Dump.ANNOTATION]:

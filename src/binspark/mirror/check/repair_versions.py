@@ -53,7 +53,7 @@ class VersionRepair:
         return cls(target, found, table, options)
 
     def replace(self, stored: Sequence[pa.RecordBatch], current: Sequence[pa.RecordBatch], limits: LeafLimits) -> None:
-        """Let the versions of rows that are stored be those that are current. Both have the columns of the table."""
+        """Make the stored versions of rows the current ones. Both have the columns of the table."""
         state = self.versions.read().state
         if state is None or state.phase not in (Phase.CATCH_UP, Phase.CURRENT):
             return  # they begin again with the rows that the table has then

@@ -181,7 +181,7 @@ class _TableCheck:
 
 
 def _at_one_position(connection: Connection, reading: Connection, table: MirroredTable, catch_up: CatchUp) -> Catch:
-    """Let a connection read a table as it is at a position, and the mirror reach it; return what verifies that.
+    """Make a connection read a table as it is at a position that the mirror has reached; return what verifies that.
 
     No transaction changes the table while the position is read: that takes milliseconds, after those that have begun.
     """

@@ -137,7 +137,7 @@ class MirroredTables:
         return opened
 
     def suspend_versions(self, name: TableName) -> None:
-        """Let the versions of a table's rows wait until the table has rows again."""
+        """Suspend the versions of a table's rows until the table has rows again."""
         versions = self.versions_of(name)
         if versions is not None and versions.is_applied:
             versions.commit(replace(versions.state, phase=Phase.DROPPED, pending=None))
@@ -204,7 +204,7 @@ class MirroredTables:
         return self._tables[name]
 
     def begin_copy(self, name: TableName, definition: TableDefinition, position: BinlogPosition) -> OpenTable:
-        """Let a copy of a table begin. What the target has of the table stays as it is until the copy is complete."""
+        """Begin to copy a table. What the target has of the table stays as it is until the copy is complete."""
         table, existing = self.mirrored(name, definition), self._existing(name)
         _warn_of_members(table)
         self.suspend_versions(name)
@@ -227,12 +227,12 @@ class MirroredTables:
         return Staging(table, table.state.staged, self.mirrored(*read_stored(table.state.staged.definition)))
 
     def end_copy(self, staging: Staging, state: TableState, files: Sequence[DataFile]) -> None:
-        """Let a table have the rows of a complete copy, in one commit."""
+        """Replace the rows of a table by those of a complete copy, in one commit."""
         staging.commit(replace(state, copied=staging.began), files)
         self.define(*read_stored(state.definition))
 
     def abandon_copy(self, name: TableName) -> None:
-        """Let a table that cannot be copied, because the source no longer has it, be dropped; its rows may stay."""
+        """Drop a table that cannot be copied because the source no longer has it; its rows may stay."""
         table = self._tables.get(name)
         if table is None:
             return
@@ -253,14 +253,14 @@ class MirroredTables:
         return self._opened(found, accept_foreign=True)
 
     def define(self, name: TableName, definition: TableDefinition | None) -> None:
-        """Let a name mean another definition."""
+        """Set the definition of a table."""
         with self._defining:  # tables are copied by several threads
             catalog = self.catalog.copy()
             catalog.tables[name] = definition
             self.catalog = catalog
 
     def apply(self, change: Change, origin: Position) -> None:
-        """Let a statement change the definitions; those of tables that it is not understood for are forgotten."""
+        """Apply a statement to the definitions; if it is not understood, those of its tables are dropped."""
         catalog = self.catalog.copy()
         with suppress(NotUnderstood):
             catalog.apply(change, origin)

@@ -87,7 +87,7 @@ class OpenTable:
             raise ForeignChanges(f"{message}. {advice}")
 
     def skip_to(self, position: BinlogPosition) -> None:
-        """Take notice that no change of the table comes before a position."""
+        """Note that no change of the table comes before a position."""
         if not self.position.reaches(position):
             self.position = position
 
@@ -150,7 +150,7 @@ class OpenTable:
     def replace_rows(
         self, state: TableState, schema: pa.Schema, files: Sequence[DataFile], directory: TableDirectory | None = None
     ) -> None:
-        """Let a table have other rows, and other columns if needed, in one commit; its versions of before stay.
+        """Replace the rows of the table, and its columns if needed, in one commit; its earlier versions stay.
 
         Whatever another program did to the rows meanwhile does not matter, but columns must be as they were when the
         files were written to their directory.

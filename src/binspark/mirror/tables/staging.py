@@ -78,6 +78,6 @@ class Staging:
         )
 
     def commit(self, state: TableState, files: Sequence[DataFile]) -> None:
-        """Let the table have the rows of the copy instead of its own."""
+        """Replace the rows of the table by those of the copy."""
         self._opened.replace_rows(state, self.table.schema, files, self.directory)
         self._files.forget()
