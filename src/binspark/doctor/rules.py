@@ -235,7 +235,7 @@ RULES = (
     Rule(
         "sync-binlog", _WARNING, ("sync_binlog",), "not 1", value_is_not("1"),
         "If the machine crashes, the log may lose transactions that binspark has already read: a copy then has changes "
-        "that the server does not have, and the position to resume from does not exist any more.",
+        "that the server does not have, and the position to resume from no longer exists.",
         assign("1"),
     ),
     Rule(

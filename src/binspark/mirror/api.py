@@ -175,7 +175,7 @@ def _query_progress(spark: SparkSession | Callable[[], SparkSession] | None, nam
 def _session(spark: SparkSession | Callable[[], SparkSession] | None, option: str) -> SparkSession:
     """Return the session, which an option needs."""
     if spark is None:
-        raise OptionError("needs a session of Spark, got None", option=option)
+        raise OptionError("needs a Spark session, got None", option=option)
     return spark() if callable(spark) else spark
 
 

@@ -93,7 +93,7 @@ class TableCopier:
             if definition is not None:
                 self._tables.begin_copy(name, definition, position)
             else:
-                log.warning("%s is not there any more", name)
+                log.warning("%s no longer exists on the server, and is not copied", name)
                 self._tables.abandon_copy(name)
 
     def _copy_table(self, table: OpenTable) -> None:

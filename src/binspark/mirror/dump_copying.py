@@ -41,7 +41,7 @@ class DumpCopier:
         start = self._start(dump)
         reached = self._tables.position
         if reached is not None and reached.coordinates != start.coordinates:
-            log.warning("%s is not needed any more: the mirror is at %s", path, reached.describe())
+            log.warning("%s is no longer needed: the mirror is already at %s", path, reached.describe())
             return
         missing = {
             name: self._begin(dump, name, start)

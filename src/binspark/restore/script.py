@@ -258,7 +258,7 @@ class ScriptWriter:
     def refuse(self, event: Event) -> Iterator[Command]:
         """Refuse what cannot be applied by statements."""
         what = "the source lost events here" if isinstance(event.body, Incident) else f"{event.type} cannot be applied"
-        message = f"{what}; look what belongs here, apply it by hand, and leave this transaction out"
+        message = f"{what}; find out what is missing here, apply it by hand, and leave this transaction out"
         raise Unsupported(message, event.position)
 
     def _add_rows(self, event: Event) -> Iterator[Command]:

@@ -147,7 +147,7 @@ def refuse_running(progress: StoredProgress | None, archive: str) -> None:
     delete = f"DELETE FROM {_TABLE} WHERE archive = '{archive}'"  # noqa: S608 (for people)
     raise OptionError(
         f"the recovery was interrupted while the statement at {progress.file}:{progress.position} was running, which "
-        f"commits by itself: look whether it was executed, then run {delete} and continue with --start-position "
+        f"commits by itself: check whether it was executed, then run {delete} and continue with --start-position "
         f"{progress.file}:{progress.position}, or with the position after it"
     )
 

@@ -112,7 +112,7 @@ def _column(array: pa.Array, column: pa.Field, table: MirroredTable) -> pa.Array
     convert = conversion(array.type, column.type)
     if convert is None:
         raise SchemaError(
-            f"{table.name}: column {column.name} was {array.type} and is {column.type} now; not every value of"
-            " the first is one of the second: take the snapshot of the table again"
+            f"{table.name}: column {column.name} was {array.type} and is {column.type} now, which not every value"
+            f" fits into; copy the table again with --resnapshot {table.name}"
         )
     return convert(array)

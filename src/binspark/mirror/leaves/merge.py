@@ -60,7 +60,8 @@ def merge_copies(stored: KeyedRows, changes: pa.RecordBatch, table: MirroredTabl
     if missing:
         raise BinlogError(
             f"{table.name} has no key, and the log deletes {missing} rows that the mirrored table does not have:"
-            " another program has changed it, or its snapshot was not taken at one position: take its snapshot again"
+            " another program has changed it, or its snapshot was not taken at one position; copy it again with"
+            f" --resnapshot {table.name}"
         )
     is_kept = np.ones(len(stored.keys), bool)
     deleted_from, deleted = indices[is_deletion], counts[is_deletion]

@@ -49,7 +49,7 @@ def row_keys(table: MirroredTable, rows: pa.RecordBatch) -> pa.Array:
         if column.null_count:
             raise SchemaError(
                 f"{table.name}: column {name} of the key is NULL in a row; if that is a date which is not in the"
-                " calendar, such as 0000-00-00, mirror the table with zero dates as strings"
+                " calendar, such as 0000-00-00, mirror the table with --zero-dates string"
             )
     return key_bytes(columns)
 

@@ -107,7 +107,7 @@ def plan_alter(name: TableName, change: AlterTable, altered: AlteredTable, types
     `types` are those of its columns in the target after the statement.
     """
     if any(isinstance(step, ReplaceRows | SystemVersioning) for step in change.steps):
-        raise Resnapshot("rows came or went that the log does not contain")
+        raise Resnapshot("rows were added or removed that the log does not contain")
     old = {column.name: column for column in altered.before.columns}
     new = {column.name: column for column in altered.after.columns}
     names = altered.names
@@ -119,7 +119,7 @@ def plan_alter(name: TableName, change: AlterTable, altered: AlteredTable, types
         if not keeps_values(old[old_name], new[new_name], is_strict=is_strict):
             raise Resnapshot(f"the values of {new_name} may have changed with its type")
         if is_converted and not _keeps_members(old[old_name].column, new[new_name].column):
-            raise Resnapshot(f"the members of {new_name} may be others in its new character set")
+            raise Resnapshot(f"the members of {new_name} may differ in its new character set")
     return Pending(name, altered.after, names, _defaults(change, altered, types))
 
 

@@ -53,7 +53,7 @@ class Staging:
         return [replace(chunk, files=tuple(replace(file, footer=b"") for file in chunk.files)) for chunk in group]
 
     def files(self, chunks: Iterable[CopiedChunk]) -> list[DataFile]:
-        """Return the files of chunks as they are committed; `StagedFilesLost` if one is not there any more."""
+        """Return the files of chunks as they are committed; `StagedFilesLost` if one no longer exists."""
         files = [file for chunk in chunks for file in chunk.files]
         try:
             return with_footers(files, self.directory, self.table)

@@ -181,7 +181,7 @@ class IcebergTargetTable:
             return None
         snapshot = self._table.metadata.snapshot_by_id(version)
         if snapshot is None:
-            raise TargetError(f"snapshot {version} is not there any more", Position(file=self._address))
+            raise TargetError(f"snapshot {version} no longer exists", Position(file=self._address))
         return snapshot
 
 
