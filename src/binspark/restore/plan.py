@@ -185,7 +185,7 @@ class _Planner:
         decisions = np.zeros(closed.count, dtype=np.uint8)
         gtids, endings = closed.gtids.to_pylist(), closed.endings
         for number, gtid in enumerate(gtids):
-            facts = _Facts(
+            transaction = _PlannedTransaction(
                 gtid,
                 closed.files[int(numbers["file"][number])],
                 int(numbers["start"][number]),
@@ -194,7 +194,7 @@ class _Planner:
                 int(commit_times[number]),
                 endings[number],
             )
-            decisions[number] = self._decide(facts, is_wanted=bool(wanted[number]))
+            decisions[number] = self._decide(transaction, is_wanted=bool(wanted[number]))
         self._parts.append(np.stack([numbers["start"], numbers["end"]]).astype(np.int64))
         self._decisions.append(decisions)
         self._count(closed, decisions, contents, numbers["time"])
@@ -216,36 +216,36 @@ class _Planner:
                     wanted[number] |= is_about_none or any(map(self._filter.wants, named))
         return wanted
 
-    def _decide(self, facts: _Facts, *, is_wanted: bool) -> Decision:
-        if not self._stopped and self._stops_before(facts):
+    def _decide(self, transaction: _PlannedTransaction, *, is_wanted: bool) -> Decision:
+        if not self._stopped and self._stops_before(transaction):
             self._stopped = True
         if self._stopped:
             return Decision.STOPPED
-        if facts.gtid is not None and facts.gtid == self._stop.after_gtid:
+        if transaction.gtid is not None and transaction.gtid == self._stop.after_gtid:
             self._stopped, self.waits_for = True, None
-            self.plan.stopped_by = f"after {facts.gtid}"
-        if not facts.ending.complete:
+            self.plan.stopped_by = f"after {transaction.gtid}"
+        if not transaction.ending.complete:
             return Decision.INCOMPLETE
-        if not is_wanted or facts.start < self._log.start or facts.time < self._selection.start_time:
+        if not is_wanted or transaction.start < self._log.start or transaction.time < self._selection.start_time:
             return Decision.EXCLUDED
-        if self._on_target(facts.gtid, facts.file, facts.start):
-            if facts.gtid is not None and ":" not in facts.gtid:
-                gtid = MariadbGtid.parse(facts.gtid)
+        if self._on_target(transaction.gtid, transaction.file, transaction.start):
+            if transaction.gtid is not None and ":" not in transaction.gtid:
+                gtid = MariadbGtid.parse(transaction.gtid)
                 self.plan.hidden.add((gtid.domain, gtid.server))
             return Decision.ON_TARGET
-        return Decision.HALF_ALTER if facts.ending in _HALF_ALTERS else Decision.APPLY
+        return Decision.HALF_ALTER if transaction.ending in _HALF_ALTERS else Decision.APPLY
 
-    def _stops_before(self, facts: _Facts) -> bool:
+    def _stops_before(self, transaction: _PlannedTransaction) -> bool:
         selection, found, plan = self._selection, self.plan.found, self.plan
-        if facts.gtid is not None and facts.gtid == self._stop.before_gtid:
-            self.waits_for, plan.stopped_by = None, f"before {facts.gtid}"
-        elif selection.stop_time and facts.time >= selection.stop_time:
+        if transaction.gtid is not None and transaction.gtid == self._stop.before_gtid:
+            self.waits_for, plan.stopped_by = None, f"before {transaction.gtid}"
+        elif selection.stop_time and transaction.time >= selection.stop_time:
             plan.stopped_by = "--stop-datetime"
-        elif selection.committed_before and facts.commit_time >= selection.committed_before:
+        elif selection.committed_before and transaction.commit_time >= selection.committed_before:
             plan.stopped_by = "--committed-before"
-        elif self._log.stop is not None and facts.start >= self._log.stop:
+        elif self._log.stop is not None and transaction.start >= self._log.stop:
             plan.stopped_by = "--stop-position"
-        elif found is not None and found.file == facts.file and facts.start <= found.offset < facts.end:
+        elif found is not None and transaction.has(found.file, found.offset):
             plan.stopped_by = f"before the statement at {found.file}:{found.offset}"
         else:
             return False
@@ -284,8 +284,8 @@ class _Planner:
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
-    """What decides about a transaction."""
+class _PlannedTransaction:
+    """What is known of a transaction when it is decided whether it is applied."""
 
     gtid: str | None
     file: str
@@ -294,3 +294,7 @@ class _Facts:
     time: int
     commit_time: int
     ending: Ending
+
+    def has(self, file: str, offset: int) -> bool:
+        """Return whether an offset of a file is in it."""
+        return file == self.file and self.start <= offset < self.end
