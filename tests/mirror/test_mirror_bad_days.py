@@ -1,4 +1,4 @@
-"""What goes wrong around a mirror: it goes on where it can, and says what to do where it cannot."""
+"""What goes wrong around a mirror: it continues where it can, and says what to do where it cannot."""
 
 from __future__ import annotations
 

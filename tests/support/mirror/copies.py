@@ -48,7 +48,7 @@ def mirror_table(server: Server, target: Target, name: TableName) -> tuple[Targe
 
 
 def edit_rows(table: TargetTable, mirrored: MirroredTable, edit: Edit) -> None:
-    """Change the rows of a mirrored table behind the back of its mirror."""
+    """Change the rows of a mirrored table without its mirror."""
     _replace(table, mirrored, edit(stored_rows(table, mirrored)))
 
 
