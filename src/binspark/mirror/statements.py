@@ -203,7 +203,7 @@ class StatementApplier:
             log.warning("%s is copied again: %s", name, reason)
             self.missing.add(name)
 
-    def _copy_anew(self, table: OpenTable, new_name: TableName, reason: str) -> None:
+    def _copy_again_as(self, table: OpenTable, new_name: TableName, reason: str) -> None:
         """Mark a table to be copied again under the name that a statement gives it; its old name is free by then."""
         self.copy_again(new_name, reason)
         if new_name != table.name:
@@ -228,12 +228,12 @@ class StatementApplier:
         if new_name == change.name:
             new_name = table.name
         if table.state.phase is Phase.CATCH_UP:
-            self._copy_anew(table, new_name, "it was altered while it was copied")
+            self._copy_again_as(table, new_name, "it was altered while it was copied")
             return
         before, after = self._tables.catalog, self._after(statement)
         definition = after.tables.get(new_name)
         if definition is None:
-            self._copy_anew(table, new_name, "its ALTER TABLE is not understood")
+            self._copy_again_as(table, new_name, "its ALTER TABLE is not understood")
             return
         definition = replace(definition, certain=True)
         altered = AlteredTable(table.definition, definition, before.lineage(table.source_name), after.lineage(new_name))
@@ -243,7 +243,7 @@ class StatementApplier:
             pending = plan_alter(new_name, change, altered, types)
             check_types(table.table, new, pending)
         except Resnapshot as error:
-            self._copy_anew(table, new_name, str(error))
+            self._copy_again_as(table, new_name, str(error))
             return
         yield from self._with_versions(table, pending)
 

@@ -70,7 +70,7 @@ class OpenLog:
         return True
 
     def reopen(self) -> None:
-        """Open the file anew: in a remote store, a log that has grown is another file."""
+        """Open the file again: in a remote store, a log that has grown is another file."""
         if self._file.is_compressed:
             return  # nobody appends to it
         self._opened.close()

@@ -156,7 +156,7 @@ class LeafTableMachine(RuleBasedStateMachine):
 
     @rule(value=VALUES)
     def add_column(self, value: Any) -> None:
-        """Add a column; leaves are written anew only if rows have a value in it."""
+        """Add a column; leaves are rewritten only if rows have a value in it."""
         self._added += 1
         name = f"new{self._added}"
         self._columns[name] = pa.string()

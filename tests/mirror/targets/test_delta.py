@@ -198,7 +198,7 @@ def test_a_change_of_type_without_new_files_is_refused(items: TargetTable) -> No
     base = put(items, [FIRST], 10)
     change = SchemaChange(SCHEMA.set(0, pa.field("id", pa.int64())), (ChangeType("id", pa.int64()),))
     assert items.needs_rewrite(change)
-    with pytest.raises(TargetError, match="needs all data files written anew"):
+    with pytest.raises(TargetError, match="needs all data files to be rewritten"):
         items.commit(Commit(base, state_at(20), schema_change=change))
 
 

@@ -1,4 +1,4 @@
-"""Leaves written anew because the columns of their table have changed."""
+"""Leaves rewritten because the columns of their table have changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from binspark.mirror.schema.mirrored_table import MirroredTable
 
 @dataclass(frozen=True, slots=True)
 class ColumnRewrite:
-    """A change of columns that data files are written anew for. It is sent to executors.
+    """A change of columns for which data files are rewritten. It is sent to executors.
 
     change     the steps
     table      the table after them
@@ -67,7 +67,7 @@ def rewrite_columns(
     rewrite: ColumnRewrite,
     limits: LeafLimits,
 ) -> Rewritten:
-    """Write files of a table anew, with other columns: some of the files if that keeps the order of rows, else all."""
+    """Rewrite files of a table with other columns: some of the files if that keeps the order of rows, else all."""
     reader = LeafReader(directory, table)
     batches = (rows.rows for file in _in_order(files) for rows in reader.batches(file))
     converted = _converted(batches, table, rewrite)

@@ -1,4 +1,4 @@
-"""Leaves written anew with changes in them."""
+"""Leaves rewritten with changes in them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def rewrite(
     limits: LeafLimits,
     finish: Callable[[Iterable[KeyedRows]], Iterable[KeyedRows]] = iter,
 ) -> Rewritten:
-    """Write the rows of a task anew, with changes: batches of change records, in any order.
+    """Rewrite the rows of a task with changes: batches of change records, in any order.
 
     `finish` gets the rows with the changes, in the order of keys, and returns those that are written.
     """

@@ -40,7 +40,7 @@ def rewrite_versions(
     changes: Iterable[pa.RecordBatch],
     limits: LeafLimits,
 ) -> Rewritten:
-    """Write the versions of a task anew, with new ones: batches of change records, in any order."""
+    """Rewrite the versions of a task with new ones: batches of change records, in any order."""
     closer = VersionCloser(table)
     return rewrite(task, directory, table, closer.without_endings(changes), limits, closer.closed)
 

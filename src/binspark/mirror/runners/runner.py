@@ -77,7 +77,7 @@ class TableWork:
         return tuple(task.number for task in self.tasks if task.group == group and task.number != number)
 
     def rewrite(self, task: int, changes: Iterable[pa.RecordBatch]) -> Rewritten:
-        """Write the rows of a task anew, with changes; or the changes alone."""
+        """Rewrite the rows of a task with changes; or the changes alone."""
         if self.merges:
             return write_changes(self.tasks[task].files, self.directory, self.table, changes, self.limits)
         write = rewrite_versions if self.table.has_versions else rewrite

@@ -45,7 +45,7 @@ class SchemaChange:
     """The steps to another schema, in their order; none if only the columns' order changes.
 
     The columns end in the order of `schema`. In Delta a column that is only added is the last one, wherever it is in
-    `schema`: another order needs all data files written anew.
+    `schema`: another order needs all data files to be rewritten.
     """
 
     schema: pa.Schema

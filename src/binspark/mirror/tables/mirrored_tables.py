@@ -190,7 +190,7 @@ class MirroredTables:
         return versioned(found, self.target.column_type) if table.has_versions else found
 
     def create(self, name: TableName, definition: TableDefinition, position: BinlogPosition, phase: Phase) -> OpenTable:
-        """Create an empty table in the target; one that is there becomes it, and keeps its versions of before."""
+        """Create an empty table in the target; one that is there becomes it, and keeps its earlier versions."""
         table = self.mirrored(name, definition)
         state = TableState(self.mirror_id, phase, position, stored(name, definition), table.key)
         existing = self._existing(name)

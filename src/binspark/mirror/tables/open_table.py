@@ -102,7 +102,7 @@ class OpenTable:
         return files
 
     def rewritten(self, rewrite: ColumnRewrite, limits: LeafLimits) -> Rewritten:
-        """Return its files, written anew with other columns."""
+        """Return its files, rewritten with other columns."""
         own = limits.of_table(sum(file.size for file in self.version.files))
         return rewrite_columns(self.files, self.target.directory, self.table, rewrite, own)
 

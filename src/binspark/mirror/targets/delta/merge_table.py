@@ -29,7 +29,7 @@ class DeltaMergeTable(DeltaTargetTable):
         return True
 
     def commit(self, commit: Commit) -> TableVersion:
-        """Commit a change, at once or not at all; raise CommitConflict if the table has changed since it was read."""
+        """Commit a change atomically; raise CommitConflict if the table has changed since it was read."""
         if not commit.changes:
             return super().commit(commit)
         check_commit(commit, self.address)
