@@ -72,8 +72,9 @@ export class EventView {
     this.markImage(field);
     const row = this.fields.querySelector(`[data-field="${field}"]`);
     row?.classList.add("picked");
-    row?.scrollIntoView({ block: "nearest" });
-    this.bytes.querySelector(`[data-field="${field}"]`)?.scrollIntoView({ block: "nearest" });
+    const block = tell ? "nearest" : "center"; // what was chosen here is in view, what an address names may be far away
+    row?.scrollIntoView({ block });
+    this.bytes.querySelector(`[data-field="${field}"]`)?.scrollIntoView({ block });
     this.light(field);
     if (tell) this.onField(field);
   }
