@@ -72,8 +72,8 @@ class Script:
     """Makes a script of the events of one or more logs.
 
     Events inside a payload must follow it, as `read_events` yields them. `on_notice` is called with what the script
-    does not contain although it is in the log. `condition` has the rows that `where` selects; whoever feeds the events
-    of a log begins the log there, too. `texts` has the statements of rows events, if they are written in bulk.
+    does not contain although it is in the log. `condition` has the rows that `where` selects; the caller that feeds the
+    events of a log begins the log there, too. `texts` has the statements of rows events, if they are written in bulk.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class Script:
         return self._blocks.ready()
 
     def forget_transaction(self) -> None:
-        """Leave the transaction in progress, of which the rest is damaged."""
+        """Discard the transaction in progress, the rest of which is damaged."""
         self._reader.forget_transaction()
         self._interrupt()
         self._progress = Progress.NONE
@@ -204,7 +204,7 @@ class Script:
         yield from self._blocks.rest()
 
     def close(self) -> None:
-        """Leave what is not written."""
+        """Discard what has not been written."""
         self._blocks.close()
 
     # --- transactions -------------------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ class Script:
             )
 
     def _interrupt(self) -> None:
-        """Leave a transaction that has no end: a server has rolled it back, or the rest is not read."""
+        """Discard a transaction that has no end: a server has rolled it back, or the rest is not read."""
         transaction, self._transaction = self._transaction, None
         if transaction is None or not transaction.opened:
             return
