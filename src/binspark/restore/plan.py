@@ -29,6 +29,7 @@ from binspark.files.sources import LogSource
 from binspark.frames.format import Family, family_of
 from binspark.gtid import GtidSet, MariadbGtid, MariadbState
 from binspark.os_errors import source_errors
+from binspark.position import log_name
 from binspark.restore.stop import FoundStatement, StopAt, find_statement
 from binspark.transactions.draft import is_ddl
 from binspark.transactions.grammar import Ending
@@ -246,7 +247,8 @@ class _Planner:
         elif self._log.stop is not None and facts.start >= self._log.stop:
             plan.stopped_by = "--stop-position"
         elif found is not None and found.file == facts.file and facts.start <= found.offset < facts.end:
-            plan.stopped_by = f"before the statement at {found.file}:{found.offset}"
+            transaction = "" if facts.gtid is None else f", transaction {facts.gtid}"
+            plan.stopped_by = f"before the statement at {log_name(found.file)}:{found.offset}{transaction}"
         else:
             return False
         return True

@@ -152,7 +152,8 @@ class TableStatements:
         kind = "column" if len(names) == 1 else "columns"
         raise CannotUndo(
             f"cannot undo the {change.op.value} of row {change.row} in {self._table.name}: the {image} image does not "
-            f"contain {kind} {listed} (binlog_row_image is not FULL)",
+            f"contain {kind} {listed} (binlog_row_image is not FULL); take the old rows from a backup, to which "
+            "`binspark restore` applies the logs up to this position",
             Position(file=change.file, offset=change.pos),
         )
 
