@@ -211,6 +211,12 @@ def test_a_transaction_that_is_not_complete_is_rolled_back(capfd: pytest.Capture
     assert "stop before it with --stop-position" in capfd.readouterr().err
 
 
+def test_an_empty_script_is_not_taken_for_a_complete_one(capfd: pytest.CaptureFixture[str]) -> None:
+    log = str(case_logs("mariadb/savepoints")[0])
+    assert exit_code(["sql", "--undo", "--include-gtids", "7-7-7", log]) == 0
+    assert "the script is empty" in capfd.readouterr().err
+
+
 @every_family
 def test_a_server_is_read_with_the_schemas_that_it_has(
     shared: Server, orders: str, family: object, capfdbinary: pytest.CaptureFixture[bytes]

@@ -15,7 +15,7 @@ from tests.support.sql.round_trips import checked_script, logs_of, run_script
 __all__ = ["database"]
 
 TABLES = {
-    "keyed": "id INT PRIMARY KEY, a VARCHAR(10)",
+    "keyed": "id INT PRIMARY KEY, a VARCHAR(10), doubled INT AS (id * 2) STORED",
     "bare": "id INT, a VARCHAR(10)",
     "named": (
         "id INT PRIMARY KEY, a VARCHAR(10), since TIMESTAMP(6) GENERATED ALWAYS AS ROW START INVISIBLE,"

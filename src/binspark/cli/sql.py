@@ -68,6 +68,8 @@ def sql_command(logs: Logs, timezone: tzinfo, schema_file: str | None, skip_dama
         for text in script_of(inputs, script):
             print_texts([text])
     warn_about_unmatched(selection, script.tables)
+    if script.is_empty and not damage.found:
+        print_message("the script is empty: nothing in what was read is a change that the options select")
     if logs.server is not None:
         _warn_about_side_effects(logs.server, script, selection)
     return damage.exit_code

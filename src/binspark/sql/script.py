@@ -107,6 +107,8 @@ class Script:
         self._progress = Progress.NONE
         self._variables: list[str] = []
         self._prepared: set[str] = set()
+        self.is_empty = True
+        """Whether nothing that was read is part of the script."""
 
     @property
     def tables(self) -> set[str]:
@@ -172,6 +174,7 @@ class Script:
 
     def add_written(self, written: WrittenTransactions) -> Iterator[bytes]:
         """Add transactions that consist of rows alone; none may be in progress."""
+        self.is_empty = False
         self._blocks.add(written.text, written.before, written.after)
         return self._blocks.ready()
 
@@ -247,7 +250,7 @@ class Script:
         """
         if transaction.opened:
             return
-        transaction.opened = True
+        self.is_empty, transaction.opened = False, True
         if self._rolled_back is not None:
             self._rolled_back.begin(transaction)
             self._blocks.add(b"COMMIT;\n")
@@ -363,6 +366,7 @@ class Script:
         query: Query = event.body
         settings = settings_of_statement(event)
         if boundary.ending in (Ending.XA_COMMIT, Ending.XA_ROLLBACK) or standalone:
+            self.is_empty = False
             self._blocks.add(self._heading(transaction).encode())
         elif boundary.role is not Role.INSIDE:
             self._open(transaction, settings)
