@@ -1,4 +1,4 @@
-"""Cut many transactions at a time, with `kernels.cut`. What the kernel refuses is cut event by event."""
+"""Cut many transactions at a time, with `kernels.cut.transactions`. What the kernel refuses is cut event by event."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from uuid import UUID
 
 from binspark.columns.selection import Operations, SelectedGtids, Selection
 from binspark.cut.clock import LogicalClock
-from binspark.cut.earlier import EarlierGtids
+from binspark.cut.gtids_before import GtidsBefore
 from binspark.cut.output import OutputLog
 from binspark.cut.reader import LogReader
 from binspark.event import EventDecoder
@@ -23,13 +23,13 @@ from binspark.gtid import GtidSet
 from binspark.kernels import cache
 from binspark.kernels.compiler import is_kept
 from binspark.kernels.crc32 import crc32_address
-from binspark.kernels.cut import cut_transactions
-from binspark.kernels.cut_layout import Cut, CutStop, Decision
-from binspark.kernels.sound_layout import Interval
+from binspark.kernels.cut.layout import Cut, CutStop, Decision
+from binspark.kernels.cut.transactions import cut_transactions
+from binspark.kernels.transaction_gtid import Interval
 from binspark.transactions.transaction import commit_of
 
 if TYPE_CHECKING:
-    from binspark.cut.picked import PickedRows
+    from binspark.cut.condition import SelectedRows
     from binspark.files.condition_rows import KnownRows
 
 _MAX_TRANSACTION = 1 << 24  # a larger one is cut event by event
@@ -74,7 +74,7 @@ class BulkCutter:
         log_format: LogFormat,
         selection: Selection,
         clock: LogicalClock,
-        picked: PickedRows | None,
+        selected_rows: SelectedRows | None,
         *,
         by_table: bool,
         drop_empty: bool,
@@ -83,8 +83,8 @@ class BulkCutter:
         self.format = log_format
         self._selection = selection
         self._usual = has_usual_layout(log_format)
-        self._maps = KnownMaps(log_format, selection.wants, None if picked is None else _row_sizes())
-        self._picked = picked
+        self._maps = KnownMaps(log_format, selection.wants, None if selected_rows is None else _row_sizes())
+        self._selected_rows = selected_rows
         self._rows: KnownRows | None = None
         self._intervals = (c_int64 * (Interval.COUNT * _MAX_INTERVALS))()
         self._out = (c_char * 0)()
@@ -112,7 +112,7 @@ class BulkCutter:
         state[Cut.CLOCK], state[Cut.MAPS] = clock.address, self._maps.address
         state[Cut.INTERVALS], state[Cut.INTERVAL_CAPACITY] = addressof(self._intervals), _MAX_INTERVALS
 
-    def cut(self, reader: LogReader, output: OutputLog | None, earlier: EarlierGtids) -> BulkCut | None:
+    def cut(self, reader: LogReader, output: OutputLog | None, gtids_before: GtidsBefore) -> BulkCut | None:
         """Cut what comes next in a log, at which no transaction is in progress; None if that is for Python.
 
         While there is no output yet, transactions are only removed, and their GTIDs noted.
@@ -129,7 +129,7 @@ class BulkCutter:
         done = self._state[Cut.AT] - self._start
         if not done and stop != CutStop.OPEN:
             return None
-        return self._finish(reader, done, output, earlier, opens=stop == CutStop.OPEN)
+        return self._finish(reader, done, output, gtids_before, opens=stop == CutStop.OPEN)
 
     def _prepare(self, reader: LogReader, output: OutputLog | None) -> None:
         state = self._state
@@ -145,17 +145,17 @@ class BulkCutter:
         state[Cut.DECISION] = Decision.NONE
         for number in (Cut.INTERVAL_COUNT, Cut.TRANSACTIONS, Cut.EMPTIED, Cut.REMOVED, Cut.LAST):
             state[number] = 0
-        if self._picked is not None:
-            self._pick(self._picked, reader)
+        if self._selected_rows is not None:
+            self._set_selected_rows(self._selected_rows, reader)
 
-    def _pick(self, picked: PickedRows, reader: LogReader) -> None:
-        """Tell the kernel which rows of what is in memory are selected."""
+    def _set_selected_rows(self, selected_rows: SelectedRows, reader: LogReader) -> None:
+        """Give the kernel the rows in memory that are selected."""
         state = self._state
-        rows = self._rows = picked.known(reader.offset, reader.offset + reader.available)
+        rows = self._rows = selected_rows.known(reader.offset, reader.offset + reader.available)
         state[Cut.BY_ROW] = 1
-        state[Cut.PICKED], state[Cut.PICKED_ROWS] = rows.positions.ctypes.data, rows.rows.ctypes.data
-        state[Cut.PICKED_COUNT], state[Cut.PICKED_LIMIT] = len(rows.positions), rows.limit
-        state[Cut.PICKED_AT] = 0
+        state[Cut.SELECTED], state[Cut.SELECTED_NUMBERS] = rows.positions.ctypes.data, rows.rows.ctypes.data
+        state[Cut.SELECTED_COUNT], state[Cut.SELECTED_LIMIT] = len(rows.positions), rows.limit
+        state[Cut.SELECTED_AT] = 0
 
     def _run(self, reader: LogReader) -> int:
         """Run the kernel until it needs more than what is known of tables and GTIDs."""
@@ -190,14 +190,14 @@ class BulkCutter:
         return reader.available >= needed
 
     def _finish(
-        self, reader: LogReader, done: int, output: OutputLog | None, earlier: EarlierGtids, *, opens: bool
+        self, reader: LogReader, done: int, output: OutputLog | None, gtids_before: GtidsBefore, *, opens: bool
     ) -> BulkCut:
         state = self._state
         written = state[Cut.OUT_AT] - addressof(self._out)
         if output is not None and written:
             output.append(memoryview(self._out)[:written])
         for kind, source, start, stop in self._removed():
-            earlier.note_interval(kind, source, start, stop)
+            gtids_before.note_interval(kind, source, start, stop)
         last = b""
         if state[Cut.LAST]:
             at = reader.at + state[Cut.LAST] - self._start

@@ -30,7 +30,7 @@ _NONE = np.zeros(0, dtype=np.int64)
 def condition_reader(selection: Selection, history: SchemaHistory) -> BatchReader:
     """Return what reads the rows that a selection with a condition selects, without their values.
 
-    Times, servers and positions are left to whoever reads the events: they are those of events or of transactions. It
+    Times, servers and positions are left to the reader of the events: they are those of events or of transactions. It
     has a history of its own, which begins with what is known of tables before the logs.
     """
     cache.enable()
@@ -166,7 +166,7 @@ class ConditionRows:
         return len(self._positions) > 0 and (self._positions[-1], self._rows[-1]) >= (position, row)
 
     def _forget(self, position: int, row: int) -> None:
-        """Forget the rows before one."""
+        """Drop the rows before one."""
         count = self._count_before(position, row)
         if count:
             self._positions, self._rows = self._positions[count:], self._rows[count:]
@@ -182,4 +182,4 @@ def _numbers(found: TableBatch, name: Metadata) -> Numbers:
 
 
 def _ignore(_damage: Damage) -> None:
-    """Leave it to whoever reads the events to report damage."""
+    """Leave it to the reader of the events to report damage."""

@@ -61,7 +61,7 @@ def stat(paths: Paths) -> Contents:
 class SelectedContents:
     """Counts the events and transactions of logs that are selected, one at a time.
 
-    With a condition, whoever reads the events lets `counts` follow them. `on_transaction` is called with each
+    With a condition, the reader of the events feeds them to `counts`. `on_transaction` is called with each
     transaction that is counted, with the changes that are.
     """
 

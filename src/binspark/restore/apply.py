@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from binspark.columns.selection import Selection
-from binspark.cut.picked import PickedRows
+from binspark.cut.condition import SelectedRows
 from binspark.errors import BinlogError, ConnectionLost, Server, SourceError
 from binspark.event import Event, EventDecoder
 from binspark.files.log_head import read_head
@@ -98,7 +98,7 @@ class Applier:
         self._archive = archive
         self._on_progress = on_progress
         self._history = history
-        self._picked: PickedRows | None = None
+        self._selected_rows: SelectedRows | None = None
         self._stored = False
         self._request = _Request()
         self._format = b""
@@ -110,9 +110,9 @@ class Applier:
         with connect(self._config, scripts=True) as connection:
             self._begin(connection)
             if self._selection.where is not None:
-                self._picked = PickedRows(self._selection, self._history or SchemaHistory())
+                self._selected_rows = SelectedRows(self._selection, self._history or SchemaHistory())
             writer = ScriptWriter(
-                plan.family, self._selection, with_gtids=self._target.keeps_gtids, picked=self._picked
+                plan.family, self._selection, with_gtids=self._target.keeps_gtids, selected_rows=self._selected_rows
             )
             for file in plan.files:
                 if file.count:
@@ -130,8 +130,8 @@ class Applier:
 
     def _apply_file(self, connection: Connection, plan: FilePlan, writer: ScriptWriter) -> None:
         source = plan.source
-        if self._picked is not None:
-            self._picked.begin_source(source)
+        if self._selected_rows is not None:
+            self._selected_rows.begin_source(source)
         with source_errors(source.name), source.open() as file:
             description = read_head(file, source.name).frame
             self._use_format(connection, description)

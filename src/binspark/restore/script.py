@@ -12,7 +12,7 @@ from typing import IO, Any
 from binspark.changes.statements import statement_tables
 from binspark.columns.selection import Selection
 from binspark.columns.transaction_batch import selects_changes
-from binspark.cut.picked import PickedRows
+from binspark.cut.condition import SelectedRows
 from binspark.errors import Malformed, Unsupported
 from binspark.event import (
     AppendBlock,
@@ -98,12 +98,12 @@ class ScriptWriter:
     """Writes the statements of one transaction after the other, event by event."""
 
     def __init__(
-        self, family: Family, selection: Selection, *, with_gtids: bool, picked: PickedRows | None = None
+        self, family: Family, selection: Selection, *, with_gtids: bool, selected_rows: SelectedRows | None = None
     ) -> None:
         self._family = family
         self._selection = selection
         self._with_gtids = with_gtids
-        self._picked = picked
+        self._selected_rows = selected_rows
         self._session = SessionSql(family)
         self._maps: dict[int, tuple[bytes, bool]] = {}
         self._rows: list[bytes] = []
@@ -122,8 +122,8 @@ class ScriptWriter:
     def commands(self, event: Event) -> Iterator[Command]:
         """Yield the statements of an event."""
         body = event.body
-        if self._picked is not None:
-            self._picked.note(event)
+        if self._selected_rows is not None:
+            self._selected_rows.note(event)
         if isinstance(body, Rows):
             yield from self._add_rows(event)
             return
@@ -263,14 +263,14 @@ class ScriptWriter:
     def refuse(self, event: Event) -> Iterator[Command]:
         """Refuse what cannot be applied by statements."""
         what = "the source lost events here" if isinstance(event.body, Incident) else f"{event.type} cannot be applied"
-        message = f"{what}; look what belongs here, apply it by hand, and leave this transaction out"
+        message = f"{what}; find out what is missing here, apply it by hand, and leave this transaction out"
         raise Unsupported(message, event.position)
 
     def _add_rows(self, event: Event) -> Iterator[Command]:
         rows: Rows = event.body
         known = self._maps.get(rows.table_id)
         is_wanted = known is not None and known[1] and self._selection.wants_operation(rows.operation)
-        left = rows if self._picked is None else self._picked.left_of(event, rows)
+        left = rows if self._selected_rows is None else self._selected_rows.left_of(event, rows)
         if is_wanted and left is not None:
             self._rows.append(_plain_rows(event, left))
             self._row_tables[rows.table_id] = None

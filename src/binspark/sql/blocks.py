@@ -1,7 +1,7 @@
 """Parts of a script, put together into blocks; for an undo, in reverse order, from a temporary file.
 
 Whether a script is written forwards or backwards, it is made in the order of the log. What is undone is kept until the
-log is read: so nothing is printed if something in it cannot be undone. Memory holds one block, whatever the log holds.
+log is read: so nothing is printed if something in it cannot be undone. Memory has one block, however large the log is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from binspark.files.watch import begin_job
+from binspark.files.progress import begin_job
 from binspark.sql.session import ROWS, Settings, change_of_settings
 
 _BLOCK_BYTES = 1 << 20
@@ -39,7 +39,7 @@ class Blocks(Protocol):
         """Yield everything else, at the end."""
 
     def close(self) -> None:
-        """Leave what was collected."""
+        """Discard what was collected."""
 
 
 class ForwardBlocks:
@@ -71,7 +71,7 @@ class ForwardBlocks:
         yield from self._flush()
 
     def close(self) -> None:
-        """Leave what was collected."""
+        """Discard what was collected."""
         self._texts.clear()
 
     def _flush(self) -> Iterator[bytes]:

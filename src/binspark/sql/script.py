@@ -73,8 +73,8 @@ class Script:
     """Makes a script of the events of one or more logs.
 
     Events inside a payload must follow it, as `read_events` yields them. `on_notice` is called with what the script
-    does not contain although it is in the log. `condition` has the rows that `where` selects; whoever feeds the events
-    of a log begins the log there, too. `texts` has the statements of rows events, if they are written in bulk.
+    does not contain although it is in the log. `condition` has the rows that `where` selects; the caller that feeds the
+    events of a log begins the log there, too. `texts` has the statements of rows events, if they are written in bulk.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class Script:
         return self._blocks.ready()
 
     def forget_transaction(self) -> None:
-        """Leave the transaction in progress, of which the rest is damaged."""
+        """Discard the transaction in progress, the rest of which is damaged."""
         self._reader.forget_transaction()
         self._interrupt()
         self._progress = Progress.NONE
@@ -213,7 +213,7 @@ class Script:
         yield from self._blocks.rest()
 
     def close(self) -> None:
-        """Leave what is not written."""
+        """Discard what has not been written."""
         self._blocks.close()
 
     # --- transactions -------------------------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ class Script:
         self._blocks.add(ending)
 
     def _interrupt(self) -> None:
-        """Leave a transaction that has no end: a server has rolled it back, or the rest is not read."""
+        """Discard a transaction that has no end: a server has rolled it back, or the rest is not read."""
         transaction, self._transaction = self._transaction, None
         if transaction is None or not transaction.opened:
             return
