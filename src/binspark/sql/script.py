@@ -39,6 +39,7 @@ from binspark.schema.history import SchemaHistory
 from binspark.sql.blocks import Blocks, ForwardBlocks, ReversedBlocks
 from binspark.sql.options import ScriptOptions
 from binspark.sql.range_options import OF_FILES, RangeOptions
+from binspark.sql.refusals import refused_load, refused_undo
 from binspark.sql.rolled_back import RolledBackParts
 from binspark.sql.session import (
     LENIENT,
@@ -326,10 +327,11 @@ class Script:
         elif isinstance(body, Incident):
             raise Unsupported(f"the server reports that events are missing: {body.message}", event.position)
         elif isinstance(body, ExecuteLoadQuery | Load) or type(body) in _LOADS:
-            self._refuse_load(event)
+            if self._takes_all:
+                raise refused_load(event)
         elif isinstance(body, Query) and self._is_statement(body, boundary):
             if self.undo:
-                self._refuse_undo(event, transaction)
+                raise refused_undo(event, transaction.start, self._range)
             self._pass_on(event, boundary, transaction, standalone=before in _STANDALONE)
 
     def _is_statement(self, query: Query, boundary: Boundary) -> bool:
@@ -375,21 +377,6 @@ class Script:
             transaction.held.append((text, settings))
         else:
             self._blocks.add(text, settings)
-
-    def _refuse_undo(self, event: Event, transaction: ScriptTransaction) -> None:
-        statement = one_line(event.body.query.decode(errors="backslashreplace"))
-        ranges = self._range.around(transaction.start, event)
-        message = f"cannot undo a statement: {statement}; {ranges}; or leave it out with --skip-statements"
-        raise CannotUndo(message, event.position)
-
-    def _refuse_load(self, event: Event) -> None:
-        if self._options.skip_statements or not self._takes_statements:
-            return
-        raise Unsupported(
-            "LOAD DATA was logged as a statement with its file, which a script cannot contain; use "
-            f"--skip-statements, or mysqlbinlog for {event.position}",
-            event.position,
-        )
 
 
 def _condition(selection: Selection, history: SchemaHistory) -> ConditionRows | None:
