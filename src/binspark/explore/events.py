@@ -181,7 +181,11 @@ def _explained(
 
 def _damaged(explored: ExploredLog, file: LogFile, start: int, end: int, message: str) -> Explanation:
     data = file.read_at(start, min(end - start, _MAX_DAMAGE))
-    error = DecodeError(message, Position(file=explored.name, offset=start))
+    known = (damage.error for damage in explored.index.damages if damage.error.message == message)
+    error = next(
+        (error for error in known if isinstance(error, DecodeError)),
+        DecodeError(message, Position(file=explored.name, offset=start)),
+    )
     return explain_damage(data, start, error, explored.index.format, explored.name)
 
 
