@@ -242,7 +242,9 @@ def test_bytes_that_are_encrypted_are_not_shown_as_events() -> None:
     explorer = explored(case_logs("mariadb/encrypted")[0])
     (problem,) = explorer.overview()["logs"][0]["problems"]
     detail = event_detail(explorer, 0, problem["pos"])
-    assert (detail["type"], [field["field"] for field in detail["fields"]]) == ("DAMAGED", ["undecoded"])
+    assert (detail["type"], [field["field"] for field in detail["fields"]]) == ("ENCRYPTED", ["undecoded"])
+    events = unit_events(explorer, 0, explorer.unit_at(0, problem["pos"])).events
+    assert [event["type"] for event in events] == ["ENCRYPTED"]
 
 
 @pytest.fixture
