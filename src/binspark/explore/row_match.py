@@ -111,7 +111,8 @@ class RowMatch:
             if self.condition is not None and self.tables is not None and not _PATTERN & set(self.tables):
                 raise
             return np.zeros(len(columns.operations), dtype=np.bool_)
-        return selected & (columns.operations != Operation.TRUNCATE)
+        rows: npt.NDArray[np.bool_] = selected & (columns.operations != Operation.TRUNCATE)
+        return rows
 
 
 def parse_row_match(text: str) -> RowMatch:

@@ -77,8 +77,8 @@ class Follower:
     """The chunks of a server's logs, as an iterator that outlives its connections.
 
     By default they are chunks of complete transactions, as large as what has come. A heartbeat or a rotation is a chunk
-    without bytes. `position` is where to continue after the last chunk. `activity` counts what is read, for whoever
-    watches; before the first chunk it may be replaced by one that counts on.
+    without bytes. `position` is where to continue after the last chunk. `activity` counts what is read; before
+    the first chunk it may be replaced by one that continues another's counts.
 
     stop                   where the iteration ends
     complete_transactions  if False, bytes are delivered as they come, for a copy of the files: a lost connection

@@ -15,15 +15,13 @@ import pyarrow as pa
 from binspark.columns.options import ColumnOptions
 from binspark.errors import SchemaError
 from binspark.mirror.check.commit_records import commit_records
-from binspark.mirror.definitions import as_mirrored, read_stored
-from binspark.mirror.keys import key_bytes, row_keys
 from binspark.mirror.leaves.leaf_reader import stored_rows, with_bounds
 from binspark.mirror.leaves.limits import LeafLimits
-from binspark.mirror.leaves.versions import version_records
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.state import Phase, TableState
-from binspark.mirror.targets.target import Target, TargetTable
-from binspark.mirror.version_table import (
+from binspark.mirror.records.keys import key_bytes, row_keys
+from binspark.mirror.records.versions import version_records
+from binspark.mirror.schema.definitions import as_mirrored, read_stored
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import (
     IS_CURRENT,
     TIME,
     current_table,
@@ -32,6 +30,8 @@ from binspark.mirror.version_table import (
     versioned,
     versions_name,
 )
+from binspark.mirror.state import Phase, TableState
+from binspark.mirror.targets.target import Target, TargetTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class VersionRepair:
         return cls(target, found, table, options)
 
     def replace(self, stored: Sequence[pa.RecordBatch], current: Sequence[pa.RecordBatch], limits: LeafLimits) -> None:
-        """Let the versions of rows that are stored be those that are current. Both have the columns of the table."""
+        """Make the stored versions of rows the current ones. Both have the columns of the table."""
         state = self.versions.read().state
         if state is None or state.phase not in (Phase.CATCH_UP, Phase.CURRENT):
             return  # they begin again with the rows that the table has then
