@@ -65,7 +65,7 @@ class Command:
 
     alone      whether it is sent by itself, because it may end in a comment, or commit
     is_commit  whether a transaction ends with it
-    error      the error code with which it failed on its source, too: that is no failure then
+    error      the error code with which it failed on its source, too: that is not a failure then
     """
 
     sql: bytes

@@ -141,7 +141,7 @@ class Outcome(IntEnum):
     """Why a writer returned. Those below 0 are returned instead of an address."""
 
     DONE = 0
-    WRONG = -1  # the document is no JSON
+    WRONG = -1  # the document is not JSON
     NO_ROOM = -2  # the values need more room
     NO_META_ROOM = -3  # the dictionaries need more room
     NO_WORKSPACE = -4  # the workspace is too small for a document
