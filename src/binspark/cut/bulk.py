@@ -7,9 +7,9 @@ from ctypes import addressof, c_char, c_int64
 from dataclasses import dataclass
 from struct import Struct
 from typing import TYPE_CHECKING
-from uuid import UUID
 
-from binspark.columns.selection import Operations, SelectedGtids, Selection
+from binspark.columns.gtid_intervals import packed_intervals
+from binspark.columns.selection import Operations, Selection
 from binspark.cut.clock import LogicalClock
 from binspark.cut.gtids_before import GtidsBefore
 from binspark.cut.output import OutputLog
@@ -19,12 +19,12 @@ from binspark.files.known_maps import KnownMaps, RowSizes, address_of, has_usual
 from binspark.files.sources import LogSource
 from binspark.frames import Framer, LogFormat
 from binspark.frames.header import HEADER_LENGTH
-from binspark.gtid import GtidSet
 from binspark.kernels import cache
 from binspark.kernels.compiler import is_kept
 from binspark.kernels.crc32 import crc32_address
 from binspark.kernels.cut.layout import Cut, CutStop, Decision
 from binspark.kernels.cut.transactions import cut_transactions
+from binspark.kernels.list_layout import INTERVAL_LENGTH
 from binspark.kernels.transaction_gtid import Interval
 from binspark.transactions.transaction import commit_of
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _MAX_TRANSACTION = 1 << 24  # a larger one is cut event by event
 _MAX_INTERVALS = 1024
-_MAX_LISTED = 64  # up to this number, looking through all of them takes less time than asking Python
 _BULK_BYTES = 1 << 20
 _COMPILING_BYTES = 1 << 25
 _UUID_WORDS = Struct("<qq")
@@ -89,7 +88,7 @@ class BulkCutter:
         self._intervals = (c_int64 * (Interval.COUNT * _MAX_INTERVALS))()
         self._out = (c_char * 0)()
         self._decoder = EventDecoder(log.name)
-        included, excluded = _listed(selection.include_gtids), _listed(selection.exclude_gtids)
+        included, excluded = packed_intervals(selection.include_gtids), packed_intervals(selection.exclude_gtids)
         self._lists = included, excluded
         state = self._state = (c_int64 * Cut.COUNT)()
         state[Cut.STOP] = _NO_OFFSET if log.stop is None else log.stop
@@ -107,8 +106,8 @@ class BulkCutter:
         for listed, field in ((included, Cut.INCLUDED), (excluded, Cut.EXCLUDED)):
             state[field] = 0 if listed is None else address_of(listed)
         is_included = selection.include_gtids is not None and included is not None
-        state[Cut.INCLUDED_COUNT] = len(included or b"") // _ENTRY.size if is_included else -1
-        state[Cut.EXCLUDED_COUNT] = len(excluded or b"") // _ENTRY.size
+        state[Cut.INCLUDED_COUNT] = len(included or b"") // INTERVAL_LENGTH if is_included else -1
+        state[Cut.EXCLUDED_COUNT] = len(excluded or b"") // INTERVAL_LENGTH
         state[Cut.CLOCK], state[Cut.MAPS] = clock.address, self._maps.address
         state[Cut.INTERVALS], state[Cut.INTERVAL_CAPACITY] = addressof(self._intervals), _MAX_INTERVALS
 
@@ -216,24 +215,6 @@ def _row_sizes() -> RowSizes:
     from binspark.columns.row_counts import row_sizes  # loads NumPy
 
     return row_sizes
-
-
-_ENTRY = Struct("<16sqq")
-
-
-def _listed(gtids: SelectedGtids | None) -> bytes | None:
-    """Return the intervals of a GTID set for the kernel, which reads no tags; None if Python must decide."""
-    if gtids is None:
-        return b""
-    if not isinstance(gtids, GtidSet):
-        return None
-    listed = [
-        _ENTRY.pack(UUID(uuid).bytes, start, stop)
-        for (uuid, tag), intervals in gtids.parts
-        for start, stop in intervals
-        if not tag
-    ]
-    return b"".join(listed) if len(listed) <= _MAX_LISTED else None
 
 
 def _operation_bits(selection: Selection) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
-from binspark.kernels.cut.layout import ENTRY_LENGTH, KEPT_NUMBERS, Clock, Cut
+from binspark.kernels.cut.layout import KEPT_NUMBERS, Clock, Cut
 from binspark.kernels.gtids import load_time
 from binspark.kernels.layout import MIN_MYSQL_BODY, Header
+from binspark.kernels.list_layout import INTERVAL_LENGTH
 from binspark.kernels.memory import (
     copy_bytes,
     get,
@@ -131,7 +132,7 @@ def is_listed(state: int, interval: int, count: int) -> bool:
         is_source = load64(interval) == high and load64(interval + 8) == low
         if is_source and load64(interval + 16) <= number < load64(interval + 24):
             return True
-        interval += ENTRY_LENGTH
+        interval += INTERVAL_LENGTH
     return False
 
 

@@ -76,9 +76,6 @@ class Clock(IntEnum):
 KEPT_NUMBERS = 1 << 16
 """How many old numbers of transactions are kept."""
 
-ENTRY_LENGTH = 32
-"""The bytes of an interval of GTIDs that is selected: 16 of the UUID, and two numbers of 8."""
-
 
 class Decision(IntEnum):
     """Whether a transaction is selected by its GTID."""
