@@ -29,6 +29,7 @@ from binspark.files.sources import LogSource
 from binspark.frames.format import Family, family_of
 from binspark.gtid import GtidSet, MariadbGtid, MariadbState
 from binspark.os_errors import source_errors
+from binspark.position import log_name
 from binspark.restore.stop import FoundStatement, StopAt, find_statement
 from binspark.transactions.draft import is_ddl
 from binspark.transactions.grammar import Ending
@@ -246,7 +247,8 @@ class _Planner:
         elif self._log.stop is not None and transaction.start >= self._log.stop:
             plan.stopped_by = "--stop-position"
         elif found is not None and transaction.has(found.file, found.offset):
-            plan.stopped_by = f"before the statement at {found.file}:{found.offset}"
+            of = "" if transaction.gtid is None else f", transaction {transaction.gtid}"
+            plan.stopped_by = f"before the statement at {log_name(found.file)}:{found.offset}{of}"
         else:
             return False
         return True

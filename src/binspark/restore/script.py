@@ -61,17 +61,21 @@ LOADED_FILE = b"binspark"
 class Command:
     """A statement for the server.
 
-    file       the file that LOAD DATA LOCAL loads; the server asks for it by the name LOADED_FILE
-
-    alone      whether it is sent by itself, because it may end in a comment, or commit
-    is_commit  whether a transaction ends with it
-    error      the error code with which it failed on its source, too: that is not a failure then
+    alone           whether it is sent by itself, because it may end in a comment, or commit
+    is_commit       whether a transaction ends with it
+    commits_itself  whether it does not belong to the transaction of other statements
+    begins_xa       whether an XA transaction begins with it, and
+    ends_xa         whether that is prepared or committed by it
+    error           the error code with which it failed on its source, too: that is not a failure then
+    file            the file that LOAD DATA LOCAL loads; the server asks for it by the name LOADED_FILE
     """
 
     sql: bytes
     alone: bool = False
     is_commit: bool = False
     commits_itself: bool = False
+    begins_xa: bool = False
+    ends_xa: bool = False
     error: int = 0
     file: IO[bytes] | None = None
 
@@ -157,7 +161,7 @@ class ScriptWriter:
             yield Command(sql)
         self._in_transaction = True
         if body.gtid_flags & MariadbGtidFlag.PREPARED_XA and body.xid is not None:
-            yield Command(f"XA START {body.xid.name}".encode())
+            yield Command(f"XA START {body.xid.name}".encode(), begins_xa=True)
         else:
             yield Command(b"BEGIN")
 
@@ -169,7 +173,8 @@ class ScriptWriter:
             for sql in self._session.begin(event.header.timestamp):
                 yield Command(sql)
             self._in_transaction = True
-            yield Command(query.query if query.query[:2].upper() == b"XA" else b"BEGIN")
+            is_xa = query.query[:2].upper() == b"XA"
+            yield Command(query.query if is_xa else b"BEGIN", begins_xa=is_xa)
             return
         if boundary.ending is Ending.COMMIT:
             yield Command(b"COMMIT", is_commit=True)
@@ -182,7 +187,7 @@ class ScriptWriter:
         for sql in self._session.before(event):
             yield Command(sql)
         ends = not self._in_transaction or boundary.role is Role.ENDS
-        commits_itself = not self._in_transaction and boundary.role is Role.STATEMENT
+        commits_itself = not self._in_transaction and boundary.role in (Role.STATEMENT, Role.ENDS)
         yield Command(query.query, alone=True, is_commit=ends, commits_itself=commits_itself, error=query.error_code)
         if query.query.lstrip()[:4].upper() == _DROPS_SCHEMA:
             self._session.forget_schema()
@@ -223,7 +228,7 @@ class ScriptWriter:
         """Prepare an XA transaction, or commit it in one phase."""
         prepare: XaPrepare = event.body
         how = f"XA COMMIT {prepare.name} ONE PHASE" if prepare.one_phase else f"XA PREPARE {prepare.name}"
-        yield Command(how.encode(), is_commit=True)
+        yield Command(how.encode(), is_commit=True, ends_xa=True)
 
     def add_block(self, event: Event) -> Iterator[Command]:
         """Keep a block of a file that LOAD DATA will load."""

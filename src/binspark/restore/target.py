@@ -147,7 +147,8 @@ def refuse_running(progress: StoredProgress | None, archive: str) -> None:
     delete = f"DELETE FROM {_TABLE} WHERE archive = '{archive}'"  # noqa: S608 (for people)
     raise OptionError(
         f"the recovery was interrupted while the statement at {progress.file}:{progress.position} was running, which "
-        f"commits by itself: check whether it was executed, then run {delete} and continue with --start-position "
+        "commits by itself as DDL and XA transactions do: check whether it was executed (XA RECOVER lists transactions "
+        f"that are prepared), then run {delete} and continue with --start-position "
         f"{progress.file}:{progress.position}, or with the position after it"
     )
 

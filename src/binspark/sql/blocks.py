@@ -90,6 +90,7 @@ class ReversedBlocks:
         self._bytes = 0
         self._file: tempfile.SpooledTemporaryFile[bytes] | None = None
         self._sizes: list[tuple[int, int]] = []
+        self._dropped: set[int] = set()
 
     def add(self, text: bytes, settings: Settings | None = None, after: Settings | None = None) -> None:
         """Add a part, the settings that it needs, None if any will do, and those after it if it changes them."""
@@ -97,6 +98,15 @@ class ReversedBlocks:
         self._bytes += len(text)
         if self._bytes >= _BLOCK_BYTES:
             self._store()
+
+    def next_block(self) -> int:
+        """Begin a new block, and return its number."""
+        self._store()
+        return len(self._sizes)
+
+    def drop(self, first: int, last: int) -> None:
+        """Leave out the blocks from one up to another."""
+        self._dropped.update(range(first, last))
 
     def ready(self) -> Iterator[bytes]:
         """Yield nothing: what comes first is known at the end."""
@@ -109,10 +119,12 @@ class ReversedBlocks:
         end = file.tell()
         written, total = 0, sum(size for size, _ in self._sizes)
         begin_job("writing", lambda: written, total)
-        for size, stored in reversed(self._sizes):
+        for number, (size, stored) in reversed(list(enumerate(self._sizes))):
             end -= stored
-            file.seek(end)
             written += size
+            if number in self._dropped:
+                continue
+            file.seek(end)
             yield pa.decompress(file.read(stored), decompressed_size=size, codec=_CODEC, asbytes=True)
         self.close()
 
