@@ -125,7 +125,7 @@ class _Rows:
         fields[:, Field.NAME], fields[:, Field.NAME_LENGTH] = self._names.starts, self._names.lengths
         return fields
 
-    def _point(self, number: Lines, array: npt.NDArray[Any]) -> None:
+    def _point(self, number: ChangedRows | Lines, array: npt.NDArray[Any]) -> None:
         kept = np.ascontiguousarray(array)
         self._kept_alive.append(kept)
         self._lines[number] = kept.ctypes.data

@@ -229,7 +229,7 @@ class _Statements:
             )
         return size
 
-    def _describe_rows(self, number: Statements, found: TableBatch, arrays: Sequence[pa.Array]) -> int:
+    def _describe_rows(self, number: ChangedRows, found: TableBatch, arrays: Sequence[pa.Array]) -> int:
         fields = RowFields(found.table, arrays)
         self._kept.append(fields)
         self._point(number, fields.numbers)
@@ -238,7 +238,7 @@ class _Statements:
                 self._by_reference |= array.fill_null(1).to_numpy(zero_copy_only=False) == 0
         return fields.bytes
 
-    def _point(self, number: Statements, array: npt.NDArray[Any]) -> None:
+    def _point(self, number: ChangedRows | Statements, array: npt.NDArray[Any]) -> None:
         kept = np.ascontiguousarray(array)
         self._arrays.append(kept)
         self._numbers[number] = kept.ctypes.data
