@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from typing import Self
 
 from binspark.errors import BinlogError, ConnectionLost
@@ -119,6 +119,7 @@ class Follower:
         self._heartbeats = 0
         self._may_switch = self._switches_to_bulk = False
         self._chunks = self._follow()
+        self._watching = ExitStack()
 
     @property
     def position(self) -> BinlogPosition | None:
@@ -141,6 +142,11 @@ class Follower:
         """End the iteration and its connection, from the thread that iterates."""
         self._reconnector.stop()
         self._chunks.close()
+        self._watching.close()
+
+    def watch_with(self, watcher: AbstractContextManager[None]) -> None:
+        """Enter what watches the follower, such as metrics; it is left when the follower is closed."""
+        self._watching.enter_context(watcher)
 
     def __enter__(self) -> Self:
         return self
