@@ -76,7 +76,11 @@ def test_both_print_the_same_of_recorded_logs(printing: Printing, command: list[
 def log_of(folder: Path, *, compressed: bool = False, count: int = 12) -> Path:
     log = BinlogBuilder()
     for number in range(count):
-        log.transaction(insert(ORDERS, (number,), (100 + number,)), text="INSERT INTO orders …", compress=compressed)
+        log.transaction(
+            insert(ORDERS, (number,), (100 + number,)),
+            text="INSERT INTO orders …",
+            compress=True if compressed else None,
+        )
     log.stop()
     [path] = log.save(folder)
     return path

@@ -13,7 +13,7 @@ from binspark.columns.selection import Selection
 from binspark.columns.transaction_batch import ClosedTransactions
 from binspark.errors import BinlogError
 from binspark.files.batches import source_batches
-from binspark.files.condition_rows import condition_reader, refuse_reading_twice
+from binspark.files.condition_rows import condition_reader, make_readable_twice
 from binspark.files.damage import OnDamage
 from binspark.files.sources import LogSource
 from binspark.files.windows import by_window
@@ -45,7 +45,7 @@ class ConditionChanges:
 
     def begin_source(self, log: LogSource, on_damage: OnDamage | None = None) -> None:
         """Begin a log file. What is left of the last one belongs to the transaction that was in progress at its end."""
-        refuse_reading_twice(log)
+        make_readable_twice(log)
         self._read_until(None)
         self._carried = self._keys
         self._positions = self._keys = _NONE

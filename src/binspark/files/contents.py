@@ -18,7 +18,8 @@ from binspark.event import Event
 from binspark.files.log_head import read_head
 from binspark.files.positions import NOWHERE
 from binspark.files.read import source_events
-from binspark.files.sources import STANDARD_INPUT, LogSource, Paths, find_logs
+from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.files.standard_input import STANDARD_INPUT, is_kept
 from binspark.kernels import cache
 from binspark.kernels.list_layout import ChangeNumber as C
 from binspark.kernels.list_layout import TransactionNumber as N
@@ -39,7 +40,7 @@ _ALL = Selection()
 
 def can_count_in_bulk(source: LogSource) -> bool:
     """Return whether a log can be counted in bulk: it can be read twice, and has a single format."""
-    if source.name == STANDARD_INPUT:
+    if source.name == STANDARD_INPUT and not is_kept():
         return False
     with source_errors(source.name), source.open() as file:
         if not file.seekable():
