@@ -31,7 +31,7 @@ def report_command(
 ) -> int:
     """Describe one or more logs on one page, with plots.
 
-    FILE is a file, a glob, a directory, an index file or a URI.
+    FILE is a file, a glob, a directory, an index file, a URI, or - for standard input.
 
     The page has the activity over time by table and operation, sizes and durations of transactions, the largest and
     longest ones, the rows that change most often, how much a replica could apply in parallel, GTIDs that are missing,

@@ -1,0 +1,1 @@
+"""How fast commands find what filters select of a log."""
