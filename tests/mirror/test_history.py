@@ -124,6 +124,27 @@ def test_changes_before_a_new_copy_have_the_columns_of_their_time(
 
 
 @pytest.mark.mysql
+def test_changes_of_a_table_whose_copy_was_given_up_have_the_columns_of_their_time(
+    mysql: Server, database: str, tmp_path: Path
+) -> None:
+    table, other = create(mysql, database), f"{database}.other"
+    mysql.query(f"CREATE TABLE {other} (id INT PRIMARY KEY, name VARCHAR(20))")
+    run_mirror(mysql, tmp_path, table, history=True)
+    mysql.query(f"INSERT INTO {other} VALUES (2, 'a')")
+    mysql.query(f"ALTER TABLE {other} ADD n INT AS (id + 1) STORED")
+
+    def crash(at: str) -> None:
+        if at == "chunk":
+            raise Crash
+
+    with pytest.raises(Crash):
+        make_mirror(mysql, tmp_path, f"{database}.*", checkpoint=crash, history=True, resnapshot=(other,)).run()
+    mysql.query(f"DROP TABLE {other}")
+    run_mirror(mysql, tmp_path, f"{database}.*", history=True)
+    assert changes(tmp_path) == [("insert", None, {"id": 2, "name": "a"}), ("truncate", None, None)]
+
+
+@pytest.mark.mysql
 def test_a_gap_is_named(mysql: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     table = create(mysql, "history_gap")
     run_mirror(mysql, tmp_path, table, history=True)

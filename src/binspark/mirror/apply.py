@@ -76,6 +76,7 @@ class RangeApplier:
         self._checkpoint = checkpoint
         self._consistent_from: dict[TableName, BinlogPosition] = {}
         self._logged: Catalog | None = None
+        self._logged_at_position: BinlogPosition | None = None
 
     def apply(self, start: BinlogPosition, end: BinlogPosition) -> AppliedRange:
         """Apply a range, make the change of the statement that it ends with, and store the cut."""
@@ -100,7 +101,7 @@ class RangeApplier:
         due.sort(key=lambda table: not table.has_versions)  # so that no table is ahead of its versions
         self._apply_rows(applied, due, pending)
         self._checkpoint("rows")
-        self._note_logged(found)
+        self._note_logged(found, end)
         self._make_changes(statements)
         for table in self._tables:
             if table.is_applied:
@@ -124,23 +125,26 @@ class RangeApplier:
     def _logged_at(self, start: BinlogPosition) -> Catalog:
         """Return the definitions that tables have in the log from a position on, for the history of all changes.
 
-        Those of tables that were copied later are of then. If the log has not shown what they were before, its table
-        maps take precedence.
+        Those of tables that were copied later, or are to be copied, are of then. If the log has not shown what they
+        were before, its table maps take precedence.
         """
-        catalog = self._tables.catalog
+        catalog, wants = self._tables.catalog, self._tables.patterns.wants
         own = (table for table in self._tables if table.is_applied and not table.has_versions)
-        ahead = [table.source_name for table in own if not start.reaches(table.position)]
-        if not ahead:
+        certain = {table.source_name for table in own if start.reaches(table.position)}
+        others = [name for name, known in catalog.tables.items() if known and name not in certain and wants(name)]
+        if not others:
             return catalog
-        catalog, known = catalog.copy(), self._logged.tables if self._logged is not None else {}
-        for name in ahead:
-            later = catalog.tables.get(name)
-            uncertain = None if later is None else replace(later, certain=False)
-            catalog.tables[name] = known.get(name, uncertain)
+        followed = self._logged if self._logged_at_position == start else None
+        catalog, logged = catalog.copy(), {} if followed is None else followed.tables
+        for name in others:
+            later = catalog.tables[name]
+            assert later is not None
+            catalog.tables[name] = logged.get(name, replace(later, certain=False))
         return catalog
 
-    def _note_logged(self, statements: Sequence[Statement]) -> None:
-        """Let statements change the definitions that tables have in the log."""
+    def _note_logged(self, statements: Sequence[Statement], end: BinlogPosition) -> None:
+        """Let the statements of a range change the definitions that tables have in the log."""
+        self._logged_at_position = end
         if self._logged is not None and statements:
             self._logged = self._logged.copy()
             for statement in statements:
