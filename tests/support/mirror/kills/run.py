@@ -114,7 +114,12 @@ class KillRun:
         self._load.begin()
 
     def round(self, kills: int, *, kill_server: bool = False) -> None:
-        """Kill the mirror this often while the source changes; then let it finish, and compare."""
+        """Kill the mirror this often while the source changes; then let it finish, and compare.
+
+        History and versions begin with a copy of all tables: changes count after that.
+        """
+        if self._keeps and not self.count.rounds:
+            self._finish()
         with self._changing():
             for _ in range(kills):
                 self._killed_mirror()
@@ -174,7 +179,7 @@ class KillRun:
         """Start a mirror, and kill it at a random moment, or let it kill itself between two random steps."""
         between_steps = self._rng.random() < (0.2 if self._master else 0.4)
         options = replace(self._options, kill_at=self._rng.randint(1, 30) if between_steps else 0, master=self._master)
-        seconds = self._rng.choice((self._rng.uniform(0, 0.5), self._rng.uniform(0, 4.0)))
+        seconds = self._rng.choice((self._rng.uniform(0, 0.5), self._rng.uniform(0, 12.0 if self._keeps else 4.0)))
         with self._started(options) as process:
             if between_steps:
                 with suppress(subprocess.TimeoutExpired):
