@@ -34,9 +34,9 @@ from deltalake import DeltaTable, write_deltalake
 from benchmarks.memory import peak_bytes
 from benchmarks.mirror.delta_jar import ONE_PARTITION, JarMerge, MirrorMerge
 from benchmarks.mirror.orders import ORDERS, SCHEMA, WORKLOADS, Workload, changes, records, rows, table_rows
-from binspark.mirror.change_records import OP, RecordOp, row_columns
-from binspark.mirror.data_file import DataFile
+from binspark.mirror.files.data_file import DataFile
 from binspark.mirror.leaves import LeafLimits, last_per_key, plan_tasks, rewrite, route, write_leaves
+from binspark.mirror.records.format import OP, RecordOp, row_columns
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import Commit

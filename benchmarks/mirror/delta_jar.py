@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.mirror.orders import ORDERS, SCHEMA, table_rows
-from binspark.mirror.change_records import OP, row_columns
 from binspark.mirror.leaves import LeafLimits, write_changes, write_leaves
+from binspark.mirror.records.format import OP, row_columns
 from binspark.mirror.state import TableState
 from binspark.mirror.targets.delta.merge import Merge
 from binspark.mirror.targets.parse import Format, parse_target

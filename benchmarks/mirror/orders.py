@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from binspark.mirror.change_records import RecordOp, record_schema
-from binspark.mirror.keys import row_keys
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.format import RecordOp, record_schema
+from binspark.mirror.records.keys import row_keys
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.schema.table import TableSchema
 
 SCHEMA = pa.schema(

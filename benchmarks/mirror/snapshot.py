@@ -20,8 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from binspark.kernels import cache
-from binspark.mirror.data_file import TableDirectory
-from binspark.mirror.mirrored_table import MirroredTable, mirrored_table
+from binspark.mirror.files.data_file import TableDirectory
+from binspark.mirror.schema.mirrored_table import MirroredTable, mirrored_table
 from binspark.mirror.snapshot.chunk import COMPLETE
 from binspark.mirror.snapshot.copy import ChunkCopier
 from binspark.mirror.snapshot.read import read_chunk

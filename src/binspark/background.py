@@ -51,7 +51,7 @@ class _End:
 def read_ahead(items: Iterable[Item], stop: Callable[[], None]) -> Generator[Item, None, None]:
     """Yield items that another thread reads, one ahead, and raise what it raises.
 
-    Whoever does not want the rest closes this iterator: `stop` makes the wait for the next item end, and the other
+    A caller that does not want the rest closes this iterator: `stop` ends the wait for the next item, and the other
     iterator is closed if it is a generator.
     """
     iterator = iter(items)

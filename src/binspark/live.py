@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 _OPTIONS: OptionTable[Option] = OptionTable(
     (*STREAM_OPTIONS, *ARCHIVE_OPTIONS, *METRICS_OPTIONS, *SERVER_OPTIONS), Surface.PYTHON, warn_renamed
 )
+_PROGRESS = next(option for option in ARCHIVE_OPTIONS if option.name == "progress_seconds")
+_FOLLOW_OPTIONS: OptionTable[Option] = OptionTable(
+    (_PROGRESS, *METRICS_OPTIONS, *SERVER_OPTIONS), Surface.PYTHON, warn_renamed
+)
 
 
 def connect(config: ConnectionConfig | None = None, /, **server: Unpack[ServerArguments]) -> Connection:
@@ -61,7 +65,8 @@ def follow(
     until: str | None = None,
     connection_server_id: int | None = None,
     heartbeat_seconds: float | None = None,
-    **server: Unpack[ServerArguments],
+    on_progress: Callable[[Status], None] | None = None,
+    **options: Unpack[_Follow],
 ) -> Follower:
     """Follow the transactions of a server, over lost connections, restarts and failovers.
 
@@ -70,6 +75,10 @@ def follow(
                           iteration does not end
     connection_server_id  the server id to connect with; random if it is not given
     heartbeat_seconds     how often an idle server sends a heartbeat, which is a chunk without events
+    on_progress           is called with rate and lag, every `progress_seconds`, in another thread
+
+    The other options are those of `WatchArguments` and of the connection. Metrics are served until the follower is
+    closed.
 
     >>> with binspark.follow(host="db1,db2", user="repl", start="latest") as follower:  # doctest: +SKIP
     ...     for chunk in follower:
@@ -77,15 +86,41 @@ def follow(
     ...             print(event.type, event.body)
     ...         store(str(follower.position))
     """
+    from binspark.monitoring.settings import metrics_settings
     from binspark.replication.follow import follow
     from binspark.replication.settings import FollowSettings
 
     cache.enable()
     stream = stream_settings(connection_server_id=connection_server_id, heartbeat_seconds=heartbeat_seconds)
-    return follow(_config(config, server), start, FollowSettings(stream=stream), until=until)
+    given, server = _divided(_FOLLOW_OPTIONS, options)
+    connected = _config(config, server)
+    metrics = metrics_settings(given.get("metrics_port"), given.get("metrics_host"))
+    follower = follow(connected, start, FollowSettings(stream=stream), until=until)
+    if metrics is not None or on_progress is not None:
+        from binspark.monitoring.followed import watching  # loads an HTTP server
+
+        seconds = given.get("progress_seconds")
+        try:
+            follower.watch_with(watching(follower, connected, metrics, on_progress, seconds))
+        except OptionError:  # the port is taken
+            follower.close()
+            raise
+    return follower
 
 
-class ArchiveArguments(TypedDict, total=False):
+class WatchArguments(TypedDict, total=False):
+    """The options of watching as keyword arguments; `METRICS_OPTIONS` and `ARCHIVE_OPTIONS` have their meanings."""
+
+    progress_seconds: float | None
+    metrics_port: int | None
+    metrics_host: str | None
+
+
+class _Follow(WatchArguments, ServerArguments, total=False):
+    """The keyword arguments of `follow` besides its own."""
+
+
+class ArchiveArguments(WatchArguments, total=False):
     """The options of an archive as keyword arguments; `STREAM_OPTIONS` and `ARCHIVE_OPTIONS` have their meanings."""
 
     start: str | None
@@ -95,9 +130,6 @@ class ArchiveArguments(TypedDict, total=False):
     sync_seconds: float | None
     upload_seconds: float | None
     spool: str | os.PathLike[str] | None
-    progress_seconds: float | None
-    metrics_port: int | None
-    metrics_host: str | None
     connection_server_id: int | None
     heartbeat_seconds: float | None
 
@@ -131,9 +163,7 @@ def open_archiver(
     from binspark.monitoring.settings import metrics_settings
 
     cache.enable()
-    found = _OPTIONS.find_all(options)
-    given = {name: _value(*each) for name, each in found.items() if not isinstance(each[0], ServerOption)}
-    server = {name: value for name, (option, value) in found.items() if isinstance(option, ServerOption)}
+    given, server = _divided(_OPTIONS, options)
     settings = ArchiveSettings(
         until_end=_until_end(given.get("until")),
         stream=stream_settings(
@@ -210,7 +240,6 @@ def open_server(
     return open_server(os.fspath(archive), settings, on_progress, storage=storage)
 
 
-_PROGRESS = next(option for option in ARCHIVE_OPTIONS if option.name == "progress_seconds")
 _SERVE_OPTIONS: OptionTable[Option] = OptionTable(
     (*SERVE_OPTIONS, _PROGRESS, *METRICS_OPTIONS, *KEYRING_OPTIONS), Surface.PYTHON, warn_renamed
 )
@@ -231,6 +260,13 @@ def stream_settings(
     given = {"connection_server_id": connection_server_id, "heartbeat_seconds": heartbeat_seconds}
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     return StreamSettings(**chosen)
+
+
+def _divided(table: OptionTable[Option], options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the values of options, and what is given for the connection."""
+    found = table.find_all(options)
+    given = {name: _value(*each) for name, each in found.items() if not isinstance(each[0], ServerOption)}
+    return given, {name: value for name, (option, value) in found.items() if isinstance(option, ServerOption)}
 
 
 def _value(option: Option, value: Any) -> Any:

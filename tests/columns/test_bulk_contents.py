@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from binspark.columns.bulk_contents import BulkContents
 from binspark.columns.row_counts import count_rows
 from binspark.errors import DecodeError
 from binspark.files import find_logs
-from binspark.files.contents import can_count_in_bulk, count_contents
+from binspark.files.contents import BulkCounter, can_count_in_bulk
 from binspark.files.read import source_events
 from binspark.transactions.contents import Contents, ContentsReader
 from tests.corpus.cases import case_logs, case_of, corpus_logs
@@ -31,10 +30,10 @@ def by_event(logs: list[Path]) -> tuple[Contents, list[str]]:
 
 
 def in_bulk(logs: list[Path]) -> tuple[Contents, list[str]]:
-    reader, errors = BulkContents(), []
+    reader, errors = BulkCounter(), []
     for source in find_logs(logs):
         try:
-            count_contents(source, reader)
+            reader.count(source)
         except DecodeError as error:
             errors.append(str(error))
     return reader.finish(), errors

@@ -22,8 +22,8 @@ from binspark.event import GtidEvent
 from binspark.files import find_logs
 from binspark.files.positions import part_between
 from binspark.kernels import cache
-from binspark.kernels.cut_gtids import advance_clock
-from binspark.kernels.cut_layout import KEPT_NUMBERS
+from binspark.kernels.cut.gtids import advance_clock
+from binspark.kernels.cut.layout import KEPT_NUMBERS
 from binspark.testing.builder import (
     MARIADB_10_11,
     MYSQL_5_5,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +45,23 @@ def test_private_attributes_are_used_only_where_they_are_defined() -> None:
 
 def test_private_names_are_not_imported() -> None:
     assert [use for path in SOURCES for use in private_imports(path)] == []
+
+
+def test_the_architecture_names_modules_that_exist() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    names = {name for name in re.findall(r"`([a-z_0-9]+(?:\.[a-z_0-9]+)+)`", text) if name.split(".")[0] in PACKAGES}
+    missing = {name for name in names if not is_module(ROOT / "src/binspark" / name.replace(".", "/"))}
+    assert names != set()
+    assert missing == set()
+
+
+def test_the_architecture_names_every_package() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    assert [package for package in PACKAGES if f"`{package}`" not in text] == []
+
+
+def is_module(path: Path) -> bool:
+    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
 
 
 def foreign_private_attributes(path: Path) -> Iterator[str]:

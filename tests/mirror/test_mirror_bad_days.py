@@ -1,4 +1,4 @@
-"""What goes wrong around a mirror: it goes on where it can, and says what to do where it cannot."""
+"""What goes wrong around a mirror: it continues where it can, and says what to do where it cannot."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from deltalake import DeltaTable
 
 from binspark.errors import Malformed, Purged, SourceError
 from binspark.mirror import run as run_module
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS
-from binspark.mirror.open_table import ForeignChanges, OpenTable
 from binspark.mirror.run import Mirror
 from binspark.mirror.runners.local import LocalRunner
 from binspark.mirror.runners.runner import Result, TableWork, TaskResult
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS
 from binspark.mirror.settings import MirrorSettings, SnapshotMode
-from binspark.mirror.source import ArchiveChanges, ReadTask, ServerChanges, TablePatterns
+from binspark.mirror.source.change_source import ArchiveChanges, ReadTask, ServerChanges, TablePatterns
+from binspark.mirror.tables.open_table import ForeignChanges, OpenTable
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import OtherMirror
 from binspark.testing.servers import Family, MySQL, Server

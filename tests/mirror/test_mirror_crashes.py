@@ -88,7 +88,7 @@ def test_every_step_of_a_run_may_be_the_last(mysql: Server, database: str, tmp_p
 def test_a_schema_change_is_finished_by_the_next_run(
     mysql: Server, database: str, lake: Path, kind: Format, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from binspark.mirror.open_table import OpenTable
+    from binspark.mirror.tables.open_table import OpenTable
 
     orders = create_orders(mysql, database, 100)
     run_mirror(mysql, lake, f"{database}.*", kind)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from binspark.mirror.open_table import ForeignChanges
+from binspark.mirror.tables.open_table import ForeignChanges
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import OtherMirror
 from binspark.schema.table import TableName

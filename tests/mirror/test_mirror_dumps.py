@@ -9,7 +9,7 @@ import pytest
 from binspark.errors import OptionError
 from binspark.mirror.run import Mirror
 from binspark.mirror.settings import MirrorSettings, SnapshotMode
-from binspark.mirror.source import ArchiveChanges, TablePatterns
+from binspark.mirror.source.change_source import ArchiveChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.schema.table import TableName
 from binspark.testing.servers import Server

@@ -13,7 +13,7 @@ from binspark.kernels import cache
 from binspark.mirror.leaves import LeafLimits
 from binspark.mirror.run import Mirror
 from binspark.mirror.settings import MirrorSettings
-from binspark.mirror.source import ServerChanges, TablePatterns
+from binspark.mirror.source.change_source import ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import parse_target
 from binspark.testing.servers import Server
 from tests.support.mirror.live_mirrors import rows_of

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from binspark.mirror.data_file import TableDirectory
-from binspark.mirror.definitions import as_mirrored, read_stored
+from binspark.mirror.files.data_file import TableDirectory
 from binspark.mirror.leaves.leaf_reader import LeafReader
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable
+from binspark.mirror.schema.definitions import as_mirrored, read_stored
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS, MirroredTable
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk
 from binspark.mirror.state import Phase
@@ -167,7 +167,7 @@ def test_the_same_command_continues_a_copy(mysql: Server, database: str, lake: P
 def test_a_copy_that_is_killed_at_its_commit_is_committed_once(
     mysql: Server, database: str, lake: Path, kind: Format, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from binspark.mirror.open_table import OpenTable
+    from binspark.mirror.tables.open_table import OpenTable
 
     orders = create_orders(mysql, database)
     run_mirror(mysql, lake, orders, kind)

@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from binspark.mirror.check.run import check
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.settings import DropMode
-from binspark.mirror.source import TablePatterns
+from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.schema.table import TableName
 from binspark.testing.servers import MariaDB, Server

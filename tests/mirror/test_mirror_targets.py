@@ -1,4 +1,4 @@
-"""A mirror whose tables other programs touch, too, and whose old versions are removed while it goes on."""
+"""A mirror whose tables other programs touch, too, and whose old versions are removed while it runs."""
 
 from __future__ import annotations
 

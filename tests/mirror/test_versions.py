@@ -12,7 +12,7 @@ import pytest
 from binspark.errors import SchemaError
 from binspark.mirror.check.run import check
 from binspark.mirror.leaves import LeafLimits
-from binspark.mirror.source import TablePatterns
+from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.support.mirror.live_mirrors import FORMATS, assert_equal, each_family, make_mirror, rows_of, run_mirror

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,34 @@ def test_an_archiver_in_python_is_watched(mysql: Server, tmp_path: Path) -> None
         progress_seconds=0.05, metrics_port=port, on_progress=scrape_and_stop,
     )  # fmt: skip
     assert archiver.run().position == seen[-1].position
+
+
+def test_a_follower_in_python_is_watched_until_it_is_closed(mysql: Server, database: str) -> None:
+    seen: list[Status] = []
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    with binspark.follow(
+        host=f"127.0.0.1:{mysql.port}", user="root", ssl_mode="disabled", start="latest", heartbeat_seconds=0.1,
+        metrics_port=port, on_progress=seen.append, progress_seconds=0.05,
+    ) as follower:  # fmt: skip
+        next(follower)
+        mysql.query(f"CREATE DATABASE {database}")
+        assert any(database in str(event.body) for chunk in follower for event in chunk.events())
+        while not is_current(found := scrape(url)):
+            next(follower)
+        assert found.names >= ALWAYS
+        assert found["binspark_read_transactions_total"] >= 1
+        assert health(url)[1]["command"] == "follow"
+        while not seen or not seen[-1].transactions:
+            next(follower)
+    with pytest.raises(OSError, match="refused"):
+        scrape(url)
+
+
+def test_a_follower_whose_port_is_taken_says_so() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(binspark.OptionError, match=f"^metrics_port {port} of 127.0.0.1 cannot be listened on"):
+            binspark.follow(host="127.0.0.1:1", user="root", metrics_port=port)
+    with pytest.raises(binspark.OptionError, match="there is no option keep_days"):
+        binspark.follow(host="127.0.0.1:1", user="root", keep_days=3)  # type: ignore[call-arg]

@@ -28,6 +28,13 @@ CREATE TABLE copied AS SELECT * FROM orders;
 UPDATE orders SET note = 'changed' WHERE id = 1;
 """
 
+XA = """
+USE d;
+XA START 'a'; UPDATE t SET n = n + 1; XA END 'a'; XA PREPARE 'a'; XA COMMIT 'a';
+XA START 'b'; UPDATE t SET n = n + 1; XA END 'b'; XA PREPARE 'b'; XA ROLLBACK 'b';
+XA START 'c'; UPDATE t SET n = n + 1; XA END 'c'; XA COMMIT 'c' ONE PHASE;
+"""
+
 SESSIONS = """
 CREATE DATABASE s; USE s;
 CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a VARCHAR(200), b DOUBLE, at DATETIME(6), zoned TIMESTAMP NULL);
@@ -86,6 +93,7 @@ def test_it_stops_where_it_should(family: Family, start_server: StartServer, tmp
 
     by_statement = plan(archive, target, "--before-statement", "drop table *orders")
     assert by_statement["statement"].startswith("DROP TABLE `orders`")
+    assert by_statement["stop"].endswith(f", transaction {written_gtids(source).replace(':1-', ':')}")
     assert by_statement["left_out"]["stopped"] == 1
     before_mistake = plan(archive, target, "--stop-before-gtid", mistake)
     last = before.replace(":1-", ":")
@@ -134,6 +142,17 @@ def test_without_gtids_the_target_stores_how_far_it_is(
     apply(archive, target)
     assert contents(target) == contents(source)
     assert plan(archive, target)["transactions"] == 0
+
+    # XA transactions cannot store their position themselves; a statement that is refused was not executed.
+    source.run_sql(XA)
+    source.run_sql("CREATE TABLE d.late (a INT); INSERT INTO d.late VALUES (1)")
+    later = archived(source, tmp_path / "later")
+    target.query("CREATE TABLE d.late (a INT)")
+    failed = restore(later, target, "--apply")
+    assert (failed.exit_code, "Table 'late' already exists" in failed.output) == (1, True)
+    target.query("DROP TABLE d.late")
+    apply(later, target)
+    assert contents(target) == contents(source)
 
 
 @every_family

@@ -82,5 +82,5 @@ def wait_for_end(spark: SparkSession, listener: Listener) -> None:
 
 
 def test_a_mirror_without_spark_has_no_query_progress(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="query_progress needs a session of Spark"):
+    with pytest.raises(OptionError, match="query_progress needs a Spark session"):
         binspark.mirror(None, {"host": "127.0.0.1:1"}, tmp_path, "shop.*", query_progress=True)

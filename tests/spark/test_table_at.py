@@ -15,7 +15,7 @@ from binspark import OptionError
 from binspark.files.log_head import read_head
 from binspark.files.sources import LogSource
 from binspark.gtid import GtidSet
-from binspark.mirror.log_start import LogFiles, LogStart
+from binspark.mirror.source.log_start import LogFiles, LogStart
 from binspark.mirror.targets.parse import parse_target
 from binspark.mirror.targets.target import Cut, Target, TargetTable
 from binspark.schema.table import TableName

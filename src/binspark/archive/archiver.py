@@ -12,9 +12,9 @@ from binspark.archive.settings import ArchiveSettings
 from binspark.archive.target import ArchiveTarget, LocalTarget
 from binspark.archive.writer import ArchiveWriter
 from binspark.errors import OptionError
+from binspark.files.progress import begin_job, is_watched
 from binspark.files.storage import Storage
 from binspark.files.storage.uri import parse_uri
-from binspark.files.watch import begin_job, is_watched
 from binspark.monitoring.reporter import OnStatus, monitored
 from binspark.monitoring.status import Status
 from binspark.replication.follow import Follower

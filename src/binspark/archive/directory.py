@@ -73,7 +73,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Replace a file at once: whoever reads it sees the old content or the new, also after a crash."""
+    """Replace a file atomically: readers see the old content or the new, also after a crash."""
     unfinished = path.with_name(f"{path.name}.new")
     with source_errors(path):
         with unfinished.open("wb") as file:

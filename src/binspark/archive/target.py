@@ -33,13 +33,13 @@ class ArchiveTarget(Protocol):
         """Prepare the folder: what is kept elsewhere and has to be continued is there again."""
 
     def begun(self) -> None:
-        """Take notice that a log was begun."""
+        """Note that a log was begun."""
 
     def attend(self, active: CopiedLog | None) -> None:
         """Take the time to attend to the active log."""
 
     def finished(self) -> None:
-        """Take notice that the active log is finished and on disk."""
+        """Note that the active log is finished and on disk."""
 
     def close(self, active: CopiedLog | None) -> None:
         """End for now: everything is on disk."""

@@ -14,7 +14,9 @@ server_id, thread_id      the events, and the transactions, of this server or co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
 
 from binspark.changes.statements import statement_tables
 from binspark.columns.selection import Operations, Selection
@@ -40,11 +42,45 @@ _GTIDS = (GtidEvent, GtidTagged, MariadbGtidEvent)
 _KEEPS_THREAD_UNKNOWN = (*_GTIDS, TransactionPayload)
 
 
+class Held(Enum):
+    """What becomes of the events that are held back."""
+
+    STAY = 0
+    RELEASE = 1
+    DROP = 2
+
+
+class Verdict(NamedTuple):
+    """What becomes of an event, and of those that are held back before it; they come first.
+
+    is_selected   the event is selected; with `is_held` that depends on the thread of its transaction
+    """
+
+    is_selected: bool
+    is_held: bool = False
+    held: Held = Held.STAY
+
+
+@dataclass(slots=True)
+class InTransaction:
+    """What is known of the transaction in progress.
+
+    is_wanted   whether its events are selected, by GTID, commit time and, once it is known, thread
+    """
+
+    progress: Progress = Progress.NONE
+    is_wanted: bool = True
+    is_thread_known: bool = False
+
+
 class EventFilter:
     """Finds the events of one or more logs that are selected.
 
     Events of a transaction may be held back until its thread is known: at most those before its first statement.
     `has_rows` returns whether a rows event has rows that meet the condition of the selection, if it has one.
+
+    transaction   the transaction in progress; `schema`: that of the last statement. `changes.listed_filter`, which
+                  takes most events by itself, puts them here
     """
 
     def __init__(self, selection: Selection, has_rows: Callable[[Event], bool] | None = None) -> None:
@@ -52,14 +88,12 @@ class EventFilter:
         self._has_rows = has_rows
         self.start = 0
         """The offset in the current log before which no event is selected."""
-        self._by_table = selection.tables is not None or bool(selection.excluded)
-        self._by_operation = selection.operations is not Operations.ALL or has_rows is not None
+        self.transaction = InTransaction()
+        self.schema = ""
+        self.by_table = selection.tables is not None or bool(selection.excluded)
+        self.by_operation = selection.operations is not Operations.ALL or has_rows is not None
         self._by_thread = selection.thread_id is not None
         self._maps: dict[int, str] = {}
-        self._schema = ""
-        self._progress = Progress.NONE
-        self._wants_transaction = True
-        self._thread_known = False
         self._held: list[Event] = []
 
     def select(self, events: Iterable[Event]) -> Iterator[Event]:
@@ -69,43 +103,60 @@ class EventFilter:
 
     def feed(self, event: Event) -> list[Event]:
         """Take an event; return the events that are now known to be selected: usually this one or none."""
-        self._follow_transaction(event)
-        is_wanted = self._wants(event)
-        if not self._by_thread:
-            return [event] if is_wanted else []
-        return self._feed_by_thread(event, is_wanted=is_wanted)
+        verdict = self.decide(event)
+        released = self._held if verdict.held is Held.RELEASE else []
+        if verdict.held is not Held.STAY:
+            self._held = []
+        if verdict.is_held:
+            self._held.append(event)
+        elif verdict.is_selected:
+            released = [*released, event]
+        return released
 
-    def _follow_transaction(self, event: Event) -> None:
-        role = boundary_of(event).role
-        outside = role in (Role.OUTSIDE, Role.BREAKS) or (role is Role.JOINS and self._progress is Progress.NONE)
+    def decide(self, event: Event) -> Verdict:
+        """Take an event; return what becomes of it."""
+        begins = self._follow_transaction(event)
+        is_wanted = self._wants(event)
+        verdict = self._by_its_thread(event, is_wanted=is_wanted) if self._by_thread else Verdict(is_wanted)
+        return verdict._replace(held=Held.DROP) if begins else verdict
+
+    def wants_statement(self, statement: bytes) -> bool:
+        """Return whether a statement names selected tables."""
+        return any(map(self._selection.wants, statement_tables(statement, self.schema)))
+
+    def _follow_transaction(self, event: Event) -> bool:
+        """Note what is in progress after an event; return whether a transaction begins, or the event is in none."""
+        role, now = boundary_of(event).role, self.transaction
+        outside = role in (Role.OUTSIDE, Role.BREAKS) or (role is Role.JOINS and now.progress is Progress.NONE)
         if outside:
-            if self._progress is Progress.NONE or role is Role.BREAKS:
+            begins = now.progress is Progress.NONE or role is Role.BREAKS
+            if begins:
                 self._begin(event)
-                self._progress = Progress.NONE
-            return
-        is_new = self._progress is Progress.NONE or begins_another(role, self._progress)
-        if is_new and event.inner is None:
+                now.progress = Progress.NONE
+            return begins
+        begins = (now.progress is Progress.NONE or begins_another(role, now.progress)) and event.inner is None
+        if begins:
             self._begin(event)
         if role is not Role.WRAPS:
-            self._progress = progress_after(role, self._progress)
+            now.progress = progress_after(role, now.progress)
+        return begins
 
     def _begin(self, event: Event) -> None:
         """Begin a transaction, or an event that belongs to none: what its first event says decides."""
         gtid, commit_time = (
             commit_of(event) if isinstance(event.body, _GTIDS) else (None, event.header.timestamp * _MICROSECONDS)
         )
-        self._wants_transaction = self._selection.wants_gtid(gtid) and self._selection.wants_commit(commit_time)
-        self._thread_known = False
-        self._held.clear()
+        self.transaction.is_wanted = self._selection.wants_gtid(gtid) and self._selection.wants_commit(commit_time)
+        self.transaction.is_thread_known = False
 
     def _wants(self, event: Event) -> bool:
         if isinstance(event.body, TableMap):
             self._note_table(event.body)
         elif isinstance(event.body, Query):
-            self._schema = event.body.schema
-        if not self._wants_transaction or event.offset < self.start or not self._selection.wants_event(event):
+            self.schema = event.body.schema
+        if not self.transaction.is_wanted or event.offset < self.start or not self._selection.wants_event(event):
             return False
-        return not (self._by_table or self._by_operation) or self._is_about_selected(event)
+        return not (self.by_table or self.by_operation) or self._is_about_selected(event)
 
     def _note_table(self, table_map: TableMap) -> None:
         if len(self._maps) > _MAX_TABLE_MAPS:
@@ -120,35 +171,25 @@ class EventFilter:
             if not self._selection.wants_operation(body.operation) or not self._selection.wants(table):
                 return False
             return self._has_rows is None or self._has_rows(event)
-        if self._by_operation:
+        if self.by_operation:
             return False
-        return any(map(self._selection.wants, _tables_of(body, self._schema)))
+        if isinstance(body, TableMap | Load):
+            return self._selection.wants(f"{body.schema}.{body.table}")
+        return isinstance(body, Query | RowsQuery | AnnotateRows) and self.wants_statement(body.query)
 
-    def _feed_by_thread(self, event: Event, *, is_wanted: bool) -> list[Event]:
-        body: Any = event.body
+    def _by_its_thread(self, event: Event, *, is_wanted: bool) -> Verdict:
+        body, now = event.body, self.transaction
         thread_id = body.thread_id if isinstance(body, Query | Load | MariadbGtidEvent) else None
-        if thread_id is not None and not self._thread_known:
-            self._thread_known = True
-            self._wants_transaction = self._wants_transaction and self._selection.wants_thread(thread_id)
-            released = self._held if self._wants_transaction else []
-            self._held = []
-            return [*released, event] if is_wanted and self._wants_transaction else released
-        if not self._thread_known and not isinstance(body, _KEEPS_THREAD_UNKNOWN):
-            self._wants_transaction = False  # a transaction whose thread the log does not have
-            self._held.clear()
-            return []
-        if not self._thread_known:
-            if is_wanted:
-                self._held.append(event)
-            return []
-        return [event] if is_wanted and self._wants_transaction else []
-
-
-def _tables_of(body: Any, schema: str) -> Iterable[str]:
-    """Return the tables that an event is about; `schema` is that of the last statement."""
-    if isinstance(body, TableMap | Load):
-        return (f"{body.schema}.{body.table}",)
-    return statement_tables(body.query, schema) if isinstance(body, Query | RowsQuery | AnnotateRows) else ()
+        if now.is_thread_known:
+            return Verdict(is_wanted and now.is_wanted)
+        if thread_id is not None:
+            now.is_thread_known = True
+            now.is_wanted = now.is_wanted and self._selection.wants_thread(thread_id)
+            return Verdict(is_wanted and now.is_wanted, held=Held.RELEASE if now.is_wanted else Held.DROP)
+        if not isinstance(body, _KEEPS_THREAD_UNKNOWN):
+            now.is_wanted = False  # a transaction whose thread the log does not have
+            return Verdict(is_selected=False, held=Held.DROP)
+        return Verdict(is_wanted, is_held=is_wanted)
 
 
 def wants_transaction(selection: Selection, transaction: Transaction, start: int = 0) -> bool:

@@ -100,7 +100,7 @@ class ChangeReader:
         return iter(())
 
     def forget_transaction(self) -> None:
-        """Forget the transaction in progress: the events that follow do not belong to it."""
+        """Discard the transaction in progress: the events that follow do not belong to it."""
         self._fragments = FragmentStore()
         self._gtid = self._thread_id = self._statement = None
         self._in_transaction = False

@@ -110,7 +110,7 @@ def _show_log(source: LogSource, selection: Selection, show: Show, damage: Damag
 
 
 def _explain_position(explanation: Explanation, at: int | None) -> None:
-    """Say so if the event is not at the requested position."""
+    """Print a note if the event is not at the requested position."""
     if at is not None and at >= explanation.end_pos:
         print_message(f"{explanation.file}: position {at} cannot be reached, the log is damaged at {explanation.pos}")
     elif at is not None and at != explanation.pos:

@@ -146,7 +146,7 @@ def _print_missing(source: str, target: str, output_format: str, account: Accoun
 
 def _read_gtids(side: str, option: str) -> str:
     """Return a side as it was given, or what standard input or a file contains, which must be GTIDs."""
-    from binspark.diff.held import is_gtid_text
+    from binspark.diff.gtid_inputs import is_gtid_text
 
     text = _read(side).strip()
     if text != side and not is_gtid_text(text):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from binspark.cli.output import counted
 from binspark.cli.server_options import Account
+from binspark.diff.gtid_inputs import gtids_of_logs, gtids_of_server, gtids_of_text, is_gtid_text
 from binspark.diff.gtids import HeldGtids, MariadbGtids, MissingGtids, MysqlGtids, missing_from
-from binspark.diff.held import gtids_of_logs, gtids_of_server, gtids_of_text, is_gtid_text
 from binspark.errors import Malformed, OptionError
 from binspark.files.sources import expect_logs, find_logs
 from binspark.gtid import GtidSet, MariadbState

@@ -70,7 +70,7 @@ _SURROGATE_BASE, _LAST_OF_PLANE_0 = 0xD7C0, 0xFFFF
 
 
 def escape_what_cannot_be_encoded() -> None:
-    """Let standard output accept any text: characters that its encoding lacks are written as JSON escapes them.
+    """Make standard output accept any text: characters that its encoding lacks are written as JSON escapes them.
 
     In UTF-8, bytes of file names that are not text are written as they are.
     """

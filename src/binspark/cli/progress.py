@@ -1,6 +1,6 @@
 """The progress bar on standard error: for every command that takes longer than a second, if that is a terminal.
 
-A command has it by being a `Command`. What reads logs announces them (`binspark.files.watch`); a thread looks at the
+A command has it by being a `Command`. What reads logs announces them (`binspark.files.progress`); a thread looks at the
 positions of the open files ten times a second, so that readers pay nothing. The bar is one line, which is erased
 before anything else is printed on a terminal, and comes back after a second without output.
 """
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from binspark.files.watch import ExpectedLog, Position, watched_by
+from binspark.files.progress import ExpectedLog, Position, watched_by
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -13,7 +13,7 @@ from binspark.cli.inputs import Logs
 from binspark.cli.output import echo, json_line
 from binspark.cli.row_options import history_from, row_options, selection_from
 from binspark.errors import OptionError
-from binspark.files.watch import begin_job
+from binspark.files.progress import begin_job
 
 
 @click.command("report", cls=Command)

@@ -14,8 +14,8 @@ from binspark.cli.progress import is_progress_shown, note_progress
 from binspark.cli.row_options import history_from, row_options, selection_from
 from binspark.cli.server_options import drop_connection, names_server, take_connection, with_server_options
 from binspark.errors import OptionError, SourceError
+from binspark.files.progress import begin_job
 from binspark.files.sources import expect_logs
-from binspark.files.watch import begin_job
 from binspark.options.times import Clock
 
 if TYPE_CHECKING:

@@ -73,8 +73,8 @@ class BackgroundOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
-    """How a command is watched: status lines every few seconds, and metrics."""
+class Monitoring:
+    """How a command reports its status: status lines every few seconds, and metrics."""
 
     lines: StatusLines
     every_seconds: float
@@ -82,7 +82,7 @@ class Watch:
 
     @contextmanager
     def over(self, tail: Tail) -> Iterator[None]:
-        """Watch what follows a server."""
+        """Report the status of a tail in the block."""
         from binspark.monitoring.reporter import monitored
 
         reported = monitored(tail.status, self.metrics, self.lines.show, self.every_seconds, tail.stop)
@@ -93,7 +93,11 @@ class Watch:
 
 
 def print_server_rows(
-    server: ServerRange, selection: Selection, style: LineStyle, schema_file: str | None, watch: Watch | None = None
+    server: ServerRange,
+    selection: Selection,
+    style: LineStyle,
+    schema_file: str | None,
+    monitoring: Monitoring | None = None,
 ) -> None:
     """Print the rows of a server as they come."""
     from binspark.tail.follow import Tail
@@ -101,10 +105,10 @@ def print_server_rows(
     history = history_from(schema_file)
     known = None if schema_file is None else history
     tail = Tail(server.connection, server.settings(style.zone), known, history.on_notice)
-    warn = print_message if watch is None else watch.lines.warn
+    warn = print_message if monitoring is None else monitoring.lines.warn
     for name, hint in unmatched(selection.tables or (), tail.tables):
         warn(f"the server has no table {name} yet{hint}")
-    watching = nullcontext() if watch is None else watch.over(tail)
-    with watching, stop_on_signal(tail.stop), BackgroundOutput(sys.stdout.buffer, tail.stop) as output:
+    monitored_tail = nullcontext() if monitoring is None else monitoring.over(tail)
+    with monitored_tail, stop_on_signal(tail.stop), BackgroundOutput(sys.stdout.buffer, tail.stop) as output:
         for lines in tail.lines(selection, style):
             output.write(shown(lines))

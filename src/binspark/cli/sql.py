@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from binspark.cli.command import Command, click_option
-from binspark.cli.inputs import Logs, log_options, server_history
-from binspark.cli.output import Damage, print_texts
+from binspark.cli.inputs import Logs, ServerRange, log_options, server_history
+from binspark.cli.output import Damage, print_message, print_texts
 from binspark.cli.row_options import history_from, row_options, selection_from, warn_about_unmatched
 from binspark.files.damage import SKIP_DAMAGED
 from binspark.sql.options import SCRIPT_OPTIONS, ScriptOptions
+
+if TYPE_CHECKING:
+    from binspark.columns.selection import Selection
+    from binspark.sql.script import Script
 
 _Command = Callable[..., Any]
 
@@ -64,4 +68,18 @@ def sql_command(logs: Logs, timezone: tzinfo, schema_file: str | None, skip_dama
         for text in script_of(inputs, script):
             print_texts([text])
     warn_about_unmatched(selection, script.tables)
+    if script.is_empty and not damage.found:
+        print_message("the script is empty: nothing in what was read is a change that the options select")
+    if logs.server is not None:
+        _warn_about_side_effects(logs.server, script, selection)
     return damage.exit_code
+
+
+def _warn_about_side_effects(server: ServerRange, script: Script, selection: Selection) -> None:
+    from binspark.server.connection import connect
+    from binspark.sql.side_effects import side_effects
+
+    tables = {table for table in script.tables if selection.wants(table)}
+    with connect(server.connection) as connection:
+        for warning in side_effects(connection, tables, undo=script.undo):
+            print_message(warning)

@@ -10,9 +10,10 @@ import click
 from binspark.cli.command import Command, format_option
 from binspark.cli.inputs import Logs, condition_of, events_of, log_options
 from binspark.cli.output import Damage, echo, json_line, print_page
-from binspark.cli.row_options import row_options, selection_from
+from binspark.cli.row_options import history_from, row_options, selection_from
 from binspark.columns.selection import Selection
 from binspark.files.inputs import FileInput, LogInput
+from binspark.files.positions import NOWHERE
 from binspark.files.sources import expect_logs
 from binspark.options.times import Clock
 from binspark.render.contents import contents_page, contents_record, periods_by
@@ -44,8 +45,8 @@ def stat_command(
     which rows. Where a log is damaged, what comes before the damage is counted. Exit code 1: a log is damaged.
     """
     selection = selection_from(options, timezone)
-    inputs, damage, clock = logs.inputs(selection, timezone, with_earlier=False), Damage(), Clock(timezone)
-    contents = _in_bulk(inputs, damage) if not _selects(selection) else None
+    inputs, damage, clock = logs.inputs(selection, timezone), Damage(), Clock(timezone)
+    contents = _in_bulk(inputs, selection, schema_file, damage)
     if contents is None:
         contents = _by_event(inputs, selection, condition_of(logs, inputs, selection, schema_file), damage)
     periods = None if per is None else periods_by(per, contents.periods, clock)
@@ -56,24 +57,19 @@ def stat_command(
     return damage.exit_code
 
 
-def _selects(selection: Selection) -> bool:
-    return selection != Selection()
-
-
-def _in_bulk(inputs: list[LogInput], damage: Damage) -> Contents | None:
+def _in_bulk(inputs: list[LogInput], selection: Selection, schema_file: str | None, damage: Damage) -> Contents | None:
     """Count files in bulk; None if one of the inputs has to be read event by event."""
-    from binspark.columns.bulk_contents import BulkContents
-    from binspark.files.contents import can_count_in_bulk, count_contents
+    from binspark.files.contents import BulkCounter, can_count_in_bulk
 
     sources = [log.source for log in inputs if isinstance(log, FileInput)]
     if len(sources) < len(inputs) or not all(map(can_count_in_bulk, sources)):
         return None
-    reader = BulkContents()
+    counter = BulkCounter(selection, None if selection.where is None else history_from(schema_file))
     expect_logs(sources, passes=2)
     for source in sources:
         with damage.ends_file():
-            count_contents(source, reader)
-    return reader.finish()
+            counter.count(source)
+    return counter.finish()
 
 
 def _by_event(inputs: list[LogInput], selection: Selection, counts: ConditionCounts | None, damage: Damage) -> Contents:
@@ -81,6 +77,8 @@ def _by_event(inputs: list[LogInput], selection: Selection, counts: ConditionCou
 
     counter = SelectedContents(selection, counts)
     for log in inputs:
+        if log.start == NOWHERE:
+            continue
         with damage.ends_file():
             counter.read(events_of(log, counts), log.start)
     return counter.finish()

@@ -12,7 +12,7 @@ from binspark.cli.inputs import Logs, log_options
 from binspark.cli.output import line_style
 from binspark.cli.row_options import row_options, selection_from
 from binspark.cli.server_options import live_option
-from binspark.cli.server_rows import Watch, print_server_rows
+from binspark.cli.server_rows import Monitoring, print_server_rows
 from binspark.cli.status_lines import StatusLines, metrics_options, take_metrics
 
 
@@ -33,8 +33,8 @@ def tail_command(logs: Logs, output_format: str, timezone: tzinfo, schema_file: 
     and types of columns that the log lacks are read from the server, or from --schema-file.
     """
     assert logs.server is not None
-    watch = Watch(StatusLines(output_format), options.pop("progress_seconds"), take_metrics(options))
+    monitoring = Monitoring(StatusLines(output_format), options.pop("progress_seconds"), take_metrics(options))
     selection = selection_from(options, timezone)
     logs.check_server(selection)
-    print_server_rows(logs.server, selection, line_style(output_format, timezone), schema_file, watch)
+    print_server_rows(logs.server, selection, line_style(output_format, timezone), schema_file, monitoring)
     return 0

@@ -163,7 +163,7 @@ class OpenBatches:
         return found.taken(rows, wanted, before=delivered.before, images=delivered.images)
 
     def make_room(self, number: int) -> Iterator[TableBatch]:
-        """Let a table grow that has no room for the next row, or yield what it has collected."""
+        """Grow a table that has no room for the next row, or yield what it has collected."""
         builder = self._kernel_builder(number)
         at = int(self.state[State.AT])
         event_size = int.from_bytes(string_at(at + Header.EVENT_SIZE, 4), "little")

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from binspark.columns.arena import ReadInto
-from binspark.columns.event_list import EventReader
+from binspark.columns.event_list import EventReader, EventSelector
 from binspark.columns.log_scan import Numbers
 from binspark.columns.parallelism import BulkParallelism
 from binspark.columns.transaction_batch import ClosedTransactions
@@ -35,22 +35,30 @@ _IS_COMPLETE = np.array([ending.complete for ending in ENDINGS])
 
 
 class BulkContents:
-    """Counts the contents of one log after the other. Each is read twice: for its events, and for its transactions."""
+    """Counts the contents of one log after the other. Each is read twice: for its events, and for its transactions.
 
-    def __init__(self) -> None:
+    selector   chooses the events that are counted
+    """
+
+    def __init__(self, selector: EventSelector | None = None) -> None:
         self.contents = Contents()
-        self._events = EventReader(on_listed=self.count_events)
+        self._events = EventReader(on_listed=self.count_events, selector=selector)
         self._transactions = TransactionReader(self)
         self._meter = BulkParallelism()
+        self._version = ""
 
-    def read_events(self, read_into: ReadInto, file: str) -> None:
-        """Count the events of a log."""
-        for _ in self._events.read(read_into, file):
+    def begin_file(self, server_version: str) -> None:
+        """Note that a file follows, which a server of a version has written."""
+        self._version = server_version
+
+    def read_events(self, read_into: ReadInto, file: str, stop: int | None = None) -> None:
+        """Count the events of a log, up to an offset."""
+        for _ in self._events.read(read_into, file, stop=stop):
             pass
 
-    def read_transactions(self, read_into: ReadInto, file: str) -> None:
-        """Count the transactions of a log."""
-        for _ in self._transactions.read(read_into, file):
+    def read_transactions(self, read_into: ReadInto, file: str, stop: int | None = None) -> None:
+        """Count the transactions of a log, up to an offset."""
+        for _ in self._transactions.read(read_into, file, stop=stop):
             pass
 
     def end_file(self) -> None:
@@ -68,6 +76,7 @@ class BulkContents:
         """Count events that were listed."""
         contents = self.contents
         codes, sizes, times = numbers[E.TYPE], numbers[E.SIZE], numbers[E.TIMESTAMP]
+        contents.servers.setdefault(self._version, int(numbers[E.SERVER][0]))
         outside = numbers[E.INNER] == NULL
         contents.events.add(int(sizes[outside].sum()), int(outside.sum()))
         counts, size_sums = np.bincount(codes), np.bincount(codes, sizes)
@@ -79,6 +88,11 @@ class BulkContents:
 
     def batches(self, closed: ClosedTransactions) -> Iterator[pa.RecordBatch]:
         """Count transactions, and yield nothing: this is the target of a `TransactionReader`."""
+        self.count_transactions(closed, closed)
+        return iter(())
+
+    def count_transactions(self, closed: ClosedTransactions, complete: ClosedTransactions) -> None:
+        """Count transactions that have ended, with the changes that are counted, and `complete`, with all of them."""
         contents, rows = self.contents, closed.rows
         contents.transactions.add(int(rows[N.LENGTH].sum()), closed.count)
         for number, count in enumerate(np.bincount(rows[N.ENDING]).tolist()):
@@ -86,10 +100,9 @@ class BulkContents:
                 contents.endings[ENDINGS[number].value] += count
         self._count_changes(closed)
         self._count_periods(closed)
-        self._keep_largest(closed)
-        complete = _IS_COMPLETE[rows[N.ENDING]]
-        self._meter.add(rows if complete.all() else rows[:, complete])
-        return iter(())
+        self._keep_largest(complete)
+        is_complete = _IS_COMPLETE[rows[N.ENDING]]
+        self._meter.add(rows if is_complete.all() else rows[:, is_complete])
 
     def _count_changes(self, closed: ClosedTransactions) -> None:
         changes = closed.changes

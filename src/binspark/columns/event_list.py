@@ -12,7 +12,7 @@ from binspark.columns.list_fields import BODY, EVENT_FIELDS
 from binspark.columns.list_reader import ListReader, int_array, strings_of, times_of
 from binspark.columns.log_scan import Numbers
 from binspark.columns.selection import Selection
-from binspark.errors import DecodeError
+from binspark.errors import BinlogError, DecodeError
 from binspark.event import Event
 from binspark.frames import EventCode, HeaderFlag, LogFormat, type_name
 from binspark.frames.checksum import ChecksumState
@@ -48,6 +48,27 @@ class BodyWriter(Protocol):
         ...
 
 
+class EventSelector(Protocol):
+    """Chooses among listed events, beyond what the kernel that lists them selects: `changes.listed_filter`."""
+
+    @property
+    def kept(self) -> int:
+        """How many of the events so far are selected, as far as that is known: they are at the front."""
+        ...
+
+    def keep_listed(self, events: Numbers, count: int, file: str, log_format: LogFormat) -> None:
+        """Keep the selected ones of the events after those that are kept, whose bytes are in memory."""
+        ...
+
+    def keep_decoded(self, events: Numbers, event: Event) -> None:
+        """Keep the event after those that are kept, which Python decoded, if it is selected."""
+        ...
+
+    def take(self) -> int:
+        """Return how many events are certainly selected; they are taken, and the others move to the front."""
+        ...
+
+
 class EventReader(ListReader):
     """Lists the events of one log after the other, in batches with columns of `EVENT_FIELDS`.
 
@@ -56,6 +77,7 @@ class EventReader(ListReader):
     expand_payloads  whether a payload is followed by the events inside
     bodies           writes bodies, which become the column `body`, one JSON text each; without it they are not decoded
     on_listed        takes the numbers of events, an array with a row for each `EventNumber`; then there are no batches
+    selector         chooses among the events; not together with `bodies`
     """
 
     post_headers: ClassVar[Mapping[EventCode, int]] = {}  # its kernel reads headers only
@@ -68,6 +90,7 @@ class EventReader(ListReader):
         expand_payloads: bool = True,
         bodies: BodyWriter | None = None,
         on_listed: Callable[[Numbers], None] | None = None,
+        selector: EventSelector | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         super().__init__(_CAPACITY, expand_payloads=expand_payloads, limits=limits)
@@ -76,6 +99,7 @@ class EventReader(ListReader):
         self._events = np.zeros((N.COUNT, _CAPACITY), dtype=np.int64)
         self._bodies = bodies
         self._on_listed = on_listed
+        self._selector = selector
         self._texts: list[str] = []
         self._text_bytes = 0
         self._select()
@@ -106,13 +130,13 @@ class EventReader(ListReader):
         return stop
 
     def _leave_bytes(self) -> Iterator[pa.RecordBatch]:
-        self._write_bodies()
+        self._use_bytes()
         if self._text_bytes >= _MAX_BODY_BYTES:
             yield from self._flush()
 
     def _take(self, event: Event) -> Iterator[pa.RecordBatch]:
         """List an event that Python decoded."""
-        self._write_bodies()
+        self._use_bytes()
         if event.offset == FIRST_EVENT_OFFSET and not event.header.flags & HeaderFlag.RELAY_LOG:
             self._forget_transaction()
         if self.state[State.LISTED] >= _CAPACITY or self._text_bytes >= _MAX_BODY_BYTES:
@@ -150,18 +174,36 @@ class EventReader(ListReader):
         self.state[State.LISTED] = row + 1
         if self._bodies is not None:
             self._keep(self._bodies.event(event))
+        if self._selector is not None:
+            self._selector.keep_decoded(self._events, event)
+            self.state[State.LISTED] = self._selector.kept
+
+    def _use_bytes(self) -> None:
+        """Do what needs the bytes of the events that were listed since, while they are in memory."""
+        if self._selector is None:
+            self._write_bodies()
+            return
+        listed, selector = int(self.state[State.LISTED]), self._selector
+        if listed == selector.kept:
+            return
+        try:
+            selector.keep_listed(self._events, listed, self.files[-1], self._bytes_format())
+        finally:
+            self.state[State.LISTED] = selector.kept
+
+    def _bytes_format(self) -> LogFormat:
+        """Return the format of the events that the kernel reads."""
+        log_format = self._framer.format
+        assert log_format is not None
+        return without_checksum(log_format) if self.state[State.INNER] else log_format
 
     def _write_bodies(self) -> None:
         """Write the bodies that are missing, while the bytes of their events are in memory."""
         done, listed = len(self._texts), int(self.state[State.LISTED])
         if self._bodies is None or done == listed:
             return
-        log_format = self._framer.format
-        assert log_format is not None
-        if self.state[State.INNER]:
-            log_format = without_checksum(log_format)
         try:
-            for text in self._bodies.listed(self._events[:, done:listed], self.files[-1], log_format):
+            for text in self._bodies.listed(self._events[:, done:listed], self.files[-1], self._bytes_format()):
                 self._keep(text)
         except DecodeError:
             self.state[State.LISTED] = len(self._texts)
@@ -173,17 +215,19 @@ class EventReader(ListReader):
 
     def _flush(self) -> Iterator[pa.RecordBatch]:
         """Yield the events so far; those before one whose body cannot be decoded come before the error."""
-        wrong: DecodeError | None = None
+        wrong: BinlogError | None = None
         try:
-            self._write_bodies()
-        except DecodeError as error:
+            self._use_bytes()
+        except BinlogError as error:
             wrong = error
-        count = int(self.state[State.LISTED])
+        listed = int(self.state[State.LISTED])
+        count = listed if self._selector is None else self._selector.take()
         if count and self._on_listed is not None:
             self._on_listed(self._events[:, :count])
         elif count:
             yield self._batch(self._events[:, :count])
-        self.state[State.LISTED] = self._text_bytes = 0
+        self._events[:, : listed - count] = self._events[:, count:listed].copy()
+        self.state[State.LISTED], self._text_bytes = listed - count, 0
         self._texts = []
         if wrong is not None:
             raise wrong

@@ -107,7 +107,7 @@ class LogScan(ABC, Generic[Item]):
 
     @abstractmethod
     def _run_kernel(self) -> int:
-        """Let the kernel read events until Python is needed; return why."""
+        """Run the kernel until Python is needed; return why."""
 
     @abstractmethod
     def _stopped(self, stop: int) -> Iterator[Item]:
@@ -153,7 +153,7 @@ class LogScan(ABC, Generic[Item]):
             filled, start = more, 0
 
     def _scan_bytes(self, start: int, end: int, log_format: LogFormat) -> Iterator[Item]:
-        """Let the kernel read the events between two addresses, which are in memory and stay there."""
+        """Run the kernel over the events between two addresses, which are in memory and stay there."""
         state = self.state
         state[State.AT], state[State.END] = start, end
         self._use_format(log_format)
@@ -218,7 +218,7 @@ class LogScan(ABC, Generic[Item]):
         self._framer.finish()
 
     def _end_of_log(self, left: int, offset: int) -> None:
-        """Let the framer raise the error for a log that ends inside an event."""
+        """Raise the framer's error for a log that ends inside an event."""
         if left:
             self._framer.offset = offset
             list(self._framer.feed(self._buffer[:left].tobytes()))

@@ -99,7 +99,7 @@ class _LogicalClock:
         return int(self._steps[row + 1, count - 1])
 
     def _make_room(self) -> None:
-        """Forget the moments that cannot win any more, and grow if many are left."""
+        """Drop the moments that can no longer be the latest, and grow if many are left."""
         left = self._moments[:, : int(self._numbers[Clock.MOMENTS])]
         left = left[:, left[Moments.DROP] > 0]
         count, capacity = left.shape[1], self._moments.shape[1]

@@ -58,7 +58,7 @@ class ScanMemory(Generic[Item]):
             raise error.at(event.position) from None
 
     def rewritten(self, data: bytes, event: Event) -> Iterator[Item]:
-        """Let kernels read an event in the form that they know."""
+        """Run kernels over an event, rewritten in the form that they know."""
         memory = np.frombuffer(data + bytes(SLACK), dtype=np.uint8)
         done = yield from self._scan(memory, len(data), event, REWRITTEN)
         if done != len(data):
@@ -84,7 +84,7 @@ class ScanMemory(Generic[Item]):
                 self._window = larger
 
     def _scan(self, memory: Block, length: int, event: Event, inner: int) -> Generator[Item, None, int]:
-        """Let kernels read events in memory; return how many bytes they read."""
+        """Run kernels over events in memory; return how many bytes they read."""
         state = self._state
         saved = {number: int(state[number]) for number in _SAVED}
         base = int(memory.ctypes.data)

@@ -63,7 +63,7 @@ class Selection:
     absent                whether there is the column ABSENT, for which `images` must be set, too
     tx_rows               rows are numbered throughout their transaction, for which rows of all tables are counted
     images                batches say which columns each row has
-    string_columns        columns that whoever makes batches of several schema versions makes text, in lower case
+    string_columns        columns that become text when batches of several schema versions are united, in lower case
     wanted                columns to look for in every schema version of a table, instead of `columns`, by its name
     origins               batches say which time, thread and statement each row has
     in_windows            all tables are flushed after each part of a log, so that their rows can be put in order

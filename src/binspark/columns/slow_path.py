@@ -85,7 +85,7 @@ class SlowPath:
         return iter(()) if handler is None else handler(self, event)
 
     def forget_transaction(self) -> None:
-        """Forget the transaction in progress: the events that follow do not belong to it."""
+        """Discard the transaction in progress: the events that follow do not belong to it."""
         state = self._state
         state[State.TRANSACTION], state[State.TX_ROW] = -1, 0
         state[State.THREAD], state[State.ROWS_QUERY] = NO_THREAD, -1
@@ -106,7 +106,7 @@ class SlowPath:
         self.skip_event()
 
     def skip_event(self) -> None:
-        """Let the scan continue after the event that it is at."""
+        """Move the scan to the position after the current event."""
         state = self._state
         at = int(state[State.AT])
         state[State.AT] = at + event_size(at)
@@ -114,7 +114,7 @@ class SlowPath:
         state[State.EVENTS] += 1
 
     def skip_rows_event(self) -> None:
-        """Let the scan continue after a rows event that kernels have decoded."""
+        """Move the scan to the position after a rows event that kernels have decoded."""
         end_statement(self._state, int(self._state[State.AT]), event_size(int(self._state[State.AT])))
         self.skip_event()
 
@@ -142,7 +142,7 @@ class SlowPath:
         return frame
 
     def _statement(self, event: Event) -> Iterator[TableBatch]:
-        """Take notice of DDL, after which a TABLE_MAP may mean another schema, and of a BEGIN in unusual words."""
+        """Note DDL, after which a TABLE_MAP may mean another schema, and of a BEGIN in unusual words."""
         if boundary_of(event).role is Role.BEGINS:
             self._state[State.TX_ROW] = 0
             self._state[State.ROWS_QUERY] = -1

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from binspark.columns.gtid_intervals import is_in_gtids
 from binspark.columns.list_fields import CHANGED, TRANSACTION_FIELDS
 from binspark.columns.list_reader import int_array, strings_of, times_of
 from binspark.columns.log_scan import Numbers
@@ -73,6 +74,24 @@ class ClosedTransactions:
         buffers = [bitmap, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(text)]
         return pa.Array.from_buffers(pa.string(), len(named), buffers)
 
+    def taken(self, wanted: Flags, wanted_changes: Flags) -> ClosedTransactions:
+        """Return some of the transactions, with some of their changes."""
+        changes = self.changes[:, wanted_changes & wanted[self.changes[C.TRANSACTION]]]
+        numbers = np.cumsum(wanted) - 1
+        changes[C.TRANSACTION] = numbers[changes[C.TRANSACTION]]
+        count = int(numbers[-1]) + 1 if len(numbers) else 0
+        _, offsets, text = self.gtids.filter(pa.array(wanted)).buffers()
+        return ClosedTransactions(
+            self.rows[:, wanted],
+            changes,
+            np.frombuffer(offsets, dtype=np.int32)[: count + 1],
+            np.frombuffer(text or b"", dtype=np.uint8),
+            {int(numbers[at]): notes for at, notes in self.notes.items() if at < len(wanted) and wanted[at]},
+            self.files,
+            self.tables,
+            self.schemas,
+        )
+
     @property
     def complete(self) -> Flags:
         """Which of them are complete."""
@@ -125,6 +144,14 @@ class TransactionColumns:
 
 def selected(selection: Selection, closed: ClosedTransactions) -> Flags:
     """Return which transactions are selected: by server, thread, commit time, GTID, and the tables that they change."""
+    wanted = selected_by_origin(selection, closed)
+    if selects_changes(selection):
+        wanted &= has_changes(closed, selected_changes(selection, closed))
+    return wanted
+
+
+def selected_by_origin(selection: Selection, closed: ClosedTransactions) -> Flags:
+    """Return which transactions are selected by server, thread, commit time and GTID."""
     wanted: Flags = np.ones(closed.count, dtype=np.bool_)
     if selection.server_id is not None:
         wanted &= closed.rows[N.SERVER] == selection.server_id
@@ -134,12 +161,17 @@ def selected(selection: Selection, closed: ClosedTransactions) -> Flags:
     wanted &= times >= selection.committed_from
     if selection.committed_before:
         wanted &= times < selection.committed_before
-    if selection.include_gtids is not None or selection.exclude_gtids is not None:
-        wanted &= np.array([selection.wants_gtid_text(gtid) for gtid in closed.gtids.to_pylist()], dtype=np.bool_)
-    if selects_changes(selection):
-        owners = closed.changes[C.TRANSACTION][selected_changes(selection, closed)]
-        wanted &= np.bincount(owners, minlength=closed.count) > 0
+    if selection.include_gtids is not None:
+        wanted &= is_in_gtids(closed.gtids, selection.include_gtids)
+    if selection.exclude_gtids is not None:
+        wanted &= ~is_in_gtids(closed.gtids, selection.exclude_gtids)
     return wanted
+
+
+def has_changes(closed: ClosedTransactions, chosen: Flags) -> Flags:
+    """Return which transactions have some of the chosen changes."""
+    has: Flags = np.bincount(closed.changes[C.TRANSACTION][chosen], minlength=closed.count) > 0
+    return has
 
 
 def transaction_numbers(closed: ClosedTransactions) -> dict[str, Numbers]:

@@ -137,7 +137,7 @@ class TransactionReader(ListReader):
         return stop
 
     def _take(self, event: Event) -> Iterator[pa.RecordBatch]:
-        """Let the assembler take an event: load the transaction in progress, and store what has become of it."""
+        """Feed an event to the assembler: load the transaction in progress, and store the result."""
         if not self._has_room():
             yield from self._make_room()
         if isinstance(event.body, TableMap):
@@ -306,7 +306,7 @@ class TransactionReader(ListReader):
             row[N.SCHEMA] = moved[schemas[0]]
 
     def _point_to_changes(self) -> None:
-        """Let kernels find the changes of the transaction in progress where they are now."""
+        """Give kernels the new address of the changes of the transaction in progress."""
         count = int(self.state[State.CHANGES])
         where: Numbers = len(Operation) * self._changes[C.TABLE, :count] + self._changes[C.OPERATION, :count]
         self._tables.change_of[where] = np.arange(count)

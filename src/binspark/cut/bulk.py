@@ -1,4 +1,4 @@
-"""Cut many transactions at a time, with `kernels.cut`. What the kernel refuses is cut event by event."""
+"""Cut many transactions at a time, with `kernels.cut.transactions`. What the kernel refuses is cut event by event."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from ctypes import addressof, c_char, c_int64
 from dataclasses import dataclass
 from struct import Struct
 from typing import TYPE_CHECKING
-from uuid import UUID
 
-from binspark.columns.selection import Operations, SelectedGtids, Selection
+from binspark.columns.gtid_intervals import packed_intervals
+from binspark.columns.selection import Operations, Selection
 from binspark.cut.clock import LogicalClock
-from binspark.cut.earlier import EarlierGtids
+from binspark.cut.gtids_before import GtidsBefore
 from binspark.cut.output import OutputLog
 from binspark.cut.reader import LogReader
 from binspark.event import EventDecoder
@@ -19,22 +19,21 @@ from binspark.files.known_maps import KnownMaps, RowSizes, address_of, has_usual
 from binspark.files.sources import LogSource
 from binspark.frames import Framer, LogFormat
 from binspark.frames.header import HEADER_LENGTH
-from binspark.gtid import GtidSet
 from binspark.kernels import cache
 from binspark.kernels.compiler import is_kept
 from binspark.kernels.crc32 import crc32_address
-from binspark.kernels.cut import cut_transactions
-from binspark.kernels.cut_layout import Cut, CutStop, Decision
-from binspark.kernels.sound_layout import Interval
+from binspark.kernels.cut.layout import Cut, CutStop, Decision
+from binspark.kernels.cut.transactions import cut_transactions
+from binspark.kernels.list_layout import INTERVAL_LENGTH
+from binspark.kernels.transaction_gtid import Interval
 from binspark.transactions.transaction import commit_of
 
 if TYPE_CHECKING:
-    from binspark.cut.picked import PickedRows
+    from binspark.cut.condition import SelectedRows
     from binspark.files.condition_rows import KnownRows
 
 _MAX_TRANSACTION = 1 << 24  # a larger one is cut event by event
 _MAX_INTERVALS = 1024
-_MAX_LISTED = 64  # up to this number, looking through all of them takes less time than asking Python
 _BULK_BYTES = 1 << 20
 _COMPILING_BYTES = 1 << 25
 _UUID_WORDS = Struct("<qq")
@@ -74,7 +73,7 @@ class BulkCutter:
         log_format: LogFormat,
         selection: Selection,
         clock: LogicalClock,
-        picked: PickedRows | None,
+        selected_rows: SelectedRows | None,
         *,
         by_table: bool,
         drop_empty: bool,
@@ -83,13 +82,13 @@ class BulkCutter:
         self.format = log_format
         self._selection = selection
         self._usual = has_usual_layout(log_format)
-        self._maps = KnownMaps(log_format, selection.wants, None if picked is None else _row_sizes())
-        self._picked = picked
+        self._maps = KnownMaps(log_format, selection.wants, None if selected_rows is None else _row_sizes())
+        self._selected_rows = selected_rows
         self._rows: KnownRows | None = None
         self._intervals = (c_int64 * (Interval.COUNT * _MAX_INTERVALS))()
         self._out = (c_char * 0)()
         self._decoder = EventDecoder(log.name)
-        included, excluded = _listed(selection.include_gtids), _listed(selection.exclude_gtids)
+        included, excluded = packed_intervals(selection.include_gtids), packed_intervals(selection.exclude_gtids)
         self._lists = included, excluded
         state = self._state = (c_int64 * Cut.COUNT)()
         state[Cut.STOP] = _NO_OFFSET if log.stop is None else log.stop
@@ -107,12 +106,12 @@ class BulkCutter:
         for listed, field in ((included, Cut.INCLUDED), (excluded, Cut.EXCLUDED)):
             state[field] = 0 if listed is None else address_of(listed)
         is_included = selection.include_gtids is not None and included is not None
-        state[Cut.INCLUDED_COUNT] = len(included or b"") // _ENTRY.size if is_included else -1
-        state[Cut.EXCLUDED_COUNT] = len(excluded or b"") // _ENTRY.size
+        state[Cut.INCLUDED_COUNT] = len(included or b"") // INTERVAL_LENGTH if is_included else -1
+        state[Cut.EXCLUDED_COUNT] = len(excluded or b"") // INTERVAL_LENGTH
         state[Cut.CLOCK], state[Cut.MAPS] = clock.address, self._maps.address
         state[Cut.INTERVALS], state[Cut.INTERVAL_CAPACITY] = addressof(self._intervals), _MAX_INTERVALS
 
-    def cut(self, reader: LogReader, output: OutputLog | None, earlier: EarlierGtids) -> BulkCut | None:
+    def cut(self, reader: LogReader, output: OutputLog | None, gtids_before: GtidsBefore) -> BulkCut | None:
         """Cut what comes next in a log, at which no transaction is in progress; None if that is for Python.
 
         While there is no output yet, transactions are only removed, and their GTIDs noted.
@@ -129,7 +128,7 @@ class BulkCutter:
         done = self._state[Cut.AT] - self._start
         if not done and stop != CutStop.OPEN:
             return None
-        return self._finish(reader, done, output, earlier, opens=stop == CutStop.OPEN)
+        return self._finish(reader, done, output, gtids_before, opens=stop == CutStop.OPEN)
 
     def _prepare(self, reader: LogReader, output: OutputLog | None) -> None:
         state = self._state
@@ -145,17 +144,17 @@ class BulkCutter:
         state[Cut.DECISION] = Decision.NONE
         for number in (Cut.INTERVAL_COUNT, Cut.TRANSACTIONS, Cut.EMPTIED, Cut.REMOVED, Cut.LAST):
             state[number] = 0
-        if self._picked is not None:
-            self._pick(self._picked, reader)
+        if self._selected_rows is not None:
+            self._set_selected_rows(self._selected_rows, reader)
 
-    def _pick(self, picked: PickedRows, reader: LogReader) -> None:
-        """Tell the kernel which rows of what is in memory are selected."""
+    def _set_selected_rows(self, selected_rows: SelectedRows, reader: LogReader) -> None:
+        """Give the kernel the rows in memory that are selected."""
         state = self._state
-        rows = self._rows = picked.known(reader.offset, reader.offset + reader.available)
+        rows = self._rows = selected_rows.known(reader.offset, reader.offset + reader.available)
         state[Cut.BY_ROW] = 1
-        state[Cut.PICKED], state[Cut.PICKED_ROWS] = rows.positions.ctypes.data, rows.rows.ctypes.data
-        state[Cut.PICKED_COUNT], state[Cut.PICKED_LIMIT] = len(rows.positions), rows.limit
-        state[Cut.PICKED_AT] = 0
+        state[Cut.SELECTED], state[Cut.SELECTED_NUMBERS] = rows.positions.ctypes.data, rows.rows.ctypes.data
+        state[Cut.SELECTED_COUNT], state[Cut.SELECTED_LIMIT] = len(rows.positions), rows.limit
+        state[Cut.SELECTED_AT] = 0
 
     def _run(self, reader: LogReader) -> int:
         """Run the kernel until it needs more than what is known of tables and GTIDs."""
@@ -190,14 +189,14 @@ class BulkCutter:
         return reader.available >= needed
 
     def _finish(
-        self, reader: LogReader, done: int, output: OutputLog | None, earlier: EarlierGtids, *, opens: bool
+        self, reader: LogReader, done: int, output: OutputLog | None, gtids_before: GtidsBefore, *, opens: bool
     ) -> BulkCut:
         state = self._state
         written = state[Cut.OUT_AT] - addressof(self._out)
         if output is not None and written:
             output.append(memoryview(self._out)[:written])
         for kind, source, start, stop in self._removed():
-            earlier.note_interval(kind, source, start, stop)
+            gtids_before.note_interval(kind, source, start, stop)
         last = b""
         if state[Cut.LAST]:
             at = reader.at + state[Cut.LAST] - self._start
@@ -216,24 +215,6 @@ def _row_sizes() -> RowSizes:
     from binspark.columns.row_counts import row_sizes  # loads NumPy
 
     return row_sizes
-
-
-_ENTRY = Struct("<16sqq")
-
-
-def _listed(gtids: SelectedGtids | None) -> bytes | None:
-    """Return the intervals of a GTID set for the kernel, which reads no tags; None if Python must decide."""
-    if gtids is None:
-        return b""
-    if not isinstance(gtids, GtidSet):
-        return None
-    listed = [
-        _ENTRY.pack(UUID(uuid).bytes, start, stop)
-        for (uuid, tag), intervals in gtids.parts
-        for start, stop in intervals
-        if not tag
-    ]
-    return b"".join(listed) if len(listed) <= _MAX_LISTED else None
 
 
 def _operation_bits(selection: Selection) -> int:

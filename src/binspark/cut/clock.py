@@ -7,7 +7,7 @@ from ctypes import addressof, c_int64
 from dataclasses import replace
 
 from binspark.event import GtidEvent, GtidTagged, MariadbGtidEvent
-from binspark.kernels.cut_layout import KEPT_NUMBERS, Clock
+from binspark.kernels.cut.layout import KEPT_NUMBERS, Clock
 
 GtidBody = GtidEvent | GtidTagged | MariadbGtidEvent
 
@@ -17,7 +17,7 @@ class LogicalClock:
 
     A transaction follows the last one that is kept of those that it had to follow. For a bounded number of the last
     transactions that is known exactly; before them, it follows the first of these. The numbers are in memory that
-    `kernels.cut` uses, too.
+    `kernels.cut.transactions` uses, too.
     """
 
     def __init__(self) -> None:

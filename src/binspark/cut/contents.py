@@ -22,7 +22,7 @@ from binspark.frames import EventCode as E
 from binspark.transactions.grammar import Role, boundary_of
 
 if TYPE_CHECKING:
-    from binspark.cut.picked import PickedRows
+    from binspark.cut.condition import SelectedRows
 
 _PREPARES_STATEMENT = (Intvar, Rand, UserVar)
 _LOADS = frozenset(
@@ -52,9 +52,9 @@ class Contents:
     its statement are held.
     """
 
-    def __init__(self, selection: Selection, picked: PickedRows | None) -> None:
+    def __init__(self, selection: Selection, selected_rows: SelectedRows | None) -> None:
         self._selection = selection
-        self._picked = picked
+        self._selected_rows = selected_rows
         self._maps: dict[int, str] = {}
         self._before_rows: list[bytes] = []
         self._prepared: list[bytes] = []
@@ -67,8 +67,8 @@ class Contents:
     def feed(self, event: Event) -> Iterator[bytes]:
         """Take an event; yield what is kept and can be written now."""
         body: Any = event.body
-        if self._picked is not None and event.inner is not None:
-            self._picked.note(event)
+        if self._selected_rows is not None and event.inner is not None:
+            self._selected_rows.note(event)
         if isinstance(body, TableMap):
             self._map_table(event, body)
         elif isinstance(body, Rows):
@@ -115,8 +115,8 @@ class Contents:
         """Return a rows event with the rows that are kept; None if there are none."""
         table = self._maps.get(rows.table_id)
         wanted = table is not None and self._selection.wants(table) and self._selection.wants_operation(rows.operation)
-        if self._picked is not None:
-            return self._picked.left_of(event, rows) if table is not None else None
+        if self._selected_rows is not None:
+            return self._selected_rows.left_of(event, rows) if table is not None else None
         return rows if wanted and rows.rows else None
 
     def _wants_statement(self, body: Query) -> bool:

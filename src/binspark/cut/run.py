@@ -14,7 +14,7 @@ from binspark.columns.selection import Operations, Selection
 from binspark.cut.bulk import BulkCutter, pays_in_bulk
 from binspark.cut.clock import LogicalClock
 from binspark.cut.contents import Contents
-from binspark.cut.earlier import EarlierGtids
+from binspark.cut.gtids_before import GtidsBefore
 from binspark.cut.output import OutputLog
 from binspark.cut.reader import LogReader
 from binspark.cut.transaction import Draft
@@ -28,7 +28,7 @@ from binspark.schema.history import SchemaHistory
 from binspark.transactions.grammar import Progress, Role, begins_another, boundary_of, progress_after
 
 if TYPE_CHECKING:
-    from binspark.cut.picked import PickedRows
+    from binspark.cut.condition import SelectedRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,11 @@ class _Cutter:
     def __init__(self, file: Any, options: CutOptions) -> None:
         self._file = file
         self._options = options
-        self._picked = _picked_rows(options)
-        self._contents = Contents(options.selection, self._picked) if options.removes_events else None
+        self._selected_rows = _rows_of_condition(options)
+        self._contents = Contents(options.selection, self._selected_rows) if options.removes_events else None
         self._clock = LogicalClock()
         self._summary = CutSummary()
-        self._earlier = EarlierGtids()
+        self._gtids_before = GtidsBefore()
         self._description: Event | None = None
         self._output: OutputLog | None = None
         self._draft: Draft | None = None
@@ -139,15 +139,15 @@ class _Cutter:
 
     def _cut_log(self, log: LogSource) -> None:
         self._clock.begin_file()
-        if self._picked is not None:
-            self._picked.begin_source(log)
+        if self._selected_rows is not None:
+            self._selected_rows.begin_source(log)
         with ExitStack() as opened:
             with source_errors(log.name):
                 file = opened.enter_context(log.open())
             self._cut(log, LogReader(log, file))
 
     def close(self) -> None:
-        """Forget the transaction in progress, if an error has interrupted it."""
+        """Discard the transaction in progress, if an error has interrupted it."""
         if self._draft is not None:
             self._draft.close()
 
@@ -167,13 +167,19 @@ class _Cutter:
         options = self._options
         by_table, drop_empty = options.removes_events, options.drop_empty
         return BulkCutter(
-            log, log_format, options.selection, self._clock, self._picked, by_table=by_table, drop_empty=drop_empty
+            log,
+            log_format,
+            options.selection,
+            self._clock,
+            self._selected_rows,
+            by_table=by_table,
+            drop_empty=drop_empty,
         )
 
     def _cut_in_bulk(self, reader: LogReader, bulk: BulkCutter) -> None:
         """Cut complete transactions, up to what is cut event by event."""
         summary = self._summary
-        while (part := bulk.cut(reader, self._output, self._earlier)) is not None:
+        while (part := bulk.cut(reader, self._output, self._gtids_before)) is not None:
             summary.transactions += part.transactions
             summary.emptied += part.emptied
             summary.removed += part.removed
@@ -182,8 +188,8 @@ class _Cutter:
                 self._opened()
 
     def _feed(self, event: Event, log: LogSource) -> None:
-        if self._picked is not None:
-            self._picked.note(event)
+        if self._selected_rows is not None:
+            self._selected_rows.note(event)
         role = boundary_of(event).role
         if role in (Role.OUTSIDE, Role.BREAKS) or (role is Role.JOINS and self._progress is Progress.NONE):
             self._take_outside(event, role)
@@ -202,7 +208,7 @@ class _Cutter:
         if isinstance(body, FormatDescription):
             self._take_description(event)
         elif isinstance(body, PreviousGtids | GtidList):
-            self._earlier.note_list(event)
+            self._gtids_before.note_list(event)
         if role is Role.BREAKS and not event.header.next_position:
             return  # a source began to send another file, as relay logs have it
         if role is Role.BREAKS:
@@ -228,7 +234,7 @@ class _Cutter:
             log_format = self._description.frame.format
             self._output = OutputLog(self._file, log_format)
             self._output.write_description(self._description)
-            self._earlier.write(self._output)
+            self._gtids_before.write(self._output)
         return self._output
 
     def _finish(self, event: Event) -> None:
@@ -242,7 +248,7 @@ class _Cutter:
         else:
             self._summary.removed += 1
             if self._output is None:
-                self._earlier.note(draft.first)
+                self._gtids_before.note(draft.first)
 
     def _abandon(self) -> None:
         """Remove what was written of a transaction that does not end."""
@@ -252,12 +258,12 @@ class _Cutter:
         self._draft, self._progress = None, Progress.NONE
 
 
-def _picked_rows(options: CutOptions) -> PickedRows | None:
+def _rows_of_condition(options: CutOptions) -> SelectedRows | None:
     if options.selection.where is None:
         return None
-    from binspark.cut.picked import PickedRows  # loads what reads rows
+    from binspark.cut.condition import SelectedRows  # loads what reads rows
 
-    return PickedRows(options.selection, options.history)
+    return SelectedRows(options.selection, options.history)
 
 
 def _is_like(known: LogFormat, found: LogFormat) -> bool:

@@ -121,7 +121,7 @@ class Draft:
                 clock.undo(self._gtid.body)
 
     def close(self) -> None:
-        """Forget what was collected."""
+        """Discard what was collected."""
         self._collected.close()
 
     @property

@@ -69,7 +69,7 @@ class Scanner:
         self.reader = _StatementReader(self, self._statement)
 
     def select_part(self, start: int, stop: int | None) -> None:
-        """Say which transactions of the next part count: those that begin from one offset on, and before another."""
+        """Set which transactions of the next part count: those that begin from one offset on, and before another."""
         self._bounds = (start, stop)
 
     def batches(self, closed: ClosedTransactions) -> Iterator[pa.RecordBatch]:

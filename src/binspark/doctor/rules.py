@@ -127,7 +127,7 @@ RULES = (
         mysql_only(assign("''", _NEW_SESSIONS)),
     ),
     Rule(
-        "old-times", _WARNING, ("times with fractions",), "MariaDB: in the format of before MySQL 5.6",
+        "old-times", _WARNING, ("times with fractions",), "MariaDB: in the format used before MySQL 5.6",
         tables_with("old format", lambda tables: tables.old_times),
         "The length of these values is not in the log: unless DDL in the log or a dump of the tables has it, their "
         "rows usually cannot be read.",
@@ -135,7 +135,7 @@ RULES = (
     ),
     Rule(
         "temporal-format", _WARNING, ("mysql56_temporal_format",), "OFF", value_is("OFF"),
-        "New tables store times in the format of before MySQL 5.6. The length of those with fractions is not in the "
+        "New tables store times in the format used before MySQL 5.6. The length of those with fractions is not in the "
         "log: unless DDL in the log or a dump of the tables has it, their rows usually cannot be read.",
         mariadb_only(assign("ON")),
     ),
@@ -235,7 +235,7 @@ RULES = (
     Rule(
         "sync-binlog", _WARNING, ("sync_binlog",), "not 1", value_is_not("1"),
         "If the machine crashes, the log may lose transactions that binspark has already read: a copy then has changes "
-        "that the server does not have, and the position to resume from does not exist any more.",
+        "that the server does not have, and the position to resume from no longer exists.",
         assign("1"),
     ),
     Rule(

@@ -56,7 +56,7 @@ class TableProfile:
 
     without_key   tables with neither a primary key nor a unique key that could replace it
     cascading     tables with a foreign key that changes or deletes their rows
-    old_times     MariaDB: tables with fractional times in the format of before MySQL 5.6
+    old_times     MariaDB: tables with fractional times in the format used before MySQL 5.6
     hidden_types  MariaDB: tables with INET4, INET6 or UUID columns, whose types are not in the log
     """
 

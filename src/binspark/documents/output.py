@@ -142,7 +142,7 @@ def write_all(
     dictionaries: Output | None = None,
     workspace: Workspace | None = None,
 ) -> None:
-    """Let a kernel write all rows; give it what it needs, and let it begin the row again."""
+    """Write all rows by a kernel; when it needs room, grow the buffer and repeat the row."""
     while True:
         if workspace is not None:
             workspace.begin_row(values.limit)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from binspark.encryption.keyring import MARIADB_BINLOG_KEY, Keyring
 from binspark.encryption.mariadb import EventKey, begins_with_event
-from binspark.encryption.sent import without_encryption
+from binspark.encryption.start_event import without_encryption
 from binspark.errors import DecodeError, Encrypted, Unsupported
 from binspark.event.context import Context
 from binspark.event.mariadb import StartEncryption, decode_start_encryption

@@ -26,7 +26,8 @@ from binspark.errors import BinlogError, OptionError
 from binspark.explore.events import DEFAULT_BYTES, event_detail, unit_events
 from binspark.explore.explorer import MAX_UNITS, Explorer
 from binspark.explore.jump import jump
-from binspark.explore.row_history import row_history
+from binspark.explore.row_history import row_history, rows_by_key
+from binspark.explore.row_position import WantedRow, find_row
 from binspark.explore.search import Cursor, search
 
 _STATIC = Path(__file__).parent / "static"
@@ -161,7 +162,8 @@ def _events(question: _Question) -> dict[str, Any]:
 
 def _event(question: _Question) -> dict[str, Any]:
     inner, max_bytes = question.optional_number("inner"), question.number("bytes", DEFAULT_BYTES)
-    return event_detail(question.explorer, question.number("log"), question.number("pos"), inner, max_bytes)
+    number, offset, field = question.number("log"), question.number("pos"), question.optional_number("field")
+    return event_detail(question.explorer, number, offset, inner, max_bytes, field)
 
 
 def _jump(question: _Question) -> dict[str, Any]:
@@ -176,6 +178,15 @@ def _rows(question: _Question) -> dict[str, Any]:
     return row_history(question.explorer, question.text("table"), question.text("where"), question.cursor()).to_json()
 
 
+def _keys(question: _Question) -> dict[str, Any]:
+    return rows_by_key(question.explorer, question.text("text"), question.cursor()).to_json()
+
+
+def _row(question: _Question) -> dict[str, Any]:
+    wanted = WantedRow(question.number("row"), question.text("image"), question.text("column"))
+    return find_row(question.explorer, question.number("log"), question.number("pos"), wanted)
+
+
 _READ: dict[str, Answer] = {
     "units": _units,
     "events": _events,
@@ -183,6 +194,8 @@ _READ: dict[str, Answer] = {
     "jump": _jump,
     "search": _search,
     "rows": _rows,
+    "keys": _keys,
+    "row": _row,
 }
 _COUNTED: dict[str, Answer] = {
     "logs": lambda question: question.explorer.overview(),

@@ -64,15 +64,29 @@ def unit_events(explorer: Explorer, number: int, unit: Unit, first: int = 0, inn
 
 
 def event_detail(
-    explorer: Explorer, number: int, offset: int, inner: int | None = None, max_bytes: int = DEFAULT_BYTES
+    explorer: Explorer,
+    number: int,
+    offset: int,
+    inner: int | None = None,
+    max_bytes: int = DEFAULT_BYTES,
+    field: int | None = None,
 ) -> dict[str, Any]:
-    """Return the event that an offset is in, with its bytes and fields; `inner` is one inside a payload."""
+    """Return the event that an offset is in, with its bytes and fields; `inner` is one inside a payload.
+
+    A field that is after `max_bytes` is included by its number, if possible.
+    """
+    found = explain_event(explorer, number, offset, inner)
+    needed = sum(len(each.data) for each in found.fields[: 0 if field is None else field + 1])
+    return _detail(found, min(max(max_bytes, needed), MAX_BYTES))
+
+
+def explain_event(explorer: Explorer, number: int, offset: int, inner: int | None = None) -> Explanation:
+    """Return the event that an offset is in, explained; `inner` is one inside a payload."""
     explored = explorer.log(number)
     unit = explorer.unit_at(number, offset)
     with explored.opened() as file:
         tables = KnownTables(explored.source.name, explorer.definitions.at(explored, unit.start))
-        found = _explain(explored, file, unit, offset, inner, tables)
-    return _detail(found, min(max_bytes, MAX_BYTES))
+        return _explain(explored, file, unit, offset, inner, tables)
 
 
 def _order(record: dict[str, Any]) -> tuple[int, int]:

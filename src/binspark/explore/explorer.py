@@ -12,8 +12,8 @@ from binspark.errors import BinlogError, OptionError, SourceError
 from binspark.explore.clear_copies import ClearCopies
 from binspark.explore.definitions import Definitions
 from binspark.explore.explored_log import ExploredLog
+from binspark.explore.index_reader import IndexReader
 from binspark.explore.log_index import LogRange
-from binspark.explore.reading import IndexReader
 from binspark.explore.totals import Totals
 from binspark.explore.units import Unit, UnitKind
 from binspark.files.log_head import read_head

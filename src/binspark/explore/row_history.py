@@ -1,10 +1,11 @@
-"""The history of rows: the changes of a table's rows that meet a condition, such as `id = 42`."""
+"""The history of rows: changes of rows that meet a condition, such as `id = 42`, or that have a key value."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from binspark.changes.change import Change
@@ -17,6 +18,7 @@ from binspark.errors import BinlogError, OptionError
 from binspark.explore.explored_log import ExploredLog
 from binspark.explore.explorer import Explorer
 from binspark.explore.log_index import LogRange
+from binspark.explore.row_match import Matched, Matches, RowMatch, parse_row_match
 from binspark.explore.scan import read_part
 from binspark.explore.search import MAX_HITS, MAX_SECONDS, RANGE_BYTES, Cursor, Found
 from binspark.files.windows import by_window
@@ -33,7 +35,24 @@ def row_history(explorer: Explorer, table: str, condition: str, cursor: Cursor, 
     options: dict[str, Any] = {"tables": [table.strip()]}
     if condition.strip():
         options["where"] = condition.strip()
-    selection = make_selection(options, Surface.PYTHON)
+    return _search(explorer, _Wanted(make_selection(options, Surface.PYTHON)), cursor, seconds)
+
+
+def rows_by_key(explorer: Explorer, text: str, cursor: Cursor, seconds: float = MAX_SECONDS) -> Found:
+    """Return the changes of rows that have a key value, from a cursor on; `row_match` says how it is written."""
+    match = parse_row_match(text)
+    return _search(explorer, _Wanted(match.selection, match), cursor, seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Which changes are wanted: those of a selection, and of these the ones that match."""
+
+    selection: Selection
+    match: RowMatch | None = None
+
+
+def _search(explorer: Explorer, wanted: _Wanted, cursor: Cursor, seconds: float) -> Found:
     found = Found()
     deadline = time.monotonic() + seconds
     for number in range(cursor.log, len(explorer.logs)):
@@ -41,16 +60,14 @@ def row_history(explorer: Explorer, table: str, condition: str, cursor: Cursor, 
         if not explorer.ensure_read(number, max(0.0, deadline - time.monotonic())):
             found.next = Cursor(number, start)
             return found
-        after = _in_log(explorer, number, start, selection, found, deadline)
+        after = _in_log(explorer, number, start, wanted, found, deadline)
         if after is not None:
             found.next = Cursor(number, after)
             return found
     return found
 
 
-def _in_log(
-    explorer: Explorer, number: int, start: int, selection: Selection, found: Found, deadline: float
-) -> int | None:
+def _in_log(explorer: Explorer, number: int, start: int, wanted: _Wanted, found: Found, deadline: float) -> int | None:
     """Add the changes of a log from an offset on; return the offset at which to continue, None at the end of the log.
 
     The log is read in parts, so that an answer comes in time although nothing is found.
@@ -63,14 +80,14 @@ def _in_log(
     while part is not None:
         last = start
         try:
-            for change in _changes(explorer, explored, part, start, selection):
+            for change, matched in _changes(explorer, explored, part, start, wanted):
                 is_full = len(found.hits) >= MAX_HITS or time.monotonic() >= deadline
                 if is_full and change.pos != last:
                     return change.pos
                 last = change.pos
-                found.hits.append(
-                    {"log": number, "name": explored.name, **json.loads(change_json(change), parse_int=_number)}
-                )
+                record = json.loads(change_json(change), parse_int=_number)
+                image, column = (None, None) if matched is None else (matched.image.value, matched.column)
+                found.hits.append({"log": number, "name": explored.name, "image": image, "column": column, **record})
         except BinlogError:
             if part.damage is None:
                 raise
@@ -81,14 +98,18 @@ def _in_log(
 
 
 def _changes(
-    explorer: Explorer, explored: ExploredLog, part: LogRange, start: int, selection: Selection
-) -> Iterator[Change]:
-    """Yield the changes of a part of a log that are not before an offset."""
+    explorer: Explorer, explored: ExploredLog, part: LogRange, start: int, wanted: _Wanted
+) -> Iterator[tuple[Change, Matched | None]]:
+    """Yield the changes of a part of a log that are not before an offset, and what of them was found."""
     name = explored.source.name
-    reader = BatchReader(selection.with_complete_rows(), explorer.definitions.at(explored, part.start.offset))
+    reader = BatchReader(wanted.selection.with_complete_rows(), explorer.definitions.at(explored, part.start.offset))
     with explored.opened() as file:
         for batches in by_window(read_part(reader, file, name, explored.index, part.bounds)):
-            yield from (change for change in changes_of(batches, name) if change.pos >= start)
+            matches: Matches = {}
+            found = batches if wanted.match is None else [wanted.match.find(item, matches) for item in batches]
+            for change in changes_of(found, name):
+                if change.pos >= start:
+                    yield change, matches.get((change.pos, change.row))
 
 
 def _number(digits: str) -> int | str:

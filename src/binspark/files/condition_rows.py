@@ -27,17 +27,19 @@ _NO_OFFSET = (1 << 63) - 1
 _NONE = np.zeros(0, dtype=np.int64)
 
 
-def condition_reader(selection: Selection, history: SchemaHistory) -> BatchReader:
+def condition_reader(
+    selection: Selection, history: SchemaHistory, metadata: frozenset[Metadata] = _METADATA
+) -> BatchReader:
     """Return what reads the rows that a selection with a condition selects, without their values.
 
-    Times, servers and positions are left to whoever reads the events: they are those of events or of transactions. It
+    Times, servers and positions are left to the reader of the events: they are those of events or of transactions. It
     has a history of its own, which begins with what is known of tables before the logs.
     """
     cache.enable()
     wanted = replace(
         selection,
         columns=(),
-        metadata_columns=_METADATA,
+        metadata_columns=metadata,
         in_windows=True,
         diffs=True,
         operations=selection.operations & ~Operations.TRUNCATE,
@@ -48,6 +50,12 @@ def condition_reader(selection: Selection, history: SchemaHistory) -> BatchReade
         server_id=None,
     )
     return BatchReader(wanted, SchemaHistory(history.base, lower_case_names=history.lower_case_names))
+
+
+def refuse_reading_twice(log: LogSource) -> None:
+    """Refuse standard input, which can be read once."""
+    if log.name == STANDARD_INPUT:
+        raise OptionError("needs logs that can be read twice, which standard input cannot", option="where")
 
 
 def row_numbers(batches: Iterable[TableBatch]) -> Iterator[tuple[Numbers, Numbers]]:
@@ -90,8 +98,7 @@ class ConditionRows:
 
     def begin_source(self, log: LogSource, *, skip_damaged: bool = False) -> None:
         """Begin a log file, which is read to its end: a transaction may end after the position to stop at."""
-        if log.name == STANDARD_INPUT:
-            raise OptionError("needs logs that can be read twice, which standard input cannot", option="where")
+        refuse_reading_twice(log)
         on_damage = _ignore if skip_damaged else None
         self.begin(source_batches(replace(log, stop=None), self.reader, on_damage=on_damage))
 
@@ -166,7 +173,7 @@ class ConditionRows:
         return len(self._positions) > 0 and (self._positions[-1], self._rows[-1]) >= (position, row)
 
     def _forget(self, position: int, row: int) -> None:
-        """Forget the rows before one."""
+        """Drop the rows before one."""
         count = self._count_before(position, row)
         if count:
             self._positions, self._rows = self._positions[count:], self._rows[count:]
@@ -182,4 +189,4 @@ def _numbers(found: TableBatch, name: Metadata) -> Numbers:
 
 
 def _ignore(_damage: Damage) -> None:
-    """Leave it to whoever reads the events to report damage."""
+    """Leave it to the reader of the events to report damage."""

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from binspark.changes.event_filter import EventFilter, wants_changes, wants_transaction
 from binspark.columns.bulk_contents import BulkContents
 from binspark.columns.row_counts import count_rows
 from binspark.columns.selection import Selection
+from binspark.columns.transaction_batch import ClosedTransactions, has_changes, selected_changes
 from binspark.errors import DecodeError
 from binspark.event import Event
 from binspark.files.log_head import read_head
+from binspark.files.positions import NOWHERE
 from binspark.files.read import source_events
 from binspark.files.sources import STANDARD_INPUT, LogSource, Paths, find_logs
 from binspark.kernels import cache
+from binspark.kernels.list_layout import ChangeNumber as C
 from binspark.os_errors import source_errors
+from binspark.schema.history import SchemaHistory
 from binspark.transactions.contents import Contents, ContentsReader
 from binspark.transactions.transaction import TableChanges, Transaction
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from binspark.changes.listed_filter import ListedFilter
+    from binspark.files.condition_changes import ConditionChanges
     from binspark.files.condition_counts import ConditionCounts
+
+_ALL = Selection()
 
 
 def can_count_in_bulk(source: LogSource) -> bool:
@@ -46,9 +58,9 @@ def stat(paths: Paths) -> Contents:
     cache.enable()
     sources = find_logs(paths)
     if all(map(can_count_in_bulk, sources)):
-        bulk = BulkContents()
+        bulk = BulkCounter()
         for source in sources:
-            count_contents(source, bulk)
+            bulk.count(source)
         return bulk.finish()
     reader = ContentsReader(count_rows=count_rows)
     for source in sources:
@@ -61,7 +73,7 @@ def stat(paths: Paths) -> Contents:
 class SelectedContents:
     """Counts the events and transactions of logs that are selected, one at a time.
 
-    With a condition, whoever reads the events lets `counts` follow them. `on_transaction` is called with each
+    With a condition, the reader of the events feeds them to `counts`. `on_transaction` is called with each
     transaction that is counted, with the changes that are.
     """
 
@@ -109,21 +121,65 @@ class SelectedContents:
         return wants_changes(self._selection, changes) and (self._counts is None or bool(changes.rows))
 
 
-def count_contents(source: LogSource, contents: BulkContents) -> None:
-    """Count a log. What comes before damage is counted before the error is raised."""
-    with source_errors(source.name), source.open() as file:
-        first = read_head(file, source.name).frame
-        contents.contents.servers.setdefault(first.format.server_version, first.header.server_id)
-        damage: DecodeError | None = None
-        try:
-            contents.read_events(file.readinto, source.name)
-        except DecodeError as error:
-            damage = error
-        file.seek(0)
-        try:
-            contents.read_transactions(file.readinto, source.name)
-        except DecodeError as error:
-            damage = damage or error
-        contents.end_file()
-        if damage is not None:
-            raise damage
+class BulkCounter(BulkContents):
+    """Counts in bulk what is selected of one log after the other: the same as `SelectedContents` counts, only faster.
+
+    `history` is what is known of tables, for a condition.
+    """
+
+    def __init__(self, selection: Selection = _ALL, history: SchemaHistory | None = None) -> None:
+        self._selection = selection
+        self._filter: ListedFilter | None = None
+        self._counts: ConditionCounts | None = None
+        self._condition: ConditionChanges | None = None
+        if selection.where is not None:
+            from binspark.files.condition_changes import ConditionChanges
+            from binspark.files.condition_counts import ConditionCounts
+
+            known = history or SchemaHistory()
+            self._counts, self._condition = ConditionCounts(selection, known), ConditionChanges(selection, known)
+        if selection != _ALL:
+            from binspark.changes.listed_filter import ListedFilter
+
+            self._filter = ListedFilter(selection, self._counts)
+        super().__init__(self._filter)
+
+    def count(self, source: LogSource) -> None:
+        """Count a log, up to where it stops. What comes before damage is counted before the error is raised."""
+        if self._filter is not None:
+            self._filter.start = source.start
+        if self._counts is not None and self._condition is not None:
+            self._counts.begin_source(source)
+            self._condition.begin_source(source)
+        if source.start == NOWHERE:  # it may define tables
+            return
+        with source_errors(source.name), source.open() as file:
+            self.begin_file(read_head(file, source.name).format.server_version)
+            damage: DecodeError | None = None
+            for read in (self.read_events, self.read_transactions):
+                file.seek(0)
+                try:
+                    read(file.readinto, source.name, source.stop)
+                except DecodeError as error:
+                    if source.stop is None or (error.position.offset or 0) < source.stop:
+                        damage = damage or error
+            self.end_file()
+            if damage is not None:
+                raise damage
+
+    def batches(self, closed: ClosedTransactions) -> Iterator[pa.RecordBatch]:
+        """Count the transactions that are selected."""
+        if self._filter is None:
+            return super().batches(closed)
+        from binspark.changes.transaction_filter import wanted_transactions
+
+        wanted = wanted_transactions(self._selection, closed, self._filter.start)
+        changes = selected_changes(self._selection, closed)
+        if self._condition is not None:
+            rows = self._condition.counted(closed)
+            changes &= rows > 0
+            wanted &= has_changes(closed, changes)
+            closed.changes[C.ROWS] = rows
+        if wanted.any():
+            self.count_transactions(closed.taken(wanted, changes), closed.taken(wanted, np.ones_like(changes)))
+        return iter(())

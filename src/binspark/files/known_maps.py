@@ -10,7 +10,8 @@ from binspark.errors import DecodeError
 from binspark.event import EventDecoder, TableMap
 from binspark.frames import ChecksumAlgorithm, Framer, LogFormat
 from binspark.frames.header import HEADER_LENGTH
-from binspark.kernels.sound_layout import KNOWN_MAPS, POST_HEADERS, KnownMap
+from binspark.kernels.known_maps import KNOWN_MAPS, KnownMap
+from binspark.kernels.sound.layout import POST_HEADERS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,18 +85,23 @@ def read_frames(source: LogSource, *, report_checksums: bool = False) -> Iterato
     """Yield every frame of one log, up to where the source stops; raise `Truncated` if it ends inside an event."""
     framer = Framer(report_checksums=report_checksums)
     stop = math.inf if source.stop is None else source.stop
-    try:
-        with source.open() as file:
-            while chunk := file.read(_CHUNK):
-                for frame in framer.feed(chunk):
-                    if frame.offset >= stop:
-                        return
-                    yield frame
+    with errors_before_stop(source, framer), source.open() as file:
+        while chunk := file.read(_CHUNK):
+            for frame in framer.feed(chunk):
+                if frame.offset >= stop:
+                    return
+                yield frame
         framer.finish()
+
+
+@contextmanager
+def errors_before_stop(source: LogSource, framer: Framer) -> Iterator[None]:
+    """Add the name of a log to errors, and ignore damage after the position where reading stops."""
+    try:
+        yield
     except DecodeError as error:
-        if (error.position.offset or 0) >= stop:
-            return
-        raise error.at(Position(file=source.name)) from None
+        if source.stop is None or (error.position.offset or 0) < source.stop:
+            raise error.at(Position(file=source.name)) from None
     except OSError as error:
         raise SourceError(describe_os_error(error), Position(source.name, framer.offset)) from None
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from binspark.errors import BinlogError, OptionError, SourceError
+from binspark.files.progress import ExpectedLog, expect, is_watched, watched
 from binspark.files.storage.compressed import HEAD_LENGTH, CompressedFile, Decompressed, codec_of
 from binspark.files.storage.local import UNKNOWN_SIZE, FileUriStore, LocalStore, StreamFile
 from binspark.files.storage.options import NO_OPTIONS, Storage, with_default_keyring
 from binspark.files.storage.store import FileStore, Kind, LogFile, base_name
 from binspark.files.storage.uri import hide_credentials, parse_uri
-from binspark.files.watch import ExpectedLog, expect, is_watched, watched
 from binspark.frames.magic import ENCRYPTED_MAGIC, MAGIC
 from binspark.os_errors import source_errors
 from binspark.position import COMPRESSED_SUFFIXES, Position, log_name
@@ -158,7 +158,7 @@ def refuse_standard_input(sources: Iterable[LogSource], done: str) -> None:
 
 
 def expect_logs(sources: Iterable[LogSource], passes: int = 1) -> None:
-    """Announce logs that will be read, and how often, to whoever shows progress."""
+    """Announce logs that will be read, and how often, for progress bars."""
     if is_watched():
         expect((ExpectedLog(source.name, source.end) for source in sources), passes)
 

@@ -10,6 +10,7 @@ table_maps     which table an id means
 text_writers   values that become text while rows are decoded
 starts, walk   where transactions begin; from header to header
 event_list     events into columns of numbers, transaction_list: transactions; `list_layout` has the numbers
+event_filter   which of the listed events are selected
 parallelism    how many transactions a replica could apply at the same time
 row_counts     how many rows an event has
 sessions       names of schemas that a kernel knows

@@ -53,7 +53,7 @@ def inlined(function: Function) -> Function:
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
-    """Let kernels call what a function generates as LLVM's instructions; see `numba.extending.intrinsic`."""
+    """Make what a function generates as LLVM's instructions callable by kernels; see `numba.extending.intrinsic`."""
     return Intrinsic(function)
 
 

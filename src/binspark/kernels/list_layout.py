@@ -88,3 +88,54 @@ class NameNumber(IntEnum):
     LENGTH = 2
     NUMBER = 3
     COUNT = 4
+
+
+INTERVAL_LENGTH = 32
+"""The bytes of an interval of GTIDs that is selected: 16 of the UUID, the first number, and that after the last."""
+
+
+class FilterNumber(IntEnum):
+    """Numbers with which `kernels.event_filter` chooses among listed events.
+
+    Those up to PICKED_LIMIT are set by the caller; the others change with each event.
+    """
+
+    START = 0  # events before this offset are not selected
+    START_TIME = 1
+    STOP_TIME = 2  # 0: none
+    SERVER = 3  # -1: any
+    THREAD = 4  # -1: any
+    COMMITTED_FROM = 5
+    COMMITTED_BEFORE = 6  # 0: none
+    BY_GTID = 7  # 1: by the intervals below, 2: Python decides
+    UNNAMED = 8  # 1: events without a GTID are selected
+    INCLUDED = 9  # address of intervals of GTIDs that are selected, see INTERVAL_LENGTH
+    INCLUDED_COUNT = 10  # -1: all are
+    EXCLUDED = 11
+    EXCLUDED_COUNT = 12
+    BY_CONTENT = 13  # 1: events are selected by the tables that they are about, or rows events by their operation
+    BY_OPERATION = 14  # 1: rows events alone are selected
+    OPERATIONS = 15  # the operations that are selected, in a bit mask
+    ALL_FOR_PYTHON = 16  # 1: the layouts of events are not the usual ones
+    BY_ROW = 17  # 1: rows events must have rows that a condition selects
+    PICKED = 18  # address of the positions of such rows, in the order of the log
+    PICKED_COUNT = 19
+    PICKED_LIMIT = 20  # from this offset on such rows are not known
+    PICKED_AT = 21  # the number of the first of them in the next event, or later
+    ROW = 22  # the next event
+    END = 23  # the number of events
+    KEPT = 24  # how many are selected: they move to the front
+    HELD = 25  # the first one of which it is not yet known, because the thread is not; -1 for none
+    PROGRESS = 26  # what is in progress after the last event
+    WANTED = 27  # 1: the transaction in progress is selected, as far as that is known
+    THREAD_KNOWN = 28
+    QUERY = 29  # address of the last statement, 0 if it is not in memory
+    COUNT = 30
+
+
+class FilterStop(IntEnum):
+    """Why `kernels.event_filter` returned to Python."""
+
+    END = 0
+    PYTHON = 1  # the next event is for Python
+    STATEMENT = 2  # Python decides whether the statement in the next event is about selected tables

@@ -82,7 +82,7 @@ def measure_clocks(
 
 @kernel
 def wait_for_all(clock: np.ndarray, steps: np.ndarray) -> None:
-    """Let all transactions be done before the next one."""
+    """End all transactions before the next one begins."""
     clock[Clock.DEPTH + Maximum.FLOOR] = largest_value(clock, steps, Clock.DEPTH, Steps.DEPTH)
     clock[Clock.WEIGHT + Maximum.FLOOR] = largest_value(clock, steps, Clock.WEIGHT, Steps.WEIGHT)
     clock[Clock.DEPTH + Maximum.STEPS] = clock[Clock.WEIGHT + Maximum.STEPS] = 0

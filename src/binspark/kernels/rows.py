@@ -151,7 +151,7 @@ def decode_rows(
 
 @kernel
 def full(state: np.ndarray, slot: int, row_at: int) -> int:
-    """Say which table has no room, and for which row."""
+    """Note which table has no room, and for which row."""
     state[State.TABLE] = slot
     state[State.ROW_AT] = row_at
     return Stop.FULL

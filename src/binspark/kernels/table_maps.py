@@ -36,16 +36,22 @@ def check_table_map(state: np.ndarray, table_ids: np.ndarray, at: int, size: int
     if length < _MIN_BODY_LENGTH:
         return Stop.PYTHON
     entry = find_table_id(table_ids, table_id_at(body))
+    return 0 if is_known_map(table_ids, entry, body, length) else Stop.PYTHON
+
+
+@kernel
+def is_known_map(table_ids: np.ndarray, entry: int, body: int, length: int) -> bool:
+    """Return whether the body of a TABLE_MAP is, byte for byte, the one that the table id of an entry came from."""
     if table_ids[entry, TableIds.ID] == -1 or table_ids[entry, TableIds.MAP_LENGTH] != length:
-        return Stop.PYTHON
+        return False
     known = table_ids[entry, TableIds.MAP]
     offset = 0
     while offset + 8 <= length:
         if load64(known + offset) != load64(body + offset):
-            return Stop.PYTHON
+            return False
         offset += 8
     while offset < length:
         if load8(known + offset) != load8(body + offset):
-            return Stop.PYTHON
+            return False
         offset += 1
-    return 0
+    return True

@@ -15,10 +15,10 @@ from binspark.errors import OptionError
 from binspark.files.storage.options import Storage
 from binspark.files.storage.uri import hide_credentials
 from binspark.kernels import cache
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS as MIRROR_COLUMNS
 from binspark.mirror.run import Mirror
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS as MIRROR_COLUMNS
 from binspark.mirror.settings import DropMode, MirrorSettings, SnapshotMode
-from binspark.mirror.source import ArchiveChanges, ChangeSource, ServerChanges, TablePatterns
+from binspark.mirror.source.change_source import ArchiveChanges, ChangeSource, ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.monitoring.reporter import OnStatus
 from binspark.monitoring.settings import metrics_settings
@@ -175,7 +175,7 @@ def _query_progress(spark: SparkSession | Callable[[], SparkSession] | None, nam
 def _session(spark: SparkSession | Callable[[], SparkSession] | None, option: str) -> SparkSession:
     """Return the session, which an option needs."""
     if spark is None:
-        raise OptionError("needs a session of Spark, got None", option=option)
+        raise OptionError("needs a Spark session, got None", option=option)
     return spark() if callable(spark) else spark
 
 

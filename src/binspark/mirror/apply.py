@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from binspark.errors import SchemaError
 from binspark.mirror.incomplete import completed
-from binspark.mirror.mirrored_table import HISTORY
-from binspark.mirror.open_table import OpenTable
 from binspark.mirror.runners.runner import Runner, TaskResult
-from binspark.mirror.schema_changes import Pending
+from binspark.mirror.schema.alter import Pending
+from binspark.mirror.schema.mirrored_table import HISTORY
 from binspark.mirror.snapshot.statement import TableChanged
-from binspark.mirror.source import ChangeSource, ReadTask
+from binspark.mirror.source.change_source import ChangeSource, ReadTask
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.statements import StatementApplier
-from binspark.mirror.tables import MirroredTables
+from binspark.mirror.tables.mirrored_tables import MirroredTables
+from binspark.mirror.tables.open_table import OpenTable
 from binspark.mirror.targets.target import CommitConflict, Cut, OtherMirror
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog

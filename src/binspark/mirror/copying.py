@@ -2,7 +2,7 @@
 
 Changes begin at the position before the first row was read. A row may be read before or after a change that follows in
 the log: applied by key, the change makes it right. The files of chunks are recorded beside the table, so that a copy
-that was interrupted continues; the table gets the rows of all chunks in one commit, and has those of before until then.
+that was interrupted continues; the table gets the rows of all chunks in one commit, and keeps its old ones until then.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
-from binspark.mirror.open_table import OpenTable
 from binspark.mirror.runners.runner import Runner
 from binspark.mirror.snapshot.borders import estimated_bytes, estimated_rows, plan_chunks
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.copy import ChunkCopier, ChunkCopy, CopiedChunk
 from binspark.mirror.snapshot.positions import consistent_from
 from binspark.mirror.snapshot.statement import TableChanged
-from binspark.mirror.staged_files import ColumnsChanged
-from binspark.mirror.staging import StagedFilesLost
 from binspark.mirror.state import Phase
-from binspark.mirror.tables import MirroredTables
+from binspark.mirror.tables.mirrored_tables import MirroredTables
+from binspark.mirror.tables.open_table import OpenTable
+from binspark.mirror.tables.staged_files import ColumnsChanged
+from binspark.mirror.tables.staging import StagedFilesLost
 from binspark.replication.find import end_of_log
 from binspark.replication.position import BinlogPosition
 from binspark.schema.definition import TableDefinition
@@ -93,7 +93,7 @@ class TableCopier:
             if definition is not None:
                 self._tables.begin_copy(name, definition, position)
             else:
-                log.warning("%s is not there any more", name)
+                log.warning("%s no longer exists on the server, and is not copied", name)
                 self._tables.abandon_copy(name)
 
     def _copy_table(self, table: OpenTable) -> None:
@@ -109,7 +109,7 @@ class TableCopier:
                     found = self._tables.find(table.name)
 
     def _copy(self, connection: Connection, table: OpenTable) -> None:
-        """Copy the chunks of a table that are missing, then let it have their rows instead of its own."""
+        """Copy the chunks of a table that are missing, then replace its rows by theirs."""
         staging = self._tables.staging(table)
         expected = estimated_rows(connection, staging.table)
         copied = staging.copied()

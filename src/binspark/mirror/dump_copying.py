@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pyarrow as pa
 
 from binspark.errors import OptionError
+from binspark.mirror.copying import OnCopied
 from binspark.mirror.leaves import write_leaves
 from binspark.mirror.snapshot.dumps.dump import Dump, MissingColumns, open_dump
-from binspark.mirror.source import ChangeSource
-from binspark.mirror.staging import Staging
+from binspark.mirror.source.change_source import ChangeSource
 from binspark.mirror.state import Phase
-from binspark.mirror.tables import MirroredTables
+from binspark.mirror.tables.mirrored_tables import MirroredTables
+from binspark.mirror.tables.staging import Staging
 from binspark.replication.position import BinlogPosition
 from binspark.schema.table import TableName
 
 log = logging.getLogger("binspark.mirror")
-
-OnCopied = Callable[[TableName, int, int], None]
 
 
 class DumpCopier:
@@ -42,7 +41,7 @@ class DumpCopier:
         start = self._start(dump)
         reached = self._tables.position
         if reached is not None and reached.coordinates != start.coordinates:
-            log.warning("%s is not needed any more: the mirror is at %s", path, reached.describe())
+            log.warning("%s is no longer needed: the mirror is already at %s", path, reached.describe())
             return
         missing = {
             name: self._begin(dump, name, start)

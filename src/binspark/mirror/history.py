@@ -16,17 +16,17 @@ import pyarrow as pa
 from binspark.columns.metadata import DEFAULT_PREFIX, Metadata
 from binspark.columns.selection import Selection
 from binspark.errors import SchemaError
-from binspark.mirror.change_records import RecordOp, complete_records
-from binspark.mirror.data_file import DataFile
-from binspark.mirror.keys import row_keys
+from binspark.mirror.files.data_file import DataFile
 from binspark.mirror.leaves import LeafLimits, RangeTask, plan_tasks, with_bounds
-from binspark.mirror.mirrored_table import HISTORY, MirroredTable
+from binspark.mirror.records.format import RecordOp, complete_records
+from binspark.mirror.records.keys import row_keys
 from binspark.mirror.runners.runner import TableWork, TaskResult
-from binspark.mirror.source import ReadTask
+from binspark.mirror.schema.mirrored_table import HISTORY, MirroredTable
+from binspark.mirror.schema.version_table import seq_at
+from binspark.mirror.source.change_source import ReadTask
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.commits import check_mirror
 from binspark.mirror.targets.target import Commit, Cut, TableVersion, Target, TargetTable
-from binspark.mirror.version_table import seq_at
 from binspark.replication.position import BinlogPosition
 from binspark.schema.table import TableSchema
 from binspark.spark.options import RowFormat, SourceOptions

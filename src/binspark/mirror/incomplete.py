@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from binspark.mirror.change_records import RecordOp, complete_records
-from binspark.mirror.keys import row_keys
+from binspark.mirror.files.access import remove
 from binspark.mirror.leaves import LeafLimits, RangeTask, rewrite, write_changes
-from binspark.mirror.leaves.files import remove
-from binspark.mirror.open_table import OpenTable
+from binspark.mirror.records.format import RecordOp, complete_records
+from binspark.mirror.records.keys import row_keys
 from binspark.mirror.runners.runner import TaskResult
 from binspark.mirror.snapshot.read import read_keys
+from binspark.mirror.tables.open_table import OpenTable
 from binspark.server.config import ConnectionConfig
 
 _BEFORE, _READ = "0", "1"

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from binspark.errors import SchemaError
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.borders import estimated_rows
-from binspark.mirror.source import ChangeSource
+from binspark.mirror.source.change_source import ChangeSource
 from binspark.mirror.state import Phase
-from binspark.mirror.tables import MirroredTables
+from binspark.mirror.tables.mirrored_tables import MirroredTables
 from binspark.schema.definition import TableDefinition
 from binspark.schema.server import from_server
 from binspark.schema.table import TableName

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 
 from binspark.errors import BinlogError
 from binspark.mirror.apply import AppliedRange
-from binspark.mirror.open_table import OpenTable
 from binspark.mirror.state import Phase
-from binspark.mirror.tables import MirroredTables
+from binspark.mirror.tables.mirrored_tables import MirroredTables
+from binspark.mirror.tables.open_table import OpenTable
 from binspark.monitoring.lag import LagClock
 from binspark.monitoring.status import Status, TableStatus, activity_fields, status_of
 from binspark.replication.activity import Activity

@@ -56,7 +56,7 @@ class QueryProgress:
         self._query: StreamingQuery = started.start()
 
     def show(self, report: Status) -> None:
-        """Let the query report this, if it is new."""
+        """Report this through the query, if it is new."""
         reported = report.to_json()
         fields = {name: reported[name] for name in _SHOWN}
         if fields == self._last:

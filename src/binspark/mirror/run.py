@@ -13,16 +13,16 @@ from binspark.errors import Authentication, OptionError, Purged, SchemaError, Se
 from binspark.mirror.apply import RangeApplier
 from binspark.mirror.copying import TableCopier
 from binspark.mirror.dump_copying import DumpCopier
-from binspark.mirror.mirrored_table import HISTORY
 from binspark.mirror.plan import PlannedTable, make_plan
 from binspark.mirror.progress import MirrorProgress
 from binspark.mirror.runners.local import LocalRunner
 from binspark.mirror.runners.runner import Runner
+from binspark.mirror.schema.mirrored_table import HISTORY
 from binspark.mirror.settings import MirrorSettings, SnapshotMode
-from binspark.mirror.source import ChangeSource, TablePatterns
+from binspark.mirror.source.change_source import ChangeSource, TablePatterns
 from binspark.mirror.state import Phase
 from binspark.mirror.statements import StatementApplier
-from binspark.mirror.tables import MirroredTables
+from binspark.mirror.tables.mirrored_tables import MirroredTables
 from binspark.mirror.targets.target import Cut, Target
 from binspark.mirror.versions import begin_versions
 from binspark.monitoring.reporter import OnStatus, monitored
@@ -84,7 +84,7 @@ class Mirror:
         )
 
     def at_end(self, call: Callable[[], None]) -> None:
-        """Let something be called when a run has ended, also with an error."""
+        """Set what is called when a run has ended, also with an error."""
         self._at_end = call
 
     def stop(self) -> None:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from binspark.columns.options import ColumnOptions
 from binspark.mirror.leaves.limits import LeafLimits
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS
 from binspark.monitoring.settings import MetricsSettings
 
 

@@ -17,7 +17,7 @@ _FORMAT = 1
 class Phase(StrEnum):
     """How far a table is.
 
-    SNAPSHOT   its rows are being copied, and are not in the table yet: it has those of before, or none
+    SNAPSHOT   its rows are being copied, and are not in the table yet: it has its earlier ones, or none
     CATCH_UP   all rows were copied, at different moments: with the changes up to `consistent_from` it is consistent
     CURRENT    it is what the source had at its position
     DROPPED    the source has dropped it; its rows stay

@@ -11,11 +11,8 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from binspark.mirror.definitions import stored
 from binspark.mirror.leaves import ColumnRewrite
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.open_table import OpenTable
-from binspark.mirror.schema_changes import (
+from binspark.mirror.schema.alter import (
     AlteredTable,
     Pending,
     Resnapshot,
@@ -24,10 +21,13 @@ from binspark.mirror.schema_changes import (
     plan_alter,
     schema_change,
 )
+from binspark.mirror.schema.definitions import stored
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import table_of_versions, versions_name
 from binspark.mirror.settings import DropMode
 from binspark.mirror.state import Phase
-from binspark.mirror.tables import MirroredTables
-from binspark.mirror.version_table import table_of_versions, versions_name
+from binspark.mirror.tables.mirrored_tables import MirroredTables
+from binspark.mirror.tables.open_table import OpenTable
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog
 from binspark.schema.changes import (
@@ -117,7 +117,7 @@ class StatementApplier:
                 self._tables.define(table.source_name, table.definition)
 
     def _note_missing(self, change: object) -> None:
-        """Take notice of tables that got their names from tables which are not mirrored."""
+        """Note tables that were renamed from tables which are not mirrored."""
         match change:
             case RenameTables(pairs):
                 names = set(_final_names(pairs).values())
@@ -198,13 +198,13 @@ class StatementApplier:
                 yield table
 
     def copy_again(self, name: TableName, reason: str) -> None:
-        """Let a table be copied again."""
+        """Mark a table to be copied again."""
         if self._tables.patterns.wants(name):
             log.warning("%s is copied again: %s", name, reason)
             self.missing.add(name)
 
-    def _copy_anew(self, table: OpenTable, new_name: TableName, reason: str) -> None:
-        """Let a table be copied again under the name that a statement gives it; that of before is left by then."""
+    def _copy_again_as(self, table: OpenTable, new_name: TableName, reason: str) -> None:
+        """Mark a table to be copied again under the name that a statement gives it; its old name is free by then."""
         self.copy_again(new_name, reason)
         if new_name != table.name:
             self._left.add(table.name)
@@ -228,12 +228,12 @@ class StatementApplier:
         if new_name == change.name:
             new_name = table.name
         if table.state.phase is Phase.CATCH_UP:
-            self._copy_anew(table, new_name, "it was altered while it was copied")
+            self._copy_again_as(table, new_name, "it was altered while it was copied")
             return
         before, after = self._tables.catalog, self._after(statement)
         definition = after.tables.get(new_name)
         if definition is None:
-            self._copy_anew(table, new_name, "its ALTER TABLE is not understood")
+            self._copy_again_as(table, new_name, "its ALTER TABLE is not understood")
             return
         definition = replace(definition, certain=True)
         altered = AlteredTable(table.definition, definition, before.lineage(table.source_name), after.lineage(new_name))
@@ -243,7 +243,7 @@ class StatementApplier:
             pending = plan_alter(new_name, change, altered, types)
             check_types(table.table, new, pending)
         except Resnapshot as error:
-            self._copy_anew(table, new_name, str(error))
+            self._copy_again_as(table, new_name, str(error))
             return
         yield from self._with_versions(table, pending)
 
@@ -300,7 +300,7 @@ class StatementApplier:
         self._convert(table, pending)
 
     def _make_way(self, table: OpenTable) -> None:
-        """Let another table have the name of one: it has been dropped, or gets another name by the same statement."""
+        """Free the name of a table for another one: it has been dropped, or the same statement renames it."""
         if table.state.pending is None:
             self._tables.drop(table.name)
             return

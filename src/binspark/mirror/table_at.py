@@ -19,12 +19,12 @@ from binspark.errors import OptionError, UnknownTable
 from binspark.event import RowOperation
 from binspark.files.sources import find_logs, log_order
 from binspark.gtid import MAX_NUMBER, GtidSet
-from binspark.mirror.data_file import DataFile
-from binspark.mirror.definitions import as_mirrored, read_stored
+from binspark.mirror.files.data_file import DataFile
 from binspark.mirror.leaves.leaf_reader import LeafReader
-from binspark.mirror.log_start import GtidRange, LogFiles, LogStart
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS
+from binspark.mirror.schema.definitions import as_mirrored, read_stored
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS
 from binspark.mirror.snapshot.dumps.dump import open_dump
+from binspark.mirror.source.log_start import GtidRange, LogFiles, LogStart
 from binspark.mirror.state import Phase
 from binspark.mirror.targets.target import Cut, Target, TargetError, TargetTable
 from binspark.options.server import connection_arguments

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from binspark.mirror.keys import key_kinds, may_be_followed
 from binspark.mirror.leaves.begin_versions import BeginVersions, RangeOfVersions, VersionFiles, can_have_keys
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.plan import RangeTask, files_within
 from binspark.mirror.leaves.versions import Ending
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.open_table import OpenTable
+from binspark.mirror.records.keys import key_kinds, may_be_followed
 from binspark.mirror.runners.runner import Runner
-from binspark.mirror.tables import MirroredTables
-from binspark.mirror.version_table import seq_at, versioned
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import seq_at, versioned
+from binspark.mirror.tables.mirrored_tables import MirroredTables
+from binspark.mirror.tables.open_table import OpenTable
 from binspark.replication.position import BinlogPosition
 
 log = logging.getLogger("binspark.mirror")
@@ -30,7 +30,7 @@ log = logging.getLogger("binspark.mirror")
 def begin_versions(
     tables: MirroredTables, choose_runner: Callable[[int], Runner], lag_seconds: float | None = None
 ) -> None:
-    """Let the versions of all tables begin that have none yet, or that were copied again since.
+    """Begin the versions of all tables that have none yet, or that were copied again since.
 
     choose_runner   returns what reads and writes a number of bytes
     lag_seconds     how old the first change is that is not applied yet
@@ -78,7 +78,7 @@ def _is_to_begin(versions: OpenTable, table: OpenTable, last_cut: BinlogPosition
 def _begin(
     versions: OpenTable, table: OpenTable, new: MirroredTable, ending: Ending, limits: LeafLimits, runner: Runner
 ) -> None:
-    """Let the versions that are valid be the rows that a table has: those that differ end, and others begin."""
+    """Make the valid versions equal to the rows of a table: those that differ end, and others begin."""
     directory = versions.directory_for(new.schema)
     known = VersionFiles(versions.target.directory, versions.table)
     rows = VersionFiles(table.target.directory, table.table)

@@ -1,4 +1,4 @@
-"""The metrics and the health of a program over HTTP: `/metrics` for Prometheus, `/healthz` for whoever restarts it."""
+"""The metrics and the health of a program over HTTP: `/metrics` for Prometheus, `/healthz` for its supervisor."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class TableStatus:
 class Status:
     """What a program has done so far, and how far it is. What it does not know, or does not have, is None.
 
-    command           archive, tail, mirror, serve, or stream for a streaming query of Spark
+    command           archive, tail, mirror, serve, follow, or stream for a streaming query of Spark
     position          all before it is done: `binlog.000003:154`, or GTIDs where there is no file; empty before it began
     gtids             the GTIDs before it; empty if they are not known
     address           the server that is read

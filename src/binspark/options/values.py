@@ -34,7 +34,7 @@ class FilePosition(NamedTuple):
 
 
 class InvalidValue(ValueError):
-    """A value is not valid: `must be positive, got -1`. Whoever knows the option puts its name before this text."""
+    """A value is not valid: `must be positive, got -1`. The caller puts the name of the option before it."""
 
     def __init__(self, expected: str, found: object, reason: str = "") -> None:
         super().__init__(f"must be {expected}, got {found!r}" + (f": {reason}" if reason else ""))

@@ -1,4 +1,4 @@
-"""What a follower has read and met so far: counted once for each chunk, for whoever watches it from another thread."""
+"""What a follower has read so far, counted once for each chunk. Other threads may look at it."""
 
 from __future__ import annotations
 

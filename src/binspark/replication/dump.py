@@ -97,7 +97,7 @@ def _agree(connection: Connection, settings: StreamSettings) -> Session:
     wanted: SessionVariables = {
         "master_heartbeat_period": heartbeat_period,
         "source_heartbeat_period": heartbeat_period,
-        # Whoever does not say that it reads checksums gets events without them, and cannot verify anything.
+        # A reader that does not say that it reads checksums gets events without them, and cannot verify anything.
         "master_binlog_checksum": checksum,
         "source_binlog_checksum": checksum,
         "slave_uuid": settings.uuid,
@@ -175,7 +175,7 @@ def _dump_by_gtids(
 
 
 def _request_after_gtids(connection: Connection, position: MariadbPosition) -> None:
-    """Let the next dump of a MariaDB server begin after these GTIDs."""
+    """Set the GTIDs after which the next dump of a MariaDB server begins."""
     wanted: SessionVariables = {"slave_connect_state": str(position)}
     _set_variables(connection, wanted | {"slave_gtid_strict_mode": 0, "slave_gtid_ignore_duplicates": 0})
 

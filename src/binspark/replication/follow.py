@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from typing import Self
 
 from binspark.errors import BinlogError, ConnectionLost
@@ -77,8 +77,8 @@ class Follower:
     """The chunks of a server's logs, as an iterator that outlives its connections.
 
     By default they are chunks of complete transactions, as large as what has come. A heartbeat or a rotation is a chunk
-    without bytes. `position` is where to continue after the last chunk. `activity` counts what is read, for whoever
-    watches; before the first chunk it may be replaced by one that counts on.
+    without bytes. `position` is where to continue after the last chunk. `activity` counts what is read; before
+    the first chunk it may be replaced by one that continues another's counts.
 
     stop                   where the iteration ends
     complete_transactions  if False, bytes are delivered as they come, for a copy of the files: a lost connection
@@ -119,6 +119,7 @@ class Follower:
         self._heartbeats = 0
         self._may_switch = self._switches_to_bulk = False
         self._chunks = self._follow()
+        self._watching = ExitStack()
 
     @property
     def position(self) -> BinlogPosition | None:
@@ -141,6 +142,11 @@ class Follower:
         """End the iteration and its connection, from the thread that iterates."""
         self._reconnector.stop()
         self._chunks.close()
+        self._watching.close()
+
+    def watch_with(self, watcher: AbstractContextManager[None]) -> None:
+        """Enter what watches the follower, such as metrics; it is left when the follower is closed."""
+        self._watching.enter_context(watcher)
 
     def __enter__(self) -> Self:
         return self

@@ -72,7 +72,7 @@ class GtidFilter:
         return bool(self._gtids)
 
     def passed(self, gtids: GtidSet | MariadbState) -> None:
-        """Take notice of GTIDs that came before the position of the stream."""
+        """Note GTIDs that come before the position of the stream."""
         if isinstance(self._gtids, GtidSet):
             assert isinstance(gtids, GtidSet)
             self._gtids -= gtids

@@ -9,8 +9,8 @@ from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
 from binspark.event import Event
+from binspark.files.progress import begin_job, is_watched
 from binspark.files.read import ReadOptions
-from binspark.files.watch import begin_job, is_watched
 from binspark.replication.activity import Activity
 from binspark.replication.chunk import LogChunk, read_chunks
 from binspark.replication.find import find_start, find_stop

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from binspark.encryption.sent import without_encryption
+from binspark.encryption.start_event import without_encryption
 from binspark.errors import DecodeError, Malformed
 from binspark.frames import EventCode, LogFormat
 from binspark.frames.checksum import ChecksumState
@@ -50,7 +50,7 @@ log = logging.getLogger("binspark.replication")
 class BulkSource:
     """Chunks of bytes as they come, as an iterator.
 
-    Once the stream has begun, an empty one comes at the latest after `wait_seconds`, so that whoever iterates can
+    Once the stream has begun, an empty one comes at the latest after `wait_seconds`, so that the caller can
     attend to other things.
 
     activity    counts what comes
@@ -124,7 +124,7 @@ class BulkSource:
         return LogChunk(self._stream.file, self._stream.offset, self._stream.format, _NOTHING)
 
     def _single(self) -> LogChunk:
-        """Let the stream read one event."""
+        """Read one event from the stream."""
         event = next(self._events)
         self._is_waiting = False
         self._last_heard = time.monotonic()

@@ -102,7 +102,7 @@ class BinlogStream:
 
     It ends where the log ends if that was requested, otherwise only with an error: `ConnectionLost` when the connection
     ends or falls silent, other `SourceError`s when the server refuses, `DecodeError` when bytes are wrong. Heartbeats
-    come between events, so that whoever iterates never waits longer than their period.
+    come between events, so that the caller never waits longer than their period.
 
     A server that waits for an acknowledgement gets it when the next event is requested: until then, the event can be
     stored safely.

@@ -7,21 +7,18 @@ from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
-import pyarrow as pa
 
 from binspark.changes.selection_options import SelectionOptions, make_selection, take_schema_file
 from binspark.columns.arena import ReadInto
-from binspark.columns.bulk_contents import BulkContents
 from binspark.columns.log_scan import Numbers
 from binspark.columns.metadata import Metadata
 from binspark.columns.reader import BatchReader
-from binspark.columns.row_counts import count_rows
 from binspark.columns.selection import Operations, Selection
 from binspark.columns.transaction_batch import ClosedTransactions
-from binspark.errors import BinlogError, DecodeError
+from binspark.errors import BinlogError, DecodeError, SourceError
 from binspark.files.batches import source_batches
 from binspark.files.condition_counts import ConditionCounts
-from binspark.files.contents import SelectedContents, can_count_in_bulk, count_contents
+from binspark.files.contents import BulkCounter, SelectedContents, can_count_in_bulk
 from binspark.files.positions import part_between
 from binspark.files.read import source_events
 from binspark.files.schema_file import Schema, history_of
@@ -36,8 +33,7 @@ from binspark.reports.numbers import GtidGap, Histogram, ReportNumbers, Series
 from binspark.reports.result import Report
 from binspark.reports.timeline import Timeline
 from binspark.schema.history import SchemaHistory
-from binspark.transactions.contents import Contents, ContentsReader
-from binspark.transactions.transaction import Transaction
+from binspark.transactions.contents import Contents
 from binspark.verify import verify_logs
 from binspark.verify.report import Report as Verification
 
@@ -70,10 +66,7 @@ def collect_report(
     refuse_standard_input(sources, "reported")
     expect_logs(sources, _PASSES)
     known = history or SchemaHistory()
-    if selection == _ALL:
-        contents, activity, durations = _count(sources)
-    else:
-        contents, activity, durations = _count_selected(sources, selection, known)
+    contents, activity, durations = _count(sources, selection, known)
     activity.finish()
     hot_rows, evidence = HotRows(), Evidence()
     reader = BatchReader(_keys(selection), known)
@@ -112,65 +105,55 @@ def collect_report(
     return Report(numbers)
 
 
-class _ReportContents(BulkContents):
-    """Counts contents, and everything else that a report has of events and transactions."""
+class _ReportContents(BulkCounter):
+    """Counts contents, and everything else that a report has of events and transactions.
 
-    def __init__(self, activity: Activity, durations: Durations) -> None:
-        super().__init__()
+    durations   None if they are not measured
+    """
+
+    def __init__(
+        self, selection: Selection, history: SchemaHistory, activity: Activity, durations: Durations | None
+    ) -> None:
+        super().__init__(selection, history)
         self._activity = activity
         self._durations = durations
 
     def count_events(self, numbers: Numbers) -> None:
-        self._durations.add(numbers)
+        if self._durations is not None:
+            self._durations.add(numbers)
         super().count_events(numbers)
 
-    def read_transactions(self, read_into: ReadInto, file: str) -> None:
-        self._activity.begin_file(self._durations.end_file())
-        super().read_transactions(read_into, file)
+    def read_transactions(self, read_into: ReadInto, file: str, stop: int | None = None) -> None:
+        if self._durations is not None:
+            self._activity.begin_file(self._durations.end_file())
+        super().read_transactions(read_into, file, stop)
 
-    def batches(self, closed: ClosedTransactions) -> Iterator[pa.RecordBatch]:
+    def count_transactions(self, closed: ClosedTransactions, complete: ClosedTransactions) -> None:
         self._activity.add(closed)
-        return super().batches(closed)
+        super().count_transactions(closed, complete)
 
 
-def _count(sources: Sequence[LogSource]) -> tuple[Contents, Activity, Durations]:
+def _count(
+    sources: Sequence[LogSource], selection: Selection, history: SchemaHistory
+) -> tuple[Contents, Activity, Durations]:
+    """Count what is selected of logs. Durations are only measured if everything is."""
     activity, durations = Activity(), Durations()
     if not all(map(can_count_in_bulk, sources)):
-        return _count_by_event(sources, activity), activity, durations
-    counter = _ReportContents(activity, durations)
+        return _count_by_event(sources, selection, history, activity), activity, durations
+    counter = _ReportContents(selection, history, activity, durations if selection == _ALL else None)
     for source in sources:
         try:
-            count_contents(source, counter)
-        except BinlogError:
+            counter.count(source)
+        except (DecodeError, SourceError):
             continue  # verify reports it
     return counter.finish(), activity, durations
 
 
-def _count_by_event(sources: Sequence[LogSource], activity: Activity) -> Contents:
+def _count_by_event(
+    sources: Sequence[LogSource], selection: Selection, history: SchemaHistory, activity: Activity
+) -> Contents:
     """Count logs that kernels do not read twice: of old versions, or from a pipe. They have no durations."""
-
-    def wants(transaction: Transaction) -> bool:
-        activity.add_transaction(transaction)
-        return True
-
-    counter = ContentsReader(wants, count_rows=count_rows)
-    for source in sources:
-        try:
-            for event in source_events(source):
-                counter.feed(event)
-        except BinlogError:
-            pass  # verify reports it
-        counter.end_file()
-    return counter.finish()
-
-
-def _count_selected(
-    sources: Sequence[LogSource], selection: Selection, history: SchemaHistory
-) -> tuple[Contents, Activity, Durations]:
-    """Count what is selected of logs, event by event. Durations are not measured."""
-    activity, counts = Activity(), None
-    if selection.where is not None:
-        counts = ConditionCounts(selection, history)
+    counts = None if selection.where is None else ConditionCounts(selection, history)
     counter = SelectedContents(selection, counts, activity.add_transaction)
     for source in sources:
         try:
@@ -181,7 +164,7 @@ def _count_selected(
                 counter.read(counts.follow(source_events(source)), source.start)
         except DecodeError:
             continue  # verify reports it
-    return counter.finish(), activity, Durations()
+    return counter.finish()
 
 
 def _keys(selection: Selection) -> Selection:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from binspark.columns.selection import Selection
-from binspark.cut.picked import PickedRows
+from binspark.cut.condition import SelectedRows
 from binspark.errors import BinlogError, ConnectionLost, Server, SourceError
 from binspark.event import Event, EventDecoder
 from binspark.files.log_head import read_head
@@ -98,7 +98,7 @@ class Applier:
         self._archive = archive
         self._on_progress = on_progress
         self._history = history
-        self._picked: PickedRows | None = None
+        self._selected_rows: SelectedRows | None = None
         self._stored = False
         self._request = _Request()
         self._format = b""
@@ -110,9 +110,9 @@ class Applier:
         with connect(self._config, scripts=True) as connection:
             self._begin(connection)
             if self._selection.where is not None:
-                self._picked = PickedRows(self._selection, self._history or SchemaHistory())
+                self._selected_rows = SelectedRows(self._selection, self._history or SchemaHistory())
             writer = ScriptWriter(
-                plan.family, self._selection, with_gtids=self._target.keeps_gtids, picked=self._picked
+                plan.family, self._selection, with_gtids=self._target.keeps_gtids, selected_rows=self._selected_rows
             )
             for file in plan.files:
                 if file.count:
@@ -130,8 +130,8 @@ class Applier:
 
     def _apply_file(self, connection: Connection, plan: FilePlan, writer: ScriptWriter) -> None:
         source = plan.source
-        if self._picked is not None:
-            self._picked.begin_source(source)
+        if self._selected_rows is not None:
+            self._selected_rows.begin_source(source)
         with source_errors(source.name), source.open() as file:
             description = read_head(file, source.name).frame
             self._use_format(connection, description)
@@ -171,9 +171,12 @@ class Applier:
                 f"max_allowed_packet is {self._target.max_packet:,}: raise it (SET GLOBAL), and run the command again"
             )
             raise Server(message, Position(source=self._target.name))
-        if command.is_commit and self._stored and (transaction.gtid is None or not self._target.keeps_gtids):
-            self._add_stored(connection, command, transaction)
-            return
+        if self._stores(transaction):
+            if command.is_commit:
+                self._add_stored(connection, command, transaction)
+                return
+            if command.begins_xa:  # nothing else can be executed between its end and its commit
+                self._request.add(self._running(transaction), transaction)
         limit = min(_MAX_REQUEST, self._target.max_packet // 2)
         if command.alone or self._request.size + len(command.sql) > limit:
             self._send(connection)
@@ -181,12 +184,20 @@ class Applier:
         if command.alone or len(self._request.commands) >= _MAX_STATEMENTS:
             self._send(connection)
 
+    def _stores(self, transaction: AppliedTransaction) -> bool:
+        """Return whether the position of a transaction is stored on the server, because its GTID is not."""
+        return self._stored and (transaction.gtid is None or not self._target.keeps_gtids)
+
+    def _running(self, transaction: AppliedTransaction) -> Command:
+        return Command(store_progress(self._archive, transaction.file, transaction.start, is_running=True))
+
     def _add_stored(self, connection: Connection, command: Command, transaction: AppliedTransaction) -> None:
         """Commit a transaction together with its position; store it twice around what commits by itself."""
         done = Command(store_progress(self._archive, transaction.file, transaction.end))
-        if command.commits_itself:
-            running = store_progress(self._archive, transaction.file, transaction.start, is_running=True)
-            before, after = [Command(running), command], [done]
+        if command.ends_xa:
+            before, after = [command], [done]
+        elif command.commits_itself:
+            before, after = [self._running(transaction), command], [done]
         else:
             before, after = [done, command], []
         for each in before + after:
@@ -224,11 +235,19 @@ class Applier:
             message = f"{error.message}; {count}; run the same command again to continue with {transaction}"
             return ConnectionLost(message, error.position)
         reason = _reason(connection, error)
+        if self._stores(transaction):
+            self._store_failure(connection, transaction)
         message = (
             f"transaction {transaction} failed: {reason}. {count}. Fix the cause and run the same command again, "
             f"or leave the transaction out with {transaction.how_to_skip}"
         )
         return type(error)(message, error.position)
+
+    def _store_failure(self, connection: Connection, transaction: AppliedTransaction) -> None:
+        """Store that what was noted as running was not executed: the server has refused it."""
+        connection.run_script([b"ROLLBACK"])  # of an XA transaction nothing is locked that is written here
+        with connect(self._config, scripts=True) as other:
+            other.run_script([store_progress(self._archive, transaction.file, transaction.start)])
 
 
 def _run(connection: Connection, request: _Request) -> tuple[int, SourceError | None]:

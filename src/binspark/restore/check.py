@@ -57,15 +57,15 @@ def warnings(plan: Plan, target: Target | None, selection: Selection) -> Iterato
 
 
 def _gap(plan: Plan, target: Target, selection: Selection) -> str:
-    missing = target.lacks(plan.earlier)
+    missing = target.lacks(plan.gtids_before)
     if not missing or selection.exclude_gtids is None:
         return missing
     from binspark.gtid import GtidSet
 
-    if isinstance(plan.earlier, GtidSet) and isinstance(selection.exclude_gtids, GtidSet):
+    if isinstance(plan.gtids_before, GtidSet) and isinstance(selection.exclude_gtids, GtidSet):
         return str(GtidSet(missing) - selection.exclude_gtids)
-    if not isinstance(plan.earlier, GtidSet) and plan.earlier is not None:
-        left = [gtid for gtid in plan.earlier if not selection_has(selection, gtid)]
+    if not isinstance(plan.gtids_before, GtidSet) and plan.gtids_before is not None:
+        left = [gtid for gtid in plan.gtids_before if not selection_has(selection, gtid)]
         return ",".join(map(str, left))
     return missing
 

@@ -29,6 +29,7 @@ from binspark.files.sources import LogSource
 from binspark.frames.format import Family, family_of
 from binspark.gtid import GtidSet, MariadbGtid, MariadbState
 from binspark.os_errors import source_errors
+from binspark.position import log_name
 from binspark.restore.stop import FoundStatement, StopAt, find_statement
 from binspark.transactions.draft import is_ddl
 from binspark.transactions.grammar import Ending
@@ -72,12 +73,12 @@ class FilePlan:
 class Plan:
     """What a recovery does.
 
-    counts       how many transactions have which decision
-    rows, bytes  of those that are applied
-    first, last  the GTIDs (or positions) of the first and the last one that is applied, and their times
-    earlier      the GTIDs before the archive, which the target must have; None if the archive does not say
-    damage       where the last log is cut off, as that of a server that crashed
-    hidden       MariaDB: domain and server of transactions that are not applied because the target has them
+    counts        how many transactions have which decision
+    rows, bytes   of those that are applied
+    first, last   the GTIDs (or positions) of the first and the last one that is applied, and their times
+    gtids_before  the GTIDs before the archive, which the target must have; None if the archive does not say
+    damage        where the last log is cut off, as that of a server that crashed
+    hidden        MariaDB: domain and server of transactions that are not applied because the target has them
     """
 
     family: Family
@@ -94,7 +95,7 @@ class Plan:
     last: str | None = None
     first_time: int = 0
     last_time: int = 0
-    earlier: GtidSet | MariadbState | None = None
+    gtids_before: GtidSet | MariadbState | None = None
     hidden: set[tuple[int, int]] = field(default_factory=set)
     damage: str | None = None
     found: FoundStatement | None = None
@@ -108,8 +109,8 @@ class Plan:
 
 def make_plan(logs: list[LogSource], selection: Selection, stop: StopAt, on_target: HasTransaction) -> Plan:
     """Read an archive and decide what becomes of each of its transactions."""
-    version, earlier = _read_heads(logs)
-    planner = _Planner(Plan(family_of(version), version, earlier=earlier), selection, stop, on_target)
+    version, gtids_before = _read_heads(logs)
+    planner = _Planner(Plan(family_of(version), version, gtids_before=gtids_before), selection, stop, on_target)
     if stop.before_statement is not None:
         planner.plan.found = find_statement(logs, stop.before_statement)
         if planner.plan.found is None:
@@ -135,15 +136,15 @@ def make_plan(logs: list[LogSource], selection: Selection, stop: StopAt, on_targ
 
 
 def _read_heads(logs: list[LogSource]) -> tuple[str, GtidSet | MariadbState | None]:
-    earlier: GtidSet | MariadbState | None = None
+    gtids_before: GtidSet | MariadbState | None = None
     version = ""
     for event in islice(source_events(replace(logs[0], start=0, stop=None)), _HEAD_EVENTS):
         version = event.frame.format.server_version
         if isinstance(event.body, PreviousGtids):
-            earlier = event.body.gtid_set
+            gtids_before = event.body.gtid_set
         elif isinstance(event.body, GtidList):
-            earlier = MariadbState.of(event.body.gtids)
-    return version, earlier
+            gtids_before = MariadbState.of(event.body.gtids)
+    return version, gtids_before
 
 
 class _Planner:
@@ -185,7 +186,7 @@ class _Planner:
         decisions = np.zeros(closed.count, dtype=np.uint8)
         gtids, endings = closed.gtids.to_pylist(), closed.endings
         for number, gtid in enumerate(gtids):
-            facts = _Facts(
+            transaction = _PlannedTransaction(
                 gtid,
                 closed.files[int(numbers["file"][number])],
                 int(numbers["start"][number]),
@@ -194,7 +195,7 @@ class _Planner:
                 int(commit_times[number]),
                 endings[number],
             )
-            decisions[number] = self._decide(facts, is_wanted=bool(wanted[number]))
+            decisions[number] = self._decide(transaction, is_wanted=bool(wanted[number]))
         self._parts.append(np.stack([numbers["start"], numbers["end"]]).astype(np.int64))
         self._decisions.append(decisions)
         self._count(closed, decisions, contents, numbers["time"])
@@ -216,37 +217,38 @@ class _Planner:
                     wanted[number] |= is_about_none or any(map(self._filter.wants, named))
         return wanted
 
-    def _decide(self, facts: _Facts, *, is_wanted: bool) -> Decision:
-        if not self._stopped and self._stops_before(facts):
+    def _decide(self, transaction: _PlannedTransaction, *, is_wanted: bool) -> Decision:
+        if not self._stopped and self._stops_before(transaction):
             self._stopped = True
         if self._stopped:
             return Decision.STOPPED
-        if facts.gtid is not None and facts.gtid == self._stop.after_gtid:
+        if transaction.gtid is not None and transaction.gtid == self._stop.after_gtid:
             self._stopped, self.waits_for = True, None
-            self.plan.stopped_by = f"after {facts.gtid}"
-        if not facts.ending.complete:
+            self.plan.stopped_by = f"after {transaction.gtid}"
+        if not transaction.ending.complete:
             return Decision.INCOMPLETE
-        if not is_wanted or facts.start < self._log.start or facts.time < self._selection.start_time:
+        if not is_wanted or transaction.start < self._log.start or transaction.time < self._selection.start_time:
             return Decision.EXCLUDED
-        if self._on_target(facts.gtid, facts.file, facts.start):
-            if facts.gtid is not None and ":" not in facts.gtid:
-                gtid = MariadbGtid.parse(facts.gtid)
+        if self._on_target(transaction.gtid, transaction.file, transaction.start):
+            if transaction.gtid is not None and ":" not in transaction.gtid:
+                gtid = MariadbGtid.parse(transaction.gtid)
                 self.plan.hidden.add((gtid.domain, gtid.server))
             return Decision.ON_TARGET
-        return Decision.HALF_ALTER if facts.ending in _HALF_ALTERS else Decision.APPLY
+        return Decision.HALF_ALTER if transaction.ending in _HALF_ALTERS else Decision.APPLY
 
-    def _stops_before(self, facts: _Facts) -> bool:
+    def _stops_before(self, transaction: _PlannedTransaction) -> bool:
         selection, found, plan = self._selection, self.plan.found, self.plan
-        if facts.gtid is not None and facts.gtid == self._stop.before_gtid:
-            self.waits_for, plan.stopped_by = None, f"before {facts.gtid}"
-        elif selection.stop_time and facts.time >= selection.stop_time:
+        if transaction.gtid is not None and transaction.gtid == self._stop.before_gtid:
+            self.waits_for, plan.stopped_by = None, f"before {transaction.gtid}"
+        elif selection.stop_time and transaction.time >= selection.stop_time:
             plan.stopped_by = "--stop-datetime"
-        elif selection.committed_before and facts.commit_time >= selection.committed_before:
+        elif selection.committed_before and transaction.commit_time >= selection.committed_before:
             plan.stopped_by = "--committed-before"
-        elif self._log.stop is not None and facts.start >= self._log.stop:
+        elif self._log.stop is not None and transaction.start >= self._log.stop:
             plan.stopped_by = "--stop-position"
-        elif found is not None and found.file == facts.file and facts.start <= found.offset < facts.end:
-            plan.stopped_by = f"before the statement at {found.file}:{found.offset}"
+        elif found is not None and transaction.has(found.file, found.offset):
+            of = "" if transaction.gtid is None else f", transaction {transaction.gtid}"
+            plan.stopped_by = f"before the statement at {log_name(found.file)}:{found.offset}{of}"
         else:
             return False
         return True
@@ -284,8 +286,8 @@ class _Planner:
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
-    """What decides about a transaction."""
+class _PlannedTransaction:
+    """What is known of a transaction when it is decided whether it is applied."""
 
     gtid: str | None
     file: str
@@ -294,3 +296,7 @@ class _Facts:
     time: int
     commit_time: int
     ending: Ending
+
+    def has(self, file: str, offset: int) -> bool:
+        """Return whether an offset of a file is in it."""
+        return file == self.file and self.start <= offset < self.end

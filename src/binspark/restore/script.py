@@ -12,7 +12,7 @@ from typing import IO, Any
 from binspark.changes.statements import statement_tables
 from binspark.columns.selection import Selection
 from binspark.columns.transaction_batch import selects_changes
-from binspark.cut.picked import PickedRows
+from binspark.cut.condition import SelectedRows
 from binspark.errors import Malformed, Unsupported
 from binspark.event import (
     AppendBlock,
@@ -61,17 +61,21 @@ LOADED_FILE = b"binspark"
 class Command:
     """A statement for the server.
 
-    file       the file that LOAD DATA LOCAL loads; the server asks for it by the name LOADED_FILE
-
-    alone      whether it is sent by itself, because it may end in a comment, or commit
-    is_commit  whether a transaction ends with it
-    error      the error code with which it failed on its source, too: that is no failure then
+    alone           whether it is sent by itself, because it may end in a comment, or commit
+    is_commit       whether a transaction ends with it
+    commits_itself  whether it does not belong to the transaction of other statements
+    begins_xa       whether an XA transaction begins with it, and
+    ends_xa         whether that is prepared or committed by it
+    error           the error code with which it failed on its source, too: that is no failure then
+    file            the file that LOAD DATA LOCAL loads; the server asks for it by the name LOADED_FILE
     """
 
     sql: bytes
     alone: bool = False
     is_commit: bool = False
     commits_itself: bool = False
+    begins_xa: bool = False
+    ends_xa: bool = False
     error: int = 0
     file: IO[bytes] | None = None
 
@@ -94,12 +98,12 @@ class ScriptWriter:
     """Writes the statements of one transaction after the other, event by event."""
 
     def __init__(
-        self, family: Family, selection: Selection, *, with_gtids: bool, picked: PickedRows | None = None
+        self, family: Family, selection: Selection, *, with_gtids: bool, selected_rows: SelectedRows | None = None
     ) -> None:
         self._family = family
         self._selection = selection
         self._with_gtids = with_gtids
-        self._picked = picked
+        self._selected_rows = selected_rows
         self._session = SessionSql(family)
         self._maps: dict[int, tuple[bytes, bool]] = {}
         self._rows: list[bytes] = []
@@ -118,8 +122,8 @@ class ScriptWriter:
     def commands(self, event: Event) -> Iterator[Command]:
         """Yield the statements of an event."""
         body = event.body
-        if self._picked is not None:
-            self._picked.note(event)
+        if self._selected_rows is not None:
+            self._selected_rows.note(event)
         if isinstance(body, Rows):
             yield from self._add_rows(event)
             return
@@ -157,7 +161,7 @@ class ScriptWriter:
             yield Command(sql)
         self._in_transaction = True
         if body.gtid_flags & MariadbGtidFlag.PREPARED_XA and body.xid is not None:
-            yield Command(f"XA START {body.xid.name}".encode())
+            yield Command(f"XA START {body.xid.name}".encode(), begins_xa=True)
         else:
             yield Command(b"BEGIN")
 
@@ -169,7 +173,8 @@ class ScriptWriter:
             for sql in self._session.begin(event.header.timestamp):
                 yield Command(sql)
             self._in_transaction = True
-            yield Command(query.query if query.query[:2].upper() == b"XA" else b"BEGIN")
+            is_xa = query.query[:2].upper() == b"XA"
+            yield Command(query.query if is_xa else b"BEGIN", begins_xa=is_xa)
             return
         if boundary.ending is Ending.COMMIT:
             yield Command(b"COMMIT", is_commit=True)
@@ -182,7 +187,7 @@ class ScriptWriter:
         for sql in self._session.before(event):
             yield Command(sql)
         ends = not self._in_transaction or boundary.role is Role.ENDS
-        commits_itself = not self._in_transaction and boundary.role is Role.STATEMENT
+        commits_itself = not self._in_transaction and boundary.role in (Role.STATEMENT, Role.ENDS)
         yield Command(query.query, alone=True, is_commit=ends, commits_itself=commits_itself, error=query.error_code)
         if query.query.lstrip()[:4].upper() == _DROPS_SCHEMA:
             self._session.forget_schema()
@@ -223,7 +228,7 @@ class ScriptWriter:
         """Prepare an XA transaction, or commit it in one phase."""
         prepare: XaPrepare = event.body
         how = f"XA COMMIT {prepare.name} ONE PHASE" if prepare.one_phase else f"XA PREPARE {prepare.name}"
-        yield Command(how.encode(), is_commit=True)
+        yield Command(how.encode(), is_commit=True, ends_xa=True)
 
     def add_block(self, event: Event) -> Iterator[Command]:
         """Keep a block of a file that LOAD DATA will load."""
@@ -258,14 +263,14 @@ class ScriptWriter:
     def refuse(self, event: Event) -> Iterator[Command]:
         """Refuse what cannot be applied by statements."""
         what = "the source lost events here" if isinstance(event.body, Incident) else f"{event.type} cannot be applied"
-        message = f"{what}; look what belongs here, apply it by hand, and leave this transaction out"
+        message = f"{what}; find out what is missing here, apply it by hand, and leave this transaction out"
         raise Unsupported(message, event.position)
 
     def _add_rows(self, event: Event) -> Iterator[Command]:
         rows: Rows = event.body
         known = self._maps.get(rows.table_id)
         is_wanted = known is not None and known[1] and self._selection.wants_operation(rows.operation)
-        left = rows if self._picked is None else self._picked.left_of(event, rows)
+        left = rows if self._selected_rows is None else self._selected_rows.left_of(event, rows)
         if is_wanted and left is not None:
             self._rows.append(_plain_rows(event, left))
             self._row_tables[rows.table_id] = None

@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from binspark.diff.gtid_inputs import gtids_of_server
 from binspark.diff.gtids import HeldGtids, MariadbGtids, MysqlGtids
-from binspark.diff.held import gtids_of_server
 from binspark.errors import OptionError, Server
 from binspark.files.sources import log_order
 from binspark.folders import state_folder
@@ -84,12 +84,12 @@ class Target:
         parsed = MariadbGtid.parse(gtid)
         return self.gtids.reached(parsed) >= parsed.sequence
 
-    def lacks(self, earlier: GtidSet | MariadbState | None) -> str:
+    def lacks(self, gtids_before: GtidSet | MariadbState | None) -> str:
         """Return the GTIDs from before an archive that the server does not have; empty if it has all."""
-        if isinstance(earlier, GtidSet) and isinstance(self.gtids, MysqlGtids):
-            return str(earlier - self.gtids.executed)
-        if isinstance(earlier, MariadbState) and isinstance(self.gtids, MariadbGtids):
-            return ",".join(map(str, self.gtids.lacks(MariadbGtids(earlier))))
+        if isinstance(gtids_before, GtidSet) and isinstance(self.gtids, MysqlGtids):
+            return str(gtids_before - self.gtids.executed)
+        if isinstance(gtids_before, MariadbState) and isinstance(self.gtids, MariadbGtids):
+            return ",".join(map(str, self.gtids.lacks(MariadbGtids(gtids_before))))
         return ""
 
 
@@ -147,7 +147,8 @@ def refuse_running(progress: StoredProgress | None, archive: str) -> None:
     delete = f"DELETE FROM {_TABLE} WHERE archive = '{archive}'"  # noqa: S608 (for people)
     raise OptionError(
         f"the recovery was interrupted while the statement at {progress.file}:{progress.position} was running, which "
-        f"commits by itself: look whether it was executed, then run {delete} and continue with --start-position "
+        "commits by itself as DDL and XA transactions do: check whether it was executed (XA RECOVER lists transactions "
+        f"that are prepared), then run {delete} and continue with --start-position "
         f"{progress.file}:{progress.position}, or with the position after it"
     )
 

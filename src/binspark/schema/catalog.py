@@ -164,7 +164,7 @@ class Catalog:
         return Lineage(str(name)) if known is None else known
 
     def override(self) -> None:
-        """Let the current definitions take precedence over the statements that are applied from now on."""
+        """Give the current definitions precedence over the statements that are applied from now on."""
         self.overriding = {name: table for name, table in self.tables.items() if table is not None}
 
     def apply(self, change: Change, origin: Position) -> None:

@@ -60,6 +60,7 @@ class ColumnSpec:
     default   the text of a constant after DEFAULT, None for NULL or no default
     computed  whether the server computes its values: they are generated, numbered, or the default is an expression
     generated whether no statement may set its values
+    row_period, row_end  whether it is AS ROW START or AS ROW END, and whether it is the latter
     """
 
     name: str
@@ -72,6 +73,7 @@ class ColumnSpec:
     primary: bool = False
     unique: bool = False
     row_period: bool = False
+    row_end: bool = False
     generated: bool = False
     default: str | None = field(default=None, compare=False)
     computed: bool = field(default=False, compare=False)

@@ -12,7 +12,7 @@ from binspark.schema.table import TableSchema
 from binspark.values.column import Column
 
 _MAX_KEY_BYTES = 3072
-_ROW_PERIOD = ("row_start", "row_end")
+_ROW_PERIOD = (("row_start", False), ("row_end", True))
 _POINT = 1
 _POINT_BYTES = 25
 HASH_COLUMN = "DB_ROW_HASH_"
@@ -164,8 +164,8 @@ def _key_bytes(part: KeyPart, defined: DefinedColumn | None) -> int:
 
 def _row_period() -> tuple[Column, ...]:
     return tuple(
-        Column(ColumnType.TIMESTAMP2, scale=6, nullable=False, name=name, visible=False, generated=True)
-        for name in _ROW_PERIOD
+        Column(ColumnType.TIMESTAMP2, scale=6, nullable=False, name=name, visible=False, generated=True, row_end=is_end)
+        for name, is_end in _ROW_PERIOD
     )
 
 

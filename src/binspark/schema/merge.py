@@ -75,6 +75,7 @@ def _merge_column(seen: Column, known: Column, visibility_is_logged: bool) -> Co
         dimensions=known.dimensions if seen.dimensions is None else seen.dimensions,
         notation=known.notation,
         generated=known.generated,
+        row_end=known.row_end,
     )
 
 

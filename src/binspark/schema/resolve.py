@@ -56,6 +56,7 @@ def define_column(spec: ColumnSpec, table_collation: int | None, session: Sessio
         notation=kind.notation,
         dimensions=kind.dimensions,
         generated=spec.generated,
+        row_end=spec.row_end,
     )
     if kind.text is TextKind.NOT_TEXT and kind.type not in _CHOICES:
         return DefinedColumn(column)

@@ -66,13 +66,17 @@ DATABASES = f"""SELECT schema_name, default_collation_name
     FROM information_schema.schemata WHERE schema_name NOT IN {_SYSTEM}"""  # noqa: S608 (no input in it)
 _TABLES = """SELECT table_schema, table_name, table_type, table_collation
     FROM information_schema.tables WHERE {which} AND table_type NOT LIKE '%VIEW'"""
-_COLUMNS = """SELECT table_schema, table_name, column_name, column_type, is_nullable, collation_name, extra
+_COLUMNS = """SELECT table_schema, table_name, column_name, column_type, is_nullable, collation_name, {extra}
     FROM information_schema.columns WHERE {which}
     ORDER BY table_schema, table_name, ordinal_position"""
 _KEYS = """SELECT table_schema, table_name, index_name, non_unique, column_name, sub_part
     FROM information_schema.statistics WHERE {which}
     ORDER BY table_schema, table_name, index_name, seq_in_index"""
 TABLES = _TABLES.format(which=_ALL)
+_EXTRA = "extra"
+_ROW_END = "ROW END"
+_VERSIONED_EXTRA = "CONCAT(extra, IF(generation_expression = 'ROW END', ' ROW END', ''))"
+_FIRST_VERSIONED = 100300
 KEY_ORDER = "SHOW INDEX FROM {schema}.{table}"
 VERSION = "SELECT VERSION(), @@lower_case_table_names"
 
@@ -97,7 +101,8 @@ def table_from_server(query: Query, name: TableName) -> TableDefinition | None:
 def _read(query: Query, databases: Rows, which: str) -> Catalog:
     version, lower_case = map(_text, query(VERSION)[0])
     session = Session(mariadb="MariaDB" in version, version=version_number(version))
-    tables, columns, keys = (query(sql.format(which=which)) for sql in (_TABLES, _COLUMNS, _KEYS))
+    extra = _VERSIONED_EXTRA if session.mariadb and (session.version or 0) >= _FIRST_VERSIONED else _EXTRA
+    tables, columns, keys = (query(sql.format(which=which, extra=extra)) for sql in (_TABLES, _COLUMNS, _KEYS))
     catalog = from_rows(session, databases, tables, columns, keys)
     catalog.case_matters = lower_case == "0"
     for name, table in list(catalog.tables.items()):
@@ -163,6 +168,7 @@ def _column(row: Sequence[Any], session: Session) -> Any:
         visible="INVISIBLE" not in _text(extra).upper(),
         compressed=spec.compressed,
         generated=_is_generated(_text(extra)),
+        row_end=_ROW_END in _text(extra),
     )
     return define_column(complete, None, session)
 
@@ -173,7 +179,7 @@ def _is_generated(extra: str) -> bool:
 
 
 def _has_row_period(rows: list[Sequence[Any]]) -> bool:
-    return any("STORED GENERATED" in _text(row[4]).upper() and "INVISIBLE" not in _text(row[4]).upper() for row in rows)
+    return any(_ROW_END in _text(row[4]) for row in rows)
 
 
 def _keys(rows: list[Sequence[Any]]) -> tuple[Key, ...]:

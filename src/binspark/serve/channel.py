@@ -90,7 +90,7 @@ class ClientChannel:
             self._socket.settimeout(seconds)
 
     def shut(self) -> None:
-        """End the connection, from any thread: whoever reads or writes notices."""
+        """End the connection, from any thread: a thread that reads or writes gets an error."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 

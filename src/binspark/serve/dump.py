@@ -246,7 +246,7 @@ class Dump:
         return False
 
     def _end_at_until(self) -> None:
-        """Let a replica of MariaDB know that the position is reached at which it wants to stop."""
+        """Inform a MariaDB replica that the position at which it wants to stop is reached."""
         assert self._until is not None
         self._report_skipped()
         flags = GtidListFlag.UNTIL_REACHED

@@ -12,7 +12,7 @@ from binspark.frames.resync import begins_event
 from binspark.gtid import GtidSet, MariadbGtid, MariadbPosition, MariadbState
 from binspark.replication.commands import BinlogDump, BinlogDumpGtid
 from binspark.serve import errors
-from binspark.serve.end import ArchiveEnd, EndFinder
+from binspark.serve.archive_end import ArchiveEnd, EndFinder
 from binspark.serve.gtid_skips import GtidSkips, MariadbSkips, MysqlSkips
 from binspark.serve.logs import ArchiveLogs, ServedLog
 from binspark.serve.until import MariadbUntil

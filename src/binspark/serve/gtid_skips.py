@@ -62,7 +62,7 @@ class MysqlSkips:
 
 
 class MariadbSkips:
-    """Skips each domain up to the GTID that the reader has, in the order of the log, whoever wrote it.
+    """Skips each domain up to the GTID that the reader has, in the order of the log, whichever server wrote it.
 
     strict  whether it is an error that the log has GTIDs of a server before and after the one that the reader has
     state   the last GTIDs of each domain and server before the next transaction that is not skipped

@@ -70,7 +70,7 @@ class OpenLog:
         return True
 
     def reopen(self) -> None:
-        """Open the file anew: in a remote store, a log that has grown is another file."""
+        """Open the file again: in a remote store, a log that has grown is another file."""
         if self._file.is_compressed:
             return  # nobody appends to it
         self._opened.close()
@@ -153,7 +153,7 @@ class Packer:
         return bool(self._numbers[Pack.SKIPS])
 
     def begin_log(self) -> None:
-        """Take notice that another log begins: no transaction continues."""
+        """Note that another log begins: no transaction continues."""
         self._numbers[Pack.SKIPS], self._numbers[Pack.LAST_TYPE] = 0, -1
 
     def end_skipping(self) -> None:

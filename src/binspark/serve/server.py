@@ -18,9 +18,9 @@ from binspark.monitoring.reporter import OnStatus, monitored
 from binspark.monitoring.status import Status
 from binspark.os_errors import describe_os_error
 from binspark.replication.packets import ErrorPacket, encode_error
+from binspark.serve.archive_end import EndFinder
 from binspark.serve.certificate import tls_context
 from binspark.serve.channel import ClientChannel
-from binspark.serve.end import EndFinder
 from binspark.serve.errors import too_many_connections
 from binspark.serve.find import StartFinder
 from binspark.serve.logs import ArchiveLogs, SourceIdentity

@@ -12,7 +12,7 @@ from binspark.frames import EventCode, Family
 from binspark.frames.format import ChecksumAlgorithm
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.gtid import GtidSet, MariadbGtid, MariadbState
-from binspark.serve.end import ArchiveEnd, EndFinder, gtids_at
+from binspark.serve.archive_end import ArchiveEnd, EndFinder, gtids_at
 from binspark.serve.errors import no_such_log, unknown_variable
 from binspark.serve.logs import ArchiveLogs, first_events
 from binspark.serve.protocol import Value
@@ -160,7 +160,7 @@ class SourceInfo:
     # --- Readers ------------------------------------------------------------------------------------------------------
 
     def add_reader(self, reader: Reader) -> None:
-        """Take notice of a dump. One that the same replica had requested before, and has given up, is ended."""
+        """Register a dump. One that the same replica requested before, and has given up, is ended."""
         with self._lock:
             before = self._readers.get(reader.key)
             self._readers[reader.key] = reader
@@ -168,7 +168,7 @@ class SourceInfo:
             before.end()
 
     def remove_reader(self, reader: Reader) -> None:
-        """Take notice that a dump has ended."""
+        """Remove a dump that has ended."""
         with self._lock:
             if self._readers.get(reader.key) is reader:
                 del self._readers[reader.key]

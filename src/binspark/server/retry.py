@@ -71,7 +71,7 @@ class Reconnector:
         return first or connect(self._config.only(self._config.addresses[self._turn]))
 
     def progressed(self) -> None:
-        """Report progress over the connection: it comes first the next time, and failures are counted anew."""
+        """Report progress over the connection: it comes first the next time, and failures are counted from 0 again."""
         self._last_good, self._failures = self._turn, 0
 
     def failed(self, error: ConnectionLost) -> None:

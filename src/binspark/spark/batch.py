@@ -13,9 +13,9 @@ from pyspark.sql.types import StructType
 from binspark.files.splits import Split
 from binspark.kernels import cache
 from binspark.spark.options import ParseMode, Shape, SourceOptions, View
+from binspark.spark.pickling import packed
 from binspark.spark.plan import ReadPlan, SchemaVersion
 from binspark.spark.schemas import arrow_schema
-from binspark.spark.travel import packed
 
 if TYPE_CHECKING:
     from binspark.spark.views.base import ViewReader

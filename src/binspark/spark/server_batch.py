@@ -28,12 +28,12 @@ from binspark.server.connection import Connection, connect
 from binspark.server.info import ServerLog, server_info, server_logs
 from binspark.spark.batch import make_view
 from binspark.spark.options import SourceOptions
+from binspark.spark.pickling import packed
 from binspark.spark.plan import SchemaVersion, needs_schemas
 from binspark.spark.streaming.part_reader import reader_of
 from binspark.spark.streaming.range_reader import ServerRange
 from binspark.spark.streaming.ranges import RangePartition, partitions_of
 from binspark.spark.table_schemas import with_lineage
-from binspark.spark.travel import packed
 from binspark.spark.unmatched import warn_of_unmatched_on
 from binspark.spark.views.base import ViewReader
 

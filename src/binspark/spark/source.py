@@ -15,9 +15,9 @@ from binspark.kernels import cache
 from binspark.spark import schemas
 from binspark.spark.batch import BinlogReader
 from binspark.spark.options import STREAM_ONLY, Shape, SourceOptions, View, read_options
+from binspark.spark.pickling import packed
 from binspark.spark.plan import ReadPlan, SchemaVersion, make_plan
 from binspark.spark.table_schemas import check_columns, current_version, newest_version
-from binspark.spark.travel import packed
 from binspark.spark.unmatched import warn_of_unmatched
 from binspark.spark.views.shapes import check_shaped, shaped_schema
 

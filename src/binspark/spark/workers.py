@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
+from binspark.spark.pickling import check_function
 from binspark.spark.source import NAME
-from binspark.spark.travel import check_function
 
 _THIS_MACHINE = "local"
 _WHEEL = ".whl"
@@ -39,7 +39,7 @@ def register(spark: SparkSession) -> None:
 
 
 def _use_this_interpreter(context: SparkContext) -> None:
-    """Let workers on this machine run this interpreter; which one there is on other machines is not known here."""
+    """Make workers on this machine run this interpreter; which one there is on other machines is not known here."""
     if "PYSPARK_PYTHON" not in os.environ and (context.master or "").startswith(_THIS_MACHINE):
         context.pythonExec = sys.executable
 

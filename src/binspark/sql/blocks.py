@@ -1,7 +1,7 @@
 """Parts of a script, put together into blocks; for an undo, in reverse order, from a temporary file.
 
 Whether a script is written forwards or backwards, it is made in the order of the log. What is undone is kept until the
-log is read: so nothing is printed if something in it cannot be undone. Memory holds one block, whatever the log holds.
+log is read: so nothing is printed if something in it cannot be undone. Memory has one block, however large the log is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from binspark.files.watch import begin_job
+from binspark.files.progress import begin_job
 from binspark.sql.session import ROWS, Settings, change_of_settings
 
 _BLOCK_BYTES = 1 << 20
@@ -39,7 +39,7 @@ class Blocks(Protocol):
         """Yield everything else, at the end."""
 
     def close(self) -> None:
-        """Leave what was collected."""
+        """Discard what was collected."""
 
 
 class ForwardBlocks:
@@ -71,7 +71,7 @@ class ForwardBlocks:
         yield from self._flush()
 
     def close(self) -> None:
-        """Leave what was collected."""
+        """Discard what was collected."""
         self._texts.clear()
 
     def _flush(self) -> Iterator[bytes]:
@@ -90,6 +90,7 @@ class ReversedBlocks:
         self._bytes = 0
         self._file: tempfile.SpooledTemporaryFile[bytes] | None = None
         self._sizes: list[tuple[int, int]] = []
+        self._dropped: set[int] = set()
 
     def add(self, text: bytes, settings: Settings | None = None, after: Settings | None = None) -> None:
         """Add a part, the settings that it needs, None if any will do, and those after it if it changes them."""
@@ -97,6 +98,15 @@ class ReversedBlocks:
         self._bytes += len(text)
         if self._bytes >= _BLOCK_BYTES:
             self._store()
+
+    def next_block(self) -> int:
+        """Begin a new block, and return its number."""
+        self._store()
+        return len(self._sizes)
+
+    def drop(self, first: int, last: int) -> None:
+        """Leave out the blocks from one up to another."""
+        self._dropped.update(range(first, last))
 
     def ready(self) -> Iterator[bytes]:
         """Yield nothing: what comes first is known at the end."""
@@ -109,10 +119,12 @@ class ReversedBlocks:
         end = file.tell()
         written, total = 0, sum(size for size, _ in self._sizes)
         begin_job("writing", lambda: written, total)
-        for size, stored in reversed(self._sizes):
+        for number, (size, stored) in reversed(list(enumerate(self._sizes))):
             end -= stored
-            file.seek(end)
             written += size
+            if number in self._dropped:
+                continue
+            file.seek(end)
             yield pa.decompress(file.read(stored), decompressed_size=size, codec=_CODEC, asbytes=True)
         self.close()
 

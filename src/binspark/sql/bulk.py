@@ -11,9 +11,9 @@ from collections.abc import Generator, Iterator
 
 import numpy as np
 
-from binspark.errors import DecodeError, SourceError
 from binspark.event import Event, EventDecoder
 from binspark.event.rows import ROWS_KINDS
+from binspark.files.read import errors_before_stop
 from binspark.files.sources import LogSource
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode as E
@@ -21,8 +21,6 @@ from binspark.frames import Frame, Framer, LogFormat
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.kernels.sql.layout import RowsTransaction, WalkStop
-from binspark.os_errors import describe_os_error
-from binspark.position import Position
 from binspark.sql.row_texts import BY_REFERENCE, EventTexts, RowTexts
 from binspark.sql.rows_transactions import RowsTransactions, has_usual_layout
 from binspark.sql.script import Script
@@ -42,16 +40,10 @@ def parts_in_bulk(source: LogSource, script: Script, texts: RowTexts) -> Iterato
     texts.begin(source)
     framer = Framer()
     stop = math.inf if source.stop is None else source.stop
-    try:
+    with errors_before_stop(source, framer):
         with source.open() as file:
             yield from _Reader(source.name, script, texts, _Window(file), framer, stop).parts()
         texts.finish()
-    except DecodeError as error:
-        if (error.position.offset or 0) >= stop:
-            return
-        raise error.at(Position(file=source.name)) from None
-    except OSError as error:
-        raise SourceError(describe_os_error(error), Position(source.name, framer.offset)) from None
 
 
 class _Window:

@@ -20,7 +20,7 @@ SKIP_STATEMENTS = Option(
 )  # fmt: skip
 DISABLE_LOG_BIN = Option(
     name="disable_log_bin", parse=values.flag, metavar="", default="false", surfaces=_NOT_IN_SPARK,
-    help="Let the server that runs the script not log it (sql_log_bin = 0).",
+    help="Do not log the script on the server that runs it (sql_log_bin = 0).",
 )  # fmt: skip
 KEEP_GTIDS = Option(
     name="keep_gtids", parse=values.flag, metavar="", default="false", surfaces=_NOT_IN_SPARK,

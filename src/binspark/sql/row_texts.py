@@ -31,6 +31,7 @@ from binspark.kernels.sql.statements import write_statements
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
 from binspark.sql.row_fields import Numbers, RowFields, table_texts
+from binspark.sql.statements import statements_of
 
 
 class ByReference(Enum):
@@ -177,7 +178,7 @@ class _Statements:
         self._numbers = numbers = np.zeros(Statements.WIDTH, dtype=np.int64)
         self._arrays: list[npt.NDArray[Any]] = []
         self._kept: list[RowFields] = []
-        self._by_reference = np.zeros(self._count, dtype=np.bool_)
+        self._by_reference = np.full(self._count, statements_of(found.table).by_row)
         numbers[Statements.ROWS], numbers[Statements.UNDO] = self._count, undo
         numbers[Statements.INSERT_ALL : Statements.WIDTH] = texts.statements.words.reshape(-1)
         self._describe_images(found)

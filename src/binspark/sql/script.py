@@ -39,10 +39,13 @@ from binspark.schema.history import SchemaHistory
 from binspark.sql.blocks import Blocks, ForwardBlocks, ReversedBlocks
 from binspark.sql.options import ScriptOptions
 from binspark.sql.range_options import OF_FILES, RangeOptions
+from binspark.sql.refusals import refused_load, refused_undo
+from binspark.sql.rolled_back import RolledBackParts
 from binspark.sql.session import (
     LENIENT,
     ROWS,
     Settings,
+    delimited,
     opening,
     settings_of_rows,
     settings_of_statement,
@@ -62,7 +65,6 @@ if TYPE_CHECKING:
 _GTIDS = (GtidEvent, GtidTagged, MariadbGtidEvent)
 _VARIABLES = (Intvar, Rand, UserVar)
 _LOADS = (BeginLoadQuery, AppendBlock, CreateFile, Load)
-_DELIMITER = "/*!*/;"
 _STANDALONE = (Progress.NONE, Progress.PREPARED, Progress.IDENTIFIED, Progress.ANNOUNCED)
 
 OnNotice = Callable[[str], None]
@@ -72,8 +74,8 @@ class Script:
     """Makes a script of the events of one or more logs.
 
     Events inside a payload must follow it, as `read_events` yields them. `on_notice` is called with what the script
-    does not contain although it is in the log. `condition` has the rows that `where` selects; whoever feeds the events
-    of a log begins the log there, too. `texts` has the statements of rows events, if they are written in bulk.
+    does not contain although it is in the log. `condition` has the rows that `where` selects; the caller that feeds the
+    events of a log begins the log there, too. `texts` has the statements of rows events, if they are written in bulk.
     """
 
     def __init__(
@@ -100,11 +102,14 @@ class Script:
         self._takes_statements = selection.where is None
         self._moment = lru_cache(maxsize=1024)(Clock(zone).text)
         self._on_notice = on_notice
-        self._blocks: Blocks = ReversedBlocks() if self.undo else ForwardBlocks()
+        self._rolled_back = RolledBackParts(ReversedBlocks(), range_options) if self.undo else None
+        self._blocks: Blocks = ForwardBlocks() if self._rolled_back is None else self._rolled_back.blocks
         self._transaction: ScriptTransaction | None = None
         self._progress = Progress.NONE
         self._variables: list[str] = []
         self._prepared: set[str] = set()
+        self.is_empty = True
+        """Whether nothing that was read is part of the script."""
 
     @property
     def tables(self) -> set[str]:
@@ -142,7 +147,9 @@ class Script:
         else:
             for _ in changes:  # only table maps are read, which is done by now
                 continue
-            for wanted in selected or self._of_prepared(event, boundary):
+            if self._rolled_back is not None:
+                self._rolled_back.feed(event, boundary, transaction)
+            for wanted in selected or self._of_transaction(event, boundary):
                 self._add_statement(wanted, boundary_of(wanted), before, transaction)
             if isinstance(event.body, Query):
                 self._variables.clear()
@@ -168,6 +175,7 @@ class Script:
 
     def add_written(self, written: WrittenTransactions) -> Iterator[bytes]:
         """Add transactions that consist of rows alone; none may be in progress."""
+        self.is_empty = False
         self._blocks.add(written.text, written.before, written.after)
         return self._blocks.ready()
 
@@ -189,7 +197,7 @@ class Script:
         return self._blocks.ready()
 
     def forget_transaction(self) -> None:
-        """Leave the transaction in progress, of which the rest is damaged."""
+        """Discard the transaction in progress, the rest of which is damaged."""
         self._reader.forget_transaction()
         self._interrupt()
         self._progress = Progress.NONE
@@ -197,6 +205,8 @@ class Script:
     def finish(self) -> Iterator[bytes]:
         """Yield the rest of the script."""
         self._interrupt()
+        if self._rolled_back is not None:
+            self._rolled_back.check()
         if self._options.keep_gtids:
             self._blocks.add(b"SET gtid_next = AUTOMATIC;\n")
         if self.undo:
@@ -204,7 +214,7 @@ class Script:
         yield from self._blocks.rest()
 
     def close(self) -> None:
-        """Leave what is not written."""
+        """Discard what has not been written."""
         self._blocks.close()
 
     # --- transactions -------------------------------------------------------------------------------------------------
@@ -241,14 +251,17 @@ class Script:
         """
         if transaction.opened:
             return
-        transaction.opened = True
-        if self.undo:
+        self.is_empty, transaction.opened = False, True
+        if self._rolled_back is not None:
+            self._rolled_back.begin(transaction)
             self._blocks.add(b"COMMIT;\n")
             return
         self._blocks.add(self._heading(transaction).encode(), settings)
         self._blocks.add(f"XA START {transaction.xa};\n".encode() if transaction.xa else b"BEGIN;\n")
         if transaction.xa:
             self._prepared.add(normalized_xid(transaction.xa))
+        for statement, its_settings in transaction.held:
+            self._blocks.add(statement, its_settings)
 
     def _end(self, event: Event, boundary: Boundary) -> None:
         """End the transaction of an event."""
@@ -256,9 +269,9 @@ class Script:
         self._statement = None
         if transaction is None or not transaction.opened:
             return
-        if self.undo:
-            self._check_ending(event, boundary, transaction)
         self._close(transaction, ending_sql(event, boundary))
+        if self._rolled_back is not None:
+            self._rolled_back.end(event, boundary, transaction)
 
     def _close(self, transaction: ScriptTransaction, ending: bytes) -> None:
         if self.undo:
@@ -269,17 +282,8 @@ class Script:
             self._blocks.add(f"XA END {transaction.xa};\n".encode())
         self._blocks.add(ending)
 
-    def _check_ending(self, event: Event, boundary: Boundary, transaction: ScriptTransaction) -> None:
-        if boundary.ending in (Ending.ROLLBACK, Ending.XA_PREPARE):
-            what = "was rolled back" if boundary.ending is Ending.ROLLBACK else "is an XA transaction in two phases"
-            raise CannotUndo(
-                f"cannot undo the transaction that begins at {transaction.start}: it {what}, and the log does not say "
-                f"which of its changes are in the tables; {self._range.around(transaction.start, event)}",
-                event.position,
-            )
-
     def _interrupt(self) -> None:
-        """Leave a transaction that has no end: a server has rolled it back, or the rest is not read."""
+        """Discard a transaction that has no end: a server has rolled it back, or the rest is not read."""
         transaction, self._transaction = self._transaction, None
         if transaction is None or not transaction.opened:
             return
@@ -323,28 +327,30 @@ class Script:
         elif isinstance(body, Incident):
             raise Unsupported(f"the server reports that events are missing: {body.message}", event.position)
         elif isinstance(body, ExecuteLoadQuery | Load) or type(body) in _LOADS:
-            self._refuse_load(event)
+            if self._takes_all:
+                raise refused_load(event)
         elif isinstance(body, Query) and self._is_statement(body, boundary):
             if self.undo:
-                self._refuse_undo(event, transaction)
+                raise refused_undo(event, transaction.start, self._range)
             self._pass_on(event, boundary, transaction, standalone=before in _STANDALONE)
 
     def _is_statement(self, query: Query, boundary: Boundary) -> bool:
         """Return whether a statement is to be part of the script."""
+        if boundary.role is Role.INSIDE and self.undo:
+            return False
         if boundary.ending in (Ending.XA_COMMIT, Ending.XA_ROLLBACK):
             return not self.undo and (normalized_xid(xid_in(query.query)) in self._prepared or self._takes_all)
+        if boundary.role is Role.INSIDE:
+            return not xid_in(query.query)  # the end of an XA transaction is written with what follows it
         if self._options.skip_statements or not self._takes_statements or query.query.startswith(b"#"):
             return False
-        if boundary.role is Role.INSIDE and xid_in(query.query):
-            return False  # the end of an XA transaction is written with what follows it
-        if self.undo and boundary.role is Role.INSIDE:
-            return query.query.lstrip()[:8].upper() == b"ROLLBACK"
-        return boundary.role in (Role.STATEMENT, Role.INSIDE)
+        return boundary.role is Role.STATEMENT
 
-    def _of_prepared(self, event: Event, boundary: Boundary) -> list[Event]:
-        """Return the event if it ends an XA transaction of the script: the statement names no table to select it by."""
-        is_end = boundary.ending in (Ending.XA_COMMIT, Ending.XA_ROLLBACK)
-        return [event] if is_end and normalized_xid(xid_in(event.body.query)) in self._prepared else []
+    def _of_transaction(self, event: Event, boundary: Boundary) -> list[Event]:
+        """Return the event if its transaction needs it: the statement names no table to select it by."""
+        if boundary.ending in (Ending.XA_COMMIT, Ending.XA_ROLLBACK):
+            return [event] if normalized_xid(xid_in(event.body.query)) in self._prepared else []
+        return [event] if boundary.role is Role.INSIDE and isinstance(event.body, Query) else []
 
     def _heading(self, transaction: ScriptTransaction) -> str:
         """Return what comes before a transaction: a comment, and its GTID if that is kept."""
@@ -362,31 +368,15 @@ class Script:
         query: Query = event.body
         settings = settings_of_statement(event)
         if boundary.ending in (Ending.XA_COMMIT, Ending.XA_ROLLBACK) or standalone:
+            self.is_empty = False
             self._blocks.add(self._heading(transaction).encode())
-        else:
+        elif boundary.role is not Role.INSIDE:
             self._open(transaction, settings)
-        variables = "".join(self._variables)
-        text = query.query.rstrip().rstrip(b";")
-        if b";" in text:
-            text = f"DELIMITER {_DELIMITER}\n".encode() + text + f"\n{_DELIMITER}\nDELIMITER ;\n".encode()
+        text = (statement_prefix(event) + "".join(self._variables)).encode() + delimited(query.query)
+        if boundary.role is Role.INSIDE and not transaction.opened:
+            transaction.held.append((text, settings))
         else:
-            text += b"\n;\n" if b"--" in text or b"#" in text else b";\n"
-        self._blocks.add((statement_prefix(event) + variables).encode() + text, settings)
-
-    def _refuse_undo(self, event: Event, transaction: ScriptTransaction) -> None:
-        statement = one_line(event.body.query.decode(errors="backslashreplace"))
-        ranges = self._range.around(transaction.start, event)
-        message = f"cannot undo a statement: {statement}; {ranges}; or leave it out with --skip-statements"
-        raise CannotUndo(message, event.position)
-
-    def _refuse_load(self, event: Event) -> None:
-        if self._options.skip_statements or not self._takes_statements:
-            return
-        raise Unsupported(
-            "LOAD DATA was logged as a statement with its file, which a script cannot contain; use "
-            f"--skip-statements, or mysqlbinlog for {event.position}",
-            event.position,
-        )
+            self._blocks.add(text, settings)
 
 
 def _condition(selection: Selection, history: SchemaHistory) -> ConditionRows | None:

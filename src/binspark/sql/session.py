@@ -35,6 +35,7 @@ ROWS: Settings = ()
 LENIENT: Settings = (("sql_mode", f"'{_LENIENT}'"),)
 
 _DEFAULT = "DEFAULT"
+_DELIMITER = "/*!*/;"
 _CODES_OF_SWITCHES = (
     (StatusCode.EXPLICIT_DEFAULTS_FOR_TIMESTAMP, "explicit_defaults_for_timestamp"),
     (StatusCode.SQL_REQUIRE_PRIMARY_KEY, "sql_require_primary_key"),
@@ -151,6 +152,14 @@ def statement_prefix(event: Event) -> str:
     if query.schema and not event.header.flags & HeaderFlag.SUPPRESS_USE:
         text += f"USE {quoted_name(query.schema)};\n"
     return text
+
+
+def delimited(statement: bytes) -> bytes:
+    """Return a statement with its end, for the client that reads the script."""
+    text = statement.rstrip().rstrip(b";")
+    if b";" in text:
+        return f"DELIMITER {_DELIMITER}\n".encode() + text + f"\n{_DELIMITER}\nDELIMITER ;\n".encode()
+    return text + (b"\n;\n" if b"--" in text or b"#" in text else b";\n")
 
 
 def _charsets(query: Query) -> dict[str, str]:

@@ -11,14 +11,17 @@ from binspark.changes.change import Change
 from binspark.errors import CannotUndo, SchemaError
 from binspark.event.rows import RowOperation
 from binspark.position import Position
+from binspark.schema.sql.create import SEQUENCE_COLUMNS
 from binspark.schema.table import TableSchema
 from binspark.sql.documents import diffs_sql, document_sql
 from binspark.sql.literals import column_sql
 from binspark.sql.quoting import quoted_name
+from binspark.sql.versioned import Images, current_images, row_end_of
 from binspark.values.column import Column
 from binspark.values.value import ABSENT, Absent, BinaryDiffs, Row, Value
 
 _SHOWN_COLUMNS = 5
+_OF_SEQUENCES = tuple(name for name, _, _ in SEQUENCE_COLUMNS)
 
 
 class RowStatement(NamedTuple):
@@ -35,37 +38,52 @@ class TableStatements:
     columns   how values of each column are written
     settable  the indexes of the columns that statements may set
     key       the indexes of the columns of the key, none if there is no key
+    by_row    whether a change of a row is not always the statement of the same name
     """
 
     def __init__(self, table: TableSchema) -> None:
         self._table = table
         self.columns = tuple(map(column_sql, _named(table)))
         self.name = f"{quoted_name(table.schema)}.{quoted_name(table.table)}"
-        self.key = table.primary_key or ()
+        self.key = tuple(index for index in table.primary_key or () if not table.columns[index].row_end)
+        self._row_end = row_end_of(table)
+        self._is_sequence = table.column_names == _OF_SEQUENCES
+        self.by_row = self._is_sequence or self._row_end is not None
         self.settable = [index for index, column in enumerate(self.columns) if column.settable]
 
     def again(self, change: Change) -> RowStatement | None:
         """Return the statement that makes the change again; None if it changes nothing."""
-        before, after = change.before_image, change.after_image
+        before, after = self._images(change)
         if before is None:
-            return self._insert(after or ())
+            return None if after is None else self._insert(after)
         if after is None:
             return self._delete(before)
         return self._update(before, after)
 
     def undo(self, change: Change) -> RowStatement | None:
-        """Return the statement that undoes the change; an error if the log does not have what it needs."""
-        before, after = change.before_image, change.after_image
+        """Return the statement that undoes the change; an error if the log does not have what it needs.
+
+        The numbers of a sequence remain used, as they do when a server rolls back.
+        """
+        before, after = (None, None) if self._is_sequence else self._images(change)
         if after is None:
-            missing = [index for index in self.settable if (before or ())[index] is ABSENT]
+            if before is None:
+                return None
+            missing = [index for index in self.settable if before[index] is ABSENT]
             self._refuse(change, missing, "before")
-            return self._insert(before or ())
+            return self._insert(before)
         if before is None:
             return self._delete(self._identified(after, change))
         missing = [index for index in self.settable if after[index] is not ABSENT and before[index] is ABSENT]
         self._refuse(change, missing, "before")
         current = _merged(before, after)
         return self._update(self._identified(current, change), _restored(before, after), documents=before)
+
+    def _images(self, change: Change) -> Images:
+        """Return the row before and after a change; neither if no statement makes the change."""
+        if self._row_end is None:
+            return change.before_image, change.after_image
+        return current_images(change.before_image, change.after_image, self._row_end)
 
     def _identified(self, image: Row, change: Change) -> Row:
         """Return a row image, which must identify the row: by its key, or by all of its values."""
@@ -134,7 +152,8 @@ class TableStatements:
         kind = "column" if len(names) == 1 else "columns"
         raise CannotUndo(
             f"cannot undo the {change.op.value} of row {change.row} in {self._table.name}: the {image} image does not "
-            f"contain {kind} {listed} (binlog_row_image is not FULL)",
+            f"contain {kind} {listed} (binlog_row_image is not FULL); take the old rows from a backup, to which "
+            "`binspark restore` applies the logs up to this position",
             Position(file=change.file, offset=change.pos),
         )
 

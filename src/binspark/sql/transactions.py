@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from binspark.event import Event, MariadbGtidEvent, Query
 from binspark.event.mariadb import MariadbGtidFlag
 from binspark.event.xa import XaPrepare
 from binspark.gtid import Gtid, MariadbGtid
 from binspark.position import Position, log_name
+from binspark.sql.session import Settings
 from binspark.transactions.grammar import Boundary, Role
 
 _WIDTH = 200
@@ -27,6 +28,7 @@ class ScriptTransaction:
     opened     whether something of it is part of the script
     xa         the identifier of an XA transaction
     statement  the statement of the rows that were added last
+    held       statements about savepoints that come before its first change in the script, and their settings
     """
 
     start: Position
@@ -37,6 +39,7 @@ class ScriptTransaction:
     opened: bool = False
     xa: str = ""
     statement: str | None = None
+    held: list[tuple[bytes, Settings]] = field(default_factory=list)
 
     def comment(self, moment: str) -> str:
         """Return the comment before a transaction, with its time."""

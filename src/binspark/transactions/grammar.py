@@ -173,7 +173,7 @@ TRANSITIONS: dict[Role, tuple[Progress, ...]] = {
 # fmt: on
 """What is in progress after an event of each role, by what was in progress before it.
 
-A payload (WRAPS) contains the end of its transaction. For whoever reads the events inside, it changes nothing.
+A payload (WRAPS) contains the end of its transaction. For readers of the events inside it changes nothing.
 """
 
 _INTERRUPTED_BY_BEGIN = frozenset({_PREPARED, _ANNOUNCED, _BEGUN})

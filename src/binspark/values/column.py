@@ -80,6 +80,7 @@ class Column:
     notation    the text form of MariaDB's types INET4, INET6 and UUID, which the log stores as BINARY: only a schema
                 has it
     generated   whether the server computes the values, so that no statement may set them: only a schema has it
+    row_end     whether MariaDB writes there when a row of a versioned table ended (AS ROW END): only a schema has it
     """
 
     type: ColumnType
@@ -96,6 +97,7 @@ class Column:
     dimensions: int | None = None
     notation: str | None = None
     generated: bool = False
+    row_end: bool = False
 
     @property
     def is_document(self) -> bool:

@@ -1,4 +1,4 @@
-"""Columns whose values are decoded without any loss, for whoever writes them into a server again.
+"""Columns whose values are decoded without any loss, so that they can be written into a server again.
 
 Text is the bytes of the log, in the character set of its column; an ENUM or SET is its number; a VECTOR and a GEOMETRY
 are the bytes that the server stores. JSON documents are bytes if `ValueOptions.raw_documents` is set.

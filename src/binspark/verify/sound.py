@@ -18,8 +18,9 @@ from binspark.frames.header import HEADER_LENGTH
 from binspark.kernels import cache
 from binspark.kernels.compiler import is_kept
 from binspark.kernels.crc32 import crc32_address
-from binspark.kernels.sound import skip_sound
-from binspark.kernels.sound_layout import Interval, Sound, SoundStop
+from binspark.kernels.sound.layout import Sound, SoundStop
+from binspark.kernels.sound.transactions import skip_sound
+from binspark.kernels.transaction_gtid import Interval
 from binspark.verify.checks import LogKind
 from binspark.verify.log_checks import Checks
 from binspark.verify.sound_part import GtidInterval, SoundPart

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from binspark.cli.main import main
 from binspark.dump.mariadb import bulk, dumper
-from binspark.kernels.dump.layout import Dump
+from binspark.kernels.mariadb_binlog.layout import Dump
 from tests.corpus.cases import corpus_logs, log_id
 
 LOGS = corpus_logs("mariadb", truncated=True)

@@ -13,7 +13,7 @@ from binspark.columns.options import ColumnOptions, TimeFormat, ZeroDates
 from binspark.event.column_types import ColumnType
 from binspark.mirror.check.arrow_text import real_text, reals
 from binspark.mirror.check.row_text import buckets, column_texts, row_text
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS
 from binspark.testing.servers import MySQL, Server
 from binspark.values.column import Column
 from tests.support.mirror.random_tables import create_tables, logged_table

@@ -15,7 +15,7 @@ import pyarrow.parquet
 from binspark.mirror.check.report import TableReport
 from binspark.mirror.check.run import check
 from binspark.mirror.check.settings import CheckSettings
-from binspark.mirror.source import TablePatterns
+from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.state import Phase
 from binspark.mirror.targets.parse import parse_target
 from binspark.mirror.targets.target import Commit, CommitConflict

@@ -12,11 +12,11 @@ import pytest
 from binspark.mirror.check import repair as repair_module
 from binspark.mirror.check.run import check
 from binspark.mirror.check.settings import CheckSettings
-from binspark.mirror.definitions import as_mirrored, read_stored
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS
-from binspark.mirror.source import TablePatterns
+from binspark.mirror.schema.definitions import as_mirrored, read_stored
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS
+from binspark.mirror.schema.version_table import versioned
+from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
-from binspark.mirror.version_table import versioned
 from binspark.schema.table import TableName
 from binspark.testing.servers import Server
 from tests.support.mirror.copies import edit_rows

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from binspark.errors import SourceError
-from binspark.mirror.change_records import OP, RecordOp
-from binspark.mirror.data_file import TableDirectory
+from binspark.mirror.files.data_file import TableDirectory
 from binspark.mirror.leaves import LeafLimits, Rewritten, write_changes
 from binspark.mirror.leaves.change_files import remove_changes
+from binspark.mirror.records.format import OP, RecordOp
 from tests.mirror.leaves.test_rewrite import CHANGES, DELETE, LIMITS, MERGE, ORDERS, PUT, Model
 from tests.support.mirror.leaf_tables import Change, LeafTable, records_of
 

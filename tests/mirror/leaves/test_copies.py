@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from binspark.errors import BinlogError
-from binspark.mirror.change_records import RecordOp
 from binspark.mirror.leaves import LeafLimits, write_leaves
+from binspark.mirror.records.format import RecordOp
 from tests.support.mirror.leaf_tables import SMALL, Change, LeafTable, mirrored, records_of, rows_of
 
 NOTES = mirrored({"at": pa.int64(), "text": pa.string()})
@@ -52,6 +52,6 @@ def test_there_are_as_many_copies_as_were_written_and_not_deleted(
 def test_deleting_more_copies_than_there_are_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     table = LeafTable(tmp_path, NOTES, SMALL)
     table.files = write_leaves([rows_of(NOTES, [as_row((1, "a"))] * 2)], table.directory, NOTES, SMALL)
-    with pytest.raises(BinlogError, match=r"shop\.orders has no key, and the log deletes 1 rows .* snapshot again"):
+    with pytest.raises(BinlogError, match=r"shop\.orders has no key, and the log deletes 1 rows .* --resnapshot shop"):
         table.apply([records_of(NOTES, [(RecordOp.DELETE, as_row((1, "a")))] * 3)])
     assert sorted(path.name for path in tmp_path.glob("*")) == sorted(file.path for file in table.files)

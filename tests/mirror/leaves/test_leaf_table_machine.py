@@ -15,10 +15,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from binspark.mirror.change_records import FROM, SEQ, RecordOp, operations
-from binspark.mirror.column_changes import AddColumn, ChangeType, RenameColumn, SchemaChange
-from binspark.mirror.data_file import DataFile
-from binspark.mirror.keys import row_keys
+from binspark.mirror.files.data_file import DataFile
 from binspark.mirror.leaves import (
     ColumnRewrite,
     LeafLimits,
@@ -28,7 +25,10 @@ from binspark.mirror.leaves import (
     with_bounds,
     write_leaves,
 )
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.format import FROM, SEQ, RecordOp, operations
+from binspark.mirror.records.keys import row_keys
+from binspark.mirror.schema.column_changes import AddColumn, ChangeType, RenameColumn, SchemaChange
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from tests.support.mirror.leaf_tables import Change, LeafTable, mirrored, records_of, rows_of
 
 LIMITS = st.builds(
@@ -156,7 +156,7 @@ class LeafTableMachine(RuleBasedStateMachine):
 
     @rule(value=VALUES)
     def add_column(self, value: Any) -> None:
-        """Add a column; leaves are written anew only if rows have a value in it."""
+        """Add a column; leaves are rewritten only if rows have a value in it."""
         self._added += 1
         name = f"new{self._added}"
         self._columns[name] = pa.string()

@@ -11,10 +11,10 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from binspark.mirror.change_records import FROM, OP, SEQ, RecordOp
-from binspark.mirror.keys import key_bytes
 from binspark.mirror.leaves import resolve_moves, stored_rows
 from binspark.mirror.leaves.leaf_reader import KeyedRows
+from binspark.mirror.records.format import FROM, OP, SEQ, RecordOp
+from binspark.mirror.records.keys import key_bytes
 from tests.support.mirror.leaf_tables import SMALL, Change, LeafTable, mirrored, records_of
 
 ORDERS = mirrored({"id": pa.int64(), "name": pa.string(), "price": pa.float64()}, ["id"])

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from binspark.errors import SourceError
-from binspark.mirror.change_records import RecordOp
 from binspark.mirror.leaves import LeafLimits
+from binspark.mirror.records.format import RecordOp
 from tests.support.mirror.leaf_tables import Change, LeafTable, mirrored, records_of
 
 ORDERS = mirrored({"id": pa.int64(), "name": pa.string(), "price": pa.float64()}, ["id"])

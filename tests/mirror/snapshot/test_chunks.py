@@ -9,7 +9,7 @@ import pytest
 
 from binspark.columns.options import ColumnOptions, ZeroDates
 from binspark.errors import SchemaError
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.borders import estimated_rows, index_hint, plan_chunks
 from binspark.mirror.snapshot.chunk import COMPLETE, Chunk
 from binspark.mirror.snapshot.read import chunk_at_position, read_chunk, read_keys

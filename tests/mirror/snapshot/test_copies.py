@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from binspark.errors import ConnectionLost
-from binspark.mirror.data_file import TableDirectory
-from binspark.mirror.definitions import as_mirrored, read_stored, stored
+from binspark.mirror.files.data_file import TableDirectory
 from binspark.mirror.leaves.limits import LeafLimits
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable
+from binspark.mirror.schema.definitions import as_mirrored, read_stored, stored
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS, MirroredTable
 from binspark.mirror.snapshot.borders import plan_chunks
 from binspark.mirror.snapshot.chunk import COMPLETE, Chunk
 from binspark.mirror.snapshot.copy import ChunkCopier, CopiedChunk, require_unchanged

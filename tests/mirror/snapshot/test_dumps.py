@@ -11,7 +11,7 @@ import zstandard
 
 from binspark.errors import Malformed, OptionError, SchemaError
 from binspark.gtid import GtidSet, MariadbPosition
-from binspark.mirror.mirrored_table import MirroredTable, mirrored_table
+from binspark.mirror.schema.mirrored_table import MirroredTable, mirrored_table
 from binspark.mirror.snapshot.chunk import COMPLETE
 from binspark.mirror.snapshot.dumps.dump import Dump, open_dump
 from binspark.mirror.snapshot.read import read_chunk

@@ -7,7 +7,7 @@ import pytest
 
 from binspark.columns.options import ColumnOptions, TimeFormat, ZeroDates
 from binspark.errors import Malformed
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS, MirroredTable
 from binspark.mirror.snapshot.borders import plan_chunks
 from binspark.mirror.snapshot.chunk import COMPLETE
 from binspark.mirror.snapshot.read import read_chunk

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from binspark.mirror.column_changes import AddColumn, ChangeType, SchemaChange
+from binspark.mirror.schema.column_changes import AddColumn, ChangeType, SchemaChange
 from binspark.mirror.targets.delta.log import user_metadata
 from binspark.mirror.targets.parse import Format
 from binspark.mirror.targets.target import Commit, CommitConflict, Target, TargetError, TargetTable
@@ -198,7 +198,7 @@ def test_a_change_of_type_without_new_files_is_refused(items: TargetTable) -> No
     base = put(items, [FIRST], 10)
     change = SchemaChange(SCHEMA.set(0, pa.field("id", pa.int64())), (ChangeType("id", pa.int64()),))
     assert items.needs_rewrite(change)
-    with pytest.raises(TargetError, match="needs all data files written anew"):
+    with pytest.raises(TargetError, match="needs all data files to be rewritten"):
         items.commit(Commit(base, state_at(20), schema_change=change))
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from binspark.mirror.data_file import DataFile, TableDirectory
+from binspark.mirror.files.data_file import DataFile, TableDirectory
 from binspark.mirror.targets.delta.statistics import MAX_COLUMNS, statistics
 from binspark.mirror.targets.parse import parse_target
 from tests.support.mirror.target_files import ITEMS, put, state_at, write_file

@@ -21,7 +21,7 @@ from pyiceberg.typedef import Record
 from pyiceberg.types import StringType
 
 from binspark.files import Storage
-from binspark.mirror.column_changes import AddColumn, ChangeType, RenameColumn, SchemaChange
+from binspark.mirror.schema.column_changes import AddColumn, ChangeType, RenameColumn, SchemaChange
 from binspark.mirror.targets.iceberg.clean_up import remove_orphans
 from binspark.mirror.targets.parse import Format
 from binspark.mirror.targets.target import Commit, CommitConflict, Cut, Target, TargetError, TargetTable
@@ -184,7 +184,7 @@ def test_a_scale_of_decimals_is_not_changed_in_place(target: Target) -> None:
     finer = prices.set(1, pa.field("price", pa.decimal128(12, 4)))
     change = SchemaChange(finer, (ChangeType("price", pa.decimal128(12, 4)),))
     assert table.needs_rewrite(change)
-    with pytest.raises(TargetError, match="needs all data files written anew"):
+    with pytest.raises(TargetError, match="needs all data files to be rewritten"):
         table.commit(Commit(base, state_at(20), schema_change=change))
     file = write_file(table.directory_after(change), finer, [{"id": 1, "price": Decimal("1.2500")}])
     table.commit(Commit(base, state_at(20), [file], base.files, change))

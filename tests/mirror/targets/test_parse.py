@@ -235,5 +235,5 @@ def test_a_spark_without_a_jar_of_delta_is_named(monkeypatch: pytest.MonkeyPatch
 
 
 def test_merging_needs_a_session(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="needs a session of Spark"):
+    with pytest.raises(OptionError, match="needs a Spark session"):
         open_mirror(None, [tmp_path], tmp_path / "lake", "shop.*", format="delta-merge")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog import load_catalog
 
-from binspark.mirror.column_changes import AddColumn, ChangeType, RenameColumn, SchemaChange
+from binspark.mirror.schema.column_changes import AddColumn, ChangeType, RenameColumn, SchemaChange
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import Commit, CommitConflict, Cut, Target
 from binspark.schema.table import TableName

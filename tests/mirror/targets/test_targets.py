@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 from binspark.errors import SourceError
-from binspark.mirror.column_changes import AddColumn, ChangeType, DropColumn, RenameColumn, SchemaChange
-from binspark.mirror.data_file import DataFile
-from binspark.mirror.filesystem import open_directory
-from binspark.mirror.leaves.files import is_there
+from binspark.mirror.files.access import is_there
+from binspark.mirror.files.data_file import DataFile
+from binspark.mirror.files.directory import open_directory
+from binspark.mirror.schema.column_changes import AddColumn, ChangeType, DropColumn, RenameColumn, SchemaChange
 from binspark.mirror.state import Phase, StagedCopy
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import Commit, CommitConflict, Cut, Target, TargetError, TargetTable

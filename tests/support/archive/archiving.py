@@ -22,7 +22,7 @@ from tests.support.servers import config_of
 
 MAX_WAIT = 60
 _COPYING: list[Future[Status]] = []
-"""Archivers that run in the background: whoever waits for something looks whether they are still at work."""
+"""Archivers that run in the background: waiting for something fails if they have ended."""
 
 
 def quick(*, until_end: bool = False, **changes: Any) -> ArchiveSettings:

@@ -10,15 +10,15 @@ import pyarrow as pa
 from binspark.mirror.check.report import TableReport
 from binspark.mirror.check.run import check
 from binspark.mirror.check.settings import CheckSettings
-from binspark.mirror.data_file import DataFile
-from binspark.mirror.definitions import as_mirrored, stored
+from binspark.mirror.files.data_file import DataFile
 from binspark.mirror.leaves.leaf_reader import LeafReader
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.rewrite import write_leaves
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable
+from binspark.mirror.schema.definitions import as_mirrored, stored
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS, MirroredTable
 from binspark.mirror.snapshot.chunk import COMPLETE
 from binspark.mirror.snapshot.read import read_chunk
-from binspark.mirror.source import TablePatterns
+from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.target import Commit, Target, TargetTable
 from binspark.replication.find import end_of_log
@@ -48,7 +48,7 @@ def mirror_table(server: Server, target: Target, name: TableName) -> tuple[Targe
 
 
 def edit_rows(table: TargetTable, mirrored: MirroredTable, edit: Edit) -> None:
-    """Change the rows of a mirrored table behind the back of its mirror."""
+    """Change the rows of a mirrored table without its mirror."""
     _replace(table, mirrored, edit(stored_rows(table, mirrored)))
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from binspark.mirror.change_records import RecordOp, absent_lists, record_schema
-from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.keys import row_keys
+from binspark.mirror.files.data_file import DataFile, TableDirectory
 from binspark.mirror.leaves import LeafLimits, Rewritten, plan_tasks, rewrite, route
 from binspark.mirror.leaves.leaf_reader import LeafReader
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.format import RecordOp, absent_lists, record_schema
+from binspark.mirror.records.keys import row_keys
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.schema.table import TableSchema
 
 SMALL = LeafLimits(leaf_bytes=500, row_group_rows=7, row_group_bytes=1000, memory_bytes=4000)

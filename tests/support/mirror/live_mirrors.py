@@ -14,7 +14,7 @@ from binspark.mirror.check.run import check
 from binspark.mirror.check.settings import CheckSettings
 from binspark.mirror.run import Mirror
 from binspark.mirror.settings import MirrorSettings
-from binspark.mirror.source import ServerChanges, TablePatterns
+from binspark.mirror.source.change_source import ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.monitoring.status import Status
 from binspark.testing.servers import MariaDB, MySQL, Server

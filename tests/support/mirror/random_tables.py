@@ -11,7 +11,7 @@ from binspark.columns.options import ColumnOptions
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Selection
 from binspark.errors import SchemaError
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable, mirrored_table
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS, MirroredTable, mirrored_table
 from binspark.testing.servers import MySQL, Server
 from tests.support.replay.random_types import COMMON, MARIADB_ONLY, MYSQL_ONLY, Kind, quoted
 

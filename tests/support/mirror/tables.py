@@ -7,7 +7,7 @@ import pyarrow as pa
 from binspark.columns.options import ColumnOptions
 from binspark.columns.reader import BatchReader
 from binspark.columns.selection import Operations, Selection
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS, MirroredTable, mirrored_table
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS, MirroredTable, mirrored_table
 from binspark.schema.server import from_server
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import connect

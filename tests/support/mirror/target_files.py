@@ -13,8 +13,8 @@ from deltalake import DeltaTable
 from pyiceberg.catalog.sql import SqlCatalog
 
 from binspark.files.storage.uri import parse_uri
-from binspark.mirror.data_file import DataFile, TableDirectory, with_field_ids
-from binspark.mirror.filesystem import open_directory
+from binspark.mirror.files.data_file import DataFile, TableDirectory, with_field_ids
+from binspark.mirror.files.directory import open_directory
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.target import Commit, TableVersion, TargetTable
 from binspark.replication.position import BinlogPosition

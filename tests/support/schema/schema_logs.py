@@ -90,5 +90,7 @@ def hashes_nullable(schema: TableSchema) -> TableSchema:
 
 def all_visible(schema: TableSchema) -> TableSchema:
     """Return a schema without what no log of MariaDB contains: invisible and generated columns, and addresses."""
-    columns = tuple(replace(column, visible=True, notation=None, generated=False) for column in schema.columns)
+    columns = tuple(
+        replace(column, visible=True, notation=None, generated=False, row_end=False) for column in schema.columns
+    )
     return replace(schema, columns=columns, lineage=Lineage())

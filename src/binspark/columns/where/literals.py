@@ -16,6 +16,10 @@ _MOMENT = re.compile(
     re.IGNORECASE,
 )
 _TIME = re.compile(r"\s*(-?)(\d{1,3}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6})\d*)?)?\s*")
+_EXPONENT = re.compile(r"[eE][+-]?(\d+)")
+MAX_EXPONENT = 400
+"""Numbers with a larger exponent are those of no column, and take long to calculate with."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 UTC_SUFFIX = "+00:00"
 
@@ -29,6 +33,9 @@ def number(literal: Literal) -> Fraction:
     if isinstance(literal, bytes):
         return Fraction(int.from_bytes(literal, "big"))
     if isinstance(literal, str):
+        exponent = _EXPONENT.search(literal)
+        if exponent is not None and (len(exponent[1]) > len(str(MAX_EXPONENT)) or int(exponent[1]) > MAX_EXPONENT):
+            raise Mismatch("a number")
         try:
             return Fraction(literal.strip())
         except (ValueError, ZeroDivisionError):

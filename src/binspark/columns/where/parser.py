@@ -21,6 +21,7 @@ from binspark.columns.where.condition import (
     Not,
     Or,
 )
+from binspark.columns.where.literals import MAX_EXPONENT
 from binspark.options.values import InvalidValue
 
 EXPECTED = "a condition such as \"id = 42 AND state IN ('new', 'paid')\""
@@ -54,7 +55,6 @@ _REVERSED = {
 _KEYWORDS = frozenset(["AND", "OR", "NOT", "IN", "IS", "NULL", "LIKE", "BETWEEN", "TRUE", "FALSE"])
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _MAX_DEPTH = 100
-_MAX_EXPONENT = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ class _Parser:
 
     def _number(self, text: str) -> Fraction:
         exponent = text.lower().partition("e")[2]
-        if len(exponent) > len(str(_MAX_EXPONENT)) + 1 or abs(int(exponent or 0)) > _MAX_EXPONENT:
+        if len(exponent) > len(str(MAX_EXPONENT)) + 1 or abs(int(exponent or 0)) > MAX_EXPONENT:
             self._fail(f"the number {text} is out of range")
         return Fraction(text)
 

@@ -20,8 +20,8 @@ from binspark.event import Event, decode_event
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Frame, Framer
 from binspark.gtid import MariadbGtid
-from binspark.kernels.dump.events import print_events
-from binspark.kernels.dump.layout import WORDS, Dump, Status
+from binspark.kernels.mariadb_binlog.events import print_events
+from binspark.kernels.mariadb_binlog.layout import WORDS, Dump, Status
 from binspark.position import Position
 
 Memory = npt.NDArray[np.uint8]
@@ -207,7 +207,7 @@ class BulkPrinter:
         return self._regions[region][:length].tobytes() if length else b""
 
     def _keep_annotation(self) -> None:
-        """Let Python keep an annotation whose table map the kernel does not print, or is not in memory yet."""
+        """Keep an annotation in Python if the kernel does not print its table map, or that is not in memory yet."""
         state, memory = self._state, self._memory
         start = int(state[Dump.ANNOTATION]) - int(memory.ctypes.data)
         if not state[Dump.ANNOTATION]:

@@ -10,7 +10,7 @@ from binspark.dump.mariadb.rows_printer import RowsPrinter
 from binspark.dump.mariadb.values import ValueForm
 from binspark.event import Event, RowOperation, TableMap
 from binspark.event.column_types import ColumnType as T
-from binspark.kernels.dump.layout import Column, Kind, Table
+from binspark.kernels.mariadb_binlog.layout import Column, Kind, Table
 
 _MAX_TABLES = 256
 _PADDING = 64

@@ -27,7 +27,7 @@ from binspark.frames import EventCode as E
 from binspark.frames import HeaderFlag, type_name
 
 if TYPE_CHECKING:
-    from binspark.dump.mysql.fast import FastPrinter
+    from binspark.dump.mysql.bulk import BulkPrinter
 
 _BEGIN = (
     b"# The proper term is pseudo_replica_mode, but we use this compatibility alias\n"
@@ -95,7 +95,7 @@ class MysqlDumper:
         self._filters_transaction = False
         self._progress = Progress()
         self._is_first_description = True
-        self._fast: FastPrinter | None = None
+        self._bulk: BulkPrinter | None = None
 
     def begin(self) -> None:
         """Write what comes before the first log."""
@@ -132,9 +132,9 @@ class MysqlDumper:
         """Write one log; return whether the next one is wanted."""
         decoder = TolerantDecoder(source.name, self._warn)
         is_active = False
-        fast = self._fast = self._fast_printer(source)
+        bulk = self._bulk = self._bulk_printer(source)
         try:
-            for frame, position in log_frames(source, fast, verify=self._settings.verify_binlog_checksum):
+            for frame, position in log_frames(source, bulk, verify=self._settings.verify_binlog_checksum):
                 if frame.type_code == E.FORMAT_DESCRIPTION:
                     is_active = bool(frame.header.flags & HeaderFlag.BINLOG_IN_USE)
                 event = decoder.decode(self._rewriter.rewrite(frame))
@@ -142,15 +142,15 @@ class MysqlDumper:
                     at = position if selected is event else selected.offset
                     if not self._process(selected, at, source.stop):
                         return False
-                if fast is not None:
-                    fast.note(event)
+                if bulk is not None:
+                    bulk.note(event)
         except Truncated as error:
             if not is_active or (error.position.event is None and not self._is_first_description):
                 raise
             self._warn(f"{error}; the log is still being written, or its server crashed")
         return True
 
-    def _fast_printer(self, source: LogSource) -> FastPrinter | None:
+    def _bulk_printer(self, source: LogSource) -> BulkPrinter | None:
         """Return what prints the log in bulk, None if it is small or the options need every event in Python."""
         selects_all = (
             self._left_to_skip == 0
@@ -160,9 +160,9 @@ class MysqlDumper:
         )
         if not selects_all or needs_every_event(self._settings) or not pays_in_bulk(source):
             return None
-        from binspark.dump.mysql.fast import FastPrinter  # loads NumPy, which small logs do not need
+        from binspark.dump.mysql.bulk import BulkPrinter  # loads NumPy, which small logs do not need
 
-        return FastPrinter(self._page, self._progress, source.stop, self._settings.selection.stop_time)
+        return BulkPrinter(self._page, self._progress, source.stop, self._settings.selection.stop_time)
 
     def _process(self, event: Event, position: int, stop: int | None) -> bool:
         """Print an event if it is selected; return False where the dump ends."""
@@ -309,13 +309,13 @@ class MysqlDumper:
         page.flush_head()
         decoder = TolerantDecoder(event.file, self._warn)
         position = event.header.next_position
-        fast = self._fast
-        for frame in inner_frames(event) if fast is None else fast.inner_frames(event):
+        bulk = self._bulk
+        for frame in inner_frames(event) if bulk is None else bulk.inner_frames(event):
             try:
                 inner = decoder.decode(self._rewriter.rewrite(frame))
                 self._process(inner, position, None)
-                if fast is not None:
-                    fast.note(inner)
+                if bulk is not None:
+                    bulk.note(inner)
             except Malformed as error:  # mysqlbinlog continues, too
                 self._warn(str(error))
                 page.flush_head()

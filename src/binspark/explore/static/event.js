@@ -68,13 +68,23 @@ export class EventView {
 
   pick(field, { tell = true } = {}) {
     this.picked = field;
-    for (const element of this.fields.querySelectorAll(".picked")) element.classList.remove("picked");
+    for (const element of document.querySelectorAll(".picked, .row-image")) element.classList.remove("picked", "row-image");
+    this.markImage(field);
     const row = this.fields.querySelector(`[data-field="${field}"]`);
     row?.classList.add("picked");
-    row?.scrollIntoView({ block: "nearest" });
-    this.bytes.querySelector(`[data-field="${field}"]`)?.scrollIntoView({ block: "nearest" });
+    const block = tell ? "nearest" : "center"; // what was chosen here is in view, what an address names may be far away
+    row?.scrollIntoView({ block });
+    this.bytes.querySelector(`[data-field="${field}"]`)?.scrollIntoView({ block });
     this.light(field);
     if (tell) this.onField(field);
+  }
+
+  // Mark all fields of the row image that a field is in.
+  markImage(field) {
+    const image = imageOf(this.event.fields[field]);
+    if (image === null) return;
+    const isIn = this.event.fields.map((each) => imageOf(each) === image);
+    for (const element of document.querySelectorAll("[data-field]")) if (isIn[element.dataset.field]) element.classList.add("row-image");
   }
 
   pressed(event) {
@@ -129,6 +139,7 @@ export function shown(value) {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
+const imageOf = (field) => ROW.exec(field?.field ?? "")?.[0] ?? null;
 const ROW = /^row\[(\d+)\]\.(before|after)\./;
 
 function tableOf(event) {

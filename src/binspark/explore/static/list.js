@@ -339,4 +339,4 @@ function second(unit, isOneDay) {
 }
 
 // The first digits of a UUID are enough to tell servers apart.
-const shortGtid = (gtid) => gtid?.replace(/^([0-9a-f]{8})-[0-9a-f-]{27}:/, "$1…:");
+const shortGtid = (gtid) => gtid?.replace(/^([0-9a-f]{4})[0-9a-f]{4}-[0-9a-f-]{27}:/, "$1…:");

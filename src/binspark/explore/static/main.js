@@ -10,7 +10,7 @@ import { Timeline } from "./timeline.js";
 
 const LOOK_MILLISECONDS = 1000;
 const VIEWS = ["log", "search", "tables", "rows"];
-const HINTS = { text: "text in events", table: "schema.table, or shop.*", type: "WRITE_ROWS, or *_ROWS" };
+const HINTS = { text: "text in events", table: "schema.table, or shop.*", type: "WRITE_ROWS, or *_ROWS", key: "42, or shop.orders id = 42" };
 let logs = [];
 let version = -1;
 let bytesWanted = null;
@@ -27,13 +27,27 @@ const view = new EventView(byId("bytes"), byId("fields"), {
 const overview = new Overview({ onTable: (table) => show({ view: "rows", table, where: null }), onPosition: (name, pos) => show({ view: "log", log: name, pos, inner: null, field: null }) });
 const timeline = new Timeline(byId("timeline"), { onJump: jumpToTime, onZoom: zoom });
 const panels = {
-  search: new SearchPanel(byId("panel-search"), pick),
+  search: new SearchPanel(byId("panel-search"), { onHit: pick, onRow: pickRow }),
   tables: new TablesPanel(byId("panel-tables"), {
     onTable: (table) => show({ view: "search", kind: "table", text: table }),
     onRows: (table) => show({ view: "rows", table, where: null }),
   }),
-  rows: new RowsPanel(byId("panel-rows"), { onHit: pick, onAsk: (table, where) => show({ view: "rows", table, where }) }),
+  rows: new RowsPanel(byId("panel-rows"), { onRow: pickRow, onAsk: (table, where) => show({ view: "rows", table, where }) }),
 };
+
+// Show the event of a changed row, and the value in it that was searched for.
+async function pickRow({ log, pos, row, image, column, key }) {
+  try {
+    const found = await ask("row", { log, pos, row, image, column: column ?? Object.keys(key ?? {})[0] });
+    show({ log: logs[log].name, pos, inner: found.inner, field: found.field });
+  } catch (error) {
+    say(error.message, true);
+  }
+}
+
+function hint() {
+  byId("search-text").placeholder = byId("search-text").title = HINTS[byId("search-kind").value];
+}
 
 function zoom(range) {
   show({ from: range?.[0].toFixed(6), to: range?.[1].toFixed(6) });
@@ -61,7 +75,7 @@ async function showEvent({ log: name, pos, inner, field }, { find = true } = {})
     return;
   }
   try {
-    const event = await ask("event", { log, pos, inner, bytes: bytesWanted });
+    const event = await ask("event", { log, pos, inner, field, bytes: bytesWanted });
     if (shown().pos !== pos || shown().inner !== inner) return;
     view.show(event, name, field === undefined ? null : Number(field));
     timeline.setMark(event.time);
@@ -103,6 +117,7 @@ function showView(now, before) {
   if (current === "search" && isNew("kind", "text") && now.text) {
     byId("search-kind").value = now.kind;
     byId("search-text").value = now.text;
+    hint();
     panels.search.show(now.kind, now.text);
   }
   if (current === "tables" && isNew()) ask("tables").then((tables) => panels.tables.show(tables), (error) => say(error.message, true));
@@ -149,7 +164,7 @@ byId("search").addEventListener("submit", (event) => {
   event.preventDefault();
   show({ view: "search", kind: byId("search-kind").value, text: byId("search-text").value });
 });
-byId("search-kind").addEventListener("change", () => (byId("search-text").placeholder = HINTS[byId("search-kind").value]));
+byId("search-kind").addEventListener("change", hint);
 byId("views").addEventListener("click", (event) => {
   const tab = event.target.closest("[data-view]");
   if (tab) show({ view: tab.dataset.view });
@@ -180,6 +195,8 @@ const KEYS = {
   d: nextTheme,
   n: () => list.step(1),
   p: () => list.step(-1),
+  N: () => panels[shown().view]?.step?.(1),
+  P: () => panels[shown().view]?.step?.(-1),
   "+": () => timeline.zoom(0.5),
   "-": () => timeline.zoom(2),
   0: () => timeline.zoom(0),

@@ -3,64 +3,127 @@ import { ask } from "./api.js";
 import { count, make, size, time } from "./dom.js";
 import { shown } from "./event.js";
 
-// Shows hits, and asks for more until there are enough; `line` makes an element of each.
+// Shows hits, and asks for more until there are enough; `line` makes the content of each. One hit is the current one.
 class Results {
-  constructor(element) {
+  constructor(element, onHit) {
     this.element = element;
+    this.onHit = onHit;
     this.run = 0;
+    this.forget();
+  }
+
+  forget() {
+    this.hits = [];
+    this.current = -1;
+    this.cursor = null;
   }
 
   async show(heading, question, line) {
-    const run = ++this.run;
-    const list = make("div");
-    const state = make("p", { class: "soft", role: "status" }, "searching…");
-    this.element.replaceChildren(...heading, list, state);
-    let cursor = { log: 0, offset: 0 };
-    let found = 0;
-    const read = async (until) => {
-      while (cursor && found < until) {
-        let answer;
-        try {
-          answer = await ask(question.name, { ...question.parameters, ...cursor });
-        } catch (error) {
-          if (run === this.run) state.replaceChildren(make("span", { class: "bad" }, error.message));
-          return;
-        }
-        if (run !== this.run) return;
-        list.append(...answer.hits.map(line));
-        found += answer.hits.length;
-        cursor = answer.next;
-        state.textContent = cursor ? `${count(found)} found so far…` : `${count(found)} found`;
+    this.run += 1;
+    this.forget();
+    this.cursor = { log: 0, offset: 0 };
+    this.question = question;
+    this.line = line;
+    this.list = make("div");
+    this.state = make("span", { class: "soft", role: "status" }, "searching…");
+    this.more = button("Search further", () => this.read(200));
+    this.steps = ["Previous", "Next"].map((name, index) => button(name, () => this.step(index ? 1 : -1)));
+    this.bar = make("p", { class: "stepper" }, ...this.steps, this.state);
+    this.element.replaceChildren(...heading, this.bar, this.list, this.more);
+    this.tell();
+    await this.read(200);
+  }
+
+  // Ask until there are so many more hits, or all logs were searched.
+  async read(count) {
+    const { run, question } = this;
+    const until = this.hits.length + count;
+    this.more.hidden = true;
+    while (this.cursor && this.hits.length < until) {
+      let answer;
+      try {
+        answer = await ask(question.name, { ...question.parameters, ...this.cursor });
+      } catch (error) {
+        if (run === this.run) this.state.replaceChildren(make("span", { class: "bad" }, error.message));
+        return;
       }
-      if (cursor) {
-        const more = make("button", { type: "button" }, "Search further");
-        more.addEventListener("click", () => read(found + 200));
-        state.replaceChildren(`${count(found)} found so far. `, more);
-      }
-    };
-    await read(200);
+      if (run !== this.run) return;
+      for (const hit of answer.hits) this.add(hit);
+      this.cursor = answer.next;
+      this.tell(true);
+    }
+    this.tell();
+  }
+
+  add(hit) {
+    const number = this.hits.length;
+    const element = make("button", { type: "button", class: "hit", on: { click: () => this.pick(number) } }, ...this.line(hit));
+    this.hits.push({ hit, element });
+    this.list.append(element);
+  }
+
+  tell(isReading = false) {
+    const found = count(this.hits.length);
+    const total = this.cursor ? `${found} found so far` : `${found} found`;
+    this.state.textContent = this.current < 0 ? `${total}${isReading ? "…" : ""}` : `${count(this.current + 1)} of ${total}`;
+    this.more.hidden = isReading || !this.cursor;
+    this.steps[0].disabled = this.current <= 0;
+    this.steps[1].disabled = this.current + 1 >= this.hits.length && !this.cursor;
+  }
+
+  pick(number) {
+    this.hits[this.current]?.element.removeAttribute("aria-current");
+    this.current = number;
+    const { hit, element } = this.hits[number];
+    element.setAttribute("aria-current", "true");
+    element.scrollIntoView({ block: "nearest" });
+    this.tell();
+    this.onHit(hit);
+  }
+
+  // The next or previous hit; after the last one that is shown, more are searched for.
+  async step(direction) {
+    const wanted = this.current + direction;
+    if (wanted < 0) return;
+    if (wanted >= this.hits.length && this.cursor) await this.read(1);
+    if (wanted < this.hits.length) this.pick(wanted);
   }
 }
 
+function button(text, click) {
+  return make("button", { type: "button", on: { click } }, text);
+}
+
+const FORMS = [
+  ["text", "what events contain, as in INSERT INTO"],
+  ["table", "transactions that change it: shop.orders, or shop.*"],
+  ["type", "events of a type: WRITE_ROWS, or *_ROWS"],
+  ["key value", "rows by their key: 42, id = 42, shop.orders 42, or shop.orders id = 42"],
+];
+
 export class SearchPanel {
-  constructor(element, onHit) {
-    this.results = new Results(element);
-    this.onHit = onHit;
-    element.replaceChildren(make("p", { class: "soft" }, "Search for text, a table or a type of event above."));
+  constructor(element, { onHit, onRow }) {
+    this.results = new Results(element, (hit) => (hit.op ? onRow(hit) : onHit(hit)));
+    element.replaceChildren(make("p", { class: "soft" }, "Search for something above:"), make("dl", { class: "forms" }, ...FORMS.flatMap(([name, text]) => [make("dt", {}, name), make("dd", { class: "soft" }, text)])));
+  }
+
+  step(direction) {
+    return this.results.step(direction);
   }
 
   show(kind, text) {
-    const heading = [make("h2", {}, `${kind}: ${text}`)];
-    return this.results.show(heading, { name: "search", parameters: { kind, text } }, (hit) =>
-      make(
-        "button",
-        { type: "button", class: "hit", on: { click: () => this.onHit(hit) } },
-        make("strong", {}, hit.type),
-        make("span", { class: "soft" }, `  ${hit.name}:${hit.pos}${hit.inner === null ? "" : ` #${hit.inner}`}  ${time(hit.time)}`),
-        hit.summary ? make("div", { class: "mono" }, hit.summary) : "",
-      ),
-    );
+    const name = kind === "key" ? "key value" : kind;
+    const question = kind === "key" ? { name: "keys", parameters: { text } } : { name: "search", parameters: { kind, text } };
+    return this.results.show([make("h2", {}, `${name}: ${text}`)], question, kind === "key" ? (change) => changeLine(change, true) : eventLine);
   }
+}
+
+function eventLine(hit) {
+  return [
+    make("strong", {}, hit.type),
+    make("span", { class: "soft" }, `  ${hit.name}:${hit.pos}${hit.inner === null ? "" : ` #${hit.inner}`}  ${time(hit.time)}`),
+    hit.summary ? make("div", { class: "mono" }, hit.summary) : "",
+  ];
 }
 
 export class TablesPanel {
@@ -102,8 +165,7 @@ function link(text, click, label) {
 }
 
 export class RowsPanel {
-  constructor(element, { onHit, onAsk }) {
-    this.onHit = onHit;
+  constructor(element, { onRow, onAsk }) {
     this.table = make("input", { name: "table", placeholder: "schema.table", "aria-label": "Table", spellcheck: "false" });
     this.where = make("input", { name: "where", placeholder: "id = 42", "aria-label": "Condition", spellcheck: "false" });
     this.form = make("form", { class: "form" }, this.table, make("span", { class: "soft" }, "where"), this.where, make("button", {}, "Show history"));
@@ -113,23 +175,27 @@ export class RowsPanel {
     });
     this.element = make("div");
     element.replaceChildren(this.form, this.element);
-    this.results = new Results(this.element);
+    this.results = new Results(this.element, onRow);
+  }
+
+  step(direction) {
+    return this.results.step(direction);
   }
 
   show(table, where) {
     this.table.value = table ?? "";
     this.where.value = where ?? "";
     if (!table) return null;
-    return this.results.show([], { name: "rows", parameters: { table, where } }, (change) =>
-      make(
-        "button",
-        { type: "button", class: "hit", on: { click: () => this.onHit({ log: change.log, pos: change.pos, inner: null }) } },
-        make("strong", { class: change.op }, change.op),
-        make("span", { class: "soft" }, `  ${time(change.timestamp)}  ${change.name}:${change.pos}  ${change.gtid ?? ""}`),
-        make("div", { class: "values mono" }, ...values(change)),
-      ),
-    );
+    return this.results.show([], { name: "rows", parameters: { table, where } }, (change) => changeLine(change));
   }
+}
+
+function changeLine(change, isNamed = false) {
+  return [
+    make("strong", { class: change.op }, isNamed ? `${change.op} ${change.schema}.${change.table}` : change.op),
+    make("span", { class: "soft" }, `  ${time(change.timestamp)}  ${change.name}:${change.pos}  ${change.gtid ?? ""}`),
+    make("div", { class: "values mono" }, ...values(change)),
+  ];
 }
 
 function values({ before, after }) {

@@ -7,8 +7,8 @@ until their statement ends, and then copied after the heads of its events.
 from __future__ import annotations
 
 from binspark.kernels.compiler import kernel
-from binspark.kernels.dump.base64 import write_base64
 from binspark.kernels.layout import NO_ROOM, REFUSED
+from binspark.kernels.mariadb_binlog.base64 import write_base64
 from binspark.kernels.memory import copy_bytes, get, load8, load16, load32, load64, load_packed, put, store8
 from binspark.kernels.mysqlbinlog.heads import clock_slot, write_head, write_hex, write_moment, write_text
 from binspark.kernels.mysqlbinlog.layout import (
@@ -22,7 +22,7 @@ from binspark.kernels.mysqlbinlog.layout import (
 from binspark.kernels.mysqlbinlog.rows import write_rows
 from binspark.kernels.mysqlbinlog.texts import Text
 from binspark.kernels.printing.digits import write_padded, write_unsigned
-from binspark.kernels.text import copy_short
+from binspark.kernels.text import copy_short, equal_bytes
 from binspark.kernels.words import ZERO
 
 _HEADER = 19
@@ -102,21 +102,6 @@ def write_gtid(at: int, texts: int, clock: int, event: int, end: int, state: int
 
 
 @kernel
-def same_bytes(one: int, other: int, length: int) -> bool:
-    """Return whether bytes are the same."""
-    at = 0
-    while at + 8 <= length:
-        if load64(one + at) != load64(other + at):
-            return False
-        at += 8
-    while at < length:
-        if load8(one + at) != load8(other + at):
-            return False
-        at += 1
-    return True
-
-
-@kernel
 def write_query(at: int, texts: int, event: int, end: int, keys: int, state: int) -> int:
     """Write a BEGIN that changes nothing in the session; return REFUSED for any other statement."""
     body = event + _HEADER
@@ -129,10 +114,10 @@ def write_query(at: int, texts: int, event: int, end: int, keys: int, state: int
         known, fraction = get(key, ZERO), get(key, ZERO + 3)
         same = False
         if fraction < 0:
-            same = same_bytes(source, known, length)
-        elif same_bytes(source, known, fraction):
+            same = equal_bytes(source, known, length)
+        elif equal_bytes(source, known, fraction):
             rest = fraction + 3
-            same = same_bytes(source + rest, known + rest, length - rest)
+            same = equal_bytes(source + rest, known + rest, length - rest)
         if not same:
             continue
         at = write_text(at, texts, Text.QUERY)
@@ -163,7 +148,7 @@ def write_table_map(at: int, texts: int, event: int, end: int, tables: int, mapp
         length, index, found = end - body - 6, ZERO, False
         while index < get(state, State.TABLE_COUNT) and not found:
             table = tables + 8 * TABLE_FIELDS * index
-            found = get(table, TableField.MAP_LENGTH) == length and same_bytes(
+            found = get(table, TableField.MAP_LENGTH) == length and equal_bytes(
                 body + 6, get(table, TableField.MAP), length
             )
             index += 1

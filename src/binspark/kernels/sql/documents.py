@@ -78,9 +78,7 @@ def write_document_literal(at: int, limit: int, source: int, length: int) -> int
         at = write_expression(at + 5, limit, kind, source + 1, stop)
         if at < 0:
             return at
-        store64(at, _AS_JSON[0])
-        store8(at + 8, _CLOSE)
-        return at + 9
+        return write_as_json(at)
     if has_expression(kind, source + 1):
         return write_built(at, limit, kind, source + 1, stop)
     return write_cast(at, limit, end)
@@ -96,6 +94,12 @@ def write_cast(at: int, limit: int, end: int) -> int:
     copy_bytes(text, at, length)
     store64(at, _CAST[0])
     at = write_utf8_literal(at + 5, limit, text, length)
+    return write_as_json(at)
+
+
+@kernel
+def write_as_json(at: int) -> int:
+    """Write the end of a cast to JSON."""
     store64(at, _AS_JSON[0])
     store8(at + 8, _CLOSE)
     return at + 9
@@ -125,6 +129,15 @@ def value_of(entry: int, start: int, width: int) -> int:
 
 
 @kernel
+def push_level(level: int, kind: int, start: int, index: int) -> int:
+    """Store where an array or object is left for one inside it; return the address of the next level."""
+    store64(level, kind)
+    store64(level + 8, start)
+    store64(level + 16, index)
+    return level + _LEVEL
+
+
+@kernel
 def has_expression(kind: int, start: int) -> bool:
     """Return whether an array or object, which is valid, has a value that text of JSON has not."""
     levels = stack_words(_LEVEL_WORDS)
@@ -143,10 +156,7 @@ def has_expression(kind: int, start: int) -> bool:
             elif is_expression(load8(entry), value):
                 return True
         if child:
-            store64(level, kind)
-            store64(level + 8, start)
-            store64(level + 16, index)
-            level += _LEVEL
+            level = push_level(level, kind, start, index)
             kind, start, index = load8(entries + (index - 1) * (width + 1)), child, ZERO
         elif level == levels:
             return False
@@ -190,10 +200,7 @@ def write_built(at: int, limit: int, kind: int, start: int, stop: int) -> int:
                 if at < 0:
                     return at
         if child:
-            store64(level, kind)
-            store64(level + 8, start)
-            store64(level + 16, index)
-            level += _LEVEL
+            level = push_level(level, kind, start, index)
             kind, start, index = load8(entries + (index - 1) * (width + 1)), child, ZERO
             continue
         store8(at, _CLOSE)

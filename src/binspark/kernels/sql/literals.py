@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from binspark.kernels.blocks import copy_16_literal, copy_32_literal
-from binspark.kernels.compiler import kernel
+from binspark.kernels.compiler import inlined, kernel
 from binspark.kernels.layout import NO_ROOM, REFUSED
 from binspark.kernels.memory import copy_bytes, get, load8, load16, load32, load64, store8, store16, store64
 from binspark.kernels.printing.numbers import write_decimal_digits, write_double_digits
@@ -77,14 +77,9 @@ def write_text_literal(at: int, limit: int, source: int, length: int, field: int
     """Write text at an address, by the rules of a column."""
     plain = get(field, SqlField.PLAIN)
     if plain != Plain.NONE or length == 0:
-        if at + length > limit:
-            return NO_ROOM
-        store8(at, _QUOTE)
-        if copy_plain(at + 1, source, length):
-            store8(at + 1 + length, _QUOTE)
-            return at + length + 2
-        if is_plain(source, length, plain):
-            return write_doubling_quotes(at, limit, source, length)
+        end = write_quoted(at, limit, source, length, plain)
+        if end:
+            return end
     return write_hexadecimal(
         at, limit, source, length, get(field, SqlField.INTRODUCER), get(field, SqlField.INTRODUCER + 1)
     )
@@ -93,17 +88,26 @@ def write_text_literal(at: int, limit: int, source: int, length: int, field: int
 @kernel
 def write_utf8_literal(at: int, limit: int, source: int, length: int) -> int:
     """Write text in UTF-8."""
+    end = write_quoted(at, limit, source, length, Plain.UTF8)
+    if end:
+        return end
+    store64(at, _UTF8MB4[0])
+    store8(at + 8, _UTF8MB4[1])
+    return write_hexadecimal(at + 9, limit, source, length, ZERO, ZERO)
+
+
+@inlined
+def write_quoted(at: int, limit: int, source: int, length: int, plain: int) -> int:
+    """Write text in quotes; return 0 if it must be in hexadecimal."""
     if at + length > limit:
         return NO_ROOM
     store8(at, _QUOTE)
     if copy_plain(at + 1, source, length):
         store8(at + 1 + length, _QUOTE)
         return at + length + 2
-    if is_plain(source, length, Plain.UTF8):
+    if is_plain(source, length, plain):
         return write_doubling_quotes(at, limit, source, length)
-    store64(at, _UTF8MB4[0])
-    store8(at + 8, _UTF8MB4[1])
-    return write_hexadecimal(at + 9, limit, source, length, ZERO, ZERO)
+    return 0
 
 
 @kernel

@@ -14,7 +14,7 @@ from binspark.mirror.check.catch_up import Advance
 from binspark.mirror.check.report import CheckReport
 from binspark.mirror.check.run import CopyAgain, OnTable, check
 from binspark.mirror.check.settings import CheckSettings
-from binspark.mirror.source import TablePatterns
+from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.options.mirror import CHECK_OPTIONS, CheckArguments
 from binspark.options.option import OptionTable, Surface, warn_renamed

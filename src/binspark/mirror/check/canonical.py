@@ -18,7 +18,7 @@ from binspark.event.column_types import ColumnType as T
 from binspark.event.column_types import column_type_name
 from binspark.mirror.check import arrow_text
 from binspark.mirror.check.arrow_text import Texts
-from binspark.mirror.definitions import has_members_without_text
+from binspark.mirror.schema.definitions import has_members_without_text
 from binspark.server.connection import quoted_name
 from binspark.values.column import BINARY_COLLATION, Column
 from binspark.values.options import Undecodable

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 import pyarrow as pa
 
 from binspark.errors import SchemaError
-from binspark.mirror.data_file import DataFile
+from binspark.mirror.files.data_file import DataFile
 from binspark.mirror.leaves.leaf_reader import with_bounds
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.plan import RangeTask, plan_tasks, route
 from binspark.mirror.leaves.rewrite import Rewritten
-from binspark.mirror.mirrored_table import MirroredTable
 from binspark.mirror.runners.runner import TableWork
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.state import TableState
 from binspark.mirror.targets.target import Commit, TableVersion, TargetTable
 

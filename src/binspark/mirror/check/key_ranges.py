@@ -15,8 +15,8 @@ from decimal import Decimal
 import pyarrow as pa
 
 from binspark.event.column_types import ColumnType as T
-from binspark.mirror.keys import key_bytes
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.keys import key_bytes
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.select import Literals, key_columns
 from binspark.values.column import BINARY_COLLATION, Column

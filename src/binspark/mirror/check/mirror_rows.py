@@ -13,14 +13,14 @@ from binspark.mirror.check.listing import Listing
 from binspark.mirror.check.row_text import RowText, buckets, column_texts
 from binspark.mirror.check.source_rows import text_literal
 from binspark.mirror.check.sums import BucketSums
-from binspark.mirror.data_file import DataFile
+from binspark.mirror.files.data_file import DataFile
 from binspark.mirror.leaves.leaf_reader import KeyedRows, LeafReader, with_bounds
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import IS_CURRENT
 from binspark.mirror.snapshot.key_rows import key_literals
 from binspark.mirror.snapshot.select import key_columns
 from binspark.mirror.snapshot.statement import TableChanged
 from binspark.mirror.targets.target import TableVersion, TargetTable
-from binspark.mirror.version_table import IS_CURRENT
 
 
 class MirrorRows:

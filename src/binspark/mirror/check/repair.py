@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from binspark.mirror.change_records import RecordOp, complete_records
 from binspark.mirror.check.commit_records import commit_records
 from binspark.mirror.check.compare import Differing
 from binspark.mirror.check.mirror_rows import MirrorRows
 from binspark.mirror.check.repair_versions import VersionRepair
-from binspark.mirror.keys import row_keys
 from binspark.mirror.leaves.limits import LeafLimits
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.format import RecordOp, complete_records
+from binspark.mirror.records.keys import row_keys
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.read import read_literal_keys
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.target import CommitConflict, TargetTable

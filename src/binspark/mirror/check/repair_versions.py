@@ -15,15 +15,13 @@ import pyarrow as pa
 from binspark.columns.options import ColumnOptions
 from binspark.errors import SchemaError
 from binspark.mirror.check.commit_records import commit_records
-from binspark.mirror.definitions import as_mirrored, read_stored
-from binspark.mirror.keys import key_bytes, row_keys
 from binspark.mirror.leaves.leaf_reader import stored_rows, with_bounds
 from binspark.mirror.leaves.limits import LeafLimits
-from binspark.mirror.leaves.versions import version_records
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.state import Phase, TableState
-from binspark.mirror.targets.target import TableVersion, Target, TargetTable
-from binspark.mirror.version_table import (
+from binspark.mirror.records.keys import key_bytes, row_keys
+from binspark.mirror.records.versions import version_records
+from binspark.mirror.schema.definitions import as_mirrored, read_stored
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import (
     IS_CURRENT,
     SEQ,
     TIME,
@@ -33,6 +31,8 @@ from binspark.mirror.version_table import (
     versioned,
     versions_name,
 )
+from binspark.mirror.state import Phase, TableState
+from binspark.mirror.targets.target import TableVersion, Target, TargetTable
 
 _ROW_DIGITS = 8
 """How many digits at the end of a SEQ are the number of a row."""
@@ -69,7 +69,7 @@ class VersionRepair:
         limits: LeafLimits,
         base: TableVersion | None = None,
     ) -> None:
-        """Let the versions of rows that are stored be those that are current. Both have the columns of the table.
+        """Make the stored versions of rows the current ones. Both have the columns of the table.
 
         `base` is the version of the versions that rows were read from: `CommitConflict` if there is a newer one.
         """

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from binspark.mirror.check.canonical import CanonicalColumn, canonical_column
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 
 NULL = "N"
 _HASH_DIGITS = 16

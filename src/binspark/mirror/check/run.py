@@ -20,14 +20,14 @@ from binspark.mirror.check.row_text import row_text
 from binspark.mirror.check.settings import CheckSettings
 from binspark.mirror.check.source_rows import SourceRows, column_names
 from binspark.mirror.check.versions import check_versions
-from binspark.mirror.definitions import as_mirrored, read_stored
-from binspark.mirror.mirrored_table import HISTORY, MirroredTable
+from binspark.mirror.schema.definitions import as_mirrored, read_stored
+from binspark.mirror.schema.mirrored_table import HISTORY, MirroredTable
+from binspark.mirror.schema.version_table import is_versions_name
 from binspark.mirror.snapshot.borders import plan_chunks
 from binspark.mirror.snapshot.select import table_name
-from binspark.mirror.source import TablePatterns
+from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.target import Target, TargetTable
-from binspark.mirror.version_table import is_versions_name
 from binspark.replication.find import end_of_log
 from binspark.schema.table import TableName
 from binspark.server.config import ConnectionConfig
@@ -195,7 +195,7 @@ class _TableCheck:
 
 
 def _at_one_position(connection: Connection, reading: Connection, table: MirroredTable, catch_up: CatchUp) -> Catch:
-    """Let a connection read a table as it is at a position, and the mirror reach it; return what verifies that.
+    """Make a connection read a table as it is at a position that the mirror has reached; return what verifies that.
 
     No transaction changes the table while the position is read: that takes milliseconds, after those that have begun.
     """

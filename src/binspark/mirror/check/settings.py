@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from binspark.columns.options import ColumnOptions
 from binspark.mirror.leaves.limits import LeafLimits
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS
 
 
 @dataclass(frozen=True, slots=True)

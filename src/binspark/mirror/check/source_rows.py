@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from binspark.mirror.check.listing import Listing
 from binspark.mirror.check.row_text import RowText
 from binspark.mirror.check.sums import BucketSums
-from binspark.mirror.mirrored_table import ROW_END, MirroredTable, has_history
+from binspark.mirror.schema.mirrored_table import ROW_END, MirroredTable, has_history
 from binspark.mirror.snapshot.borders import if_unchanged, index_hint
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.select import (

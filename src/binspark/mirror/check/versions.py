@@ -18,9 +18,9 @@ from binspark.mirror.check.repair_versions import VersionRepair
 from binspark.mirror.check.report import DifferenceKind, TableReport
 from binspark.mirror.check.row_text import RowText, row_text
 from binspark.mirror.check.settings import CheckSettings
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import versions_name
 from binspark.mirror.targets.target import CommitConflict, Target, TargetTable
-from binspark.mirror.version_table import versions_name
 
 _ATTEMPTS = 20
 _POLL_SECONDS = 0.25

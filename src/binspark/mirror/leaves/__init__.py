@@ -1,6 +1,6 @@
 """Leaves: the data files of a mirrored table, each with all rows between two keys, in their order.
 
-Changes are routed to ranges of keys, and the leaves of a range are written anew with them. No other file is touched.
+Changes are routed to ranges of keys, and the leaves of a range are rewritten with them. No other file is touched.
 """
 
 from binspark.mirror.leaves.change_files import write_changes

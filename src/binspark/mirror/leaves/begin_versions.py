@@ -8,17 +8,18 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from binspark.documents.conversion import conversion
-from binspark.mirror.change_records import KEY, RecordOp, complete_records, row_columns
-from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.keys import row_keys
+from binspark.mirror.files.data_file import DataFile, TableDirectory
 from binspark.mirror.leaves.leaf_reader import KeyedRows, LeafReader
 from binspark.mirror.leaves.leaf_writer import LeafWriter
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.reduce import last_per_key, without_superseded
 from binspark.mirror.leaves.sorter import RecordSorter
-from binspark.mirror.leaves.versions import Ending, VersionCloser, version_records
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.version_table import TIME, version_rows
+from binspark.mirror.leaves.versions import Ending, VersionCloser
+from binspark.mirror.records.format import KEY, RecordOp, complete_records, row_columns
+from binspark.mirror.records.keys import row_keys
+from binspark.mirror.records.versions import version_records
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import TIME, version_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from binspark.mirror.change_records import KEY, OP, RecordOp, complete_records, row_columns
-from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.filesystem import open_directory
-from binspark.mirror.leaves.files import create_file, file_errors, file_name, new_path, remove
+from binspark.mirror.files.access import create_file, file_errors, file_name, new_path, remove
+from binspark.mirror.files.data_file import DataFile, TableDirectory
+from binspark.mirror.files.directory import open_directory
 from binspark.mirror.leaves.key_order import sorted_order
 from binspark.mirror.leaves.leaf_format import WRITER_OPTIONS
 from binspark.mirror.leaves.leaf_reader import KeyedRows, stored_rows, with_bounds
@@ -26,7 +25,8 @@ from binspark.mirror.leaves.merge import Merged, merge
 from binspark.mirror.leaves.reduce import last_per_key, without_superseded
 from binspark.mirror.leaves.rewrite import Rewritten
 from binspark.mirror.leaves.sorter import RecordSorter
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.format import KEY, OP, RecordOp, complete_records, row_columns
+from binspark.mirror.schema.mirrored_table import MirroredTable
 
 _DIRECTORY = "_binspark_changes"
 

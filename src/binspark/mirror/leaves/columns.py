@@ -1,4 +1,4 @@
-"""Leaves written anew because the columns of their table have changed."""
+"""Leaves rewritten because the columns of their table have changed."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import pyarrow as pa
 
 from binspark.documents.conversion import conversion
 from binspark.errors import SchemaError
-from binspark.mirror.column_changes import AddColumn, DropColumn, RenameColumn, SchemaChange
-from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.keys import key_kinds, row_keys
+from binspark.mirror.files.data_file import DataFile, TableDirectory
 from binspark.mirror.leaves.leaf_reader import KeyedRows, LeafReader
 from binspark.mirror.leaves.leaf_writer import LeafWriter
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.rewrite import Rewritten, write_leaves
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.keys import key_kinds, row_keys
+from binspark.mirror.schema.column_changes import AddColumn, DropColumn, RenameColumn, SchemaChange
+from binspark.mirror.schema.mirrored_table import MirroredTable
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnRewrite:
-    """A change of columns that data files are written anew for. It is sent to executors.
+    """A change of columns for which data files are rewritten. It is sent to executors.
 
     change     the steps
     table      the table after them
@@ -67,7 +67,7 @@ def rewrite_columns(
     rewrite: ColumnRewrite,
     limits: LeafLimits,
 ) -> Rewritten:
-    """Write files of a table anew, with other columns: some of the files if that keeps the order of rows, else all."""
+    """Rewrite files of a table with other columns: some of the files if that keeps the order of rows, else all."""
     reader = LeafReader(directory, table)
     batches = (rows.rows for file in _in_order(files) for rows in reader.batches(file))
     converted = _converted(batches, table, rewrite)
@@ -112,7 +112,7 @@ def _column(array: pa.Array, column: pa.Field, table: MirroredTable) -> pa.Array
     convert = conversion(array.type, column.type)
     if convert is None:
         raise SchemaError(
-            f"{table.name}: column {column.name} was {array.type} and is {column.type} now; not every value of"
-            " the first is one of the second: take the snapshot of the table again"
+            f"{table.name}: column {column.name} was {array.type} and is {column.type} now, which not every value"
+            f" fits into; copy the table again with --resnapshot {table.name}"
         )
     return convert(array)

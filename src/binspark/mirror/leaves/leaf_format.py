@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from binspark.mirror.data_file import TableDirectory
-from binspark.mirror.keys import key_kinds
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.files.data_file import TableDirectory
+from binspark.mirror.records.keys import key_kinds
+from binspark.mirror.schema.mirrored_table import MirroredTable
 
 _METADATA = b"binspark.leaf"
 _FORMAT = 1

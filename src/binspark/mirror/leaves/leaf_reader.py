@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 
 from binspark.documents.conversion import conversion
 from binspark.errors import SchemaError
-from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.keys import KEY_TYPE, row_keys
-from binspark.mirror.leaves.files import file_errors, file_name, open_file
+from binspark.mirror.files.access import file_errors, file_name, open_file
+from binspark.mirror.files.data_file import DataFile, TableDirectory
 from binspark.mirror.leaves.key_order import first_not_less
 from binspark.mirror.leaves.leaf_format import keys_of_footer
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.keys import KEY_TYPE, row_keys
+from binspark.mirror.schema.mirrored_table import MirroredTable
 
 _FIELD_ID = b"PARQUET:field_id"
 _READERS = 16

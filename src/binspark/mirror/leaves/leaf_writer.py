@@ -10,12 +10,12 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from binspark.mirror.data_file import DataFile, TableDirectory, with_field_ids
-from binspark.mirror.leaves.files import create_file, file_errors, file_name, new_path, remove
+from binspark.mirror.files.access import create_file, file_errors, file_name, new_path, remove
+from binspark.mirror.files.data_file import DataFile, TableDirectory, with_field_ids
 from binspark.mirror.leaves.leaf_format import WRITER_OPTIONS, LeafKeys, dictionary_columns, key_metadata
 from binspark.mirror.leaves.leaf_reader import KeyedRows
 from binspark.mirror.leaves.limits import LeafLimits
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 
 
 class LeafWriter:

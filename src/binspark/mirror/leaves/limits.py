@@ -27,6 +27,6 @@ class LeafLimits:
     def of_table(self, table_bytes: int) -> LeafLimits:
         """Return the limits for a table of a size: smaller tables have smaller leaves.
 
-        A changed row costs writing its leaf anew, so smaller leaves cost less to change, and more to read.
+        For a changed row its leaf is rewritten, so smaller leaves cost less to change, and more to read.
         """
         return replace(self, leaf_bytes=min(self.leaf_bytes, max(table_bytes // _LEAVES_OF_A_TABLE, _MIN_LEAF_BYTES)))

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from binspark.errors import BinlogError
-from binspark.mirror.change_records import KEY, RecordOp, absent_matrix, operations, row_columns
 from binspark.mirror.leaves.key_order import find, starts_of_groups
 from binspark.mirror.leaves.leaf_reader import KeyedRows
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.format import KEY, RecordOp, absent_matrix, operations, row_columns
+from binspark.mirror.schema.mirrored_table import MirroredTable
 
 
 class Merged(NamedTuple):
@@ -60,7 +60,8 @@ def merge_copies(stored: KeyedRows, changes: pa.RecordBatch, table: MirroredTabl
     if missing:
         raise BinlogError(
             f"{table.name} has no key, and the log deletes {missing} rows that the mirrored table does not have:"
-            " another program has changed it, or its snapshot was not taken at one position: take its snapshot again"
+            " another program has changed it, or its snapshot was not taken at one position; copy it again with"
+            f" --resnapshot {table.name}"
         )
     is_kept = np.ones(len(stored.keys), bool)
     deleted_from, deleted = indices[is_deletion], counts[is_deletion]

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from binspark.mirror.change_records import (
+from binspark.mirror.leaves.key_order import sorted_order
+from binspark.mirror.leaves.leaf_reader import KeyedRows
+from binspark.mirror.records.format import (
     ABSENT,
     FROM,
     KEY,
@@ -20,8 +22,6 @@ from binspark.mirror.change_records import (
     operations,
     row_columns,
 )
-from binspark.mirror.leaves.key_order import sorted_order
-from binspark.mirror.leaves.leaf_reader import KeyedRows
 
 StoredRows = Callable[[Sequence[bytes]], KeyedRows]
 """Returns the rows that are stored with some keys."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from binspark.mirror.change_records import KEY
-from binspark.mirror.data_file import DataFile
+from binspark.mirror.files.data_file import DataFile
 from binspark.mirror.leaves.key_order import find, sorted_order
 from binspark.mirror.leaves.limits import LeafLimits
+from binspark.mirror.records.format import KEY
 
 
 @dataclass(frozen=True, slots=True)

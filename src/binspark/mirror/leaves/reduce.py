@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from binspark.mirror.change_records import (
+from binspark.mirror.leaves.key_order import is_sorted, sorted_order, starts_of_groups
+from binspark.mirror.records.format import (
     ABSENT,
     KEY,
     OP,
@@ -16,7 +17,6 @@ from binspark.mirror.change_records import (
     absent_matrix,
     operations,
 )
-from binspark.mirror.leaves.key_order import is_sorted, sorted_order, starts_of_groups
 
 
 def last_per_key(records: pa.RecordBatch) -> pa.RecordBatch:

@@ -1,4 +1,4 @@
-"""Leaves written anew with changes in them."""
+"""Leaves rewritten with changes in them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from itertools import chain
 
 import pyarrow as pa
 
-from binspark.mirror.change_records import KEY, RecordOp, complete_records, record_schema
-from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.keys import row_keys
-from binspark.mirror.leaves.files import remove
+from binspark.mirror.files.access import remove
+from binspark.mirror.files.data_file import DataFile, TableDirectory
 from binspark.mirror.leaves.key_order import first_not_less, is_rising, is_sorted
 from binspark.mirror.leaves.leaf_reader import KeyedRows, LeafReader
 from binspark.mirror.leaves.leaf_writer import LeafWriter
@@ -20,7 +18,9 @@ from binspark.mirror.leaves.merge import Merged, merge, merge_copies
 from binspark.mirror.leaves.plan import RangeTask
 from binspark.mirror.leaves.reduce import last_per_key, net_copies, without_superseded
 from binspark.mirror.leaves.sorter import RecordSorter
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.records.format import KEY, RecordOp, complete_records, record_schema
+from binspark.mirror.records.keys import row_keys
+from binspark.mirror.schema.mirrored_table import MirroredTable
 
 _BEFORE_ALL = ""
 
@@ -50,7 +50,7 @@ def rewrite(
     limits: LeafLimits,
     finish: Callable[[Iterable[KeyedRows]], Iterable[KeyedRows]] = iter,
 ) -> Rewritten:
-    """Write the rows of a task anew, with changes: batches of change records, in any order.
+    """Rewrite the rows of a task with changes: batches of change records, in any order.
 
     `finish` gets the rows with the changes, in the order of keys, and returns those that are written.
     """

@@ -13,8 +13,8 @@ from typing import Self
 import pyarrow as pa
 
 from binspark.errors import SourceError
-from binspark.mirror.change_records import KEY
 from binspark.mirror.leaves.key_order import first_not_less
+from binspark.mirror.records.format import KEY
 from binspark.os_errors import describe_os_error
 from binspark.position import Position
 

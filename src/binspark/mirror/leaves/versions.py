@@ -14,15 +14,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from binspark.mirror.change_records import OP, RecordOp, complete_records, row_columns
-from binspark.mirror.data_file import TableDirectory
-from binspark.mirror.keys import key_bytes, row_keys
+from binspark.mirror.files.data_file import TableDirectory
 from binspark.mirror.leaves.leaf_reader import KeyedRows
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.plan import RangeTask
 from binspark.mirror.leaves.rewrite import Rewritten, rewrite
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.version_table import IS_CURRENT, OPEN, SEQ, UNTIL, VALID_FROM, VALID_TO, current_table
+from binspark.mirror.records.format import OP, RecordOp, row_columns
+from binspark.mirror.records.keys import key_bytes, row_keys
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import IS_CURRENT, OPEN, SEQ, UNTIL, VALID_FROM, VALID_TO, current_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +33,6 @@ class Ending:
     seq: str
 
 
-def version_records(versions: MirroredTable, rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows, which are new versions, as records."""
-    keys = pc.binary_join_element_wise(row_keys(versions, rows), rows.column(SEQ).cast(pa.binary()), b"")
-    return complete_records(keys, rows.column(SEQ), RecordOp.PUT, rows)
-
-
-def ending_records(versions: MirroredTable, rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Return records that end all versions of a range of keys, one for each time."""
-    keys = pa.repeat(pa.scalar(b""), rows.num_rows)
-    assert rows.schema == versions.schema
-    return complete_records(keys, rows.column(SEQ), RecordOp.END, rows)
-
-
 def rewrite_versions(
     task: RangeTask,
     directory: TableDirectory,
@@ -53,7 +40,7 @@ def rewrite_versions(
     changes: Iterable[pa.RecordBatch],
     limits: LeafLimits,
 ) -> Rewritten:
-    """Write the versions of a task anew, with new ones: batches of change records, in any order."""
+    """Rewrite the versions of a task with new ones: batches of change records, in any order."""
     closer = VersionCloser(table)
     return rewrite(task, directory, table, closer.without_endings(changes), limits, closer.closed)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from binspark.mirror.runners.runner import MOVES, Result, Routed, TableWork, TaskResult, read_changes, read_moves
-from binspark.mirror.source import ReadTask
+from binspark.mirror.source.change_source import ReadTask
 
 _MEMORY_BYTES = 256 << 20
 _THREADS = min(4, os.cpu_count() or 1)

@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.kernels import cache
-from binspark.mirror.change_records import OP, RecordOp
-from binspark.mirror.data_file import TableDirectory
+from binspark.mirror.files.data_file import TableDirectory
 from binspark.mirror.leaves import (
     LeafLimits,
     RangeTask,
@@ -29,10 +28,11 @@ from binspark.mirror.leaves import (
     write_changes,
 )
 from binspark.mirror.leaves.versions import rewrite_versions
-from binspark.mirror.mirrored_table import MirroredTable
-from binspark.mirror.records import RecordMaker, selection_of
-from binspark.mirror.source import ReadTask
-from binspark.mirror.version_records import VersionMaker, is_emptying
+from binspark.mirror.records.changes import RecordMaker, selection_of
+from binspark.mirror.records.format import OP, RecordOp
+from binspark.mirror.records.versions import VersionMaker, is_emptying
+from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.source.change_source import ReadTask
 from binspark.schema.history import SchemaHistory
 from binspark.spark.streaming.part_reader import reader_of
 
@@ -77,7 +77,7 @@ class TableWork:
         return tuple(task.number for task in self.tasks if task.group == group and task.number != number)
 
     def rewrite(self, task: int, changes: Iterable[pa.RecordBatch]) -> Rewritten:
-        """Write the rows of a task anew, with changes; or the changes alone."""
+        """Rewrite the rows of a task with changes; or the changes alone."""
         if self.merges:
             return write_changes(self.tasks[task].files, self.directory, self.table, changes, self.limits)
         write = rewrite_versions if self.table.has_versions else rewrite

@@ -16,7 +16,7 @@ from binspark.kernels import cache
 from binspark.mirror.leaves import Rewritten
 from binspark.mirror.runners.local import LocalRunner
 from binspark.mirror.runners.runner import MOVES, Result, Routed, TableWork, TaskResult, read_changes
-from binspark.mirror.source import ReadTask
+from binspark.mirror.source.change_source import ReadTask
 from binspark.spark.failures import binlog_error, lost_worker
 from binspark.spark.workers import register
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from binspark.errors import Server
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.chunk import COMPLETE, Chunk
 from binspark.mirror.snapshot.select import (
     SESSION,

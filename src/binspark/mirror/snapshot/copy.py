@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from binspark.mirror.data_file import DataFile, TableDirectory
+from binspark.mirror.files.data_file import DataFile, TableDirectory
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.rewrite import write_leaves
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.borders import if_unchanged
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.positions import require_reached

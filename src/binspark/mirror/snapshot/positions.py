@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from binspark.errors import ConnectionLost, Server
 from binspark.frames.format import Family
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.borders import if_unchanged
 from binspark.mirror.snapshot.select import SESSION, table_name
 from binspark.replication.find import end_of_log
@@ -33,7 +33,7 @@ _POSITION = "SHOW STATUS WHERE Variable_name IN ('Binlog_snapshot_file', 'Binlog
 
 
 def begin_consistent_read(connection: Connection) -> BinlogPosition | None:
-    """Let all queries of a connection read the same state from now on; return its position where a server reports it.
+    """Make all queries of a connection read the same state from now on; return its position where a server reports it.
 
     The position has no GTIDs: a server would read its log to find them.
     """
@@ -71,7 +71,7 @@ def consistent_from(connection: Connection, positions: Sequence[BinlogPosition |
 def exact_position(
     connection: Connection, table: MirroredTable, lock_seconds: int = LOCK_SECONDS
 ) -> Iterator[BinlogPosition]:
-    """Let a connection read a table as it was at one position of the log, and return that position.
+    """Make a connection read a table as it was at one position of the log, and return that position.
 
     Nobody can write to the table until the consistent read has begun, which takes milliseconds. Engines without
     transactions have no consistent read: their tables stay locked until the rows were read.

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from binspark.columns.result_rows import ResultRows
 from binspark.errors import SchemaError
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.borders import index_hint
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.key_rows import key_literals

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from binspark.columns.result_forms import Cast, result_form
 from binspark.event.column_types import ColumnType as T
-from binspark.mirror.mirrored_table import MirroredTable, has_history
+from binspark.mirror.schema.mirrored_table import MirroredTable, has_history
 from binspark.schema.table import TableSchema
 from binspark.server.connection import Row, quoted_name
 from binspark.values.charsets import charset_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from binspark.errors import OptionError
 from binspark.files.storage.options import Storage
 from binspark.files.storage.uri import hide_credentials
-from binspark.mirror.filesystem import local_directory
+from binspark.mirror.files.directory import local_directory
 from binspark.mirror.targets.target import Target
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Protocol
 import pyarrow as pa
 
 from binspark.errors import BinlogError
-from binspark.mirror.column_changes import SchemaChange
-from binspark.mirror.data_file import DataFile, TableDirectory
+from binspark.mirror.files.data_file import DataFile, TableDirectory
+from binspark.mirror.schema.column_changes import SchemaChange
 from binspark.mirror.state import TableState
 from binspark.schema.table import TableName
 
@@ -134,7 +134,7 @@ class TargetTable(Protocol):
         ...
 
     def needs_rewrite(self, change: SchemaChange) -> bool:
-        """Return whether all data files have to be written anew, in the same commit, for a schema change."""
+        """Return whether all data files have to be rewritten, in the same commit, for a schema change."""
         ...
 
     def directory_after(self, change: SchemaChange) -> TableDirectory:
@@ -142,7 +142,7 @@ class TargetTable(Protocol):
         ...
 
     def commit(self, commit: Commit) -> TableVersion:
-        """Commit a change, at once or not at all; raise CommitConflict if the table has changed since it was read."""
+        """Commit a change atomically; raise CommitConflict if the table has changed since it was read."""
         ...
 
     def clean_up(self, retention_seconds: float, needed: Collection[int] | None = None) -> int:

@@ -123,9 +123,10 @@ def _generated(sql: SqlReader, draft: _Draft) -> None:
 def _as(sql: SqlReader, draft: _Draft) -> None:
     """Read AS (expression), AS ROW START, AS ROW END."""
     if sql.accept("ROW"):
-        if not sql.accept_any("START", "END"):
+        is_end = sql.accept("END")
+        if not is_end and not sql.accept("START"):
             raise sql.refused("START or END")
-        draft.fields.update(row_period=True, generated=True, nullable=False)
+        draft.fields.update(row_period=True, row_end=is_end, generated=True, nullable=False)
     else:
         draft.fields["computed"] = True
         if not sql.accept("IDENTITY"):

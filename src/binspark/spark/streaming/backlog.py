@@ -74,7 +74,7 @@ class BacklogEntry:
 
     @property
     def way(self) -> tuple[str, bool]:
-        """How whoever reads the entry again finds it: on which server, and whether by its file."""
+        """How the entry is found when it is read again: on which server, and whether by its file."""
         return self.end.server, self.end.by_file
 
     @property
@@ -88,7 +88,7 @@ class BacklogEntry:
         return 0 if self.chunk is None else len(self.chunk.data)
 
     def drop_bytes(self) -> None:
-        """Keep no bytes: whoever wants them reads them from the server."""
+        """Drop the bytes: from now on they are read from the server."""
         self.chunk = None
 
     def time_after(self, position: BinlogPosition) -> int:
@@ -278,7 +278,7 @@ class Backlog:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Let the follower wait no more."""
+        """Wake the follower up, and do not let it wait again."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()

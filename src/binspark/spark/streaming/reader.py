@@ -15,10 +15,10 @@ from binspark.kernels import cache
 from binspark.replication.position import BinlogPosition
 from binspark.spark.batch import make_view
 from binspark.spark.options import SourceOptions
+from binspark.spark.pickling import packed
 from binspark.spark.plan import SchemaVersion
 from binspark.spark.streaming.part_reader import reader_of
 from binspark.spark.streaming.ranges import RangePartition, partitions_of
-from binspark.spark.travel import packed
 
 if TYPE_CHECKING:
     from binspark.spark.streaming.archive import ArchiveSource

@@ -54,7 +54,7 @@ class _FixedHistory(SchemaHistory):
     """Has the schemas that were known before the log; its statements change nothing."""
 
     def feed(self, event: Event) -> Emptied:
-        """Take notice of an event. A statement only empties tables."""
+        """Note an event. A statement only empties tables."""
         if not isinstance(event.body, Query):
             return super().feed(event)
         change = self.read_query(event.body, event)

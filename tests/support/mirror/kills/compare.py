@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from binspark.mirror.check.run import check
 from binspark.mirror.check.settings import CheckSettings
-from binspark.mirror.definitions import as_mirrored
-from binspark.mirror.mirrored_table import MIRROR_OPTIONS
+from binspark.mirror.schema.definitions import as_mirrored
+from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS
 from binspark.mirror.snapshot.chunk import COMPLETE
 from binspark.mirror.snapshot.read import read_chunk
-from binspark.mirror.source import TablePatterns
+from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.state import Phase
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import Target

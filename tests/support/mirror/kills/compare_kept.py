@@ -13,10 +13,19 @@ from typing import Any
 import pyarrow as pa
 
 from binspark.columns.selection import Selection
-from binspark.mirror.mirrored_table import HISTORY
-from binspark.mirror.source import ArchiveChanges, TablePatterns
+from binspark.mirror.schema.mirrored_table import HISTORY
+from binspark.mirror.schema.version_table import (
+    IS_CURRENT,
+    OPEN,
+    SEQ,
+    UNTIL,
+    VALID_FROM,
+    VALID_TO,
+    seq_at,
+    versions_name,
+)
+from binspark.mirror.source.change_source import ArchiveChanges, TablePatterns
 from binspark.mirror.targets.parse import Format
-from binspark.mirror.version_table import IS_CURRENT, OPEN, SEQ, UNTIL, VALID_FROM, VALID_TO, seq_at, versions_name
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog
 from binspark.schema.table import TableName

@@ -17,7 +17,7 @@ from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.run import Mirror
 from binspark.mirror.runners.runner import Runner
 from binspark.mirror.settings import DropMode, MirrorSettings
-from binspark.mirror.source import ServerChanges, TablePatterns
+from binspark.mirror.source.change_source import ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from tests.support.servers import config_of
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
+from binspark.mirror.schema.version_table import versions_name
 from binspark.mirror.targets.parse import Format
-from binspark.mirror.version_table import versions_name
 from binspark.testing.servers import Server
 from tests.support.mirror.kills.compare import differences, keys_of
 from tests.support.mirror.kills.compare_kept import (

@@ -22,7 +22,7 @@ from binspark.columns.result_rows import ResultRows
 from binspark.errors import BinlogError, Malformed, OptionError, SchemaError
 from binspark.event.column_types import ColumnType as T
 from binspark.gtid import GtidSet, MariadbPosition
-from binspark.mirror.mirrored_table import MirroredTable
+from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.dumps.packets import RowPackets
 from binspark.mirror.snapshot.dumps.statements import DumpReader, Insert, open_text
 from binspark.mirror.snapshot.dumps.values import RowEncoder, dumped_schema, parse_rows, sent_types

@@ -14,7 +14,7 @@ from typing import Any
 
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 
-from binspark.mirror.filesystem import Directory
+from binspark.mirror.files.directory import Directory
 from binspark.mirror.state import TableState
 from binspark.mirror.targets.target import TargetError
 from binspark.position import Position

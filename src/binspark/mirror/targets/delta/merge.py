@@ -1,4 +1,4 @@
-"""`MERGE` of Delta's own jar, in a session of Spark that has it."""
+"""`MERGE` of Delta's own jar, in a Spark session that has it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from binspark.errors import BinlogError, OptionError, SourceError
-from binspark.mirror.change_records import OP, RecordOp
+from binspark.mirror.records.format import OP, RecordOp
 from binspark.mirror.state import TableState
 from binspark.mirror.targets.delta.log import APPLICATION, user_metadata
 from binspark.mirror.targets.target import CommitConflict, TargetError
@@ -98,7 +98,7 @@ class DeltaMerge:
         self._merging = Lock()
 
     def check(self, table: str) -> None:
-        """Read a table: an error says if the jar does not fit to Spark, or Spark does not reach the table."""
+        """Read a table: an error says if the jar does not fit Spark, or Spark does not reach the table."""
         with self._errors(table):
             self._spark.sql(f"SELECT * FROM delta.{_quoted(table)} LIMIT 1").collect()  # noqa: S608 (quoted)
 
@@ -132,7 +132,7 @@ class DeltaMerge:
                 raise CommitConflict(message, position) from None
             reason = _NO_DETAILS.sub("", text).partition("\n")[0]
             if any(word in text for word in _MISFITS):
-                message = f"Delta's jar does not fit to Spark {self._version}: {reason}"
+                message = f"Delta's jar is not for Spark {self._version}: {reason}"
                 raise TargetError(f"{message}; {_INSTEAD}", position) from None
             kind = TargetError if isinstance(error, AnalysisException) else SourceError
             raise kind(f"Spark: {reason}", position) from None

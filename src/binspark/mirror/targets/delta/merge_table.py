@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from binspark.files.storage.options import Storage
-from binspark.mirror.filesystem import child_directory
+from binspark.mirror.files.directory import child_directory
 from binspark.mirror.leaves.change_files import remove_changes
 from binspark.mirror.targets.commits import check_commit
 from binspark.mirror.targets.delta.merge import DeltaMerge, Merge
@@ -29,7 +29,7 @@ class DeltaMergeTable(DeltaTargetTable):
         return True
 
     def commit(self, commit: Commit) -> TableVersion:
-        """Commit a change, at once or not at all; raise CommitConflict if the table has changed since it was read."""
+        """Commit a change atomically; raise CommitConflict if the table has changed since it was read."""
         if not commit.changes:
             return super().commit(commit)
         check_commit(commit, self.address)

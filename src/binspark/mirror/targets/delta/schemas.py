@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from deltalake import DeltaTable, Schema
 
-from binspark.mirror.column_changes import AddColumn, SchemaChange
+from binspark.mirror.schema.column_changes import AddColumn, SchemaChange
 from binspark.mirror.targets.target import TargetError
 from binspark.mirror.targets.types import storable_type
 from binspark.position import Position

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from binspark.mirror.data_file import DataFile
+from binspark.mirror.files.data_file import DataFile
 
 MAX_COLUMNS = 32
 _MAX_TEXT = 32

@@ -11,9 +11,9 @@ from deltalake import DeltaTable, PostCommitHookProperties, Schema, TableFeature
 from deltalake.transaction import AddAction, RemoveAction
 
 from binspark.files.storage.options import Storage
-from binspark.mirror.column_changes import AddColumn, SchemaChange
-from binspark.mirror.data_file import DataFile, TableDirectory
-from binspark.mirror.filesystem import open_directory
+from binspark.mirror.files.data_file import DataFile, TableDirectory
+from binspark.mirror.files.directory import open_directory
+from binspark.mirror.schema.column_changes import AddColumn, SchemaChange
 from binspark.mirror.state import TableState
 from binspark.mirror.targets.commits import check_commit, kept_seconds, version_after
 from binspark.mirror.targets.delta.errors import delta_errors
@@ -93,7 +93,7 @@ class DeltaTargetTable:
         return self.directory
 
     def needs_rewrite(self, change: SchemaChange) -> bool:
-        """Return whether all data files have to be written anew: for all but new columns, which become the last."""
+        """Return whether all data files have to be rewritten: for all but new columns, which become the last."""
         return not only_adds(change)
 
     def directory_after(self, change: SchemaChange) -> TableDirectory:  # noqa: ARG002 (Delta has no numbers of columns)
@@ -101,7 +101,7 @@ class DeltaTargetTable:
         return self.directory
 
     def commit(self, commit: Commit) -> TableVersion:
-        """Commit a change, at once or not at all; raise CommitConflict if the table has changed since it was read."""
+        """Commit a change atomically; raise CommitConflict if the table has changed since it was read."""
         check_commit(commit, self._uri)
         with delta_errors(self._uri, self._storage):
             table, change = self._at(commit.base), commit.schema_change
@@ -113,7 +113,7 @@ class DeltaTargetTable:
             elif only_adds(change):
                 version = self._add_columns(table, commit, change)
             else:
-                raise TargetError("this schema change needs all data files written anew", Position(file=self._uri))
+                raise TargetError("this schema change needs all data files to be rewritten", Position(file=self._uri))
             table.update_incremental()
             return version_after(commit, version, arrow_schema(table))
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, Schema
 
 from binspark.files.storage.options import Storage
-from binspark.mirror.filesystem import child_directory, open_directory
+from binspark.mirror.files.directory import child_directory, open_directory
 from binspark.mirror.state import TableState
 from binspark.mirror.targets.commits import check_mirror
 from binspark.mirror.targets.cuts import CUT_TABLE

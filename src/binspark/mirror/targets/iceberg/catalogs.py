@@ -9,7 +9,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from binspark.errors import OptionError
 from binspark.files.storage.options import Storage
-from binspark.mirror.filesystem import local_directory
+from binspark.mirror.files.directory import local_directory
 from binspark.mirror.targets.iceberg.errors import iceberg_errors
 from binspark.mirror.targets.storage_options import iceberg_properties
 

@@ -12,7 +12,7 @@ from pyiceberg.table.metadata import TableMetadata
 
 from binspark.files.storage.options import Storage
 from binspark.files.storage.store import base_name
-from binspark.mirror.filesystem import open_directory
+from binspark.mirror.files.directory import open_directory
 from binspark.mirror.targets.cuts import FREQUENT_SECONDS
 from binspark.mirror.targets.iceberg.state import unused_definitions
 
@@ -45,7 +45,7 @@ def expire(table: Table, retention_seconds: float, needed: Collection[int] | Non
 
 
 def _replaced(metadata: TableMetadata) -> Iterator[tuple[int, int]]:
-    """Yield the snapshots that are not current, and when each was replaced by another. Cuts of before refer to it."""
+    """Yield the snapshots that are not current, and when each was replaced by another. Earlier cuts refer to it."""
     heads = {ref.snapshot_id for ref in metadata.refs.values()}
     for snapshot, successor in pairwise(sorted(metadata.snapshots, key=lambda each: each.timestamp_ms)):
         if snapshot.snapshot_id not in heads:

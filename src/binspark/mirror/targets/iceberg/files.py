@@ -18,8 +18,8 @@ from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.typedef import Record
 
-from binspark.mirror.data_file import DataFile
-from binspark.mirror.filesystem import is_absolute
+from binspark.mirror.files.data_file import DataFile
+from binspark.mirror.files.directory import is_absolute
 from binspark.mirror.targets.iceberg.snapshots import FORMAT_VERSION, Manifest
 from binspark.mirror.targets.target import TargetError
 from binspark.position import Position

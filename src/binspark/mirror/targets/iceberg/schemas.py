@@ -10,8 +10,15 @@ from pyiceberg.schema import Schema, index_by_name
 from pyiceberg.table import Transaction
 from pyiceberg.types import IcebergType
 
-from binspark.mirror.column_changes import AddColumn, ChangeType, ColumnChange, DropColumn, RenameColumn, SchemaChange
-from binspark.mirror.data_file import with_field_ids
+from binspark.mirror.files.data_file import with_field_ids
+from binspark.mirror.schema.column_changes import (
+    AddColumn,
+    ChangeType,
+    ColumnChange,
+    DropColumn,
+    RenameColumn,
+    SchemaChange,
+)
 from binspark.mirror.targets.types import storable_type
 
 _WIDENED = {pa.int32(): pa.int64(), pa.float32(): pa.float64()}

@@ -2,7 +2,7 @@
 
 The library's own way to replace files reads all manifests for each commit and never drops those whose files are gone,
 so that a commit takes longer with each one before it. Here what the manifests contain is known from the commit before:
-nothing is read, those with removed files are written anew, and small ones are joined.
+nothing is read, those with removed files are rewritten, and small ones are joined.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ from pyiceberg.table.update import (
 )
 
 from binspark.files.storage.options import Storage
-from binspark.mirror.column_changes import SchemaChange
-from binspark.mirror.data_file import DataFile, TableDirectory
+from binspark.mirror.files.data_file import DataFile, TableDirectory
+from binspark.mirror.schema.column_changes import SchemaChange
 from binspark.mirror.targets.commits import check_commit, kept_seconds, version_after
 from binspark.mirror.targets.iceberg.clean_up import expire, remove_orphans
 from binspark.mirror.targets.iceberg.errors import iceberg_errors
@@ -101,7 +101,7 @@ class IcebergTargetTable:
         return replace(self.directory, field_ids=field_ids(_schema_at(metadata, self._snapshot(version))))
 
     def needs_rewrite(self, change: SchemaChange) -> bool:
-        """Return whether all data files have to be written anew: if a type changes in another way than widening."""
+        """Return whether all data files have to be rewritten: if a type changes in another way than widening."""
         return needs_rewrite(arrow_schema(self._table.metadata.schema()), change)
 
     def directory_after(self, change: SchemaChange) -> TableDirectory:
@@ -111,7 +111,7 @@ class IcebergTargetTable:
         return TableDirectory(metadata.location, DATA, self._storage, field_ids(metadata.schema()))
 
     def commit(self, commit: Commit) -> TableVersion:
-        """Commit a change, at once or not at all; raise CommitConflict if the table has changed since it was read."""
+        """Commit a change atomically; raise CommitConflict if the table has changed since it was read."""
         check_commit(commit, self._address)
         with iceberg_errors(self._address, self._storage):
             self._expect(commit.base)
@@ -144,7 +144,7 @@ class IcebergTargetTable:
         if change is None:
             return self._table.metadata, (properties,)
         if self.needs_rewrite(change) and len(commit.removed) < len(commit.base.files):
-            raise TargetError("this schema change needs all data files written anew", Position(file=self._address))
+            raise TargetError("this schema change needs all data files to be rewritten", Position(file=self._address))
         updates = (*self._schema_updates(change), properties)
         return update_table_metadata(self._table.metadata, updates), updates
 
@@ -181,7 +181,7 @@ class IcebergTargetTable:
             return None
         snapshot = self._table.metadata.snapshot_by_id(version)
         if snapshot is None:
-            raise TargetError(f"snapshot {version} is not there any more", Position(file=self._address))
+            raise TargetError(f"snapshot {version} no longer exists", Position(file=self._address))
         return snapshot
 
 

@@ -11,7 +11,7 @@ from pyiceberg.exceptions import NamespaceAlreadyExistsError, NoSuchNamespaceErr
 from pyiceberg.table import Table
 
 from binspark.files.storage.options import Storage
-from binspark.mirror.filesystem import child_directory, open_directory
+from binspark.mirror.files.directory import child_directory, open_directory
 from binspark.mirror.state import TableState
 from binspark.mirror.targets.commits import check_mirror
 from binspark.mirror.targets.cuts import CUT_TABLE

@@ -1,0 +1,1 @@
+"""Rows of the log as records: what becomes of each key of a table."""

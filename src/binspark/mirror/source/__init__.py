@@ -1,0 +1,1 @@
+"""Where changes come from, and which mirror it is that reads them."""

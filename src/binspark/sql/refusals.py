@@ -1,0 +1,38 @@
+"""Statements that a script cannot contain, or cannot undo: why, and what to do instead."""
+
+from __future__ import annotations
+
+import re
+
+from binspark.errors import CannotUndo, Unsupported
+from binspark.event import Event
+from binspark.position import Position, log_name
+from binspark.sql.range_options import RangeOptions
+from binspark.sql.transactions import one_line
+
+_EMPTIES = re.compile(rb"\s*(?:TRUNCATE|DROP\s+(?:TABLE|DATABASE|SCHEMA))\b", re.IGNORECASE)
+
+
+def refused_undo(event: Event, start: Position, range_options: RangeOptions) -> CannotUndo:
+    """Return the error for a statement that is to be undone; its transaction begins at `start`."""
+    query: bytes = event.body.query
+    rows = (
+        ". The rows that it removed are not in the log: recover them from a backup with `binspark restore`"
+        if _EMPTIES.match(query)
+        else ""
+    )
+    return CannotUndo(
+        f"cannot undo a statement: {one_line(query.decode(errors='backslashreplace'))}; "
+        f"{range_options.around(start, event)}; or leave it out with --skip-statements{rows}",
+        event.position,
+    )
+
+
+def refused_load(event: Event) -> Unsupported:
+    """Return the error for LOAD DATA that was logged as a statement."""
+    where = f"--start-position {log_name(event.file)}:{event.offset}"
+    return Unsupported(
+        "LOAD DATA was logged as a statement with its file, which a script cannot contain; use --skip-statements, or "
+        f"`binspark dump --local-load DIR {where}`, which writes the file, too",
+        event.position,
+    )
