@@ -253,7 +253,7 @@ class StatementApplier:
             if table is None or not any(self._due([table], statement)):
                 continue
             if table.state.phase is Phase.CATCH_UP:  # rows may have been read from a table that has its name since
-                self._copy_anew(table, new_name, "it was renamed while it was copied")
+                self._copy_again_as(table, new_name, "it was renamed while it was copied")
             else:
                 kept = tuple((name, name) for name in table.table.schema.names)
                 yield from self._with_versions(table, Pending(new_name, table.definition, kept))

@@ -15,6 +15,7 @@ from binspark.mirror.check.settings import CheckSettings
 from binspark.mirror.schema.definitions import as_mirrored, read_stored
 from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS
 from binspark.mirror.schema.version_table import versioned
+from binspark.mirror.snapshot.read import read_literal_keys
 from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.schema.table import TableName
@@ -159,10 +160,10 @@ def test_a_repair_does_not_undo_what_the_mirror_commits_meanwhile(
     )
     run_mirror(mysql, lake, table, scd2=True)
     mysql.run_sql(f"SET sql_log_bin = 0; UPDATE {table} SET name = 'uno' WHERE id = 'a'")
-    read, waiting = repair_module.read_literal_keys, [True]
+    waiting = [True]
 
     def read_before_a_change(*arguments: Any) -> pa.Table:
-        rows = read(*arguments)
+        rows = read_literal_keys(*arguments)
         if waiting:
             waiting.pop()
             mysql.query(f"UPDATE {table} SET name = 'eins' WHERE id = 'a'")
