@@ -259,3 +259,25 @@ def test_times_select_transactions_with_all_their_rows(tmp_path: Path) -> None:
     builder.stop()
     cut(builder, tmp_path, where="id = 2", start_datetime="2033-05-18T03:33:00Z")
     assert [row.after_image for row in binspark.rows(tmp_path / "binlog.000009")] == [(2,)]
+
+
+def test_a_log_that_is_cut_off_is_cut_up_to_where_verify_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    builder = BinlogBuilder()
+    orders = table("shop.orders", integer("id"))
+    builder.transaction(insert(orders, (1,)))
+    end = len(builder.content)
+    builder.transaction(insert(orders, (2,)))
+    log = tmp_path / "binlog.000001"
+    log.write_bytes(builder.content[:-40])
+    new = tmp_path / "new.000001"
+    assert exit_code(["cut", str(log), "-o", str(new)]) == 1
+    assert "`binspark verify` shows how far the log is complete" in capsys.readouterr().err
+    assert exit_code(["verify", str(log)]) == 1
+    assert f"cut to {end} bytes" in capsys.readouterr().out
+    assert exit_code(["cut", str(log), "--stop-position", str(end), "-o", str(new)]) == 0
+    assert [change.after for change in binspark.rows(new)] == [{"id": 1}]
+    (tmp_path / "text").write_text("no log")
+    assert exit_code(["cut", str(tmp_path / "text"), "-o", str(tmp_path / "other")]) == 1
+    assert "verify" not in capsys.readouterr().err

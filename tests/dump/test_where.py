@@ -92,9 +92,3 @@ def test_what_precedes_damage_is_printed(tmp_path: Path) -> None:
     assert result.stdout.count("### INSERT INTO `shop`.`orders`") == 1
     assert result.stdout.count("### UPDATE") == 0
     assert result.stdout.endswith("/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n")
-
-
-def test_standard_input_cannot_be_read_twice() -> None:
-    result = CliRunner().invoke(dump_command, ["--where", "id = 2", "-"], input=updates().content)
-    assert result.exit_code == 2
-    assert "--where needs logs that can be read twice" in result.stderr

@@ -155,7 +155,7 @@ def test_the_history_of_a_row_is_that_of_rows_where(shop: Served) -> None:
         ("event", {"log": 0}, "must be a number"),
         ("search", {"kind": "colour", "text": "x"}, "must be one of"),
         ("search", {"kind": "text"}, "is empty"),
-        ("search", {"kind": "type", "text": "NONE"}, "is no type of event"),
+        ("search", {"kind": "type", "text": "NONE"}, "is not a type of event"),
         ("rows", {"table": "shop.products", "where": "id ="}, "condition"),
         ("rows", {}, "which table"),
         ("jump", {"to": "nowhere"}, "expected a position"),

@@ -24,6 +24,7 @@ from binspark.files.keyring_file import keyring_storage
 from binspark.files.sources import find_logs
 from binspark.position import log_name
 from binspark.testing.builder import BinlogBuilder, insert, integer, table, update, varchar
+from tests.corpus.cases import case_logs
 from tests.support.encryption.encrypting import encrypt_mysql, mysql_log, save_mysql_keyring
 from tests.support.explore.logs import explored, many_transactions, units_of
 
@@ -235,6 +236,15 @@ def test_encrypted_logs_without_keys_show_what_is_needed(tmp_path: Path) -> None
     (tmp_path / "binlog.000001").write_bytes(encrypt_mysql(mysql_log(3)))
     (problem,) = explored(tmp_path).overview()["logs"][0]["problems"]
     assert "keyring" in problem["text"]
+
+
+def test_bytes_that_are_encrypted_are_not_shown_as_events() -> None:
+    explorer = explored(case_logs("mariadb/encrypted")[0])
+    (problem,) = explorer.overview()["logs"][0]["problems"]
+    detail = event_detail(explorer, 0, problem["pos"])
+    assert (detail["type"], [field["field"] for field in detail["fields"]]) == ("ENCRYPTED", ["undecoded"])
+    events = unit_events(explorer, 0, explorer.unit_at(0, problem["pos"])).events
+    assert [event["type"] for event in events] == ["ENCRYPTED"]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from binspark.explore.row_history import rows_by_key
 from binspark.explore.row_match import parse_row_match
 from binspark.explore.row_position import WantedRow, find_row
 from binspark.explore.search import Cursor, Hit
-from binspark.testing.builder import BinlogBuilder, delete, insert, integer, table, update, varchar
+from binspark.testing.builder import MARIADB_11_8, BinlogBuilder, delete, insert, integer, table, update, varchar
 from tests.support.explore.logs import explored
 
 ORDERS = table("shop.orders", integer("id"), varchar("state", 20), key=("id",))
@@ -159,3 +159,15 @@ def test_a_search_that_takes_long_continues_where_it_was(tmp_path: Path) -> None
         states += [hit["after"]["state"] for hit in answer.hits]
         cursor = answer.next
     assert states == [str(number) for number in range(300)]
+
+
+def test_a_row_of_an_event_that_is_compressed_leads_to_its_value(tmp_path: Path) -> None:
+    log = BinlogBuilder(MARIADB_11_8)
+    log.transaction(insert(ORDERS, (41, "new"), (42, "new")), compress=True)
+    log.save(tmp_path)
+    explorer = explored(tmp_path)
+    (hit,) = found(explorer, "42")
+    at = find_row(explorer, 0, hit["pos"], WantedRow(hit["row"], hit["image"], hit["column"]))
+    detail = event_detail(explorer, 0, hit["pos"])
+    assert detail["type"] == "WRITE_ROWS_COMPRESSED_V1"
+    assert detail["fields"][at["field"]]["field"] == "row[1].after.id"

@@ -124,7 +124,7 @@ def test_text_that_its_new_character_set_cannot_hold_becomes_what_the_server_has
 def test_members_are_what_the_server_makes_of_them_in_another_character_set(
     shared: Server, database: str, lake: Path, charset: str
 ) -> None:
-    """MySQL leaves the bytes of members as they are: `ö` becomes `Ã¶`, and three bytes are no text in UTF-16."""
+    """MySQL leaves the bytes of members as they are: `ö` becomes `Ã¶`, and three bytes are not text in UTF-16."""
     choices = f"{database}.choices"
     shared.query(f"CREATE DATABASE {database}")
     shared.query(
@@ -148,7 +148,7 @@ def test_members_are_what_the_server_makes_of_them_in_another_character_set(
 def test_members_of_a_set_that_are_no_text_are_named_and_compared_by_their_number(
     mysql: Server, database: str, lake: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """MySQL joins bytes that are no text in UTF-16 with a comma that is: `a,b` becomes two other characters."""
+    """MySQL joins bytes that are not text in UTF-16 with a comma that is: `a,b` becomes two other characters."""
     flags = f"{database}.flags"
     mysql.run_sql(
         f"CREATE DATABASE {database};"
@@ -159,7 +159,7 @@ def test_members_of_a_set_that_are_no_text_are_named_and_compared_by_their_numbe
     mysql.run_sql(f"ALTER TABLE {flags} CONVERT TO CHARACTER SET utf16; INSERT INTO {flags} VALUES (5, 7, 3)")
     with caplog.at_level(logging.WARNING, "binspark.mirror"):
         run_mirror(mysql, lake, flags)
-    assert f"{flags}: members of s are no text in utf16, since the server has not converted them" in caplog.text
+    assert f"{flags}: members of s are not text in utf16, since the server has not converted them" in caplog.text
     assert "members of t" not in caplog.text
     found = {row["id"]: row["s"] for row in rows_of(lake, flags).to_pylist()}
     assert found == {1: ["", ""], 2: [""], 3: [], 4: None, 5: ["", "", ""]}

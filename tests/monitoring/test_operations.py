@@ -9,7 +9,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -17,37 +16,80 @@ import pytest
 import yaml
 
 from binspark.cli.main import COMMANDS, main
+from binspark.monitoring.endpoint import MetricsEndpoint
 from binspark.monitoring.metrics import METRICS
+from binspark.monitoring.settings import MetricsSettings
 from binspark.monitoring.status import Status, TableStatus
 from binspark.schema.table import TableName
 from binspark.testing.servers import MySQL
-from tests.support.monitoring import free_port
+from tests.support.monitoring import EXAMPLES, asked_metrics, expressions, free_port, get
 from tests.support.servers import StartServer
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "operations.md"
-EXAMPLES = ROOT / "examples" / "operations"
 UNITS = sorted(EXAMPLES.glob("*.service"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-METRIC = re.compile(r"\bbinspark_[a-z_]+\b")
 NAMES = {metric.name for metric in METRICS}
-
-
-def expressions() -> Iterator[str]:
-    """Yield what the dashboard and the alerts ask Prometheus for."""
-    dashboard = json.loads((EXAMPLES / "grafana-dashboard.json").read_text())
-    yield from (target["expr"] for panel in dashboard["panels"] for target in panel["targets"])
-    yield from (
-        variable["query"]["query"] for variable in dashboard["templating"]["list"] if variable["type"] == "query"
-    )
-    rules = yaml.safe_load((EXAMPLES / "binspark-alerts.yml").read_text())
-    yield from (rule["expr"] for group in rules["groups"] for rule in group["rules"])
+PROMTOOL = shutil.which("promtool")
+needs_promtool = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed: apt-get install prometheus")
 
 
 def test_every_metric_of_the_dashboard_and_the_alerts_exists() -> None:
-    asked = {name for expression in expressions() for name in METRIC.findall(expression)}
+    asked = {name for name in asked_metrics() if name.startswith("binspark_")}
     assert asked - NAMES == set()
     assert {"binspark_lag_seconds", "binspark_connected", "binspark_table_lag_seconds"} <= asked
+
+
+def promtool(*arguments: str | Path, given: str | None = None) -> str:
+    """Run Prometheus' own tool, which must find nothing wrong; return what it prints."""
+    assert PROMTOOL is not None
+    done = subprocess.run([PROMTOOL, *arguments], input=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@needs_promtool
+def test_prometheus_accepts_its_configuration_and_the_alerts() -> None:
+    assert "SUCCESS" in promtool("check", "config", EXAMPLES / "prometheus.yml")
+
+
+@needs_promtool
+def test_every_alert_fires_when_it_should_and_not_before() -> None:
+    rules = yaml.safe_load((EXAMPLES / "binspark-alerts.yml").read_text())["groups"][0]["rules"]
+    tests = yaml.safe_load((EXAMPLES / "binspark-alerts-test.yml").read_text())["tests"]
+    checked = [check for test in tests for check in test["alert_rule_test"]]
+    assert {check["alertname"] for check in checked if "exp_alerts" in check} == {rule["alert"] for rule in rules}
+    assert {check["alertname"] for check in checked if "exp_alerts" not in check} == {rule["alert"] for rule in rules}
+    promtool("test", "rules", EXAMPLES / "binspark-alerts-test.yml")
+
+
+@needs_promtool
+def test_prometheus_can_parse_what_the_dashboard_asks_for(tmp_path: Path) -> None:
+    asked = [re.sub(r"\$__\w+", "5m", text) for text in expressions() if not text.startswith("label_values(")]
+    rules = [{"record": f"panel:{number}", "expr": text} for number, text in enumerate(asked)]
+    path = tmp_path / "panels.yml"
+    path.write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
+    assert f"{len(asked)} rules found" in promtool("check", "rules", path)
+
+
+@needs_promtool
+def test_prometheus_finds_nothing_wrong_with_what_is_served() -> None:
+    table = TableStatus(
+        name=TableName("shop", 'or"ders'), phase="current", rows=1, expected=None, rate=0.0, version=1,
+        position="b.000001:4", lag_bytes=7, lag_seconds=1.5,
+    )  # fmt: skip
+    status = Status(
+        command="mirror", position="binlog.000012:345", gtids="0-1-7", address="db1:3306", connected=True,
+        last_success=1000.5, lag_bytes=10, lag_seconds=2.5, bytes=100, events=20, transactions=3, rows=4, reconnects=1,
+        errors={"ConnectionLost": 1}, clients=2, sessions=3, tables=(table,),
+    )  # fmt: skip
+    endpoint = MetricsEndpoint(lambda: status, MetricsSettings(0))
+    try:
+        code, text = get(f"{endpoint.url}/metrics")
+    finally:
+        endpoint.close()
+    assert code == 200
+    assert promtool("check", "metrics", given=text) == ""
 
 
 def test_labels_of_the_dashboard_and_the_alerts_exist() -> None:

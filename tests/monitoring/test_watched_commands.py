@@ -11,7 +11,7 @@ import binspark
 from binspark.cli.main import exit_code
 from binspark.monitoring.status import Status
 from binspark.testing.servers import MySQL, Server
-from tests.support.monitoring import Scrape, free_port, health, scrape, wait_for, watched
+from tests.support.monitoring import Scrape, asked_metrics, free_port, health, scrape, wait_for, watched
 from tests.support.servers import StartServer
 from tests.support.tcp_proxy import TcpProxy, proxied
 
@@ -23,6 +23,7 @@ ALWAYS = {
     *("binspark_position_file_number", "binspark_position_offset_bytes"),
 }
 """What every program has that follows a server."""
+OF_SERVE = {"binspark_clients", "binspark_sessions_total", "binspark_sent_bytes_total"}
 
 
 def address(server: Server | TcpProxy) -> list[str]:
@@ -110,6 +111,7 @@ def test_a_mirror_is_watched_with_each_of_its_tables(mysql: Server, database: st
             )
             assert found.names >= ALWAYS
             assert (found.get("binspark_tables", "current"), found["binspark_rows_total"]) == (2, 5)
+            assert asked_metrics() - found.names == {"binspark_errors_total", *OF_SERVE}
             assert found.get("binspark_table_phase", "current", stock) == 1
             assert found.get("binspark_table_lag_bytes", stock) == found.get("binspark_table_lag_seconds", stock) == 0
             proxy.refusing = True
@@ -129,6 +131,7 @@ def test_what_is_served_is_watched(start_server: StartServer, mysql: Server, tmp
     port = free_port()
     with binspark.open_server(tmp_path, port=0, metrics_port=port) as server:
         before = scrape(f"http://127.0.0.1:{port}")
+        assert before.names >= OF_SERVE
         assert (before["binspark_clients"], before["binspark_sent_bytes_total"]) == (0, 0)
         last = max(path for path in tmp_path.iterdir() if path.suffix.strip(".").isdigit())
         assert before["binspark_position_file_number"] == int(last.suffix[1:])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from binspark.event.registry import CODECS
 from binspark.frames import EventCode
-from binspark.render.explain.explanation import Explanation
+from binspark.render.explain.explanation import Explanation, Section
 from tests.corpus.cases import case_logs, corpus_logs, log_id
 from tests.support.render.explain_logs import (
     FIRST,
@@ -58,6 +58,13 @@ def test_the_fields_of_a_recorded_log_are_the_log(log: Path) -> None:
     assert b"".join(covered(explanation) for explanation in explanations) == log.read_bytes()
     assert [explanation.pos for explanation in explanations][1:] == [e.end_pos for e in explanations][:-1]
     assert [explanation.fields[0].offset for explanation in explanations] == [e.pos for e in explanations]
+    silent = {
+        (explanation.type, field.name)
+        for explanation in explanations
+        for field in explanation.fields
+        if field.data and not field.meaning and field.section is not Section.ROWS
+    }
+    assert silent == set(), "fields without a meaning"
 
 
 @pytest.mark.parametrize("log", corpus_logs(), ids=log_id)

@@ -156,3 +156,20 @@ def test_all_bytes_are_shown_on_request(tmp_path: Path, capsys: pytest.CaptureFi
     full = capsys.readouterr().out
     assert short.count("78") < 40
     assert full.count("78") >= 40
+
+
+def test_rows_that_are_compressed_are_explained_although_their_bytes_are_not_in_the_event(tmp_path: Path) -> None:
+    log = BinlogBuilder(MARIADB_11_8)
+    log.transaction(update(ORDERS, ((1, "new"), (1, "old"))), compress=True)
+    [path] = log.save(tmp_path)
+    (found,) = (each for each in explained(path, frozenset(range(256))) if each.type.startswith("UPDATE_ROWS"))
+    values = {field.name: field for field in found.fields if field.name.startswith("row[")}
+    assert {name: field.value for name, field in values.items() if field.meaning.startswith(("LONG", "VARCHAR"))} == {
+        "row[0].before.id": "1",
+        "row[0].before.note.value": '"new"',
+        "row[0].after.id": "1",
+        "row[0].after.note.value": '"old"',
+    }
+    assert values["row[0].before.id"].meaning == "LONG; bytes 1 to 4 of the decompressed rows"
+    assert {field.data for field in values.values()} == {b""}
+    assert {field.section for field in values.values()} == {Section.ROWS}

@@ -190,8 +190,3 @@ def test_the_seconds_of_a_transaction_are_those_that_it_was_open(shared: Server,
     )
     longest = binspark.report(log).numbers.longest[0]
     assert (longest.seconds in (2, 3), longest.tables) == (True, (f"{database}.t",))
-
-
-def test_standard_input_is_refused_because_it_would_be_read_several_times(capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code(["report", "-", "--format", "json"]) == 2
-    assert "standard input cannot be reported, because logs are read twice" in capsys.readouterr().err

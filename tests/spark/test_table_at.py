@@ -171,7 +171,7 @@ def test_a_dump_is_a_start(spark: SparkSession, world: World, tmp_path: Path) ->
 def test_wrong_use_is_named(spark: SparkSession, world: World) -> None:
     with pytest.raises(OptionError, match="either gtid or time"):
         binspark.table_at(spark, world.logs, str(STOCK))
-    with pytest.raises(OptionError, match=r"gtid names .*:999999, which is no complete transaction"):
+    with pytest.raises(OptionError, match=r"gtid names .*:999999, which is not a complete transaction"):
         binspark.table_at(spark, world.logs, str(STOCK), gtid=world.after.gtid.rpartition(":")[0] + ":999999")
     with pytest.raises(OptionError, match=r"time .* is before the log begins"):
         binspark.table_at(spark, world.logs, str(STOCK), time="2001-01-01")

@@ -22,11 +22,13 @@ def printed(capfd: pytest.CaptureFixture[str], words: list[str]) -> str:
 
 
 def test_who_deleted_it(capfd: pytest.CaptureFixture[str]) -> None:
-    deleted, transaction, connection, life = (printed(capfd, words) for words in recipe_commands("Who deleted it?"))
+    commands = recipe_commands("Who deleted it?")
+    deleted, transaction, connection, at_that_time, life = (printed(capfd, words) for words in commands)
     assert "DELETE FROM orders" in deleted
     assert deleted.count("shop.orders") == 1
     assert "4efb89a3-e0d3-11f1-9fc1-02fc00000001:158" in transaction
     assert connection.count("delete  shop.orders") == 150
+    assert [line.split()[4] for line in at_that_time.splitlines()] == ["4efb89a3-e0d3-11f1-9fc1-02fc00000001:158"]
     assert [life.count(f"  {op} ") for op in ("insert", "update", "delete")] == [1, 1, 1]
 
 

@@ -12,14 +12,34 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "operations"
 MAX_WAIT = 90.0
+_METRIC = re.compile(r"\b(?:binspark|process)_[a-z_]+\b")
 _URL = re.compile(r"metrics are at (http://\S+)/metrics")
+
+
+def expressions() -> Iterator[str]:
+    """Yield what the dashboard and the alerts ask Prometheus for."""
+    dashboard = json.loads((EXAMPLES / "grafana-dashboard.json").read_text())
+    yield from (target["expr"] for panel in dashboard["panels"] for target in panel["targets"])
+    yield from (
+        variable["query"]["query"] for variable in dashboard["templating"]["list"] if variable["type"] == "query"
+    )
+    rules = yaml.safe_load((EXAMPLES / "binspark-alerts.yml").read_text())
+    yield from (rule["expr"] for group in rules["groups"] for rule in group["rules"])
+
+
+def asked_metrics() -> set[str]:
+    """Return the metrics that the dashboard and the alerts ask for."""
+    return {name for expression in expressions() for name in _METRIC.findall(expression)}
 
 
 def free_port() -> int:

@@ -12,6 +12,7 @@ from binspark.cli.command import Command, click_option, format_option, logs_argu
 from binspark.cli.inputs import Logs
 from binspark.cli.output import echo, json_line, print_message
 from binspark.cli.row_options import history_from, row_options, selection_from
+from binspark.errors import DecodeError
 from binspark.options.cut import DROP_EMPTY
 
 
@@ -46,7 +47,13 @@ def cut_command(
 
     selection = selection_from(options, timezone)
     sources = Logs(files, None).sources(selection)
-    summary = cut_logs(sources, output, CutOptions(selection, drop_empty, history_from(schema_file)))
+    try:
+        summary = cut_logs(sources, output, CutOptions(selection, drop_empty, history_from(schema_file)))
+    except DecodeError as error:
+        if error.position.event is None:  # it is not a log, or its key is missing
+            raise
+        message = f"{error.message}; `binspark verify` shows how far the log is complete: --stop-position ends there"
+        raise type(error)(message, error.position) from None
     if output_format == "json":
         echo(json_line({"file": output, **asdict(summary)}))
         return 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,10 @@ import click
 
 from binspark.changes.event_filter import EventFilter
 from binspark.cli.command import Command, RenamedOption, click_option, format_option, type_codes, types_option
-from binspark.cli.inputs import Logs, condition_of, events_of, log_options
+from binspark.cli.inputs import Logs, condition_of, events_of, log_options, sources_in_bulk
 from binspark.cli.output import Damage, json_line, print_lines
 from binspark.cli.row_options import row_options, selection_from
+from binspark.columns.selection import Selection
 from binspark.event import Event
 from binspark.files import ReadOptions
 from binspark.files.damage import SKIP_DAMAGED
@@ -26,6 +28,7 @@ from binspark.render.records import EventLines, event_record
 
 if TYPE_CHECKING:
     from binspark.files.condition_counts import ConditionCounts
+    from binspark.files.sources import LogSource
 
 
 @click.command("events", cls=Command)
@@ -70,16 +73,51 @@ def events_command(
     heading, render = _form(output_format, Clock(timezone), with_file=with_file)
     read_options = ReadOptions(expand_payloads=expand_payloads, report_checksums=True)
     counts = condition_of(logs, inputs, selection, schema_file)
-    wanted = EventFilter(selection, None if counts is None else counts.is_selected)
-    for number, log in enumerate(inputs):
-        wanted.start = log.start
-        lines = (
-            render(event)
-            for event in wanted.select(_events(log, read_options, counts, damage))
-            if not codes or event.type_code in codes
-        )
+    wanted = _Wanted(selection, codes, read_options, counts, damage)
+    for number, found in enumerate(wanted.events(inputs)):
+        lines = map(render, found)
         print_lines(_under(heading if number == 0 else None, lines), at_once=logs.server is not None)
     return damage.exit_code
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Which events are shown, and how they are read."""
+
+    selection: Selection
+    codes: Collection[int]
+    options: ReadOptions
+    counts: ConditionCounts | None
+    damage: Damage
+
+    def events(self, inputs: Sequence[LogInput]) -> Iterator[Iterator[Event]]:
+        """Yield the selected events of one input after the other."""
+        sources = sources_in_bulk(inputs, selects=bool(self.codes) or self.selection != Selection())
+        return self._by_event(inputs) if sources is None else self._in_bulk(sources)
+
+    def _in_bulk(self, sources: Sequence[LogSource]) -> Iterator[Iterator[Event]]:
+        from binspark.files.selected_events import SelectedEvents
+
+        reader = SelectedEvents(self.selection, self.counts, self.codes, self.options, self.damage.report)
+        for source in sources:
+            yield self._before_damage(reader.read(source))
+
+    def _by_event(self, inputs: Sequence[LogInput]) -> Iterator[Iterator[Event]]:
+        wanted = EventFilter(self.selection, None if self.counts is None else self.counts.is_selected)
+        for log in inputs:
+            wanted.start = log.start
+            found = wanted.select(self._with_checksums(events_of(log, self.counts, self.options)))
+            yield self._before_damage(event for event in found if not self.codes or event.type_code in self.codes)
+
+    def _with_checksums(self, events: Iterator[Event]) -> Iterator[Event]:
+        for event in events:
+            if event.checksum is ChecksumState.BAD and event.inner is None:
+                self.damage.report(bad_checksum(event.frame, event.file))
+            yield event
+
+    def _before_damage(self, events: Iterator[Event]) -> Iterator[Event]:
+        with self.damage.ends_file():
+            yield from events
 
 
 def _form(output_format: str, clock: Clock, *, with_file: bool) -> tuple[str | None, Callable[[Event], str]]:
@@ -95,11 +133,3 @@ def _under(heading: str | None, lines: Iterator[str]) -> Iterator[str]:
     if heading is not None:
         yield heading
     yield from lines
-
-
-def _events(log: LogInput, options: ReadOptions, counts: ConditionCounts | None, damage: Damage) -> Iterator[Event]:
-    with damage.ends_file():
-        for event in events_of(log, counts, options):
-            if event.checksum is ChecksumState.BAD and event.inner is None:
-                damage.report(bad_checksum(event.frame, event.file))
-            yield event

@@ -156,6 +156,18 @@ def _events_of_chunks(log: ServerInput, counts: ConditionCounts, options: ReadOp
         yield from counts.follow(chunk.events(expand_payloads=options.expand_payloads))
 
 
+def sources_in_bulk(inputs: Sequence[LogInput], *, selects: bool) -> list[LogSource] | None:
+    """Return the files in which kernels find what is selected; None if events are read one after the other."""
+    from binspark.files.inputs import FileInput
+
+    sources = [log.source for log in inputs if isinstance(log, FileInput) and log.on_damage is None]
+    if not selects or len(sources) < len(inputs):
+        return None
+    from binspark.files.bulk_selection import can_select_in_bulk  # loads kernels
+
+    return sources if can_select_in_bulk(sources) else None
+
+
 def log_options(
     default_start: str = "earliest", default_until: str = "end", *, with_files: bool = True
 ) -> Callable[[_Command], _Command]:

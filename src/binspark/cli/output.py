@@ -167,7 +167,7 @@ def skipped_record(part: SkippedPart) -> dict[str, Any]:
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print text that comes from a log or a server: to a terminal with control characters escaped, else as it is.
 
-    Without `color`, click would remove what looks like colors where the output is no terminal.
+    Without `color`, click would remove what looks like colors where the output is not a terminal.
     """
     if is_terminal(err=err):
         make_room()

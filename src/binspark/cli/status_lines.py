@@ -51,7 +51,7 @@ class StatusLines:
             print_message(message)
 
     def say(self, message: str) -> None:
-        """Show a message that is no warning."""
+        """Show a message that is not a warning."""
         echo(json_line({"message": message}) if self._is_json else message, err=True)
 
     @contextmanager

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import tzinfo
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import click
 
 from binspark.changes.event_filter import wants_transaction
 from binspark.cli.command import Command, click_option, format_option
-from binspark.cli.inputs import Logs, condition_of, events_of, log_options
+from binspark.cli.inputs import Logs, condition_of, events_of, log_options, sources_in_bulk
 from binspark.cli.output import Damage, counted, echo, json_line, one_line, print_lines
-from binspark.cli.row_options import row_options, selection_from
+from binspark.cli.row_options import history_from, row_options, selection_from
+from binspark.columns.selection import Selection
 from binspark.documents.line_style import quoted
 from binspark.errors import BinlogError, DecodeError, SchemaError
 from binspark.event import Event
 from binspark.files.damage import SKIP_DAMAGED
 from binspark.files.inputs import FileInput, LogInput
+from binspark.files.positions import NOWHERE
 from binspark.files.read import TransactionEvents
 from binspark.options.times import UTC_CLOCK, Clock
 from binspark.position import log_name
@@ -30,6 +32,8 @@ from binspark.transactions.row_statements import RowStatements
 if TYPE_CHECKING:
     from binspark.event.context import SqlText
     from binspark.files.condition_counts import ConditionCounts
+    from binspark.files.sources import LogSource
+    from binspark.schema.history import SchemaHistory
     from binspark.transactions.draft import CountRows
 
 _TEXT_WIDTH = 80
@@ -67,22 +71,112 @@ def transactions_command(
     form = _form(output_format, Clock(timezone))
     selection = selection_from(options, timezone)
     damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
-    inputs = logs.inputs(selection, timezone, with_earlier=False, on_damage=damage.on_damage)
-    statements, counts = RowStatements(), condition_of(logs, inputs, selection, schema_file)
-    selected = _Selected(counts, statements)
-    assembler = Assembler(watcher=selected.watch, count_rows=_row_counter() if count_rows else None)
-    for log in inputs:
-        meter = ParallelismMeter()
-        found = _transactions(log, assembler, counts, damage, is_last=log is inputs[-1])
-        lines = (
-            form.transaction(transaction, texts)
-            for transaction, texts in _with_statements(_measured(found, meter), statements)
-            if selected.take(transaction) and wants_transaction(selection, transaction, log.start)
-        )
-        print_lines(lines, at_once=logs.server is not None)
+    inputs = logs.inputs(selection, timezone, on_damage=damage.on_damage)
+    counter = _row_counter() if count_rows else None
+    sources = sources_in_bulk(inputs, selects=selection != Selection())
+    if sources is not None:
+        reader: _Reader = _BulkReader(sources, selection, history_from(schema_file), counter, damage)
+    else:
+        counts = condition_of(logs, inputs, selection, schema_file)
+        reader = _EventReader(inputs, selection, counts, counter, damage)
+    for name, found in reader.logs():
+        print_lines((form.transaction(*shown) for shown in found), at_once=logs.server is not None)
         if parallelism:
-            echo(form.parallelism(log_name(log.name), meter.result()))
+            echo(form.parallelism(log_name(name), reader.parallelism))
     return damage.exit_code
+
+
+_Shown = tuple[Transaction, Sequence["SqlText"]]
+
+
+class _Reader(Protocol):
+    """Finds the selected transactions, with the statements that changed their rows.
+
+    parallelism   that of all transactions of the last log
+    """
+
+    @property
+    def parallelism(self) -> Parallelism:
+        """That of all transactions of the last log."""
+
+    def logs(self) -> Iterator[tuple[str, Iterator[_Shown]]]:
+        """Yield the name of each log, and what is selected of it."""
+
+
+class _BulkReader:
+    """Lets kernels find them, and decodes no other events."""
+
+    def __init__(
+        self,
+        sources: Sequence[LogSource],
+        selection: Selection,
+        history: SchemaHistory,
+        count_rows: CountRows | None,
+        damage: Damage,
+    ) -> None:
+        from binspark.files.selected_transactions import SelectedTransactions
+
+        self._sources = sources
+        self._damage = damage
+        self._statements = RowStatements()
+        assembler = Assembler(watcher=self._statements.watch, count_rows=count_rows)
+        self._selected = SelectedTransactions(selection, history, assembler)
+
+    @property
+    def parallelism(self) -> Parallelism:
+        return self._selected.parallelism
+
+    def logs(self) -> Iterator[tuple[str, Iterator[_Shown]]]:
+        for source in self._sources:
+            found = self._shown(source, is_last=source is self._sources[-1])
+            if source.start == NOWHERE:
+                list(found)
+            else:
+                yield source.name, found
+
+    def _shown(self, source: LogSource, *, is_last: bool) -> Iterator[_Shown]:
+        with self._damage.ends_file():
+            for transaction in self._selected.read(source, is_last=is_last):
+                yield transaction, self._statements.take(transaction.number)
+
+
+class _EventReader:
+    """Reads one event after the other."""
+
+    def __init__(
+        self,
+        inputs: Sequence[LogInput],
+        selection: Selection,
+        counts: ConditionCounts | None,
+        count_rows: CountRows | None,
+        damage: Damage,
+    ) -> None:
+        self._inputs = inputs
+        self._selection = selection
+        self._counts = counts
+        self._damage = damage
+        self._meter = ParallelismMeter()
+        self._statements = RowStatements()
+        self._selected = _Selected(counts, self._statements)
+        self._assembler = Assembler(watcher=self._selected.watch, count_rows=count_rows)
+
+    @property
+    def parallelism(self) -> Parallelism:
+        return self._meter.result()
+
+    def logs(self) -> Iterator[tuple[str, Iterator[_Shown]]]:
+        for log in self._inputs:
+            self._meter = ParallelismMeter()
+            if log.start != NOWHERE:
+                yield log.name, self._shown(log)
+
+    def _shown(self, log: LogInput) -> Iterator[_Shown]:
+        found = _transactions(log, self._assembler, self._counts, self._damage, is_last=log is self._inputs[-1])
+        for transaction in found:
+            self._meter.add(transaction)
+            texts = self._statements.take(transaction.number)
+            if self._selected.take(transaction) and wants_transaction(self._selection, transaction, log.start):
+                yield transaction, texts
 
 
 class _Selected:
@@ -146,19 +240,6 @@ def _fed(assembler: Assembler, event: Event, skip: Callable[[BinlogError], None]
             raise
         skip(error)
         return []
-
-
-def _with_statements(
-    transactions: Iterator[Transaction], statements: RowStatements
-) -> Iterator[tuple[Transaction, Sequence[SqlText]]]:
-    for transaction in transactions:
-        yield transaction, statements.take(transaction.number)
-
-
-def _measured(transactions: Iterator[Transaction], meter: ParallelismMeter) -> Iterator[Transaction]:
-    for transaction in transactions:
-        meter.add(transaction)
-        yield transaction
 
 
 def _row_counter() -> CountRows:

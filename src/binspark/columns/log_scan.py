@@ -64,6 +64,8 @@ class LogScan(ABC, Generic[Item]):
     """
 
     post_headers: ClassVar[Mapping[EventCode, int]]
+    report_checksums: ClassVar = False
+    """Whether an event with a wrong checksum is for Python, instead of raising `Checksum`."""
 
     def __init__(self, state: Numbers, window: int | None = None) -> None:
         self.state = state
@@ -81,7 +83,8 @@ class LogScan(ABC, Generic[Item]):
         damage is delivered before the error is raised.
         """
         self._span = span
-        self._framer = Framer() if span is None else Framer(span.format, span.start)
+        log_format, offset = (None, 0) if span is None else (span.format, span.start)
+        self._framer = Framer(log_format, offset, report_checksums=self.report_checksums)
         self.state[State.ROW_AT] = 0
         self.state[State.SPLIT_END] = 0 if span is None else span.end or 0
         self.state[State.START_POSITION], self.state[State.STOP_POSITION] = start, stop or 0

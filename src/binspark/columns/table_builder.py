@@ -115,7 +115,7 @@ class TableBuilder:
     def decode_late_text(self) -> int:
         """Decode the text that kernels only copied, of all rows since the last call.
 
-        Where bytes are no text, the batch is cut before the first such row. Return how many rows are removed.
+        Where bytes are not text, the batch is cut before the first such row. Return how many rows are removed.
         """
         first_wrong = self.rows
         for index, texts in self._late_text.items():

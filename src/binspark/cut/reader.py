@@ -72,7 +72,7 @@ class LogReader:
         self.fill(before + HEADER_LENGTH)
         start = self.at + before
         size = int.from_bytes(self.window[start + _SIZE_AT : start + _SIZE_END], "little")
-        # What is too short is no event: the framer says why. So it does of a log that ends too early.
+        # What is too short is not an event: the framer says why. So it does of a log that ends too early.
         length = before + max(size, HEADER_LENGTH)
         self.fill(length)
         length = min(length, self.available)

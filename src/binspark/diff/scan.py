@@ -99,7 +99,7 @@ class Scanner:
         return wanted if stop is None else wanted & (records["start"] < stop)
 
     def _statement(self, event: Event) -> None:
-        """Keep the digest of an event that is no row but makes a difference."""
+        """Keep the digest of an event that is not a row but makes a difference."""
         if not self._wants_statements:
             return
         contents = _contents(event)

@@ -56,5 +56,5 @@ def statement_json(statement: str, max_length: int = 0) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """Return text as UTF-8; bytes of a log that are no text come back as they were."""
+    """Return text as UTF-8; bytes of a log that are not text come back as they were."""
     return text.encode("utf-8", "surrogateescape")

@@ -22,7 +22,7 @@ from binspark.documents.texts import Words, gtids_of, texts_of, words_by_number,
 from binspark.event.rows_query import shown_statement
 from binspark.kernels.layout import Operation
 from binspark.kernels.objects.json_lines import write_json_lines
-from binspark.kernels.objects.layout import SLACK, Field
+from binspark.kernels.objects.layout import SLACK, ChangedRows, Field
 from binspark.kernels.objects.lines import Lines, Word
 from binspark.kernels.objects.rows import WRITERS
 from binspark.kernels.objects.text_lines import write_text_lines
@@ -76,13 +76,13 @@ class _Rows:
         fields = self._names.bytes + _SHORT_FIELD * len(self._table.columns)
         expected = self._value_bytes + count * (fixed + fields)
         longest = sum(int(np.diff(texts.offsets).max()) for texts in (self.gtids, self.statements))
-        output = Output(lines[Lines.AT : Lines.NEW], count, expected, 2 * SLACK + fixed + longest)
+        output = Output(lines[ChangedRows.AT : ChangedRows.NEW], count, expected, 2 * SLACK + fixed + longest)
         write_all(write_json_lines if self._style.format is LineFormat.JSON else write_text_lines, lines, output)
         return output.taken()
 
     def _describe_rows(self, origins: RowOrigins) -> None:
         """Describe where rows come from."""
-        self._lines[Lines.ROWS] = len(self.positions)
+        self._lines[ChangedRows.ROWS] = len(self.positions)
         times = origins.times.astype(np.int64)
         if self._style.has_headings and self._style.zone is not UTC:
             shifts = _shifts(times, self._style.zone)
@@ -102,22 +102,22 @@ class _Rows:
     def _describe_values(self, found: TableBatch) -> int:
         """Describe the values of rows; return about how many bytes they take."""
         lines, table = self._lines, found.table
-        lines[Lines.FIELD_COUNT], lines[Lines.KEY_COUNT] = len(table.columns), len(table.primary_key or ())
-        self._point(Lines.KEY, np.array(table.primary_key or (), dtype=np.int64))
+        lines[ChangedRows.FIELD_COUNT], lines[ChangedRows.KEY_COUNT] = len(table.columns), len(table.primary_key or ())
+        self._point(ChangedRows.KEY, np.array(table.primary_key or (), dtype=np.int64))
         arrays = found.values
         size = int(sum(array.nbytes for array in arrays))
-        self._point(Lines.NEW, self._fields(arrays))
+        self._point(ChangedRows.NEW, self._fields(arrays))
         operations = found.origin(Metadata.OP).indices.to_numpy(zero_copy_only=False)
-        self._point(Lines.OPERATIONS, operations.astype(np.int32, copy=False))
+        self._point(ChangedRows.OPERATIONS, operations.astype(np.int32, copy=False))
         if (operations == Operation.UPDATE).any():
             before = found.before  # flatten() would make arrays that live no longer than this
             old = [before.field(index) for index in range(before.type.num_fields)]
             size += int(sum(array.nbytes for array in old))
-            self._point(Lines.OLD, self._fields(old))
+            self._point(ChangedRows.OLD, self._fields(old))
         if found.images is not None and not found.images.complete:
-            self._point(Lines.IMAGES, found.images.numbers)
-            self._point(Lines.BEFORE_PRESENT, found.images.before.astype(np.uint8))
-            self._point(Lines.AFTER_PRESENT, found.images.after.astype(np.uint8))
+            self._point(ChangedRows.IMAGES, found.images.numbers)
+            self._point(ChangedRows.BEFORE_PRESENT, found.images.before.astype(np.uint8))
+            self._point(ChangedRows.AFTER_PRESENT, found.images.after.astype(np.uint8))
         return size
 
     def _fields(self, arrays: Sequence[pa.Array]) -> Numbers:
@@ -125,7 +125,7 @@ class _Rows:
         fields[:, Field.NAME], fields[:, Field.NAME_LENGTH] = self._names.starts, self._names.lengths
         return fields
 
-    def _point(self, number: Lines, array: npt.NDArray[Any]) -> None:
+    def _point(self, number: ChangedRows | Lines, array: npt.NDArray[Any]) -> None:
         kept = np.ascontiguousarray(array)
         self._kept_alive.append(kept)
         self._lines[number] = kept.ctypes.data

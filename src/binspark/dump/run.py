@@ -15,7 +15,8 @@ from binspark.dump.output import BufferedOutput
 from binspark.dump.settings import DumpSettings, MariadbSettings
 from binspark.errors import DecodeError, OptionError
 from binspark.files.log_head import read_head
-from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.files.sources import LogSource
+from binspark.files.standard_input import STANDARD_INPUT
 from binspark.frames.format import SERVER_VERSION_LENGTH, Family, family_of
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET

@@ -10,7 +10,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Lock
 
-from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.files.sources import LogSource
+from binspark.files.standard_input import STANDARD_INPUT
 from binspark.files.storage.local import LocalFile
 from binspark.files.storage.store import LogFile
 from binspark.os_errors import source_errors

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from binspark.errors import DecodeError, OptionError
+from binspark.errors import DecodeError, Encrypted, OptionError
 from binspark.event import Event, EventDecoder, Rows, TableMap
 from binspark.explore.explored_log import ExploredLog
 from binspark.explore.explorer import Explorer
@@ -28,6 +28,7 @@ DEFAULT_BYTES = 8 << 10
 _MAX_ROW_FIELDS = 20_000
 _MAX_FIELD_BYTES = 512
 _MAX_DAMAGE = 4096
+_ENCRYPTED = "ENCRYPTED"
 _UNREADABLE = (UnitKind.DAMAGED, UnitKind.INCOMPLETE)
 _MAX_EXACT = 1 << 53
 """Numbers in a browser are exact up to here; larger ones are sent as text."""
@@ -49,7 +50,7 @@ def unit_events(explorer: Explorer, number: int, unit: Unit, first: int = 0, inn
     """Return the events of a unit from an event on; `inner` is the number of one inside the payload at `first`."""
     explored = explorer.log(number)
     if unit.kind in _UNREADABLE:
-        kind = unit.kind.name
+        kind = _ENCRYPTED if unit.about["encrypted"] else unit.kind.name
         record = {"pos": unit.start, "end": unit.end, "inner": None, "type": kind, "summary": unit.about["text"]}
         is_damaged = unit.kind is UnitKind.DAMAGED
         return EventPage([{**record, "size": unit.end - unit.start, "time": None, "damaged": is_damaged}], None)
@@ -181,8 +182,13 @@ def _explained(
 
 def _damaged(explored: ExploredLog, file: LogFile, start: int, end: int, message: str) -> Explanation:
     data = file.read_at(start, min(end - start, _MAX_DAMAGE))
-    error = DecodeError(message, Position(file=explored.name, offset=start))
-    return explain_damage(data, start, error, explored.index.format, explored.name)
+    known = (damage.error for damage in explored.index.damages if damage.error.message == message)
+    error = next(
+        (error for error in known if isinstance(error, DecodeError)),
+        DecodeError(message, Position(file=explored.name, offset=start)),
+    )
+    found = explain_damage(data, start, error, explored.index.format, explored.name)
+    return replace(found, type=_ENCRYPTED) if isinstance(error, Encrypted) else found
 
 
 def _detail(found: Explanation, max_bytes: int) -> dict[str, Any]:

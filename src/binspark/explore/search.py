@@ -158,7 +158,7 @@ def _seconds(row: dict[str, Any]) -> float | None:
 def _by_type(text: str) -> Look:
     wanted = {code for code in EventCode if fnmatchcase(code.name, text.upper().replace(" ", "_"))}
     if not wanted:
-        raise OptionError(f"{text} is no type of event; an example is WRITE_ROWS, or *_ROWS", option="text")
+        raise OptionError(f"{text} is not a type of event; an example is WRITE_ROWS, or *_ROWS", option="text")
     return _by_bytes(lambda kind, _data: "" if kind in wanted else None)
 
 

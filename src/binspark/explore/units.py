@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from binspark.columns.transaction_batch import TransactionColumns
-from binspark.errors import DecodeError
+from binspark.errors import DecodeError, Encrypted
 from binspark.explore.log_index import LogIndex, LogRange
 from binspark.explore.scan import read_transactions
 from binspark.files.storage.store import LogFile
@@ -41,7 +41,7 @@ class Unit:
     """Some bytes of a log that are shown as one line, and can be opened.
 
     number   in its log, counted from 0
-    about    what is known of a transaction, or of the events between transactions
+    about    what is known of a transaction, of the events between transactions, or of what cannot be read
     """
 
     number: int
@@ -71,7 +71,9 @@ def read_units(
         number, offset = number + 1, part.sound_end
     if part.end > offset:
         kind = UnitKind.INCOMPLETE if is_incomplete else UnitKind.DAMAGED
-        yield Unit(number, kind, offset, part.end, {"text": None if part.damage is None else part.damage.error.message})
+        error = None if part.damage is None else part.damage.error
+        about = {"text": None if error is None else error.message, "encrypted": isinstance(error, Encrypted)}
+        yield Unit(number, kind, offset, part.end, about)
 
 
 def _transactions(file: LogFile, name: str, index: LogIndex, part: LogRange) -> Iterator[Unit]:

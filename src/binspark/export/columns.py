@@ -8,8 +8,8 @@ from dataclasses import replace
 from binspark.columns.selection import Selection
 from binspark.files.inputs import FileInput, LogInput
 from binspark.files.schema_scan import read_history
-from binspark.files.sources import STANDARD_INPUT
 from binspark.files.splits import plan_logs
+from binspark.files.standard_input import STANDARD_INPUT
 from binspark.schema.history import SchemaHistory
 from binspark.schema.lineage import WantedColumns
 

@@ -13,7 +13,7 @@ from binspark.columns.selection import Selection
 from binspark.columns.transaction_batch import ClosedTransactions
 from binspark.errors import BinlogError
 from binspark.files.batches import source_batches
-from binspark.files.condition_rows import condition_reader, refuse_reading_twice
+from binspark.files.condition_rows import condition_reader, make_readable_twice
 from binspark.files.damage import OnDamage
 from binspark.files.sources import LogSource
 from binspark.files.windows import by_window
@@ -24,6 +24,7 @@ from binspark.schema.history import SchemaHistory
 
 _METADATA = frozenset({Metadata.LOG_POS, Metadata.OP})
 _OPERATIONS = len(Operation)
+_NO_OFFSET = (1 << 63) - 1
 _NONE = np.zeros(0, dtype=np.int64)
 
 
@@ -44,7 +45,7 @@ class ConditionChanges:
 
     def begin_source(self, log: LogSource, on_damage: OnDamage | None = None) -> None:
         """Begin a log file. What is left of the last one belongs to the transaction that was in progress at its end."""
-        refuse_reading_twice(log)
+        make_readable_twice(log)
         self._read_until(None)
         self._carried = self._keys
         self._positions = self._keys = _NONE
@@ -52,11 +53,9 @@ class ConditionChanges:
         self._parts = self._rows(source_batches(log, self._reader, on_damage))
 
     def counted(self, closed: ClosedTransactions) -> Numbers:
-        """Return how many rows of each change are selected; raise the error where they cannot be read that far."""
+        """Return how many rows of each change are selected, of transactions up to `limit`."""
         starts, ends = closed.rows[N.START], closed.rows[N.END]
         self._read_until(int(ends[-1]))
-        if self._error is not None and int(ends[-1]) > (self._error.position.offset or 0):
-            raise self._error
         first = 1 if self._is_carried(closed) else 0
         owners = np.searchsorted(starts[first:], self._positions, side="right") - 1 + first
         inside = (owners >= first) & (self._positions < ends[np.maximum(owners, 0)])
@@ -72,6 +71,15 @@ class ConditionChanges:
         at = np.searchsorted(found, wanted)
         at[at == len(found)] = 0
         return np.where(found[at] == wanted, counts[at], 0) if len(found) else np.zeros_like(wanted)
+
+    @property
+    def limit(self) -> int:
+        """The offset up to which rows are known."""
+        return _NO_OFFSET if self._error is None else self._error.position.offset or 0
+
+    def error_in(self, closed: ClosedTransactions) -> BinlogError | None:
+        """Return why the rows of some of the transactions are not known; None if all are."""
+        return self._error if bool((closed.rows[N.END] > self.limit).any()) else None
 
     def _is_carried(self, closed: ClosedTransactions) -> bool:
         """Return whether the first transaction began in an earlier log."""

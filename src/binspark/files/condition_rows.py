@@ -12,11 +12,12 @@ import numpy.typing as npt
 from binspark.columns.metadata import Metadata
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Operations, Selection
-from binspark.errors import BinlogError, OptionError
+from binspark.errors import BinlogError
 from binspark.event import Event
 from binspark.files.batches import source_batches
 from binspark.files.damage import Damage
-from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.files.sources import LogSource
+from binspark.files.standard_input import STANDARD_INPUT, keep_standard_input
 from binspark.files.windows import by_window
 from binspark.kernels import cache
 from binspark.schema.history import SchemaHistory
@@ -52,10 +53,10 @@ def condition_reader(
     return BatchReader(wanted, SchemaHistory(history.base, lower_case_names=history.lower_case_names))
 
 
-def refuse_reading_twice(log: LogSource) -> None:
-    """Refuse standard input, which can be read once."""
+def make_readable_twice(log: LogSource) -> None:
+    """Copy standard input to a temporary file, if it is the log: whoever reads it next, reads the copy."""
     if log.name == STANDARD_INPUT:
-        raise OptionError("needs logs that can be read twice, which standard input cannot", option="where")
+        keep_standard_input()
 
 
 def row_numbers(batches: Iterable[TableBatch]) -> Iterator[tuple[Numbers, Numbers]]:
@@ -98,7 +99,7 @@ class ConditionRows:
 
     def begin_source(self, log: LogSource, *, skip_damaged: bool = False) -> None:
         """Begin a log file, which is read to its end: a transaction may end after the position to stop at."""
-        refuse_reading_twice(log)
+        make_readable_twice(log)
         on_damage = _ignore if skip_damaged else None
         self.begin(source_batches(replace(log, stop=None), self.reader, on_damage=on_damage))
 

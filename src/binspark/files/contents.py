@@ -13,14 +13,16 @@ from binspark.columns.bulk_contents import BulkContents
 from binspark.columns.row_counts import count_rows
 from binspark.columns.selection import Selection
 from binspark.columns.transaction_batch import ClosedTransactions, has_changes, selected_changes
-from binspark.errors import DecodeError
+from binspark.errors import DecodeError, SchemaError
 from binspark.event import Event
 from binspark.files.log_head import read_head
 from binspark.files.positions import NOWHERE
 from binspark.files.read import source_events
-from binspark.files.sources import STANDARD_INPUT, LogSource, Paths, find_logs
+from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.files.standard_input import STANDARD_INPUT, is_kept
 from binspark.kernels import cache
 from binspark.kernels.list_layout import ChangeNumber as C
+from binspark.kernels.list_layout import TransactionNumber as N
 from binspark.os_errors import source_errors
 from binspark.schema.history import SchemaHistory
 from binspark.transactions.contents import Contents, ContentsReader
@@ -38,7 +40,7 @@ _ALL = Selection()
 
 def can_count_in_bulk(source: LogSource) -> bool:
     """Return whether a log can be counted in bulk: it can be read twice, and has a single format."""
-    if source.name == STANDARD_INPUT:
+    if source.name == STANDARD_INPUT and not is_kept():
         return False
     with source_errors(source.name), source.open() as file:
         if not file.seekable():
@@ -132,6 +134,7 @@ class BulkCounter(BulkContents):
         self._filter: ListedFilter | None = None
         self._counts: ConditionCounts | None = None
         self._condition: ConditionChanges | None = None
+        self._has_failed = False
         if selection.where is not None:
             from binspark.files.condition_changes import ConditionChanges
             from binspark.files.condition_counts import ConditionCounts
@@ -155,12 +158,13 @@ class BulkCounter(BulkContents):
             return
         with source_errors(source.name), source.open() as file:
             self.begin_file(read_head(file, source.name).format.server_version)
-            damage: DecodeError | None = None
+            damage: DecodeError | SchemaError | None = None
+            self._has_failed = False
             for read in (self.read_events, self.read_transactions):
                 file.seek(0)
                 try:
                     read(file.readinto, source.name, source.stop)
-                except DecodeError as error:
+                except (DecodeError, SchemaError) as error:
                     if source.stop is None or (error.position.offset or 0) < source.stop:
                         damage = damage or error
             self.end_file()
@@ -171,6 +175,8 @@ class BulkCounter(BulkContents):
         """Count the transactions that are selected."""
         if self._filter is None:
             return super().batches(closed)
+        if self._has_failed:
+            return iter(())
         from binspark.changes.transaction_filter import wanted_transactions
 
         wanted = wanted_transactions(self._selection, closed, self._filter.start)
@@ -178,8 +184,12 @@ class BulkCounter(BulkContents):
         if self._condition is not None:
             rows = self._condition.counted(closed)
             changes &= rows > 0
-            wanted &= has_changes(closed, changes)
+            wanted &= has_changes(closed, changes) & (closed.rows[N.END] <= self._condition.limit)
             closed.changes[C.ROWS] = rows
         if wanted.any():
             self.count_transactions(closed.taken(wanted, changes), closed.taken(wanted, np.ones_like(changes)))
+        error = None if self._condition is None else self._condition.error_in(closed)
+        if error is not None:
+            self._has_failed = True
+            raise error
         return iter(())

@@ -15,7 +15,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from binspark.errors import DecodeError, Encrypted, Malformed, Truncated
-from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.files.sources import LogSource
+from binspark.files.standard_input import STANDARD_INPUT
 from binspark.files.storage.local import LocalFile
 from binspark.files.storage.store import LogFile
 from binspark.frames import (

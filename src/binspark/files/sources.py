@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import logging
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import BinaryIO, cast
 
 from binspark.errors import BinlogError, OptionError, SourceError
 from binspark.files.progress import ExpectedLog, expect, is_watched, watched
+from binspark.files.standard_input import STANDARD_INPUT, open_standard_input
 from binspark.files.storage.compressed import HEAD_LENGTH, CompressedFile, Decompressed, codec_of
 from binspark.files.storage.local import UNKNOWN_SIZE, FileUriStore, LocalStore, StreamFile
 from binspark.files.storage.options import NO_OPTIONS, Storage, with_default_keyring
@@ -23,7 +23,6 @@ from binspark.frames.magic import ENCRYPTED_MAGIC, MAGIC
 from binspark.os_errors import source_errors
 from binspark.position import COMPRESSED_SUFFIXES, Position, log_name
 
-STANDARD_INPUT = "-"
 log = logging.getLogger("binspark.files")
 _NUMBERED = re.compile(r"(.*?)\.(\d+)$")
 
@@ -68,7 +67,7 @@ class LogSource:
             if not stored.seekable():  # standard input, or a pipe
                 yield LogFile(StreamFile(cast("BinaryIO", Decompressed(stored, codec, self.name))))
                 return
-        with LogFile(CompressedFile(lambda: self._store.open(self.name), codec, self.name)) as file:
+        with LogFile(CompressedFile(self._open_stored, codec, self.name)) as file:
             yield file
 
     def _in_clear(self, stored: LogFile) -> LogFile:
@@ -81,7 +80,7 @@ class LogSource:
 
     def _open_stored(self) -> LogFile:
         if self.name == STANDARD_INPUT:
-            return LogFile(StreamFile(sys.stdin.buffer))
+            return open_standard_input()
         return self._store.open(self.name)
 
     @property

@@ -42,7 +42,7 @@ def _is_not_ascii(builder: Any, block: Any) -> Any:
 
 
 def _needs_care(builder: Any, block: Any) -> Any:
-    """Mark what a JSON string cannot contain as it is. Below a space, as a signed number, is also what is no ASCII."""
+    """Mark what a JSON string cannot contain as it is. Below a space, as a signed number, is also what is not ASCII."""
     special = _compare(builder, block, "<", ord(" "))
     special = builder.or_(special, _compare(builder, block, "==", ord('"')))
     return builder.or_(special, _compare(builder, block, "==", ord("\\")))

@@ -75,7 +75,7 @@ def find(name: str, form: tuple[str, ...]) -> MachineCode | None:
 
 
 def keep(name: str, form: tuple[str, ...], code: MachineCode) -> None:
-    """Write the code of a kernel to disk. A folder that cannot be written to is no error: nothing is kept then."""
+    """Write the code of a kernel to disk. A folder that cannot be written to is not an error: nothing is kept then."""
     if not code.data:
         return
     head = {"symbol": code.symbol, "result": code.result, "result_words": code.result_words}

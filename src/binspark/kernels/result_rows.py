@@ -80,7 +80,7 @@ class Packed(IntEnum):
 
     MORE = 1  # the next packet is not complete
     FULL = 2  # there is no room for the next row
-    PYTHON = 3  # the next packet is no row, or one of several that a row takes
+    PYTHON = 3  # the next packet is not a row, or one of several that a row takes
     REFUSED = 4  # the next packet is not a row of these columns
 
 

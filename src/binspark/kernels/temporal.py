@@ -105,7 +105,7 @@ def datetime_microseconds(source: int, digits: int) -> int:
 
 @kernel
 def timestamp_microseconds(source: int, digits: int) -> int:
-    """Read TIMESTAMP of MySQL 5.6.4 and later. Zero is no time."""
+    """Read TIMESTAMP of MySQL 5.6.4 and later. Zero is not a time."""
     microsecond = fraction_at(source + 4, digits)
     if microsecond == MALFORMED:
         return MALFORMED
@@ -140,6 +140,6 @@ def old_datetime_microseconds(source: int) -> int:
 
 @kernel
 def old_timestamp_microseconds(source: int) -> int:
-    """Read TIMESTAMP before 5.6.4: four bytes, little-endian. Zero is no time."""
+    """Read TIMESTAMP before 5.6.4: four bytes, little-endian. Zero is not a time."""
     seconds = load32(source)
     return seconds * _SECOND if seconds else NOT_A_DATE

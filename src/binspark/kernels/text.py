@@ -108,7 +108,7 @@ def is_utf8(source: int, length: int, widest: int) -> bool:
 
 @kernel
 def copy_through_table(target: int, source: int, length: int, table: int) -> int:
-    """Write the UTF-8 of text in a single-byte character set; return its length, -1 for a byte that is no character."""
+    """Write text in a single-byte character set as UTF-8; return its length, -1 for a byte that is not a character."""
     written = 0
     for at in range(length):
         entry = load32(table + 4 * load8(source + at))

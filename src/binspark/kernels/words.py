@@ -11,14 +11,14 @@ from binspark.kernels.compiler import intrinsic, ir, types
 
 
 class _Word(int):
-    """A number that Numba does not take for a literal, because it is no `int` itself."""
+    """A number that Numba does not take for a literal, because it is not an `int` itself."""
 
     def __add__(self, other: int) -> _Word:
         return _Word(int(self) + other)
 
 
 ZERO: Any = _Word(0)
-"""Zero that is no literal: Numba compiles a function once more for every literal that it is called with."""
+"""Zero that is not a literal: Numba compiles a function once more for every literal that it is called with."""
 
 
 @intrinsic

@@ -1,7 +1,7 @@
 """The progress of a mirror as that of a streaming query of Spark: in its user interface, and for its listeners.
 
-A mirror is no streaming query: its position is in its tables, not in a checkpoint. Spark has no other way to show the
-figures of a program, so a small query reads them: its offsets are what the mirror has reported, its rows the tables.
+A mirror is not a streaming query: its position is in its tables, not in a checkpoint. Spark has no other way to show
+the figures of a program, so a small query reads them: its offsets are the reports of the mirror, its rows the tables.
 The reports are in a file on the driver, where the process of Spark's that plans batches reads it.
 """
 
@@ -38,7 +38,7 @@ _ROWS = "table string, phase string, rows bigint, expected_rows bigint, rows_per
 _OF_MIRROR = "mirror_position string, gtids string, lag_bytes bigint, lag_seconds double, error string"
 _SCHEMA = f"{_ROWS}, {_OF_MIRROR}"
 _SHOWN = ("position", "gtids", "lag_bytes", "lag_seconds", "error", "tables")
-"""What is shown of a report. The rest changes with each heartbeat, which is no progress."""
+"""What is shown of a report. The rest changes with each heartbeat, which is not progress."""
 
 
 class QueryProgress:

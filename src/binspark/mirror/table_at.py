@@ -119,7 +119,7 @@ class _Log:
         """Return the position after a transaction."""
         found = self._ends(self._transactions().where(F.col("gtid") == gtid.strip()))
         if not found:
-            raise OptionError(f"names {gtid}, which is no complete transaction of the log", option="gtid")
+            raise OptionError(f"names {gtid}, which is not a complete transaction of the log", option="gtid")
         return found[-1]
 
     def end_at(self, moment: datetime) -> FilePosition:

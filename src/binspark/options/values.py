@@ -264,7 +264,7 @@ class _LocalZone(tzinfo):
 
 
 def in_zone(value: datetime | str | int, zone: tzinfo) -> datetime | str | int:
-    """Return a time with this time zone if it has none; a text that is no time as it is."""
+    """Return a time with this time zone if it has none; a text that is not a time as it is."""
     if isinstance(value, int):
         return value
     try:

@@ -42,7 +42,7 @@ class Activity:
         self.transactions += transactions
 
     def heard(self, event_time: int) -> None:
-        """Note that the server has sent something; 0 if that was no event of its log."""
+        """Note that the server has sent something; 0 if that was not an event of its log."""
         self.heard_at = time.time()
         self.event_time = event_time or self.event_time
         self.is_connected = True

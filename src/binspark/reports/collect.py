@@ -18,11 +18,12 @@ from binspark.columns.transaction_batch import ClosedTransactions
 from binspark.errors import BinlogError, DecodeError, SourceError
 from binspark.files.batches import source_batches
 from binspark.files.condition_counts import ConditionCounts
+from binspark.files.condition_rows import make_readable_twice
 from binspark.files.contents import BulkCounter, SelectedContents, can_count_in_bulk
 from binspark.files.positions import part_between
 from binspark.files.read import source_events
 from binspark.files.schema_file import Schema, history_of
-from binspark.files.sources import LogSource, Paths, expect_logs, find_logs, refuse_standard_input
+from binspark.files.sources import LogSource, Paths, expect_logs, find_logs
 from binspark.gtid import GtidSet
 from binspark.kernels import cache
 from binspark.reports.activity import Activity
@@ -63,7 +64,8 @@ def collect_report(
     sources: Sequence[LogSource], selection: Selection = _ALL, history: SchemaHistory | None = None
 ) -> Report:
     """Return the report of logs. Damage is a finding, not an error."""
-    refuse_standard_input(sources, "reported")
+    for source in sources:
+        make_readable_twice(source)
     expect_logs(sources, _PASSES)
     known = history or SchemaHistory()
     contents, activity, durations = _count(sources, selection, known)

@@ -33,7 +33,7 @@ class Timeline(Generic[Key]):
         self._sums: dict[Key, dict[int, int]] = {}
 
     def add(self, key: Key, times: Numbers, amounts: Numbers) -> None:
-        """Add amounts at times; 0 is no time and is not counted."""
+        """Add amounts at times; 0 is not a time and is not counted."""
         known = times > 0
         if not known.all():
             times, amounts = times[known], amounts[known]

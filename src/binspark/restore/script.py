@@ -66,7 +66,7 @@ class Command:
     commits_itself  whether it does not belong to the transaction of other statements
     begins_xa       whether an XA transaction begins with it, and
     ends_xa         whether that is prepared or committed by it
-    error           the error code with which it failed on its source, too: that is no failure then
+    error           the error code with which it failed on its source, too: that is not a failure then
     file            the file that LOAD DATA LOCAL loads; the server asks for it by the name LOADED_FILE
     """
 

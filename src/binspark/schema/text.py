@@ -17,7 +17,7 @@ def member_text(raw: bytes, collation: int | None, *, mariadb: bool) -> str:
     """Decode a member; as UTF-8 if the column is binary or its collation is not known.
 
     Servers may leave the bytes of members as they are when the character set becomes another, and then show what they
-    mean in it: a question mark for what is no character; on MariaDB also for a part of one at the end.
+    mean in it: a question mark for what is not a character; on MariaDB also for a part of one at the end.
     """
     if collation is None or collation == BINARY_COLLATION:
         return raw.decode("utf-8", "backslashreplace")

@@ -132,7 +132,7 @@ class _Reader:
             if not length:
                 break
             yield from self._feed(length)
-        while window.offset < self._stop and (window.length or window.fill()):  # what is no event
+        while window.offset < self._stop and (window.length or window.fill()):  # what is not an event
             yield from self._feed(window.length)
         if window.offset < self._stop:
             framer.finish()

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from binspark.columns.reader import TableBatch
 from binspark.columns.selection import Selection
-from binspark.errors import OptionError
 from binspark.files.batches import source_batches
-from binspark.files.condition_rows import condition_reader, row_numbers
+from binspark.files.condition_rows import condition_reader, make_readable_twice, row_numbers
 from binspark.files.damage import Damage
-from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.files.sources import LogSource
 from binspark.replication.chunk import LogChunk, read_chunks
 from binspark.schema.history import SchemaHistory
 
@@ -25,8 +24,7 @@ class ConditionRows:
 
     def begin_source(self, source: LogSource, *, skip_damaged: bool) -> None:
         """Begin a log file."""
-        if source.name == STANDARD_INPUT:
-            raise OptionError("needs a file: standard input cannot be read twice", option="where")
+        make_readable_twice(source)
         on_damage = _ignore if skip_damaged else None
         self._begin(source_batches(source, self._reader, on_damage=on_damage))
 

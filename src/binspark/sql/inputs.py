@@ -9,7 +9,8 @@ from binspark.errors import DecodeError, SchemaError
 from binspark.files.damage import OnDamage
 from binspark.files.inputs import FileInput, LogInput
 from binspark.files.read import TransactionEvents
-from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.files.sources import LogSource
+from binspark.files.standard_input import STANDARD_INPUT
 from binspark.sql.script import Script
 
 

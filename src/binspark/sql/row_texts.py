@@ -25,7 +25,7 @@ from binspark.files.sources import LogSource
 from binspark.files.windows import by_window
 from binspark.kernels import cache
 from binspark.kernels.layout import Operation
-from binspark.kernels.objects.layout import SLACK
+from binspark.kernels.objects.layout import SLACK, ChangedRows
 from binspark.kernels.sql.layout import Statements
 from binspark.kernels.sql.statements import write_statements
 from binspark.position import Position
@@ -179,13 +179,13 @@ class _Statements:
         self._arrays: list[npt.NDArray[Any]] = []
         self._kept: list[RowFields] = []
         self._by_reference = np.full(self._count, statements_of(found.table).by_row)
-        numbers[Statements.ROWS], numbers[Statements.UNDO] = self._count, undo
+        numbers[ChangedRows.ROWS], numbers[Statements.UNDO] = self._count, undo
         numbers[Statements.INSERT_ALL : Statements.WIDTH] = texts.statements.words.reshape(-1)
         self._describe_images(found)
         size = self._describe_values(found)
         self._point(Statements.BY_REFERENCE, self._by_reference)
         row_room = 2 * SLACK + texts.row_bytes
-        self._output = Output(numbers[Statements.AT : Statements.NEW], self._count, 2 * size + row_room, row_room)
+        self._output = Output(numbers[ChangedRows.AT : ChangedRows.NEW], self._count, 2 * size + row_room, row_room)
         write_all(write_statements, numbers, self._output)
         self._describe_texts(found)
 
@@ -207,29 +207,29 @@ class _Statements:
     def _describe_images(self, found: TableBatch) -> None:
         """Describe which columns rows have."""
         if found.images is not None and not found.images.complete:
-            self._point(Statements.IMAGES, found.images.numbers)
-            self._point(Statements.BEFORE_PRESENT, found.images.before.astype(np.uint8))
-            self._point(Statements.AFTER_PRESENT, found.images.after.astype(np.uint8))
+            self._point(ChangedRows.IMAGES, found.images.numbers)
+            self._point(ChangedRows.BEFORE_PRESENT, found.images.before.astype(np.uint8))
+            self._point(ChangedRows.AFTER_PRESENT, found.images.after.astype(np.uint8))
 
     def _describe_values(self, found: TableBatch) -> int:
         """Describe the values of rows; return about how many bytes they take."""
         numbers, table = self._numbers, found.table
-        numbers[Statements.FIELD_COUNT], numbers[Statements.KEY_COUNT] = (
+        numbers[ChangedRows.FIELD_COUNT], numbers[ChangedRows.KEY_COUNT] = (
             len(table.columns),
             len(table.primary_key or ()),
         )
-        self._point(Statements.KEY, np.array(table.primary_key or (), dtype=np.int64))
+        self._point(ChangedRows.KEY, np.array(table.primary_key or (), dtype=np.int64))
         operations = found.origin(Metadata.OP).indices.to_numpy(zero_copy_only=False)
-        self._point(Statements.OPERATIONS, operations.astype(np.int32, copy=False))
-        size = self._describe_rows(Statements.NEW, found, found.values)
+        self._point(ChangedRows.OPERATIONS, operations.astype(np.int32, copy=False))
+        size = self._describe_rows(ChangedRows.NEW, found, found.values)
         if (operations == Operation.UPDATE).any():
             before = found.before
             size += self._describe_rows(
-                Statements.OLD, found, [before.field(index) for index in range(before.type.num_fields)]
+                ChangedRows.OLD, found, [before.field(index) for index in range(before.type.num_fields)]
             )
         return size
 
-    def _describe_rows(self, number: Statements, found: TableBatch, arrays: Sequence[pa.Array]) -> int:
+    def _describe_rows(self, number: ChangedRows, found: TableBatch, arrays: Sequence[pa.Array]) -> int:
         fields = RowFields(found.table, arrays)
         self._kept.append(fields)
         self._point(number, fields.numbers)
@@ -238,7 +238,7 @@ class _Statements:
                 self._by_reference |= array.fill_null(1).to_numpy(zero_copy_only=False) == 0
         return fields.bytes
 
-    def _point(self, number: Statements, array: npt.NDArray[Any]) -> None:
+    def _point(self, number: ChangedRows | Statements, array: npt.NDArray[Any]) -> None:
         kept = np.ascontiguousarray(array)
         self._arrays.append(kept)
         self._numbers[number] = kept.ctypes.data

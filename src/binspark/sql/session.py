@@ -29,7 +29,7 @@ BASE = {
     "character_set_client": "utf8mb4",
     "collation_connection": "utf8mb4_bin",
 }
-"""What rows are applied with: dates that are not in the calendar are values, and 0 is no new number."""
+"""What rows are applied with: dates that are not in the calendar are values, and 0 is not a new number."""
 
 ROWS: Settings = ()
 LENIENT: Settings = (("sql_mode", f"'{_LENIENT}'"),)

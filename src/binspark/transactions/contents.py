@@ -128,7 +128,7 @@ class Contents:
         )
 
     def extend_time(self, first: int, last: int) -> None:
-        """Take the times of events into account; 0 is no time."""
+        """Take the times of events into account; 0 is not a time."""
         if first:
             self.first_timestamp = min(first, self.first_timestamp or first)
         if last:

@@ -178,7 +178,7 @@ class Draft:
             self.xa = xa_name(query.query)
 
     def note_load(self, event: events.Event, _role: Role) -> None:
-        """Note LOAD DATA of an old log, which is no text but is a statement."""
+        """Note LOAD DATA of an old log, which is not text but is a statement."""
         load: events.Load = event.body
         self._note_session(load.thread_id, load.schema)
         self.statements += 1

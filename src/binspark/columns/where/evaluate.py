@@ -242,7 +242,7 @@ def _compare_moments(values: pa.Array, column: Column, comparator: Comparator, l
 
 
 def _as_text(values: pa.Array) -> pa.Array | None:
-    """Return values as text, those of a SET with commas between them; None if they are no text."""
+    """Return values as text, those of a SET with commas between them; None if they are not text."""
     kind = values.type
     if pa.types.is_list(kind) and pa.types.is_string(kind.value_type):
         return pc.binary_join(values, ",")

@@ -13,7 +13,8 @@ from binspark.dump.selected import SelectedTables
 from binspark.dump.settings import Base64Output, DumpSettings
 from binspark.errors import BinlogError, DecodeError, OptionError, SourceError
 from binspark.event import Event, EventDecoder, GtidList, Query
-from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.files.sources import LogSource
+from binspark.files.standard_input import STANDARD_INPUT
 from binspark.frames import EventCode, Frame, HeaderFlag
 from binspark.gtid import MariadbGtid
 from binspark.os_errors import describe_os_error

@@ -22,7 +22,7 @@ _SIZE = slice(9, 13)
 class InnerEvents:
     """Complete events of a payload as they would be outside it. The buffers are used for one payload after the other.
 
-    rest   after the last chunk: the bytes that are no complete event
+    rest   after the last chunk: the bytes that are not a complete event
     """
 
     def __init__(self) -> None:

@@ -8,7 +8,8 @@ from zlib import crc32
 
 from binspark.dump.settings import Base64Output, DumpSettings
 from binspark.errors import DecodeError, SourceError, Truncated
-from binspark.files.sources import STANDARD_INPUT, LogSource
+from binspark.files.sources import LogSource
+from binspark.files.standard_input import STANDARD_INPUT
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Frame, Framer, LogFormat
 from binspark.frames.format import CHECKSUM_LENGTH

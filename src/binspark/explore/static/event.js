@@ -156,7 +156,7 @@ function tableOf(event) {
       make(
         "tr",
         { "data-field": index, class: field.section, tabindex: 0, title: field.field },
-        make("td", {}, make("span", {}, field.field.replace(ROW, "")), make("div", { class: "soft num" }, `at ${field.offset}, ${field.length} B`)),
+        make("td", {}, make("span", {}, field.field.replace(ROW, "")), make("div", { class: "soft num" }, field.length ? `at ${field.offset}, ${field.length} B` : "no bytes here")),
         make("td", { class: "mono" }, shown(field.value)),
         make("td", { class: "soft" }, field.meaning),
       ),

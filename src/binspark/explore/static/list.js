@@ -19,7 +19,7 @@ export class LogList {
     this.offset = 0; // of the first visible pixel, in a list without a limit
     this.active = 0; // number of the line that the keyboard is at
     this.picked = null;
-    this.isOneDay = false;
+    this.timeFrom = 0; // the first character of times that differs: a date that all have is not repeated
     this.names = [];
     this.counts = []; // units of each log
     element.addEventListener("scroll", () => this.scrolled());
@@ -50,10 +50,10 @@ export class LogList {
     if (atEnd && grown >= 0 && this.lines * HEIGHT > this.element.clientHeight) this.moveTo(this.lines * HEIGHT);
   }
 
-  // Whether all times are of one day: its date is then not repeated.
+  // Take the first and the last time: the day, or the year, that all have in common is not repeated.
   setTimes(times) {
-    const days = new Set([times[0], times[times.length - 1]].map((each) => time(each).slice(0, 10)));
-    this.isOneDay = days.size === 1;
+    const [first, last] = [times[0], times[times.length - 1]].map((each) => time(each));
+    this.timeFrom = [11, 5].find((length) => first.slice(0, length) === last.slice(0, length)) ?? 0;
     this.draw();
   }
 
@@ -174,7 +174,7 @@ export class LogList {
       "div",
       { ...common, class: `row${active}`, title: unit.gtid, "aria-level": 1, "aria-expanded": String(isOpen), "aria-selected": String(this.isPicked(unit, null) && !isOpen) },
       make("div", {}, make("span", { class: "twist", "aria-hidden": "true" }, isOpen ? "▾" : "▸"), make("span", { class: "grow" }, ...title(unit)), make("span", { class: "num soft" }, size(unit.end - unit.pos))),
-      make("div", { class: "second" }, make("span", { class: "twist" }), make("span", { class: "grow" }, second(unit, this.isOneDay)), make("span", { class: "num" }, `${this.names[unit.log] ?? ""}:${unit.pos}`)),
+      make("div", { class: "second" }, make("span", { class: "twist" }), make("span", { class: "grow" }, second(unit, this.timeFrom)), make("span", { class: "num" }, `${this.names[unit.log] ?? ""}:${unit.pos}`)),
     );
   }
 
@@ -310,7 +310,7 @@ export class LogList {
 const lineCount = (opened) => opened.events.length + (opened.next ? 1 : 0);
 
 function title(unit) {
-  if (unit.kind === "damaged") return [make("span", { class: "bad" }, "Damaged")];
+  if (unit.kind === "damaged") return [make("span", { class: "bad" }, unit.encrypted ? "Encrypted" : "Damaged")];
   if (unit.kind === "incomplete") return [make("span", { class: "update" }, "Incomplete: the server is writing it")];
   if (unit.kind === "between") return [make("span", { class: "soft-text" }, unit.types.join(", "))];
   const parts = unit.changes.length ? unit.changes.flatMap(changeOf) : [unit.text ?? `${count(unit.events)} events`];
@@ -333,9 +333,9 @@ function typeOf(event) {
 
 const changeOf = (change) => [make("span", { class: `chip ${change.operation}` }, `${change.operation} ${count(change.rows)}`), ` ${change.table}  `];
 
-function second(unit, isOneDay) {
+function second(unit, timeFrom) {
   if (unit.kind === "damaged" || unit.kind === "incomplete") return unit.text;
-  return [time(unit.time).slice(isOneDay ? 11 : 0), shortGtid(unit.gtid)].filter(Boolean).join("  ");
+  return [time(unit.time).slice(timeFrom), shortGtid(unit.gtid)].filter(Boolean).join("  ");
 }
 
 // The first digits of a UUID are enough to tell servers apart.

@@ -72,6 +72,7 @@ async function showEvent({ log: name, pos, inner, field }, { find = true } = {})
   const log = logs.findIndex((each) => each.name === name);
   if (log < 0 || pos === undefined) {
     view.clear(overview.element);
+    document.title = "binspark explore";
     return;
   }
   try {

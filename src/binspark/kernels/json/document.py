@@ -204,7 +204,7 @@ def write_key(at: int, limit: int, container: Container, index: int, document_en
 
 @inlined
 def write_scalar(at: int, limit: int, kind: int, source: int, stop: int, document_end: int) -> tuple[int, int]:
-    """Write a value that is no array or object; return also the address after its bytes."""
+    """Write a value that is not an array or object; return also the address after its bytes."""
     if kind in (_STRING, _OPAQUE):
         return write_sized(at, limit, kind, source, stop, document_end)
     left = stop - source

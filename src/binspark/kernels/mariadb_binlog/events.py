@@ -184,7 +184,7 @@ def write_gtid_flags(dump: int, at: int, flags: int, commit_id: int) -> int:
 
 @kernel
 def end_alone(dump: int, at: int) -> None:
-    """End an event that is no part of a statement's rows: headings that wait are dropped."""
+    """End an event that is not part of a statement's rows: headings that wait are dropped."""
     put(dump, Dump.OUT_AT, at)
     put(dump, Dump.HEAD_AT, get(dump, Dump.HEAD))
 

@@ -23,7 +23,7 @@ _NINE = ZERO + 9
 
 @kernel
 def write_exact(at: int, bits: int, precision: int) -> int:
-    """Write a double, given by its bits; return the address after it, or -1 if it is no number."""
+    """Write a double, given by its bits; return the address after it, or -1 if it is not a number."""
     if bits < 0:
         store8(at, _MINUS)
         at += 1

@@ -5,13 +5,12 @@ from __future__ import annotations
 from binspark.kernels.compiler import kernel
 from binspark.kernels.layout import NO_THREAD, Operation
 from binspark.kernels.memory import get, load32, load32s, load64, store8, store16
-from binspark.kernels.objects.layout import Field, Outcome
+from binspark.kernels.objects.layout import ChangedRows, Field, Outcome, changed_image
 from binspark.kernels.objects.lines import (
     Lines,
     Word,
     end_line,
     has_key,
-    image_of,
     old_fields,
     write_null,
     write_text_of,
@@ -32,21 +31,21 @@ _QUOTE, _OPEN, _CLOSE = (ord(character) for character in '"{}')
 @kernel
 def write_json_lines(lines: int) -> int:
     """Write a line of JSON for each row from the next one on; return why it stopped."""
-    limit = get(lines, Lines.LIMIT)
-    for row in range(get(lines, Lines.ROW), get(lines, Lines.ROWS)):
-        at = get(lines, Lines.AT)
+    limit = get(lines, ChangedRows.LIMIT)
+    for row in range(get(lines, ChangedRows.ROW), get(lines, ChangedRows.ROWS)):
+        at = get(lines, ChangedRows.AT)
         if at > limit:
             return _NO_ROOM
-        operation = load32(get(lines, Lines.OPERATIONS) + 4 * row)
+        operation = load32(get(lines, ChangedRows.OPERATIONS) + 4 * row)
         at = write_json_head(at, lines, row, operation)
         has_old = operation != _INSERT and operation != _TRUNCATE
-        at = write_image(at, lines, row, old_fields(lines, operation) if has_old else 0, Lines.BEFORE_PRESENT)
+        at = write_image(at, lines, row, old_fields(lines, operation) if has_old else 0, ChangedRows.BEFORE_PRESENT)
         if at < 0:
             return at
         at = write_word(at, lines, Word.AFTER)
         has_new = operation != _DELETE and operation != _TRUNCATE
-        new = get(lines, Lines.NEW) if has_new else 0
-        at = write_image(at, lines, row, new, Lines.AFTER_PRESENT)
+        new = get(lines, ChangedRows.NEW) if has_new else 0
+        at = write_image(at, lines, row, new, ChangedRows.AFTER_PRESENT)
         if at < 0:
             return at
         at = write_word(at, lines, Word.KEY)
@@ -92,23 +91,23 @@ def write_image(at: int, lines: int, row: int, fields: int, present: int) -> int
     """Write a row as an object, or `null` if there are no `fields`; `present` says which columns it has."""
     if fields == 0:
         return write_null(at)
-    count = get(lines, Lines.FIELD_COUNT)
-    return write_members(at, get(lines, Lines.LIMIT), fields, count, image_of(lines, row, present), row)
+    count = get(lines, ChangedRows.FIELD_COUNT)
+    return write_members(at, get(lines, ChangedRows.LIMIT), fields, count, changed_image(lines, row, present), row)
 
 
 @kernel
 def write_json_key(at: int, lines: int, row: int, operation: int) -> int:
     """Write the key of a row as an object, or `null` if it is not known."""
-    limit, fields = get(lines, Lines.LIMIT), old_fields(lines, operation)
+    limit, fields = get(lines, ChangedRows.LIMIT), old_fields(lines, operation)
     if operation == _TRUNCATE or not has_key(lines, row):
         return write_null(at)
     store8(at, _OPEN)
     at += 1
-    for part in range(get(lines, Lines.KEY_COUNT)):
+    for part in range(get(lines, ChangedRows.KEY_COUNT)):
         if part:
             store16(at, _COMMA)
             at += 2
-        field = fields + _FIELD * load64(get(lines, Lines.KEY) + 8 * part)
+        field = fields + _FIELD * load64(get(lines, ChangedRows.KEY) + 8 * part)
         length = get(field, Field.NAME_LENGTH)
         if at + length > limit:
             return _NO_ROOM

@@ -77,6 +77,27 @@ class Rows(IntEnum):
     WIDTH = 18
 
 
+class ChangedRows(IntEnum):
+    """Numbers of changed rows on their way to text, lines or statements, in an array of int64."""
+
+    ROW = 0  # the next row; how many were written
+    ROWS = 1
+    AT = 2  # address to write the next text at
+    LIMIT = 3  # the last address at which a value may begin, or one of variable size may end
+    START = 4  # address of the first text
+    OFFSETS = 5  # address of int32: where each text begins, and where the last one ends
+    NEW = 6  # address of the numbers of the columns of new rows, and of deleted ones
+    OLD = 7  # address of those of the old rows of updates
+    FIELD_COUNT = 8
+    KEY = 9  # address of int64: the indexes of the columns of the key
+    KEY_COUNT = 10
+    IMAGES = 11  # address of int32: the image of each row; 0 if all columns are in all rows
+    BEFORE_PRESENT = 12  # address of a byte for each image and column: 1 if the column is in the old row
+    AFTER_PRESENT = 13  # the same for the new row
+    OPERATIONS = 14  # address of int32
+    WIDTH = 15
+
+
 class Work(IntEnum):
     """Numbers of the workspace in which documents are parsed, in an array of int64."""
 
@@ -141,7 +162,7 @@ class Outcome(IntEnum):
     """Why a writer returned. Those below 0 are returned instead of an address."""
 
     DONE = 0
-    WRONG = -1  # the document is no JSON
+    WRONG = -1  # the document is not JSON
     NO_ROOM = -2  # the values need more room
     NO_META_ROOM = -3  # the dictionaries need more room
     NO_WORKSPACE = -4  # the workspace is too small for a document
@@ -187,3 +208,12 @@ def has_value(field: int, row: int) -> bool:
 def is_present(image: int, index: int) -> bool:
     """Return whether a column is in an image."""
     return image == 0 or load8(image + index) != 0
+
+
+@kernel
+def changed_image(rows: int, row: int, present: int) -> int:
+    """Return what `image_of` returns, for the old or the new row: `present` is BEFORE_PRESENT or AFTER_PRESENT."""
+    images = get(rows, ChangedRows.IMAGES)
+    if images == 0:
+        return 0
+    return get(rows, present) + get(rows, ChangedRows.FIELD_COUNT) * load32(images + 4 * row)

@@ -7,30 +7,15 @@ from enum import IntEnum
 from binspark.kernels.compiler import kernel
 from binspark.kernels.layout import Operation
 from binspark.kernels.memory import call_writer, copy_bytes, get, load32, load32s, load64, put, store32
-from binspark.kernels.objects.layout import Field, has_value, is_present
+from binspark.kernels.objects.layout import ChangedRows, Field, changed_image, has_value, is_present
 
 _UPDATE = int(Operation.UPDATE)
 _NULL = int.from_bytes(b"null", "little")
 
 
 class Lines(IntEnum):
-    """Numbers that describe the rows of a batch and where their lines go, in an array of int64."""
+    """Numbers of the lines that rows become, after those of `ChangedRows` in the same array."""
 
-    ROW = 0  # the next row
-    ROWS = 1
-    AT = 2  # address to write the next line at
-    LIMIT = 3  # the last address at which a value may begin
-    START = 4  # address of the first line
-    OFFSETS = 5  # address of int32: where each line begins, and where the last one ends
-    NEW = 6  # address of the numbers of the columns of new rows, and of deleted ones
-    OLD = 7  # address of those of the old rows of updates
-    FIELD_COUNT = 8
-    KEY = 9  # address of int64: the indexes of the columns of the key
-    KEY_COUNT = 10
-    IMAGES = 11  # address of int32: the image of each row; 0 if all columns are in all rows
-    BEFORE_PRESENT = 12  # address of a byte for each image and column: 1 if the column is in the old row
-    AFTER_PRESENT = 13  # the same for the new row
-    OPERATIONS = 14  # address of int32
     POSITIONS = 15  # address of int64: offset of the event of each row
     NUMBERS = 16  # address of int32: number of the row in its event
     TIMES = 17  # address of int64: seconds since 1970, as they are shown
@@ -81,26 +66,17 @@ def write_value(at: int, limit: int, field: int, row: int) -> int:
 @kernel
 def old_fields(lines: int, operation: int) -> int:
     """Return the address of the columns that have the old row; for an insert, of those that have the new one."""
-    return get(lines, Lines.OLD) if operation == _UPDATE else get(lines, Lines.NEW)
-
-
-@kernel
-def image_of(lines: int, row: int, present: int) -> int:
-    """Return the address of a byte for each column, 1 if the row has it; 0 if all rows have all columns."""
-    images = get(lines, Lines.IMAGES)
-    if images == 0:
-        return 0
-    return get(lines, present) + get(lines, Lines.FIELD_COUNT) * load32(images + 4 * row)
+    return get(lines, ChangedRows.OLD) if operation == _UPDATE else get(lines, ChangedRows.NEW)
 
 
 @kernel
 def has_key(lines: int, row: int) -> bool:
     """Return whether the columns of the key are in the old row; of an insert, in the new one."""
-    image = image_of(lines, row, Lines.BEFORE_PRESENT)
-    for part in range(get(lines, Lines.KEY_COUNT)):
-        if not is_present(image, load64(get(lines, Lines.KEY) + 8 * part)):
+    image = changed_image(lines, row, ChangedRows.BEFORE_PRESENT)
+    for part in range(get(lines, ChangedRows.KEY_COUNT)):
+        if not is_present(image, load64(get(lines, ChangedRows.KEY) + 8 * part)):
             return False
-    return get(lines, Lines.KEY_COUNT) > 0
+    return get(lines, ChangedRows.KEY_COUNT) > 0
 
 
 @kernel
@@ -135,6 +111,6 @@ def write_null(at: int) -> int:
 @kernel
 def end_line(lines: int, row: int, at: int) -> None:
     """Note where a line ends."""
-    put(lines, Lines.AT, at)
-    put(lines, Lines.ROW, row + 1)
-    store32(get(lines, Lines.OFFSETS) + 4 * (row + 1), at - get(lines, Lines.START))
+    put(lines, ChangedRows.AT, at)
+    put(lines, ChangedRows.ROW, row + 1)
+    store32(get(lines, ChangedRows.OFFSETS) + 4 * (row + 1), at - get(lines, ChangedRows.START))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from binspark.kernels.compiler import kernel
 from binspark.kernels.layout import Operation
 from binspark.kernels.memory import get, load8, load32, load64, store8, store16
-from binspark.kernels.objects.layout import Field, Outcome, is_present
-from binspark.kernels.objects.lines import Lines, Word, end_line, has_key, image_of, write_value, write_word
+from binspark.kernels.objects.layout import ChangedRows, Field, Outcome, changed_image, is_present
+from binspark.kernels.objects.lines import Lines, Word, end_line, has_key, write_value, write_word
 from binspark.kernels.printing.digits import write_pair, write_unsigned
 from binspark.kernels.printing.temporal import write_datetime_text
 from binspark.kernels.text import copy_short, equal_bytes
@@ -27,12 +27,12 @@ _CONTINUES = 0x80  # the top bits of a byte that continues a character
 @kernel
 def write_text_lines(lines: int) -> int:
     """Write a line of text for each row from the next one on; return why it stopped."""
-    limit = get(lines, Lines.LIMIT)
-    for row in range(get(lines, Lines.ROW), get(lines, Lines.ROWS)):
-        at = get(lines, Lines.AT)
+    limit = get(lines, ChangedRows.LIMIT)
+    for row in range(get(lines, ChangedRows.ROW), get(lines, ChangedRows.ROWS)):
+        at = get(lines, ChangedRows.AT)
         if at > limit:
             return _NO_ROOM
-        operation = load32(get(lines, Lines.OPERATIONS) + 4 * row)
+        operation = load32(get(lines, ChangedRows.OPERATIONS) + 4 * row)
         at = write_text_head(at, lines, row, operation)
         if operation == _UPDATE:
             at = write_changes(at, lines, row)
@@ -78,10 +78,10 @@ def write_zone(at: int, zones: int, row: int) -> int:
 @kernel
 def write_values(at: int, lines: int, row: int) -> int:
     """Write the values of an inserted or deleted row."""
-    limit, fields = get(lines, Lines.LIMIT), get(lines, Lines.NEW)
-    image = image_of(lines, row, Lines.AFTER_PRESENT)
+    limit, fields = get(lines, ChangedRows.LIMIT), get(lines, ChangedRows.NEW)
+    image = changed_image(lines, row, ChangedRows.AFTER_PRESENT)
     is_first = True
-    for index in range(get(lines, Lines.FIELD_COUNT)):
+    for index in range(get(lines, ChangedRows.FIELD_COUNT)):
         if is_present(image, index):
             store16(at, _SPACE | _SPACE << 8)
             at = write_named(at + (2 if is_first else 1), lines, fields + _FIELD * index, row)
@@ -96,7 +96,7 @@ def write_values(at: int, lines: int, row: int) -> int:
 @kernel
 def write_named(at: int, lines: int, field: int, row: int) -> int:
     """Write the name and the value of a column."""
-    limit, length = get(lines, Lines.LIMIT), get(field, Field.NAME_LENGTH)
+    limit, length = get(lines, ChangedRows.LIMIT), get(field, Field.NAME_LENGTH)
     if at + length > limit:
         return _NO_ROOM
     copy_short(at, get(field, Field.NAME), length)
@@ -109,20 +109,21 @@ def write_named(at: int, lines: int, field: int, row: int) -> int:
 @kernel
 def write_changes(at: int, lines: int, row: int) -> int:
     """Write the key of an updated row, and the values that have changed."""
-    limit, old, new = get(lines, Lines.LIMIT), get(lines, Lines.OLD), get(lines, Lines.NEW)
+    limit, old, new = get(lines, ChangedRows.LIMIT), get(lines, ChangedRows.OLD), get(lines, ChangedRows.NEW)
     store8(at, _SPACE)
     at += 1
     if has_key(lines, row):
-        for part in range(get(lines, Lines.KEY_COUNT)):
+        for part in range(get(lines, ChangedRows.KEY_COUNT)):
             store8(at, _SPACE)
-            at = write_named(at + 1, lines, old + _FIELD * load64(get(lines, Lines.KEY) + 8 * part), row)
+            at = write_named(at + 1, lines, old + _FIELD * load64(get(lines, ChangedRows.KEY) + 8 * part), row)
             if at < 0:
                 return at
             if at > limit:
                 return _NO_ROOM
-    before, after = image_of(lines, row, Lines.BEFORE_PRESENT), image_of(lines, row, Lines.AFTER_PRESENT)
+    before = changed_image(lines, row, ChangedRows.BEFORE_PRESENT)
+    after = changed_image(lines, row, ChangedRows.AFTER_PRESENT)
     is_first = True
-    for index in range(get(lines, Lines.FIELD_COUNT)):
+    for index in range(get(lines, ChangedRows.FIELD_COUNT)):
         if is_present(after, index):
             start = at
             if is_first:
@@ -149,7 +150,7 @@ def write_changes(at: int, lines: int, row: int) -> int:
 @kernel
 def write_change(at: int, lines: int, old: int, new: int, row: int) -> int:
     """Write the old and the new value of a column, if they differ; 0 if not. Without `old` it is not known."""
-    limit, length, width = get(lines, Lines.LIMIT), get(new, Field.NAME_LENGTH), get(lines, Lines.MAX_WIDTH)
+    limit, length, width = get(lines, ChangedRows.LIMIT), get(new, Field.NAME_LENGTH), get(lines, Lines.MAX_WIDTH)
     if at + length > limit:
         return _NO_ROOM
     copy_short(at, get(new, Field.NAME), length)

@@ -173,7 +173,7 @@ def write_old_timestamp(target: int, capacity: int, source: int, digits: int) ->
 
 @kernel
 def write_moment(target: int, moment: int, digits: int) -> int:
-    """Write microseconds since 1970, or the zero date for what is no time."""
+    """Write microseconds since 1970, or the zero date for what is not a time."""
     if moment == MALFORMED:
         return REFUSED
     if moment != NOT_A_DATE:

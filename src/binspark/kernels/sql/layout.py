@@ -43,26 +43,11 @@ class Plain(IntEnum):
 
 
 class Statements(IntEnum):
-    """Numbers that describe the rows of a batch and where their statements go, in an array of int64.
+    """Numbers of the statements that rows become, after those of `ChangedRows` in the same array.
 
     Where a table has n columns, n more that describe how values are compared follow them.
     """
 
-    ROW = 0  # how many rows were written
-    ROWS = 1
-    AT = 2  # address to write the next statement at
-    LIMIT = 3  # the last address at which a value of variable size may end
-    START = 4  # address of the first statement
-    OFFSETS = 5  # address of int32: where each statement begins, and where the last one ends
-    NEW = 6  # address of the numbers of the columns of new rows, and of deleted ones
-    OLD = 7  # address of those of the old rows of updates
-    FIELD_COUNT = 8
-    KEY = 9  # address of int64: the indexes of the columns of the key
-    KEY_COUNT = 10
-    IMAGES = 11  # address of int32: the image of each row; 0 if all columns are in all rows
-    BEFORE_PRESENT = 12  # address of a byte for each image and column: 1 if the column is in the old row
-    AFTER_PRESENT = 13  # the same for the new row
-    OPERATIONS = 14  # address of int32
     BY_REFERENCE = 15  # address of a byte for each row: 1 if Python must write it
     UNDO = 16  # 1: the inverse of each change is written, the last row first
     INSERT_ALL = 17  # texts

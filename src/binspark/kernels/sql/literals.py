@@ -141,7 +141,7 @@ def special_bytes(word: int) -> int:
     marks = difference(word, _SPACES) & ~word
     marks |= difference(quotes, _LOW_BITS) & ~quotes
     marks |= difference(backslashes, _LOW_BITS) & ~backslashes
-    marks |= word | difference(word, -2 * _LOW_BITS)  # what is no ASCII, and from the tilde on
+    marks |= word | difference(word, -2 * _LOW_BITS)  # what is not ASCII, and from the tilde on
     return marks & _HIGH_BITS
 
 

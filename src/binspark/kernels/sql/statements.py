@@ -20,7 +20,7 @@ from binspark.kernels.memory import (
     store32,
     store64,
 )
-from binspark.kernels.objects.layout import Outcome, has_value, is_present
+from binspark.kernels.objects.layout import ChangedRows, Outcome, changed_image, has_value, is_present
 from binspark.kernels.sql.layout import SqlField, Statements
 from binspark.kernels.text import copy_short, equal_bytes
 
@@ -36,14 +36,14 @@ _VALUES = tuple(int.from_bytes(text, "little") for text in (b") VALUES", b" ("))
 def write_statements(rows: int) -> int:
     """Write a statement for each row that has none yet; return why it stopped."""
     count, by_reference, undo = (
-        get(rows, Statements.ROWS),
+        get(rows, ChangedRows.ROWS),
         get(rows, Statements.BY_REFERENCE),
         get(rows, Statements.UNDO),
     )
-    for index in range(get(rows, Statements.ROW), count):
+    for index in range(get(rows, ChangedRows.ROW), count):
         row = count - 1 - index if undo else index
-        at = get(rows, Statements.AT)
-        if at > get(rows, Statements.LIMIT):
+        at = get(rows, ChangedRows.AT)
+        if at > get(rows, ChangedRows.LIMIT):
             return NO_ROOM
         if load8(by_reference + row) == 0:
             end = write_statement(at, rows, row, undo)
@@ -53,18 +53,19 @@ def write_statements(rows: int) -> int:
                 store8(by_reference + row, 1)
             else:
                 at = end
-        put(rows, Statements.AT, at)
-        put(rows, Statements.ROW, index + 1)
-        store32(get(rows, Statements.OFFSETS) + 4 * (index + 1), at - get(rows, Statements.START))
+        put(rows, ChangedRows.AT, at)
+        put(rows, ChangedRows.ROW, index + 1)
+        store32(get(rows, ChangedRows.OFFSETS) + 4 * (index + 1), at - get(rows, ChangedRows.START))
     return _DONE
 
 
 @kernel
 def write_statement(at: int, rows: int, row: int, undo: int) -> int:
     """Write the statement of a row; nothing if it changes nothing."""
-    operation = load32(get(rows, Statements.OPERATIONS) + 4 * row)
-    before, after = image_of(rows, row, Statements.BEFORE_PRESENT), image_of(rows, row, Statements.AFTER_PRESENT)
-    new, old = get(rows, Statements.NEW), get(rows, Statements.OLD)
+    operation = load32(get(rows, ChangedRows.OPERATIONS) + 4 * row)
+    before = changed_image(rows, row, ChangedRows.BEFORE_PRESENT)
+    after = changed_image(rows, row, ChangedRows.AFTER_PRESENT)
+    new, old = get(rows, ChangedRows.NEW), get(rows, ChangedRows.OLD)
     if operation == _UPDATE:
         if not undo:
             return write_update(at, rows, row, old, before, 0, before, new, after)
@@ -88,15 +89,6 @@ def write_statement(at: int, rows: int, row: int, undo: int) -> int:
 
 
 @kernel
-def image_of(rows: int, row: int, present: int) -> int:
-    """Return the address of a byte for each column, 1 if the row has it; 0 if all rows have all columns."""
-    images = get(rows, Statements.IMAGES)
-    if images == 0:
-        return 0
-    return get(rows, present) + get(rows, Statements.FIELD_COUNT) * load32(images + 4 * row)
-
-
-@kernel
 def held_field(index: int, first: int, first_image: int, second: int, second_image: int) -> int:
     """Return the address of a column in the first image that has it, 0 if none has."""
     if is_present(first_image, index):
@@ -109,8 +101,8 @@ def held_field(index: int, first: int, first_image: int, second: int, second_ima
 @kernel
 def is_restorable(rows: int, before: int, after: int) -> bool:
     """Return whether the old row has all columns that can be set and that the new one has."""
-    fields = get(rows, Statements.NEW)
-    for index in range(get(rows, Statements.FIELD_COUNT)):
+    fields = get(rows, ChangedRows.NEW)
+    for index in range(get(rows, ChangedRows.FIELD_COUNT)):
         is_set = get(fields + _FIELD * index, SqlField.SETTABLE) and is_present(after, index)
         if is_set and not is_present(before, index):
             return False
@@ -122,7 +114,7 @@ def is_identified(rows: int, first: int, first_image: int, second: int, second_i
     """Return whether a row has its key, or all columns."""
     if has_key(rows, first, first_image, second, second_image):
         return True
-    for index in range(get(rows, Statements.FIELD_COUNT)):
+    for index in range(get(rows, ChangedRows.FIELD_COUNT)):
         if held_field(index, first, first_image, second, second_image) == 0:
             return False
     return True
@@ -131,11 +123,11 @@ def is_identified(rows: int, first: int, first_image: int, second: int, second_i
 @kernel
 def has_key(rows: int, first: int, first_image: int, second: int, second_image: int) -> bool:
     """Return whether a row has the columns of its key."""
-    for part in range(get(rows, Statements.KEY_COUNT)):
-        index = load64(get(rows, Statements.KEY) + 8 * part)
+    for part in range(get(rows, ChangedRows.KEY_COUNT)):
+        index = load64(get(rows, ChangedRows.KEY) + 8 * part)
         if held_field(index, first, first_image, second, second_image) == 0:
             return False
-    return get(rows, Statements.KEY_COUNT) > 0
+    return get(rows, ChangedRows.KEY_COUNT) > 0
 
 
 @kernel
@@ -146,7 +138,7 @@ def write_insert(at: int, rows: int, row: int, fields: int, image: int) -> int:
     else:
         at = write_text(at, rows, Statements.INSERT)
         is_first = True
-        for index in range(get(rows, Statements.FIELD_COUNT)):
+        for index in range(get(rows, ChangedRows.FIELD_COUNT)):
             field = fields + _FIELD * index
             if get(field, SqlField.SETTABLE) and is_present(image, index):
                 at = write_separator(at, is_first)
@@ -155,9 +147,9 @@ def write_insert(at: int, rows: int, row: int, fields: int, image: int) -> int:
         store64(at, _VALUES[0])
         store16(at + 8, _VALUES[1])
         at += 10
-    limit = get(rows, Statements.LIMIT)
+    limit = get(rows, ChangedRows.LIMIT)
     is_first = True
-    for index in range(get(rows, Statements.FIELD_COUNT)):
+    for index in range(get(rows, ChangedRows.FIELD_COUNT)):
         field = fields + _FIELD * index
         if get(field, SqlField.SETTABLE) and is_present(image, index):
             at = write_separator(at, is_first)
@@ -175,10 +167,10 @@ def write_update(
 ) -> int:
     """Write an UPDATE of what differs between the current row, in one or two images, and the wanted one."""
     start = at
-    limit = get(rows, Statements.LIMIT)
+    limit = get(rows, ChangedRows.LIMIT)
     at = write_text(at, rows, Statements.UPDATE)
     is_first, has_changed = True, False
-    for index in range(get(rows, Statements.FIELD_COUNT)):
+    for index in range(get(rows, ChangedRows.FIELD_COUNT)):
         field = wanted + _FIELD * index
         is_set = False
         if get(field, SqlField.SETTABLE) and is_present(image, index):
@@ -208,16 +200,16 @@ def write_update(
 @kernel
 def write_condition(at: int, rows: int, row: int, first: int, first_image: int, second: int, second_image: int) -> int:
     """Write the condition for a row: by its key if it has one, else by all values, for one of equal rows."""
-    limit = get(rows, Statements.LIMIT)
+    limit = get(rows, ChangedRows.LIMIT)
     if has_key(rows, first, first_image, second, second_image):
-        for part in range(get(rows, Statements.KEY_COUNT)):
-            index = load64(get(rows, Statements.KEY) + 8 * part)
+        for part in range(get(rows, ChangedRows.KEY_COUNT)):
+            index = load64(get(rows, ChangedRows.KEY) + 8 * part)
             field = held_field(index, first, first_image, second, second_image)
             at = write_part(at, limit, field, field, row, part == 0, SqlField.SETS)
             if at < 0:
                 return at
         return at
-    count = get(rows, Statements.FIELD_COUNT)
+    count = get(rows, ChangedRows.FIELD_COUNT)
     is_first = True
     for index in range(count):
         field = held_field(index, first, first_image, second, second_image)

@@ -122,7 +122,7 @@ def write_values(work: int, at: int, source: int, end: int) -> int:
 
 @kernel
 def skip_spaces(source: int, end: int) -> int:
-    """Return the address of the next character that is no white space."""
+    """Return the address of the next character that is not white space."""
     while source < end:
         byte = load8(source)
         if byte > _SPACE or byte not in (_SPACE, _NEWLINE, _RETURN, _TAB):
@@ -133,7 +133,7 @@ def skip_spaces(source: int, end: int) -> int:
 
 @kernel
 def write_scalar(work: int, at: int, byte: int, source: int, end: int) -> int:
-    """Write a value that is no array or object and begins with `byte`."""
+    """Write a value that is not an array or object and begins with `byte`."""
     if byte == QUOTE:
         return write_json_string(work, at, source + 1, end)
     if byte == _MINUS or _ZERO <= byte <= _NINE:

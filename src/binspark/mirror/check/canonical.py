@@ -99,7 +99,7 @@ def _dated(text: str) -> _Sql:
 
 
 def _timestamp(name: str, _column: Column, server: _Server) -> str:
-    """Return the expression of a timestamp. The session is in UTC, and only the zero date is no point in time."""
+    """Return the expression of a timestamp. The session is in UTC, and only the zero date is not a point in time."""
     if server.options.zero_dates is ZeroDates.STRING:
         return f"IF(UNIX_TIMESTAMP({name}) = 0, CAST({name} AS CHAR), CONCAT({name}, '+00:00'))"
     return f"IF(UNIX_TIMESTAMP({name}) = 0, NULL, CAST(CAST({name} AS DATETIME(6)) AS CHAR))"
@@ -121,7 +121,7 @@ def _text(name: str, column: Column, server: _Server) -> str:
 
 
 def _member_count(name: str, _column: Column, _server: _Server) -> str:
-    """MySQL joins members that are no text in UTF-16 to bytes that mean other characters: only their number counts."""
+    """MySQL joins members that are not text in UTF-16 to bytes that mean other characters: only their number counts."""
     return f"BIT_COUNT(CAST({name} AS UNSIGNED))"
 
 

@@ -32,7 +32,7 @@ def ending_records(versions: MirroredTable, rows: pa.RecordBatch) -> pa.RecordBa
 
 
 def is_emptying(found: TableBatch) -> np.ndarray:
-    """Return which rows of a batch are no rows, but say that the table was emptied."""
+    """Return which rows of a batch are not rows, but say that the table was emptied."""
     flags: np.ndarray = _is(found, RowOperation.TRUNCATE).to_numpy(zero_copy_only=False)
     return flags
 

@@ -66,7 +66,7 @@ def _stored_text(text: str, column: Column) -> str:
         members = column.members or ()
         found = next((member for member in members if member.lower() == text.rstrip(" ").lower()), None)
         if found is None:
-            raise NotConstant(f"{text!r} is no member of {column.name}")
+            raise NotConstant(f"{text!r} is not a member of {column.name}")
         return found
     return text.rstrip(" ") if column.type is T.STRING else text
 

@@ -306,6 +306,6 @@ def _warn_of_members(table: MirroredTable) -> None:
     """Warn of values that the source itself has no text for."""
     for column in filter(has_members_without_text, table.source.columns):
         charset = charset_of(column.collation or 0)
-        message = "%s: members of %s are no text in %s, since the server has not converted them with the table"
+        message = "%s: members of %s are not text in %s, since the server has not converted them with the table"
         advice = "they are mirrored as empty texts, until the table is converted back to the character set before"
         log.warning(f"{message}; {advice}", table.name, column.name, charset)

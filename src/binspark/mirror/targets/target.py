@@ -177,7 +177,7 @@ class Target(Protocol):
         ...
 
     def drop(self, name: TableName) -> None:
-        """Drop a table with its files. It is no error if it is not there."""
+        """Drop a table with its files. It is not an error if it is not there."""
         ...
 
     def rename(self, name: TableName, new_name: TableName) -> TargetTable:

@@ -41,7 +41,7 @@ _ABSENT: dict[type, dict[str, str]] = {
     },
     MariadbGtidEvent: {
         "commit_id": "the transaction was not part of a group commit",
-        "xid": "it is no XA transaction",
+        "xid": "it is not an XA transaction",
         "extra_flags": "a server before 10.6 wrote it, or it has nothing to say",
         "thread_id": "the server does not log the connection of a transaction",
     },
@@ -73,7 +73,7 @@ _CLEAR: dict[type, tuple[str, dict[Any, str]]] = {
             MariadbGtidFlag.GROUP_COMMIT_ID: "it was committed alone",
             MariadbGtidFlag.TRANSACTIONAL: "it cannot be rolled back",
             MariadbGtidFlag.ALLOW_PARALLEL: "a replica must not apply it in parallel with those before it",
-            MariadbGtidFlag.DDL: "it is no DDL",
+            MariadbGtidFlag.DDL: "it is not DDL",
         },
     ),
 }

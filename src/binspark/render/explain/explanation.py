@@ -22,6 +22,7 @@ from binspark.frames.header import decode_header
 from binspark.frames.payload import DEFAULT_LIMITS, Limits
 from binspark.html_table import html_table
 from binspark.render.explain.absence import AbsentField, absent_fields, clear_flags
+from binspark.render.explain.meanings import plain_meaning
 from binspark.render.explain.rows import KnownTables, with_row_images
 from binspark.render.summary import summarize
 from binspark.wire import RecordingCursor, Span
@@ -256,6 +257,7 @@ class _Spans:
     def _append(self, section: Section, span: Span) -> None:
         data = self._data[span.offset : span.end]
         meaning = "; ".join(words for words in (spell_out(span.kind, data), span.meaning) if words)
+        meaning = meaning or plain_meaning(span.name)
         self.fields.append(Field(section, self._base + span.offset, data, span.name, span.kind, span.value, meaning))
         self._end = span.end
 

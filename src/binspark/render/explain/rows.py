@@ -72,7 +72,9 @@ def with_row_images(
 
     After `max_fields` of them, the rows that are left are one field.
     """
-    if not spans or spans[-1].name != _ROWS or rows.compressed is not None:
+    if rows.compressed is not None and spans:
+        return [*spans, *_decompressed(spans[-1].end, frame, rows, table, max_fields)]
+    if not spans or spans[-1].name != _ROWS:
         return spans
     images = spans[-1]
     if ROWS_KINDS[frame.type_code].version == 0:
@@ -82,9 +84,24 @@ def with_row_images(
         unknown = replace(images, meaning=f"row images; no TABLE_MAP with id {rows.table_id} comes before them")
         return [*spans[:-1], unknown]
     try:
-        return [*spans[:-1], *_some(_row_spans(images, frame, rows, table), images, max_fields)]
+        return [*spans[:-1], *_some(_row_spans(images, frame.data, frame, rows, table), images, max_fields)]
     except DecodeError as error:
         return [*spans[:-1], replace(images, meaning=f"row images that cannot be decoded: {error.message}")]
+
+
+def _decompressed(
+    end: int, frame: Frame, rows: Rows, table: TableSchema | None, max_fields: int | None
+) -> Iterator[Span]:
+    """Yield the values of rows that are compressed (MariaDB). Their bytes are not in the event."""
+    if table is None:
+        return
+    images = Span(0, len(rows.rows), _ROWS, "bytes", rows.rows, "")
+    try:
+        for span in islice(_row_spans(images, rows.rows, frame, rows, table), max_fields):
+            where = f"bytes {span.offset} to {span.end - 1} of the decompressed rows"
+            yield replace(span, offset=end, length=0, meaning=f"{span.meaning}; {where}" if span.meaning else where)
+    except DecodeError as error:
+        yield Span(end, 0, "rows_rest", "bytes", b"", f"row images that cannot be decoded: {error.message}")
 
 
 def _some(spans: Iterator[Span], images: Span, max_fields: int | None) -> Iterator[Span]:
@@ -99,13 +116,14 @@ def _some(spans: Iterator[Span], images: Span, max_fields: int | None) -> Iterat
         yield Span(end, left, "rows_rest", "bytes", data, f"{left:,} bytes of rows that are not explained here")
 
 
-def _row_spans(images: Span, frame: Frame, rows: Rows, table: TableSchema) -> Iterator[Span]:
+def _row_spans(images: Span, data: bytes, frame: Frame, rows: Rows, table: TableSchema) -> Iterator[Span]:
+    """Yield the fields of row images, which are in these bytes."""
     if rows.column_count != len(table.columns):
         yield replace(images, meaning=f"row images of {rows.column_count} columns, but {table.name} has another number")
         return
     number, offset = 0, images.offset
     while offset < images.end:
-        cursor = RecordingCursor(frame.data, offset, images.end, frame.format.encoding)
+        cursor = RecordingCursor(data, offset, images.end, frame.format.encoding)
         cursor.enter("row", number)
         for name, present, row in _images(cursor, rows, ROWS_KINDS[frame.type_code].partial, table):
             yield from _described(cursor.spans, f"row[{number}].{name}", present, row, table)

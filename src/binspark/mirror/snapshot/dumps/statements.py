@@ -46,7 +46,7 @@ class Insert:
 
 @dataclass(slots=True)
 class DumpReader:
-    """Reads a dump, or a file of one. `text` is all that is no INSERT statement, once it was read."""
+    """Reads a dump, or a file of one. `text` is all that is not an INSERT statement, once it was read."""
 
     path: str
     schema: str = ""

@@ -77,7 +77,7 @@ class DeltaTarget:
         return self._opened(name)
 
     def drop(self, name: TableName) -> None:
-        """Drop a table with its files: its log first, so that what is left after a crash is no table."""
+        """Drop a table with its files: its log first, so that what is left after a crash is not a table."""
         from pyarrow.fs import FileType
 
         uri = self._table_uri(name)
@@ -143,7 +143,7 @@ def _directory(name: TableName) -> tuple[str, str]:
 
 
 def _copy(files: object, old: str, new: str) -> None:
-    """Copy the objects below a path: the log last, so that a copy that is not complete is no table."""
+    """Copy the objects below a path: the log last, so that a copy that is not complete is not a table."""
     from pyarrow.fs import FileSelector, copy_files
 
     entries = files.get_file_info(FileSelector(old))  # type: ignore[attr-defined]

@@ -81,7 +81,7 @@ class IcebergTarget:
         return IcebergTargetTable(name, self._catalog, table, self._storage)
 
     def drop(self, name: TableName) -> None:
-        """Drop a table with its files: from the catalog first, so that what is left after a crash is no table."""
+        """Drop a table with its files: from the catalog first, so that what is left after a crash is not a table."""
         with iceberg_errors(str(name), self._storage):
             table = self._load(name)
             if table is None:
