@@ -57,6 +57,11 @@ def _options() -> argparse.Namespace:
         help="let Spark apply all changes, and kill its Python workers, too: local[2], or local-cluster[2,1,1024], "
         "whose executors are processes that are killed as well",
     )
+    parser.add_argument(
+        "--keeps",
+        action="store_true",
+        help="let the mirror keep the history of changes and versions of rows, and compare them with the log",
+    )
     parser.add_argument("--pause", type=float, default=0.004, help="seconds between two statements of the workload")
     parser.add_argument("--keep", action="store_true", help="keep the targets of runs that failed, and the logs")
     return parser.parse_args()
@@ -64,7 +69,8 @@ def _options() -> argparse.Namespace:
 
 def _succeeds(server: Server, seed: int, options: argparse.Namespace, end: float) -> bool:
     folder = Path(tempfile.mkdtemp(prefix="mirror-kills-"))
-    run = KillRun(server, folder / "lake", Format(options.format), seed, master=options.master, pause=options.pause)
+    kind, more = Format(options.format), {"master": options.master, "pause": options.pause, "keeps": options.keeps}
+    run = KillRun(server, folder / "lake", kind, seed, **more)
     rng, succeeds = Random(seed), False
     try:
         for _ in range(options.rounds):

@@ -4,7 +4,9 @@
 
 A table is filled by one statement, mirrored, changed in all rows by another, mirrored, and copied anew; each time by a
 process of its own, without Spark, that keeps the tables alone, with the history of changes, with versions of rows, or
-with both. CPU time (user and system) and peak memory are those of that process, from its start on.
+with both. With the tables alone, a last statement gives all rows other keys while the server logs only the columns that
+change (`binlog_row_image=MINIMAL`). CPU time (user and system) and peak memory are those of that process, from its
+start on.
 """
 
 from __future__ import annotations
@@ -76,6 +78,9 @@ def steps(server: Server, lake: Path, kept: Kept, rows: int) -> Iterator[str]:
     yield f"update {measured(server, lake, kept)}"
     shutil.rmtree(lake)
     yield f"copy {measured(server, lake, kept)}"
+    if kept == Kept():
+        server.run_sql(f"SET SESSION binlog_row_image = MINIMAL; UPDATE {TABLE} SET id = id + {rows} ORDER BY id DESC")
+        yield f"move {measured(server, lake, kept)}"
 
 
 def main() -> int:

@@ -14,6 +14,10 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
+from binspark.errors import SourceError
+from binspark.mirror.check.run import check
+from binspark.mirror.check.settings import CheckSettings
+from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.tables.open_table import ForeignChanges
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.target import OtherMirror
@@ -22,8 +26,10 @@ from binspark.testing.servers import Family, MySQL, Server
 from tests.mirror.test_mirror_crashes import Killed, change
 from tests.mirror.test_mirror_kills import Writer
 from tests.mirror.test_mirror_rows import create_orders
+from tests.support.mirror.disks import fill, remount, small_disk
 from tests.support.mirror.every_type import every_type
 from tests.support.mirror.live_mirrors import assert_equal, each_family, make_mirror, run_mirror
+from tests.support.mirror.tables import reached
 from tests.support.servers import StartServer
 from tools.delta_spark import DeltaSpark, environment_with_binspark
 from tools.delta_spark.session import MergeSession
@@ -170,29 +176,72 @@ def killed_at(name: str) -> Callable[[str], None]:
 
 @pytest.mark.mysql
 def test_a_commit_of_another_program_right_before_the_merge_loses_nothing(
-    mysql: Server, database: str, lake: Path, spark: MergeSession
+    mysql: Server, database: str, lake: Path, spark: MergeSession, delta_spark: DeltaSpark
 ) -> None:
     orders = create_orders(mysql, database)
-    run_mirror(mysql, lake, f"{database}.*", KIND, spark=spark)
-    mysql.query(f"DELETE FROM {orders} WHERE id = 1")
-    run_mirror(mysql, lake, f"{database}.*", spark=spark)  # by leaves: the tables are the same
-    mysql.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id % 3 = 0")
-
-    def optimize(statement: str) -> None:
-        if statement.startswith("MERGE"):
-            table = opened(lake, orders)
-            table.alter.set_table_properties({"delta.checkpointInterval": "7"})
-
-    spark.before = optimize
-    run_mirror(mysql, lake, f"{database}.*", KIND, spark=spark)
-    spark.before = lambda _statement: None
-    assert_equal(mysql, lake, orders)
-    found = parse_target(str(lake), Format.DELTA).table(TableName(*orders.split(".")))
-    assert found is not None
-    assert found.read().foreign == ()
+    address = lake.joinpath(*orders.split("."))
+    run_mirror(mysql, lake, f"{database}.*", KIND, spark=spark, rows_per_chunk=100)
+    vectors = f"ALTER TABLE delta.`{address}` SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+    others: list[Callable[[], object]] = [
+        lambda: opened(lake, orders).optimize.compact(),
+        lambda: opened(lake, orders).alter.set_table_properties({"delta.checkpointInterval": "7"}),
+        lambda: delta_spark.sql(vectors),
+    ]
+    for number, other in enumerate(others):
+        files = len(opened(lake, orders).file_uris())
+        mysql.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id % 3 = {number}")
+        spark.before = right_before_the_merge(other)
+        run_mirror(mysql, lake, f"{database}.*", KIND, spark=spark)
+        spark.before = lambda _statement: None
+        assert_proven(mysql, lake, orders)
+        found = parse_target(str(lake), Format.DELTA).table(TableName(*orders.split(".")))
+        assert found is not None
+        assert found.read().foreign == ()
+        assert number > 0 or len(opened(lake, orders).file_uris()) < files
+    assert opened(lake, orders).metadata().configuration["delta.enableDeletionVectors"] == "true"
     mysql.query(f"DELETE FROM {orders} WHERE id = 2")
-    run_mirror(mysql, lake, f"{database}.*", KIND, spark=spark)
-    assert_equal(mysql, lake, orders)
+    run_mirror(mysql, lake, f"{database}.*", spark=spark)  # by leaves: the tables are the same
+    assert_proven(mysql, lake, orders)
+
+
+def assert_proven(server: Server, lake: Path, name: str) -> None:
+    """Check a table, also one with a feature that the readers of delta-rs do not support, though nothing uses it."""
+    patterns = TablePatterns(frozenset({name}))
+    report = check(reached(server), parse_target(str(lake), Format.DELTA), patterns, CheckSettings(wait_seconds=0))
+    assert report.is_equal, "\n".join(report.lines())
+    assert sum(table.rows for table in report.tables) > 0
+
+
+def right_before_the_merge(other: Callable[[], object]) -> Callable[[str], None]:
+    """Return what does something before a statement that is a `MERGE`."""
+    return lambda statement: void(other()) if statement.startswith("MERGE") else None
+
+
+def void(_value: object) -> None:
+    """Return nothing."""
+
+
+@pytest.mark.mysql
+def test_a_target_that_is_full_or_read_only_while_changes_are_merged_gets_them_later(
+    mysql: Server, database: str, tmp_path: Path, spark: MergeSession
+) -> None:
+    orders = create_orders(mysql, database)
+    with small_disk(tmp_path / "disk", "8m") as disk:
+        lake = disk / "lake"
+        run_mirror(mysql, lake, f"{database}.*", KIND, spark=spark)
+        mysql.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id % 3 = 0")
+        spark.before = right_before_the_merge(lambda: remount(disk, "ro"))
+        with pytest.raises(SourceError, match="Read-only file system"):
+            run_mirror(mysql, lake, f"{database}.*", KIND, spark=spark)
+        remount(disk, "rw")
+        spark.before = right_before_the_merge(lambda: fill(disk))
+        with pytest.raises(SourceError, match="No space left on device"):
+            run_mirror(mysql, lake, f"{database}.*", KIND, spark=spark)
+        (disk / "filler").unlink()
+        spark.before = lambda _statement: None
+        run_mirror(mysql, lake, f"{database}.*", KIND, spark=spark)
+        assert_equal(mysql, lake, orders)
+        assert merges(lake, orders) == 1
 
 
 @pytest.mark.mysql

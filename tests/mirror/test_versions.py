@@ -80,7 +80,7 @@ def test_each_change_ends_a_version(shared: Server, database: str, kind: Format,
         ("c", "two", False),
     ]
     report = check(reached(shared), parse_target(str(tmp_path), kind), TablePatterns(frozenset({f"{database}.*"})))
-    assert [str(found.name) for found in report.tables] == [table]
+    assert [str(found.name) for found in report.tables] == [table, f"{table}__scd2"]
     assert report.is_equal
 
 
@@ -222,3 +222,52 @@ def test_many_versions_in_many_leaves(mysql: Server, database: str, tmp_path: Pa
     found = versions(tmp_path, table)
     assert len(found) > 400 + changed
     assert sum(not row[-1] for row in found) > changed - 6
+
+
+KEYS = {
+    "another key": "DROP PRIMARY KEY, ADD PRIMARY KEY (id, name)",
+    "a new column": "DROP PRIMARY KEY, ADD n INT NOT NULL AUTO_INCREMENT PRIMARY KEY",
+    "another type": "MODIFY id VARBINARY(50)",
+}
+
+
+@pytest.mark.mysql
+@pytest.mark.parametrize("steps", KEYS.values(), ids=KEYS)
+def test_a_table_whose_key_becomes_another_has_versions_from_then_on(
+    mysql: Server, database: str, steps: str, tmp_path: Path
+) -> None:
+    table = create(mysql, database)
+    run_mirror(mysql, tmp_path, table, scd2=True)
+    mysql.query(f"UPDATE {table} SET name = 'uno' WHERE id = 'a'")
+    run_mirror(mysql, tmp_path, table, scd2=True)
+    mysql.query(f"ALTER TABLE {table} {steps}")
+    mysql.query(f"UPDATE {table} SET name = 'un' WHERE name = 'uno'")
+    run_mirror(mysql, tmp_path, table, scd2=True)
+    assert_current(tmp_path, table)
+    assert_equal(mysql, tmp_path, table)
+    mysql.query(f"DELETE FROM {table} WHERE name = 'two'")
+    run_mirror(mysql, tmp_path, table, scd2=True)
+    assert_current(tmp_path, table)
+
+
+@pytest.mark.mysql
+@pytest.mark.parametrize("renamed", [False, True], ids=["", "renamed"])
+def test_a_table_that_loses_its_key_has_no_versions_until_it_has_one(
+    mysql: Server, database: str, tmp_path: Path, renamed: bool
+) -> None:
+    table = create(mysql, database)
+    run_mirror(mysql, tmp_path, f"{database}.*", scd2=True)
+    steps = f", RENAME TO {database}.goods" if renamed else ""
+    mysql.query(f"ALTER TABLE {table} DROP PRIMARY KEY{steps}")
+    table = f"{database}.goods" if renamed else table
+    mysql.query(f"INSERT INTO {table} VALUES ('a', 'one'), ('c', 'three')")
+    mysql.query(f"UPDATE {table} SET name = 'zwei' WHERE id = 'b'")
+    run_mirror(mysql, tmp_path, f"{database}.*", scd2=True)
+    assert versions(tmp_path, table) == [("a", "one", True), ("b", "two", True)]
+    assert_equal(mysql, tmp_path, table)
+    mysql.query(f"DELETE FROM {table} WHERE id = 'a' LIMIT 1")
+    mysql.query(f"ALTER TABLE {table} ADD PRIMARY KEY (id)")
+    mysql.query(f"UPDATE {table} SET name = 'drei' WHERE id = 'c'")
+    run_mirror(mysql, tmp_path, f"{database}.*", scd2=True)
+    assert_current(tmp_path, table)
+    assert_equal(mysql, tmp_path, table)

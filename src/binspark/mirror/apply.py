@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,15 @@ from binspark.mirror.runners.runner import Runner, TaskResult
 from binspark.mirror.schema.alter import Pending
 from binspark.mirror.schema.mirrored_table import HISTORY
 from binspark.mirror.snapshot.statement import TableChanged
-from binspark.mirror.source.change_source import ChangeSource
+from binspark.mirror.source.change_source import ChangeSource, ReadTask
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.statements import StatementApplier
 from binspark.mirror.tables.mirrored_tables import MirroredTables
 from binspark.mirror.tables.open_table import OpenTable
 from binspark.mirror.targets.target import CommitConflict, Cut, OtherMirror
 from binspark.replication.position import BinlogPosition
+from binspark.schema.catalog import Catalog
+from binspark.schema.changes import NotUnderstood
 from binspark.schema.table import TableName
 from binspark.spark.streaming.statements import Statement
 
@@ -72,10 +75,14 @@ class RangeApplier:
         self._choose_runner = choose_runner
         self._checkpoint = checkpoint
         self._consistent_from: dict[TableName, BinlogPosition] = {}
+        self._logged: Catalog | None = None
+        self._logged_at_position: BinlogPosition | None = None
 
     def apply(self, start: BinlogPosition, end: BinlogPosition) -> AppliedRange:
         """Apply a range, make the change of the statement that it ends with, and store the cut."""
         found = self._source.statements(start, end)
+        if self._history is not None:
+            self._logged = self._logged_at(start)
         statements: list[Statement] = []
         for statement in found:
             if self._tables.patterns.concerns(statement.change):
@@ -94,6 +101,7 @@ class RangeApplier:
         due.sort(key=lambda table: not table.has_versions)  # so that no table is ahead of its versions
         self._apply_rows(applied, due, pending)
         self._checkpoint("rows")
+        self._note_logged(found, end)
         self._make_changes(statements)
         for table in self._tables:
             if table.is_applied:
@@ -113,6 +121,43 @@ class RangeApplier:
         now = time.time_ns() // 1000
         number, mirror = self._tables.next_cut_number, self._tables.mirror_id
         self._tables.commit_cut(Cut(number, str(position), gtids, now, versions, mirror))
+
+    def _logged_at(self, start: BinlogPosition) -> Catalog:
+        """Return the definitions that tables have in the log from a position on, for the history of all changes.
+
+        Those of tables that were copied later, or are to be copied, are of then. If the log has not shown what they
+        were before, its table maps take precedence.
+        """
+        catalog, wants = self._tables.catalog, self._tables.patterns.wants
+        own = (table for table in self._tables if table.is_applied and not table.has_versions)
+        certain = {table.source_name for table in own if start.reaches(table.position)}
+        others = [name for name, known in catalog.tables.items() if known and name not in certain and wants(name)]
+        if not others:
+            return catalog
+        followed = self._logged if self._logged_at_position == start else None
+        catalog, logged = catalog.copy(), {} if followed is None else followed.tables
+        for name in others:
+            later = catalog.tables[name]
+            assert later is not None
+            catalog.tables[name] = logged.get(name, replace(later, certain=False))
+        return catalog
+
+    def _note_logged(self, statements: Sequence[Statement], end: BinlogPosition) -> None:
+        """Let the statements of a range change the definitions that tables have in the log."""
+        self._logged_at_position = end
+        if self._logged is not None and statements:
+            self._logged = self._logged.copy()
+            for statement in statements:
+                with suppress(NotUnderstood):
+                    self._logged.apply(statement.change, statement.origin)
+
+    def _parts(self, start: BinlogPosition, end: BinlogPosition) -> list[ReadTask]:
+        """Return the parts of a range, with what is known of tables before it."""
+        parts = self._source.tasks(start, end, self._tables.catalog)
+        if self._logged is None or self._logged is self._tables.catalog:
+            return parts
+        logged = self._source.tasks(start, end, self._logged)
+        return [replace(part, logged=other.history) for part, other in zip(parts, logged, strict=True)]
 
     def _make_changes(self, statements: Sequence[Statement]) -> None:
         for statement in statements:
@@ -171,7 +216,7 @@ class RangeApplier:
         """Return what becomes of tables by a range. The history gets its changes."""
         limits = self._tables.settings.limits
         works = [table.work(number, limits) for number, table in enumerate(tables)]
-        parts = self._source.tasks(applied.start, applied.end, self._tables.catalog) if tables or self._history else []
+        parts = self._parts(applied.start, applied.end) if tables or self._history else []
         kept = None if self._history is None else self._history.work(len(works), parts, applied.end)
         if kept is not None:
             works.append(kept)

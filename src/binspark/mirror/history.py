@@ -8,7 +8,7 @@ commit: each change is there exactly once.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -99,6 +99,15 @@ class ChangeHistory:
             self.version = self._read()[0].commit(Commit(self._planned, state, added, removed)).version
         self.position = end
 
+    def clean_up(self, seconds: float, needed: Collection[int]) -> None:
+        """Remove versions older than this, and files that no version needs; cuts refer to the needed versions.
+
+        All changes stay: each commit fills up the last file, which is another one then.
+        """
+        table, _ = self._read()
+        table.clean_up(seconds, needed)
+        self.version = table.read().version
+
     def _with_bounds(self, table: TargetTable, files: Sequence[DataFile]) -> list[DataFile]:
         """Return the files with the bounds of their keys: only those of new files are read."""
         known = [self._files.get(file.path, file) for file in files]
@@ -127,7 +136,7 @@ class HistoryRecords:
 
     def records(self, read: ReadTask) -> Iterator[pa.RecordBatch]:
         """Yield the records of a part, in the order of the log."""
-        for batch in self.view.read(read.part, reader_of(read.part, read.history)):
+        for batch in self.view.read(read.part, reader_of(read.part, read.logged or read.history)):
             rows = batch.cast(self.table.schema)
             if rows.num_rows:
                 yield complete_records(row_keys(self.table, rows), rows.column(_SEQ), RecordOp.PUT, rows)

@@ -17,6 +17,7 @@ from binspark.mirror.plan import PlannedTable, make_plan
 from binspark.mirror.progress import MirrorProgress
 from binspark.mirror.runners.local import LocalRunner
 from binspark.mirror.runners.runner import Runner
+from binspark.mirror.schema.mirrored_table import HISTORY
 from binspark.mirror.settings import MirrorSettings, SnapshotMode
 from binspark.mirror.source.change_source import ChangeSource, TablePatterns
 from binspark.mirror.state import Phase
@@ -322,6 +323,8 @@ class Mirror:
         cuts = [dict(cut.versions) for cut in self.tables.target.cuts.clean_up(settings.keep_seconds)]
         for table in self.tables:
             table.clean_up(settings.keep_seconds, {cut[table.name] for cut in cuts if table.name in cut})
+        if self._history is not None:
+            self._history.clean_up(settings.keep_seconds, {cut[HISTORY] for cut in cuts if HISTORY in cut})
 
     def _runner_for(self, start: BinlogPosition, end: BinlogPosition) -> Runner:
         return self._runner_of(end.offset - start.offset if start.file == end.file else None)

@@ -250,18 +250,30 @@ class StatementApplier:
     def _renamed(self, change: RenameTables, statement: Statement) -> Iterator[tuple[TableName, Pending]]:
         for origin, new_name in _final_names(change.pairs).items():
             table = self._tables.find(origin)
-            if table is not None and any(self._due([table], statement)):
+            if table is None or not any(self._due([table], statement)):
+                continue
+            if table.state.phase is Phase.CATCH_UP:  # rows may have been read from a table that has its name since
+                self._copy_again_as(table, new_name, "it was renamed while it was copied")
+            else:
                 kept = tuple((name, name) for name in table.table.schema.names)
                 yield from self._with_versions(table, Pending(new_name, table.definition, kept))
 
     def _with_versions(self, table: OpenTable, pending: Pending) -> Iterator[tuple[TableName, Pending]]:
-        """Yield what is left to do for a table, and the same for the versions of its rows."""
+        """Yield what is left to do for a table, and the same for the versions of its rows.
+
+        If the key becomes another, versions stay as they are: they end, or begin again with the rows of the table.
+        """
         yield table.name, pending
         versions = self._tables.versions_of(table.name)
-        if versions is not None and versions.is_applied:
+        if versions is None or not versions.is_applied:
+            return
+        name, renamed = versions_name(pending.name), dict(pending.names)
+        if tuple(map(renamed.get, table.table.key)) == self._tables.mirrored(pending.name, pending.definition).key:
             own = versions.table.schema.names[len(table.table.schema.names) :]
-            names = (*pending.names, *((name, name) for name in own))
-            yield versions.name, replace(pending, name=versions_name(pending.name), names=names)
+            yield versions.name, replace(pending, name=name, names=(*pending.names, *((each, each) for each in own)))
+        else:
+            kept = tuple((each, each) for each in versions.table.schema.names)
+            yield versions.name, Pending(name, versions.definition, kept)
 
     def _after(self, statement: Statement) -> Catalog:
         """Return the definitions after a statement."""

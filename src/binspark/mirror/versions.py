@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from binspark.mirror.leaves.begin_versions import BeginVersions, RangeOfVersions, VersionFiles
+from binspark.mirror.leaves.begin_versions import BeginVersions, RangeOfVersions, VersionFiles, can_have_keys
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.plan import RangeTask, files_within
 from binspark.mirror.leaves.versions import Ending
@@ -41,7 +41,10 @@ def begin_versions(
         if table.has_versions or not table.is_applied:
             continue
         if not table.table.key:
-            log.warning("%s has no key, so that the versions of its rows cannot be kept", table.name)
+            tables.suspend_versions(table.name)
+            if table.name not in tables.without_versions:
+                log.warning("%s has no key, so that the versions of its rows cannot be kept", table.name)
+                tables.without_versions.add(table.name)
             continue
         versions = tables.versions_of(table.name)
         if versions is None or _is_to_begin(versions, table, tables.cut_position):
@@ -60,6 +63,8 @@ def _is_to_begin(versions: OpenTable, table: OpenTable, last_cut: BinlogPosition
     as well, its definition may be ahead.
     """
     if not versions.is_applied:
+        return True
+    if versions.table.key[:-1] != table.table.key and table.position.reaches(versions.position):
         return True
     if versions.definition != table.definition and not versions.position.reaches(table.position):
         return True
@@ -88,9 +93,15 @@ def _begin(
 def _ranges(versions: OpenTable, table: OpenTable, new: MirroredTable, limits: LeafLimits) -> Iterator[RangeOfVersions]:
     """Yield the ranges of keys of a table, with the files of its rows and of the versions that are there.
 
-    If the keys of versions that are there do not begin with those of rows, as bytes, there is one range.
+    If the keys of versions that are there do not begin with those of rows, as bytes, there is one range. Versions that
+    cannot have the key are left out.
     """
     known = versions.files
+    if known and not can_have_keys(versions.table, new):
+        message = "%s begins anew, without its %d versions of before: they have no column for the key %s; version %d"
+        counted = sum(file.rows for file in known)
+        log.warning(f"{message} of the table has them", versions.name, counted, new.key[:-1], versions.version.version)
+        known = []
     tasks = table.work(0, limits).tasks
     if known and (key_kinds(versions.table) != key_kinds(new) or not may_be_followed(table.table)):
         tasks = (RangeTask(0, None, None, tuple(table.files)),)

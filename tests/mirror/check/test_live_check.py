@@ -53,10 +53,10 @@ def working(server: Server, table: str) -> Iterator[None]:
 
 
 @contextmanager
-def mirrored(server: Server, lake: Path, tables: str) -> Iterator[None]:
+def mirrored(server: Server, lake: Path, tables: str, *, scd2: bool = False) -> Iterator[None]:
     """Let a mirror run that commits several times a second."""
-    make_mirror(server, lake, tables).run()
-    mirror = make_mirror(server, lake, tables, once=False, apply_seconds=0.3)
+    make_mirror(server, lake, tables, scd2=scd2).run()
+    mirror = make_mirror(server, lake, tables, once=False, apply_seconds=0.3, scd2=scd2)
     runner = threading.Thread(target=mirror.run)
     runner.start()
     try:
@@ -67,11 +67,14 @@ def mirrored(server: Server, lake: Path, tables: str) -> Iterator[None]:
         runner.join()
 
 
-def checked(server: Server, lake: Path, table: TableName, *, repair: bool = False) -> TableReport:
+def all_checked(server: Server, lake: Path, table: TableName, *, repair: bool = False) -> tuple[TableReport, ...]:
     settings = CheckSettings(rows_per_range=500, repair=repair)
-    (report,) = check(
-        config_of(server.port), parse_target(str(lake)), TablePatterns(frozenset([str(table)])), settings
-    ).tables
+    patterns = TablePatterns(frozenset([str(table)]))
+    return check(config_of(server.port), parse_target(str(lake)), patterns, settings).tables
+
+
+def checked(server: Server, lake: Path, table: TableName, *, repair: bool = False) -> TableReport:
+    (report,) = all_checked(server, lake, table, repair=repair)
     return report
 
 
@@ -121,10 +124,12 @@ def create(server: Server, database: str) -> TableName:
 @every_family
 def test_a_mirror_that_follows_is_equal(shared: Server, database: str, tmp_path: Path) -> None:
     name = create(shared, database)
-    with working(shared, str(name)), mirrored(shared, tmp_path, str(name)):
-        report = checked(shared, tmp_path, name)
+    with working(shared, str(name)), mirrored(shared, tmp_path, str(name), scd2=True):
+        report, versions = all_checked(shared, tmp_path, name)
     assert report.is_equal, report.describe()
     assert report.rows > _ROWS // 2
+    assert versions.is_equal, versions.describe()
+    assert versions.rows > _ROWS // 2
 
 
 @every_family

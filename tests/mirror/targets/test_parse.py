@@ -17,6 +17,7 @@ from binspark.mirror.targets.names import directory_name, name_of_directory
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.storage_options import delta_options, iceberg_properties
 from binspark.mirror.targets.target import Commit, TargetError
+from tests.support.mirror.disks import fill, remount, small_disk
 from tests.support.mirror.target_files import ITEMS, SCHEMA, put, state_at, write_file
 
 KEYS = {"access_key": "a", "secret_key": "s", "region": "r"}
@@ -166,51 +167,37 @@ def test_a_delta_table_that_no_mirror_wrote_is_not_touched(tmp_path: Path) -> No
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def disk(tmp_path: Path) -> Iterator[Path]:
     """A file system with 400 kB of space."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=400k", "none", str(disk)], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("file systems cannot be mounted here")
-    yield disk
-    subprocess.run(["umount", str(disk)], check=True)
+    with small_disk(tmp_path / "disk", "400k") as path:
+        yield path
 
 
-def test_a_full_disk_is_an_error_and_the_table_stays_as_it_was(kind: Format, small_disk: Path) -> None:
-    target = parse_target(str(small_disk / "lake"), kind)
+def test_a_full_disk_is_an_error_and_the_table_stays_as_it_was(kind: Format, disk: Path) -> None:
+    target = parse_target(str(disk / "lake"), kind)
     table = target.create(ITEMS, SCHEMA, state_at(4))
     file = write_file(table.directory, SCHEMA, [{"id": 1, "name": "one"}])
-    (small_disk / "filler").write_bytes(bytes(_free_bytes(small_disk)))
+    filler = fill(disk)
     with pytest.raises(SourceError, match="No space left on device"):
         table.commit(Commit(table.read(), state_at(10), [file]))
-    (small_disk / "filler").unlink()
+    filler.unlink()
     assert table.read().state == state_at(4)
     table.commit(Commit(table.read(), state_at(10), [file]))
     assert table.read().state == state_at(10)
     target.close()
 
 
-def test_a_read_only_target_is_an_error(kind: Format, small_disk: Path) -> None:
-    target = parse_target(str(small_disk / "lake"), kind)
+def test_a_read_only_target_is_an_error(kind: Format, disk: Path) -> None:
+    target = parse_target(str(disk / "lake"), kind)
     table = target.create(ITEMS, SCHEMA, state_at(4))
     base = table.read()
     target.close()  # a file that is open for writing keeps the file system writable
-    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    remount(disk, "ro")
     with pytest.raises(SourceError, match="Read-only file system"):
         table.commit(Commit(base, state_at(10)))
     with pytest.raises(SourceError, match=r"Read-only file system|readonly database|unable to open database"):
         target.create(ITEMS._replace(table="more"), SCHEMA, state_at(4))
     target.close()
-
-
-def _free_bytes(disk: Path) -> int:
-    import os
-
-    found = os.statvfs(disk)
-    return found.f_bavail * found.f_frsize
 
 
 def test_the_merge_of_the_jar_is_one_statement() -> None:

@@ -15,7 +15,7 @@ from binspark.mirror.leaves.rewrite import Rewritten
 from binspark.mirror.runners.runner import TableWork
 from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.state import TableState
-from binspark.mirror.targets.target import Commit, TargetTable
+from binspark.mirror.targets.target import Commit, TableVersion, TargetTable
 
 
 def commit_records(
@@ -24,9 +24,10 @@ def commit_records(
     records: Iterable[pa.RecordBatch],
     limits: LeafLimits,
     state_after: Callable[[TableState], TableState],
+    base: TableVersion | None = None,
 ) -> None:
-    """Make changes in the newest version of a table."""
-    version = target.read()
+    """Make changes in a version of a table, which must be the newest one: `CommitConflict` if it is not."""
+    version = base or target.read()
     if version.state is None:
         raise SchemaError(f"{target.address} is not a mirrored table")
     files = with_bounds(version.files, target.directory, table)

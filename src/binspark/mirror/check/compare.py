@@ -77,7 +77,7 @@ class Comparison:
         mirror = self._mirror.sums(within)
         source = self._source.sums(within.chunks, within.buckets)
         yield source.rows
-        for wanted in _portions(source.differing(mirror), source, mirror):
+        for wanted in portions(source.differing(mirror), source, mirror):
             listed = self._source.listed(within.chunks, within.buckets, wanted)
             self._mirror.refresh()
             found = self._mirror.listed(within, wanted)
@@ -112,12 +112,13 @@ class Comparison:
         source = self._source.values([row.literals for row in rows.values()])
         mirror = self._mirror.values(differing.within, rows.keys())
         for key, row in rows.items():
-            yield _difference(self._text, row.kind, source.get(key), mirror.get(key))
+            yield difference_of(self._text, row.kind, source.get(key), mirror.get(key))
 
 
-def _difference(
+def difference_of(
     text: RowText, kind: DifferenceKind, source: list[bytes | None] | None, mirror: list[bytes | None] | None
 ) -> Difference:
+    """Return what is different in a row; None is a side that does not have it."""
     names = [column.name for column in text.columns]
     known = dict(zip(names, source or mirror or [None] * len(names), strict=True))
     key = tuple((column.name, known[column.name]) for column in text.key)
@@ -131,7 +132,7 @@ def _difference(
     return Difference(kind, key, columns)
 
 
-def _portions(buckets: Sequence[int], source: BucketSums, mirror: BucketSums) -> Iterator[list[int]]:
+def portions(buckets: Sequence[int], source: BucketSums, mirror: BucketSums) -> Iterator[list[int]]:
     """Divide buckets so that not too many rows are listed at a time."""
     portion: list[int] = []
     rows = 0

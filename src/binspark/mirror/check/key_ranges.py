@@ -53,8 +53,13 @@ def key_ranges(table: MirroredTable, chunks: Iterable[Chunk], rows: int) -> Iter
         for chunk in chunks:
             yield KeyRange((chunk,), _after(table, chunk.low), _after(table, chunk.high), BUCKETS)
         return
+    yield all_keys(rows, chunks)
+
+
+def all_keys(rows: int, chunks: Iterable[Chunk] = ()) -> KeyRange:
+    """Return one range for all keys of a table that has about `rows` rows."""
     wanted = max(BUCKETS, min(_MAX_BUCKETS, rows // _ROWS_OF_BUCKET))
-    yield KeyRange(tuple(chunks), None, None, 1 << (wanted - 1).bit_length())
+    return KeyRange(tuple(chunks), None, None, 1 << (wanted - 1).bit_length())
 
 
 def is_ordered(table: MirroredTable) -> bool:

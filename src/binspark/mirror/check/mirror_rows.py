@@ -16,6 +16,7 @@ from binspark.mirror.check.sums import BucketSums
 from binspark.mirror.files.data_file import DataFile
 from binspark.mirror.leaves.leaf_reader import KeyedRows, LeafReader, with_bounds
 from binspark.mirror.schema.mirrored_table import MirroredTable
+from binspark.mirror.schema.version_table import IS_CURRENT
 from binspark.mirror.snapshot.key_rows import key_literals
 from binspark.mirror.snapshot.select import key_columns
 from binspark.mirror.snapshot.statement import TableChanged
@@ -23,11 +24,17 @@ from binspark.mirror.targets.target import TableVersion, TargetTable
 
 
 class MirrorRows:
-    """Reads a version of a mirrored table; `refresh` takes the newest."""
+    """Reads a version of a mirrored table; `refresh` takes the newest.
 
-    def __init__(self, target: TargetTable, table: MirroredTable, text: RowText) -> None:
+    versions   how the versions of its rows are stored, to read those that are current; None to read the table itself
+    """
+
+    def __init__(
+        self, target: TargetTable, table: MirroredTable, text: RowText, versions: MirroredTable | None = None
+    ) -> None:
         self._target = target
         self._table = table
+        self._stored = versions or table
         self._text = text
         self._columns = key_columns(table)
         self._files: dict[str, DataFile] = {}
@@ -36,7 +43,7 @@ class MirrorRows:
 
     @property
     def rows(self) -> int:
-        """How many rows the table has."""
+        """How many rows the files have."""
         return sum(file.rows for file in self._files.values())
 
     def refresh(self) -> TableVersion:
@@ -47,7 +54,7 @@ class MirrorRows:
             raise TableChanged("its columns changed while it was compared: check it again")
         self._definition = definition
         unknown = [file for file in self.version.files if file.path not in self._files]
-        found = {file.path: file for file in with_bounds(unknown, self._target.directory, self._table)}
+        found = {file.path: file for file in with_bounds(unknown, self._target.directory, self._stored)}
         self._files = {file.path: found.get(file.path) or self._files[file.path] for file in self.version.files}
         return self.version
 
@@ -96,14 +103,19 @@ class MirrorRows:
         return listing
 
     def _batches(self, within: KeyRange) -> Iterator[pa.RecordBatch]:
-        reader = LeafReader(self._target.directory, self._table)
+        reader = LeafReader(self._target.directory, self._stored)
         for file in self._files.values():
             if not _overlaps(file, within):
                 continue
             if file.row_groups:
-                yield from (found.rows for found in reader.row_groups(file, within.low, within.high))
+                yield from (self._current(found.rows) for found in reader.row_groups(file, within.low, within.high))
             else:
-                yield from (_within(found, within) for found in reader.batches(file))
+                yield from (self._current(_within(found, within)) for found in reader.batches(file))
+
+    def _current(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        if not self._stored.has_versions:
+            return rows
+        return rows.filter(rows.column(IS_CURRENT)).select(self._table.schema.names)
 
 
 def _overlaps(file: DataFile, within: KeyRange) -> bool:

@@ -25,7 +25,7 @@ from binspark.replication.find import end_of_log
 from binspark.replication.position import BinlogPosition
 from binspark.server.connection import Connection
 
-_ATTEMPTS = 5
+_ATTEMPTS = 20
 _FIRST, _SECOND = "0", "1"
 
 
@@ -38,9 +38,13 @@ def repair_rows(
     limits: LeafLimits,
     versions: VersionRepair | None = None,
 ) -> int:
-    """Read rows that differ again from the source and put them into the table; return how many there are."""
+    """Read rows that differ again from the source and put them into the table; return how many there are.
+
+    The source is read after the table: what a mirror commits after that may be newer, and is a conflict.
+    """
     for attempt in range(_ATTEMPTS):
-        mirror.refresh()
+        known = None if versions is None else versions.versions.read()
+        base = mirror.refresh()
         stored = list(mirror.rows_at(differing.within, differing.rows))
         deleted = [complete_records(row_keys(table, rows), _FIRST, RecordOp.DELETE, rows) for rows in stored]
         found = read_literal_keys(connection.config, table, [row.literals for row in differing.rows.values()])
@@ -49,8 +53,8 @@ def repair_rows(
         put = [complete_records(row_keys(table, rows), _SECOND, RecordOp.PUT, rows) for rows in current]
         try:
             if versions is not None:  # first: the table is what shows that something is left to repair
-                versions.replace(stored, current, limits)
-            commit_records(target, table, [*deleted, *put], limits, partial(_state, read_at=read_at))
+                versions.replace(stored, current, limits, known)
+            commit_records(target, table, [*deleted, *put], limits, partial(_state, read_at=read_at), base)
         except CommitConflict:
             if attempt == _ATTEMPTS - 1:
                 raise

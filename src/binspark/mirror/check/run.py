@@ -19,6 +19,7 @@ from binspark.mirror.check.report import CheckReport, TableReport
 from binspark.mirror.check.row_text import row_text
 from binspark.mirror.check.settings import CheckSettings
 from binspark.mirror.check.source_rows import SourceRows, column_names
+from binspark.mirror.check.versions import check_versions
 from binspark.mirror.schema.definitions import as_mirrored, read_stored
 from binspark.mirror.schema.mirrored_table import HISTORY, MirroredTable
 from binspark.mirror.schema.version_table import is_versions_name
@@ -66,7 +67,9 @@ def check(
     for name in target.tables():
         if tables.wants(name) and name != HISTORY and not _has_versions(target, name):
             table = _TableCheck(config, target, name, settings or CheckSettings(), advance, on_range)
-            found.append(_checked(table, TableReport(name), copy_again))
+            report = _checked(table, TableReport(name), copy_again)
+            versions = None if report.problem else table.versions()
+            found += [report] if versions is None else [report, versions]
     return CheckReport(tuple(found))
 
 
@@ -145,6 +148,17 @@ class _TableCheck:
                 if self._on_range is not None:
                     self._on_range(report)
             report.needs_copy = self._settings.repair and not mirrored.key and report.differing > 0
+
+    def versions(self) -> TableReport | None:
+        """Compare the versions of its rows with the table; None if there are none."""
+        table = self._target.table(self._name)
+        state = None if table is None else table.read().state
+        if table is None or state is None:
+            return None
+        report = check_versions(self._target, table, self._mirrored(state), self._settings)
+        if report is not None and self._on_range is not None:
+            self._on_range(report)
+        return report
 
     def _compare(self, comparison: Comparison, within: KeyRange, report: TableReport, repair: _Repair | None) -> None:
         for found in comparison.compare(within):

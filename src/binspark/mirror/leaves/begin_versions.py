@@ -82,10 +82,17 @@ class BeginVersions:
                 return writer.finish()
 
     def _known_versions(self) -> Iterator[pa.RecordBatch]:
-        """Yield the versions that are there, with the columns of now: NULL in those that they do not have."""
+        """Yield the versions that are there, with the columns of now: NULL in those that they do not have.
+
+        Versions from before the key was what it is may have NULL in a column of it: they cannot be stored any more.
+        """
         for found in self.known.within(self.range.known, self.range.low, self.range.high):
             arrays = [_conformed(found, field) for field in self.new.schema]
-            yield pa.RecordBatch.from_arrays(arrays, schema=self.new.schema)
+            rows = pa.RecordBatch.from_arrays(arrays, schema=self.new.schema)
+            for name in self.new.key:
+                if rows.column(name).null_count:
+                    rows = rows.filter(rows.column(name).is_valid())
+            yield rows
 
     def _new_versions(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the table as versions."""
@@ -94,6 +101,12 @@ class BeginVersions:
             begins = pa.repeat(pa.scalar(self.ending.time, TIME), count)
             seq = pa.repeat(pa.scalar(self.ending.seq), count)
             yield version_rows(self.new, found.columns, begins, seq, pa.repeat(pa.scalar(True), count))
+
+
+def can_have_keys(known: MirroredTable, new: MirroredTable) -> bool:
+    """Return whether versions that are there have all columns of a key, in types that become those of now."""
+    types = {field.name: field.type for field in known.schema}
+    return all(name in types and conversion(types[name], new.schema.field(name).type) is not None for name in new.key)
 
 
 def _conformed(rows: pa.RecordBatch, field: pa.Field) -> pa.Array:

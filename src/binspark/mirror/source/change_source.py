@@ -67,10 +67,14 @@ class TablePatterns:
 
 @dataclass(frozen=True, slots=True)
 class ReadTask:
-    """A part of the logs to read, and the schemas of tables before it. It is sent to executors."""
+    """A part of the logs to read, and the schemas of tables before it. It is sent to executors.
+
+    logged   the schemas that the log has before it, where those of mirrored tables are of later positions; empty if not
+    """
 
     part: Split | ServerRange
     history: bytes = field(repr=False)
+    logged: bytes = field(default=b"", repr=False)
 
 
 class ChangeSource(Identified, Protocol):

@@ -41,6 +41,8 @@ class MirroredTables:
 
     catalog     the definitions at the position of the mirror; another object after each change
     mirror_id   the name of the mirror, once its tables were loaded
+
+    without_versions   tables of which was said that the versions of their rows cannot be kept
     """
 
     def __init__(self, target: Target, patterns: TablePatterns, settings: MirrorSettings) -> None:
@@ -49,6 +51,7 @@ class MirroredTables:
         self.settings = settings
         self.catalog = Catalog()
         self.mirror_id = ""
+        self.without_versions: set[TableName] = set()
         self._tables: dict[TableName, OpenTable] = {}
         self._defining = Lock()
         self._last_number = -1

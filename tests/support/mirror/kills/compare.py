@@ -30,12 +30,7 @@ _SHOWN = 3
 def differences(config: ConnectionConfig, lake: Path, database: str, kind: Format) -> tuple[list[str], int]:
     """Return how a mirror differs from its server, which nobody changes meanwhile, and how many rows are equal."""
     target = parse_target(str(lake), kind)
-    with connect(config) as connection:
-        present = {
-            name: definition
-            for name, definition in from_server(connection.rows).tables.items()
-            if name.schema == database and definition is not None
-        }
+    present = _present(config, database)
     found = _left_over(target, database, set(present))
     rows = 0
     for name, definition in present.items():
@@ -53,13 +48,25 @@ def differences(config: ConnectionConfig, lake: Path, database: str, kind: Forma
     return found, rows
 
 
+def keys_of(config: ConnectionConfig, database: str) -> dict[TableName, tuple[str, ...]]:
+    """Return the columns of the keys of all tables of a database, by which they are mirrored."""
+    present = _present(config, database)
+    return {name: as_mirrored(name, found, lambda kind: kind, MIRROR_OPTIONS).key for name, found in present.items()}
+
+
+def _present(config: ConnectionConfig, database: str) -> dict[TableName, TableDefinition]:
+    with connect(config) as connection:
+        tables = from_server(connection.rows).tables.items()
+    return {name: definition for name, definition in tables if name.schema == database and definition is not None}
+
+
 def _left_over(target: Target, database: str, present: set[TableName]) -> list[str]:
     """Return what is wrong with tables that the server does not have."""
     found = []
     for name in target.tables():
         table = None if name in present or name.schema != database else target.table(name)
         state = None if table is None else table.read().state
-        if state is not None and state.phase is not Phase.DROPPED:
+        if state is not None and state.phase is not Phase.DROPPED and not state.has_versions:
             found.append(f"{name}: the server does not have it, the mirror has it as {state.phase}")
     return found
 

@@ -30,6 +30,7 @@ class ProcessOptions:
 
     kill_at   the number of the step at which it kills itself; 0 for never
     master    where Spark runs that applies all ranges; empty for a mirror without Spark
+    keeps     whether it keeps the history of changes, and versions of rows
     """
 
     port: int
@@ -44,6 +45,7 @@ class ProcessOptions:
     rows_per_chunk: int = 50
     leaf_bytes: int = 16 << 10
     memory_bytes: int = 1 << 20
+    keeps: bool = False
 
     def to_json(self) -> str:
         """Return the options as an argument of the process."""
@@ -91,6 +93,8 @@ def _settings(options: ProcessOptions) -> MirrorSettings:
         clean_up_seconds=2.0,
         keep_seconds=5.0,
         limits=limits,
+        history=options.keeps,
+        scd2=options.keeps,
     )
 
 

@@ -40,15 +40,19 @@ class ServerLost(Exception):
 
 
 class RandomLoad:
-    """Changes the tables of one database over one connection. The same numbers give the same statements."""
+    """Changes the tables of one database over one connection. The same numbers give the same statements.
 
-    def __init__(self, server: Server, rng: Random, database: str) -> None:
+    only_full   log all columns of rows, as versions of rows need them
+    """
+
+    def __init__(self, server: Server, rng: Random, database: str, *, only_full: bool = False) -> None:
         self.database = database
         self.tables: list[RandomTable] = []
         self.count = LoadCount()
         self._server = server
         self._rng = rng
         self._ddl = RandomDdl(rng, all_kinds(server), self.tables, self._try)
+        self._images = ("FULL",) if only_full else ("FULL", "FULL", "MINIMAL", "NOBLOB")
         self._image = "FULL"
         self._is_open = False
         self._connection: Any = None
@@ -170,7 +174,7 @@ class RandomLoad:
 
     def _set_image(self) -> None:
         self._commit()
-        self._set(self._rng.choice(("FULL", "FULL", "MINIMAL", "NOBLOB")))
+        self._set(self._rng.choice(self._images))
 
     def _set(self, image: str) -> None:
         self._image = image

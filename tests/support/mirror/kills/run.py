@@ -14,11 +14,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
+from binspark.mirror.schema.version_table import versions_name
 from binspark.mirror.targets.parse import Format
 from binspark.testing.servers import Server
-from tests.support.mirror.kills.compare import differences
+from tests.support.mirror.kills.compare import differences, keys_of
+from tests.support.mirror.kills.compare_kept import (
+    history_differences,
+    last_statements,
+    logged_changes,
+    version_differences,
+)
 from tests.support.mirror.kills.mirror_process import ProcessOptions
 from tests.support.mirror.kills.random_load import LoadCount, RandomLoad, ServerLost
+from tests.support.mirror.live_mirrors import rows_of
 from tests.support.mirror.tables import reached
 
 _PROCESS = "tests.support.mirror.kills.mirror_process"
@@ -41,6 +49,8 @@ class KillCount:
     worker_kills: int = 0
     executor_kills: int = 0
     rows_compared: int = 0
+    changes_compared: int = 0
+    versions_compared: int = 0
     load: LoadCount = field(default_factory=LoadCount)
 
     @property
@@ -55,16 +65,28 @@ class KillCount:
         others = f"{self.server_kills} of the server, {self.worker_kills} of Python workers"
         others += f", {self.executor_kills} of executors"
         load = f"{self.load.transactions} transactions, {self.load.rows} rows changed"
-        return (
-            f"rounds {self.rounds}, kills {self.total} ({kinds}, {others}), {load}, {self.rows_compared} rows compared"
-        )
+        compared = f"{self.rows_compared} rows compared"
+        if self.changes_compared:
+            compared += f", {self.changes_compared} changes and {self.versions_compared} versions in the last round"
+        return f"rounds {self.rounds}, kills {self.total} ({kinds}, {others}), {load}, {compared}"
 
 
 class KillRun:
-    """A server, a target, and a mirror from one to the other. The same seed gives the same statements and kills."""
+    """A server, a target, and a mirror from one to the other. The same seed gives the same statements and kills.
+
+    keeps   keep the history of changes and versions of rows, and compare them with the log
+    """
 
     def __init__(
-        self, server: Server, lake: Path, kind: Format, seed: int, *, master: str = "", pause: float = 0.004
+        self,
+        server: Server,
+        lake: Path,
+        kind: Format,
+        seed: int,
+        *,
+        master: str = "",
+        pause: float = 0.004,
+        keeps: bool = False,
     ) -> None:
         self.count = KillCount()
         self._server = server
@@ -74,7 +96,8 @@ class KillRun:
         self._database = f"kills_{seed}"
         self._master = master
         self._pause = pause
-        self._load = RandomLoad(server, Random(seed), self._database)
+        self._keeps = keeps
+        self._load = RandomLoad(server, Random(seed), self._database, only_full=keeps)
         self.count.load = self._load.count
         self._options = ProcessOptions(
             server.port,
@@ -85,12 +108,18 @@ class KillRun:
             apply_bytes=self._rng.choice((20_000, 1 << 20)),
             rows_per_chunk=self._rng.choice((7, 50, 1000)),
             memory_bytes=self._rng.choice((1 << 16, 1 << 20)),
+            keeps=keeps,
         )
         self._log = lake.parent / f"{lake.name}.log"
         self._load.begin()
 
     def round(self, kills: int, *, kill_server: bool = False) -> None:
-        """Kill the mirror this often while the source changes; then let it finish, and compare."""
+        """Kill the mirror this often while the source changes; then let it finish, and compare.
+
+        History and versions begin with a copy of all tables: changes count after that.
+        """
+        if self._keeps and not self.count.rounds:
+            self._finish()
         with self._changing():
             for _ in range(kills):
                 self._killed_mirror()
@@ -98,10 +127,28 @@ class KillRun:
             self._kill_server()
         self._finish()
         found, rows = differences(reached(self._server), self._lake, self._database, self._kind)
+        if self._keeps and not found:
+            found = self._differences_of_kept()
         if found:
             raise MirrorsDiffer("; ".join(found))
         self.count.rounds += 1
         self.count.rows_compared += rows
+
+    def _differences_of_kept(self) -> list[str]:
+        """Return how the history and the versions of rows differ from the log and from the tables."""
+        logged = logged_changes(self._server, self._database)
+        found = history_differences(logged, self._lake, self._kind)
+        last = last_statements(self._server)
+        keys = keys_of(reached(self._server), self._database)
+        for name, key in keys.items():
+            if key:
+                since = last.get(name.table, "")
+                found += version_differences(name, key, self._lake, self._kind, logged, since)
+        self.count.changes_compared = len(logged)
+        self.count.versions_compared = sum(
+            rows_of(self._lake, str(versions_name(name)), self._kind).num_rows for name, key in keys.items() if key
+        )
+        return found
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -132,7 +179,7 @@ class KillRun:
         """Start a mirror, and kill it at a random moment, or let it kill itself between two random steps."""
         between_steps = self._rng.random() < (0.2 if self._master else 0.4)
         options = replace(self._options, kill_at=self._rng.randint(1, 30) if between_steps else 0, master=self._master)
-        seconds = self._rng.choice((self._rng.uniform(0, 0.5), self._rng.uniform(0, 4.0)))
+        seconds = self._rng.choice((self._rng.uniform(0, 0.5), self._rng.uniform(0, 12.0 if self._keeps else 4.0)))
         with self._started(options) as process:
             if between_steps:
                 with suppress(subprocess.TimeoutExpired):

@@ -52,6 +52,8 @@ _MISFITS = (
     "AbstractMethodError",
 )
 _NO_DETAILS = re.compile(r"^An error occurred while calling [^:]*:\s*(?:[\w.$]+: )?", re.DOTALL)
+_CAUSES = re.compile(r"^Caused by: (.+)$", re.MULTILINE)
+"""The last cause is what happened: that a disk is full, say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class DeltaMerge:
             if any(word in text for word in _CONFLICTS):
                 message = "another program changed the table while the mirror prepared a commit"
                 raise CommitConflict(message, position) from None
-            reason = _NO_DETAILS.sub("", text).partition("\n")[0]
+            reason = "; ".join((_NO_DETAILS.sub("", text).partition("\n")[0], *_CAUSES.findall(text)[-1:]))
             if any(word in text for word in _MISFITS):
                 message = f"Delta's jar is not for Spark {self._version}: {reason}"
                 raise TargetError(f"{message}; {_INSTEAD}", position) from None
