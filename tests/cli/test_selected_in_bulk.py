@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from binspark.cli.main import exit_code
-from binspark.files import bulk_selection, find_logs
+from binspark.files import bulk_selection, find_logs, read_events
 from binspark.files.contents import can_count_in_bulk
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from tests.corpus.cases import case_logs
@@ -111,7 +111,8 @@ def test_damage_is_reported_as_without_kernels(
         arguments = ["--operations", "insert"]
     path = log_of(tmp_path)
     content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 0xFF  # a checksum does not match
+    commit = [event for event in read_events(path) if event.type == "XID"][5]
+    content[commit.end_offset - 1] ^= 0xFF  # its checksum does not match
     path.write_bytes(content[:-100])  # and the end is missing
     code, _, errors = printing.printed([command, str(path), *arguments], in_bulk=True)
     assert code == 1
