@@ -8,11 +8,8 @@ import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import pytest
 
 from binspark.cli.demo import QUICK_START, STEPS
-
-pytestmark = pytest.mark.xdist_group("spark-examples")
 
 
 def test_the_tour_shows_its_code_and_what_it_found_and_nothing_else(tmp_path: Path) -> None:
