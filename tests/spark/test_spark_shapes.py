@@ -13,8 +13,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from binspark.errors import OptionError, Unsupported
-from binspark.testing.servers import Family, Server
-from tests.support.servers import every_family
+from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.support.spark.spark_reading import failure, records
 from tests.support.spark.stream_queries import Stream, live_options
 
@@ -76,24 +75,37 @@ def merge_debezium(target: DataFrame, events: DataFrame) -> DataFrame:
     return kept.unionByName(last.where("op != 'd'").select("after.*"))
 
 
+MERGES = {"cdf": merge_cdf, "debezium": merge_debezium}
+
+
+def quick_pairs(*quick: tuple[str, Family]) -> pytest.MarkDecorator:
+    """Try every shape with both families: these pairs in the quick tests."""
+    pairs = [
+        pytest.param(
+            shape, family, id=f"{shape}-{family.name}", marks=() if (shape, family) in quick else pytest.mark.slow
+        )
+        for shape in MERGES
+        for family in (MySQL, MariaDB)
+    ]
+    return pytest.mark.parametrize(("shape", "family"), pairs)
+
+
 def read(spark: SparkSession, server: Server, table: str, **options: str) -> DataFrame:
     """Read the server's last log: each test begins one."""
     return spark.read.format("binlog").options(table=table, **options).load(str(server.log_files()[-1]))
 
 
-@every_family
-@pytest.mark.parametrize(("shape", "merge"), [("cdf", merge_cdf), ("debezium", merge_debezium)])
+@quick_pairs(("cdf", MariaDB), ("debezium", MySQL))
 def test_a_merge_job_gives_the_rows_of_the_table(
-    spark: SparkSession, shared: Server, logged: str, family: Family, shape: str, merge: Any
+    spark: SparkSession, shared: Server, logged: str, family: Family, shape: str
 ) -> None:
     empty = spark.createDataFrame([], "id int, item string, total decimal(8,2)")
-    assert as_text(merge(empty, read(spark, shared, logged, shape=shape))) == shown(shared, logged)
+    assert as_text(MERGES[shape](empty, read(spark, shared, logged, shape=shape))) == shown(shared, logged)
 
 
-@every_family
-@pytest.mark.parametrize(("shape", "merge"), [("cdf", merge_cdf), ("debezium", merge_debezium)])
+@quick_pairs(("cdf", MySQL), ("debezium", MariaDB))
 def test_a_merge_job_follows_a_stream(
-    spark: SparkSession, shared: Server, logged: str, family: Family, shape: str, merge: Any, tmp_path: Path
+    spark: SparkSession, shared: Server, logged: str, family: Family, shape: str, tmp_path: Path
 ) -> None:
     start = f"{shared.log_files()[-1].name}:4"
     options = live_options(shared, table=logged, shape=shape, maxTransactionsPerTrigger="2", startingOffsets=start)
@@ -103,7 +115,7 @@ def test_a_merge_job_follows_a_stream(
     for number in sorted(stream.batches):
         if stream.batches[number]:
             batch = spark.createDataFrame(stream.batches[number], schema_of(spark, shared, logged, shape))
-            merged = merge(target, batch).collect()
+            merged = MERGES[shape](target, batch).collect()
             target = spark.createDataFrame(merged, target.schema)
     assert len([rows for rows in stream.batches.values() if rows]) > 2
     assert as_text(target) == shown(shared, logged)
