@@ -1,44 +1,46 @@
-"""Fixtures for all tests: real servers, started when the first test needs them; and which tests share a process."""
+"""Fixtures for all tests, started when the first one needs them: servers, one Spark. Which tests share a process."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from binspark.kernels import cache
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, ServerUnavailable, start
 from tests.support.servers import ServerOptions, StartServer
 
-settings.register_profile("tests", deadline=None)  # machines are noisy: no test fails for being slow
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Machines are noisy: no test fails for being slow.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
 cache.enable()  # compiling kernels takes half a minute, and every process of the tests would do it
 
 SHARED_OPTIONS: ServerOptions = {"binlog-row-metadata": "FULL"}
 """Tests that need other options start their own server with `start_server`."""
 
-
-SHARED_PROCESSES = {"tests/spark/test_spark_clusters.py": "clusters", "tests/spark/": "spark"}
-"""Tests that share something costly, one Spark, run in one process: how their names begin, and its name."""
+LONG = ("tests/stream/",)
+"""Tests that take minutes come first: otherwise one process would run them while the other has nothing left to do."""
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Distribute tests one by one, but those of a shared process together.
-
-    The marks for xdist's own `loadgroup` do not reach it: this pytest no longer keeps names where it writes them.
-    """
-    from xdist.scheduler import LoadScopeScheduling
-
-    class ByProcess(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-        def _split_scope(self, nodeid: str) -> str:
-            return next((name for start, name in SHARED_PROCESSES.items() if nodeid.startswith(start)), nodeid)
+    """Distribute tests one by one, but those of a shared process together."""
+    from tests.support.scheduling import ByProcess
 
     return ByProcess(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest tests first."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 @pytest.fixture(scope="session")
@@ -74,3 +76,33 @@ def _enter_or_skip(running: ExitStack, family: Family, options: ServerOptions | 
     if os.environ.get("BINSPARK_REQUIRE_SERVERS") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Java for many small queries: optimizing compilation and parallel garbage collection cost more than they gain."""
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A Spark of two workers on this machine. The data source is not registered: Spark finds it.
+
+    Java and the workers of Spark inherit this Python, loopback as the only address, and no pandas warning.
+    """
+    from binspark.spark.session import LOOPBACK, SETTINGS, local_session
+
+    folder = tmp_path_factory.mktemp("spark")
+    properties = {
+        "spark.master": "local[2]",
+        "spark.driver.extraJavaOptions": f"{SETTINGS['spark.driver.extraJavaOptions']} {QUICK_START}",
+        "spark.local.dir": str(folder),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYSPARK_PYTHON", sys.executable)
+        environment.setenv("SPARK_LOCAL_IP", LOOPBACK)
+        environment.setenv("PYTHONWARNINGS", "ignore::FutureWarning")
+        environment.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        session = local_session("binspark tests", properties)
+        yield session
+        session.stop()

@@ -25,7 +25,7 @@ from tests.support.archive.archiving import (
     quick,
     wait_until,
 )
-from tests.support.servers import StartServer, config_of, every_family
+from tests.support.servers import StartServer, config_of, each_family, every_family
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -70,7 +70,7 @@ def bytes_in(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.iterdir() if path.suffix[1:].isdecimal())
 
 
-@every_family
+@each_family
 def test_a_copy_that_is_killed_again_and_again_is_the_servers_files(
     family: Family, start_server: StartServer, tmp_path: Path
 ) -> None:

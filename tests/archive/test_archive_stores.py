@@ -166,13 +166,14 @@ def test_the_oldest_logs_of_a_store_are_dropped(
 def test_another_archiver_that_is_at_work_is_respected(
     mysql: Server, target: str, storage: Storage, tmp_path: Path
 ) -> None:
+    mysql.query("FLUSH BINARY LOGS")
     store = RemoteStore(target, storage)
     word = {"pid": 7, "host": "elsewhere", "since": "2026-11-15T09:30:00Z", "spool": "/spool", "seconds": 60}
     store.put("archive.lock", json.dumps({**word, "renewed": time.time() - 100}).encode())
     with pytest.raises(OptionError, match="process 7 on elsewhere, since 2026-11-15T09:30:00Z"):
-        archive_to(mysql, target, storage, tmp_path)
+        archive_to(mysql, target, storage, tmp_path, start="latest")
     store.put("archive.lock", json.dumps({**word, "renewed": time.time() - 200}).encode())
-    archive_to(mysql, target, storage, tmp_path)
+    archive_to(mysql, target, storage, tmp_path, start="latest")
     assert store.read("archive.lock") is None
 
 
@@ -199,7 +200,7 @@ def test_a_store_that_fails_for_a_while_is_tried_again(
 @pytest.mark.mysql
 def test_a_store_that_is_not_there_is_named(mysql: Server, storage: Storage, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="s3://no-such-bucket/logs") as error:
-        archive_to(mysql, "s3://no-such-bucket/logs", storage, tmp_path)
+        archive_to(mysql, "s3://no-such-bucket/logs", storage, tmp_path, start="latest")
     assert "secret" not in str(error.value)
 
 

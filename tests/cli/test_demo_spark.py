@@ -12,9 +12,8 @@ import pytest
 
 from binspark.cli.demo import QUICK_START, STEPS
 
-pytestmark = pytest.mark.xdist_group("spark-examples")
 
-
+@pytest.mark.slow
 def test_the_tour_shows_its_code_and_what_it_found_and_nothing_else(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "binspark", "demo", "--output", str(tmp_path)]
     environment = os.environ | {"JAVA_TOOL_OPTIONS": QUICK_START, "COLUMNS": "120"}

@@ -26,10 +26,16 @@ KEYS = [
 
 @pytest.fixture
 def database(mysql: Server) -> str:
-    """A database of one's own, with a table."""
+    """A database of one's own, with a table, in a log of its own: other tests may have written much before it."""
     name = f"tail_{next(_NUMBERS)}"
+    mysql.query("FLUSH BINARY LOGS")
     mysql.run_sql(f"CREATE DATABASE {name}; CREATE TABLE {name}.t (id INT PRIMARY KEY, note VARCHAR(40))")
     return name
+
+
+def start_of_log(server: Server) -> str:
+    """Return the position at which the server's last log begins."""
+    return f"{server.log_files()[-1].name}:4"
 
 
 def arguments(server: Server, *more: str) -> list[str]:
@@ -79,7 +85,7 @@ def test_an_interrupt_ends_it_in_order(number: signal.Signals, mysql: Server) ->
 def test_who_has_seen_enough_may_close_the_pipe(mysql: Server, database: str) -> None:
     rows = ", ".join(f"({number}, 'note')" for number in range(3000))
     mysql.query(f"INSERT INTO {database}.t VALUES {rows}")
-    with running(mysql, "--start", "earliest", "--format", "jsonl", "--tables", f"{database}.t") as process:
+    with running(mysql, "--start", start_of_log(mysql), "--format", "jsonl", "--tables", f"{database}.t") as process:
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["after"]["id"] == 0
         process.stdout.close()
@@ -91,7 +97,7 @@ def test_who_has_seen_enough_may_close_the_pipe(mysql: Server, database: str) ->
 
 def test_text_is_for_people(mysql: Server, database: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     mysql.run_sql(f"INSERT INTO {database}.t VALUES (1, 'old'); UPDATE {database}.t SET note = 'new'")
-    shown = ("--start", "earliest", "--until", "end", "--tables", f"{database}.t")
+    shown = ("--start", start_of_log(mysql), "--until", "end", "--tables", f"{database}.t")
     assert exit_code(arguments(mysql, *shown)) == 0
     lines = [line for line in capsysbinary.readouterr().out.decode().splitlines() if not line.startswith("#")]
     assert lines[0].endswith(f'insert  {database}.t  id=1 note="old"')

@@ -63,13 +63,13 @@ def in_bulk(transactions: list[Transaction], history: int, at_a_time: int) -> Pa
     return meter.result()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(clocks(), st.sampled_from([1, 3, 1 << 20]), st.sampled_from([1, 7, 1000]))
 def test_the_logical_clock_is_measured_alike(transactions: list[Transaction], history: int, at_a_time: int) -> None:
     assert in_bulk(transactions, history, at_a_time) == reference(transactions, history)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(_GROUPS, st.sampled_from([1, 5, 1000]))
 def test_group_commits_are_measured_alike(transactions: list[Transaction], at_a_time: int) -> None:
     assert in_bulk(transactions, 8, at_a_time) == reference(transactions, 8)

@@ -19,7 +19,7 @@ from binspark.schema.history import SchemaHistory
 from binspark.transactions.contents import ContentsReader
 from tests.support.columns.many_tables import count_calls, log_of_many_tables
 
-FEW, MANY = 200, 2000
+FEW, MANY = 100, 1000
 ALLOWED = 1.5
 """How much more the work for a table may be, with ten times as many of them."""
 

@@ -14,7 +14,7 @@ from tests.support.columns.random_logs import FIRST_TIME, LAST_TIME, UUID, Rando
 from tests.support.columns.reference import ReferenceReader
 
 FILE = "binlog.000001"
-_THOROUGH = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+_THOROUGH = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 _options = st.builds(
     ColumnOptions, st.sampled_from(ZeroDates), st.sampled_from(Undecodable), st.sampled_from(TimeFormat)
 )

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-import pytest
-from pyspark import SparkContext
 from pyspark.sql import Row, SparkSession
 
 from binspark.columns.types import GEOMETRY
@@ -19,8 +16,6 @@ from binspark.documents.row_objects import variant_rows
 from binspark.documents.variant import variant_documents
 from binspark.event.column_types import ColumnType as T
 from binspark.values.column import BINARY_COLLATION, Column
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 EDGES = [
     *(str(sign * (1 << bits) + step) for bits in (7, 15, 31, 63, 64) for sign in (1, -1) for step in (-1, 0, 1)),
@@ -58,24 +53,6 @@ def random_document(chance: random.Random, depth: int = 0) -> Any:
 def texts() -> list[str]:
     chance = random.Random(4)
     return EDGES + [json.dumps(random_document(chance), ensure_ascii=chance.random() < 0.5) for _ in range(400)]
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    """A Spark of its own, with its Java machine; one that other tests have started is used, and left alone."""
-    running = SparkSession.getActiveSession()
-    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "localhost")
-    session = running or builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
-    yield session
-    if running is None:
-        gateway = session.sparkContext._gateway
-        assert gateway is not None
-        session.stop()
-        gateway.shutdown()
-        gateway.proc.stdin.close()
-        gateway.proc.wait()
-        SparkContext._gateway = SparkContext._jvm = None
 
 
 def rows(spark: SparkSession, table: pa.Table, *expressions: str) -> list[Row]:

@@ -33,7 +33,6 @@ def rows(table: Path) -> list[dict[str, object]]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.xdist_group("spark-examples")
 def test_a_pipeline_reads_every_change_once(tmp_path: Path) -> None:
     assert "Run is COMPLETED" in run(tmp_path)
     changes = list(binspark.rows(LOGS, tables=["shop.orders"]))

@@ -23,7 +23,6 @@ def test_the_notebook_has_the_steps_of_the_demo() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark-examples")
 def test_a_new_run_shows_what_the_notebook_shows(tmp_path: Path) -> None:
     made = tmp_path / "tour.ipynb"
     command = [sys.executable, str(EXAMPLES / "record_notebook.py"), str(made)]

@@ -15,7 +15,7 @@ from binspark.cli.demo import QUICK_START
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MARIADB = Path(__file__).parents[2] / "src" / "binspark" / "data" / "shop" / "mariadb"
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark-examples")]
+pytestmark = pytest.mark.slow
 
 
 def run_example(name: str, folder: Path, *arguments: str) -> list[str]:

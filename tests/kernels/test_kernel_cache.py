@@ -53,12 +53,23 @@ print(json.dumps([len([name for name in sys.modules if name.startswith("binspark
 """
 
 
-def run(code: str, **environment: str) -> Any:
-    """Run code in another process; return the JSON that it prints."""
+def start(code: str, **environment: str) -> subprocess.Popen[bytes]:
+    """Run code in another process."""
     kept = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     command = [sys.executable, "-B", "-W", "error", "-c", code]
-    done = subprocess.run(command, env={**kept, **environment}, stdout=subprocess.PIPE, check=True)
-    return json.loads(done.stdout)
+    return subprocess.Popen(command, env={**kept, **environment}, stdout=subprocess.PIPE)
+
+
+def result(process: subprocess.Popen[bytes]) -> Any:
+    """Wait for a process; return the JSON that it prints."""
+    printed, _ = process.communicate()
+    assert process.returncode == 0
+    return json.loads(printed)
+
+
+def run(code: str, **environment: str) -> Any:
+    """Run code in another process; return the JSON that it prints."""
+    return result(start(code, **environment))
 
 
 def run_a_kernel(enable: str = "True", **environment: str) -> dict[str, Any]:
@@ -86,34 +97,35 @@ def test_importing_kernels_columns_and_documents_has_no_effect(tmp_path: Path) -
 
 
 def test_nothing_is_written_unless_caching_is_enabled(tmp_path: Path) -> None:
-    runs = [run_a_kernel("False", HOME=str(tmp_path), TMPDIR=str(tmp_path)) for _ in range(2)]
-    assert [(found["compiled"], found["folder"]) for found in runs] == [(1, None), (1, None)]
+    found = run_a_kernel("False", HOME=str(tmp_path), TMPDIR=str(tmp_path))
+    assert (found["compiled"], found["folder"]) == (1, None)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_compiled_from_files_is_kept(tmp_path: Path) -> None:
+def test_what_is_compiled_from_files_is_kept_unless_the_file_is_broken(tmp_path: Path) -> None:
     runs = [run_a_kernel(BINSPARK_CACHE=str(tmp_path)) for _ in range(2)]
     assert [found["compiled"] for found in runs] == [1, 0]
     assert Path(runs[0]["folder"]).parent == tmp_path / "kernels"
     assert Path(runs[0]["file"]).is_relative_to(SOURCES)
+    for file in Path(runs[0]["folder"]).iterdir():
+        file.write_bytes(b"")
+    assert run_a_kernel(BINSPARK_CACHE=str(tmp_path))["compiled"] == 1
 
 
-def test_what_is_compiled_from_an_archive_is_kept_wherever_the_archive_is(archive: Path, tmp_path: Path) -> None:
+def test_processes_that_need_a_kernel_at_once_compile_it_once(tmp_path: Path) -> None:
+    code = f"ENABLE = True\n{RUN_A_KERNEL}"
+    processes = [start(code, BINSPARK_CACHE=str(tmp_path)) for _ in range(3)]
+    assert sum(result(process)["compiled"] for process in processes) == 1
+
+
+def test_what_is_compiled_from_an_archive_is_kept_wherever_the_sources_are(archive: Path, tmp_path: Path) -> None:
+    """In the same archive elsewhere, and in files."""
     moved = tmp_path / "moved.zip"
     moved.write_bytes(archive.read_bytes())
-    cache = str(tmp_path / "cache")
-    runs = [run_a_kernel(BINSPARK_CACHE=cache, PYTHONPATH=str(path)) for path in (archive, moved)]
-    assert [found["compiled"] for found in runs] == [1, 0]
-    assert [Path(found["file"]).is_relative_to(path) for found, path in zip(runs, (archive, moved), strict=True)] == [
-        True,
-        True,
-    ]
-
-
-def test_what_is_compiled_from_an_archive_serves_the_same_sources_in_files(archive: Path, tmp_path: Path) -> None:
-    cache = str(tmp_path)
-    assert run_a_kernel(BINSPARK_CACHE=cache, PYTHONPATH=str(archive))["compiled"] == 1
-    assert run_a_kernel(BINSPARK_CACHE=cache)["compiled"] == 0
+    places = {str(path): run_a_kernel(BINSPARK_CACHE=str(tmp_path), PYTHONPATH=str(path)) for path in (archive, moved)}
+    assert [found["compiled"] for found in places.values()] == [1, 0]
+    assert all(Path(found["file"]).is_relative_to(path) for path, found in places.items())
+    assert run_a_kernel(BINSPARK_CACHE=str(tmp_path))["compiled"] == 0
 
 
 def test_an_archive_obeys_numbas_own_setting(archive: Path, tmp_path: Path) -> None:
@@ -124,13 +136,6 @@ def test_an_archive_obeys_numbas_own_setting(archive: Path, tmp_path: Path) -> N
 
 def test_a_cache_that_cannot_be_written_is_no_error() -> None:
     assert run_a_kernel(NUMBA_CACHE_DIR=NO_SUCH_HOME)["compiled"] == 1
-
-
-def test_a_broken_file_in_the_cache_is_no_error(tmp_path: Path) -> None:
-    folder = Path(run_a_kernel(BINSPARK_CACHE=str(tmp_path))["folder"])
-    for file in folder.iterdir():
-        file.write_bytes(b"")
-    assert run_a_kernel(BINSPARK_CACHE=str(tmp_path))["compiled"] == 1
 
 
 def test_a_machine_without_a_home_keeps_kernels_among_its_temporary_files(archive: Path, tmp_path: Path) -> None:

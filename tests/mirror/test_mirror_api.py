@@ -13,7 +13,7 @@ from binspark.testing.servers import Server
 from tests.mirror.test_mirror_rows import create_orders
 from tests.support.mirror.live_mirrors import assert_equal
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.mark.mysql

@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -56,12 +55,11 @@ def test_an_interrupt_ends_a_mirror_in_order(mysql: Server, database: str, tmp_p
     command = words(mysql, database, tmp_path / "lake", "--apply-every", "200ms", "--progress", "jsonl")
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        for line in process.stderr:
-            report = json.loads(line) if line.startswith("{") else {}
-            if report.get("lag_bytes") == 0 and report["tables"][0]["phase"] == "current":
-                break
+        reports = (json.loads(line) for line in process.stderr if line.startswith('{"command"'))
+        next(report for report in reports if report["lag_bytes"] == 0 and report["tables"][0]["phase"] == "current")
         mysql.query(f"DELETE FROM {orders} WHERE id > 100")
-        time.sleep(2)
+        file, offset, *_ = mysql.query("SHOW BINARY LOG STATUS")[0]
+        next(report for report in reports if report["position"] == f"{file}:{offset}")
         process.send_signal(signal.SIGINT)
         process.stderr.read()
     assert process.returncode == 0

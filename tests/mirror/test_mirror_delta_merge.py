@@ -34,7 +34,7 @@ from tests.support.servers import StartServer
 from tools.delta_spark import DeltaSpark, environment_with_binspark
 from tools.delta_spark.session import MergeSession
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("delta_spark")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 KIND = Format.DELTA_MERGE
 KILLS = int(os.environ.get("BINSPARK_MIRROR_KILLS", "1"))
 """How many kills a run of the test has."""

@@ -17,7 +17,7 @@ from tests.support.mirror.every_type import columns_of, every_type
 from tests.support.mirror.live_mirrors import each_family, rows_of, run_mirror
 from tools.delta_spark import DeltaSpark
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("delta_spark")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 ROWS = 200
 
 

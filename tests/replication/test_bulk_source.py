@@ -30,7 +30,7 @@ from tests.corpus.cases import corpus_logs, log_id
 from tests.support.replication.scripted_channel import heartbeat_v2, rotation
 from tests.support.replication.scripted_server import END, FILE, closed, event_packets, events_of, packets, streamed
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(180)
 
 LOGS = [log for log in corpus_logs() if not log.name.startswith("relay")]
 """What a server sends: its own logs, not those that it keeps of another one's."""

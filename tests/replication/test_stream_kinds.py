@@ -98,7 +98,7 @@ def test_a_server_that_waits_gets_its_acknowledgements(family: Family, start_ser
 def test_a_server_that_never_waits_is_named(mysql: Server) -> None:
     with (
         pytest.raises(errors.Server, match="INSTALL PLUGIN"),
-        streaming(mysql, in_file("binlog.000001"), semi_sync=True),
+        streaming(mysql, end_of(mysql), semi_sync=True),
     ):
         pass
 

@@ -23,7 +23,7 @@ from binspark.server.connection import connect
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, start
 from tests.support.replication.following import insert, make_table, purge_to
 from tests.support.replication.streams import found_start, in_file, positions_of, streaming, to_the_end
-from tests.support.servers import StartServer, config_of, every_family
+from tests.support.servers import FAMILIES, StartServer, config_of, every_family
 from tests.support.tcp_proxy import proxied
 
 pytestmark = pytest.mark.timeout(120)
@@ -131,14 +131,7 @@ def timed_log(request: pytest.FixtureRequest) -> Iterator[Server]:
         yield server
 
 
-timed_logs = pytest.mark.parametrize(
-    "timed_log",
-    [
-        pytest.param(MySQL, marks=[pytest.mark.mysql, pytest.mark.xdist_group("timed-mysql")], id="mysql"),
-        pytest.param(MariaDB, marks=[pytest.mark.mariadb, pytest.mark.xdist_group("timed-mariadb")], id="mariadb"),
-    ],
-    indirect=True,
-)
+timed_logs = pytest.mark.parametrize("timed_log", FAMILIES, indirect=True)
 
 
 @timed_logs

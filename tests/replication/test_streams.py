@@ -93,7 +93,7 @@ def test_rotations_are_followed_while_streaming(family: Family, start_server: St
 
 @every_family
 def test_a_reader_is_listed_by_its_server(family: Family, shared: Server) -> None:
-    with streaming(shared, in_file("binlog.000001"), connection_server_id=4_000_000_001, report_host="here") as stream:
+    with streaming(shared, end_of(shared), connection_server_id=4_000_000_001, report_host="here") as stream:
         until_heartbeat(stream)
         listed = shared.query("SHOW REPLICAS" if family is MySQL else "SHOW SLAVE HOSTS")
         assert [(row[0], row[1]) for row in listed if row[0] == 4_000_000_001] == [(4_000_000_001, "here")]
@@ -111,7 +111,7 @@ def test_a_quiet_server_reports_its_position(family: Family, shared: Server) -> 
 
 @pytest.mark.mysql
 def test_mysql_sends_the_heartbeats_that_know_64_bits(mysql: Server) -> None:
-    with streaming(mysql, in_file("binlog.000001")) as stream:
+    with streaming(mysql, end_of(mysql)) as stream:
         beat = next(event for event in stream if event.is_heartbeat)
     assert beat.decode().type == "HEARTBEAT_V2"
     assert beat.decode().body.log_position == beat.offset

@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 import binspark
 from binspark import OptionError
 from binspark.testing.builder import BinlogBuilder, delete, insert, integer, table, update, varchar
-from binspark.testing.servers import Family
-from tests.support.servers import StartServer, every_family
+from binspark.testing.servers import Family, MariaDB, MySQL
+from tests.support.servers import StartServer
 from tests.support.spark.random_work import RandomWork, rows, stored
 from tests.support.spark.spark_reading import ReadLogs
 
@@ -19,8 +19,15 @@ STOCK = table("shop.stock", integer("id"), varchar("item", 40), key=("id",))
 
 
 @pytest.mark.timeout(300)
-@every_family
-@pytest.mark.parametrize("image", ["FULL", "MINIMAL"])
+@pytest.mark.parametrize(
+    ("family", "image"),
+    [
+        pytest.param(MySQL, "FULL", marks=pytest.mark.mysql, id="mysql-FULL"),
+        pytest.param(MariaDB, "MINIMAL", marks=pytest.mark.mariadb, id="mariadb-MINIMAL"),
+        pytest.param(MySQL, "MINIMAL", marks=[pytest.mark.mysql, pytest.mark.slow], id="mysql-MINIMAL"),
+        pytest.param(MariaDB, "FULL", marks=[pytest.mark.mariadb, pytest.mark.slow], id="mariadb-FULL"),
+    ],
+)
 def test_it_is_what_the_server_selects(
     spark: SparkSession, start_server: StartServer, family: Family, image: str, read: ReadLogs, tmp_path: Path
 ) -> None:
@@ -28,7 +35,7 @@ def test_it_is_what_the_server_selects(
     server.query("CREATE DATABASE shop")
     work = RandomWork("shop.stock", seed=11)
     work.create(server)
-    for number in range(3):
+    for number in range(2):
         work.run(server, 60)
         server.query("FLUSH BINARY LOGS")
         logs = [str(log) for log in server.log_files()]

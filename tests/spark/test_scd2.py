@@ -22,7 +22,7 @@ STOCK = table("shop.stock", integer("id"), varchar("item", 40), key=("id",))
 
 @pytest.mark.mysql
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("image", ["FULL", "MINIMAL"])
+@pytest.mark.parametrize("image", [pytest.param("FULL", marks=pytest.mark.slow), "MINIMAL"])
 def test_at_any_time_the_valid_versions_are_what_the_server_selected(
     spark: SparkSession, start_server: StartServer, image: str, read: ReadLogs
 ) -> None:

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 import binspark
 from binspark.testing.servers import Family, Server
-from tests.support.servers import every_family
+from tests.support.servers import each_family
 from tests.support.spark.stream_queries import Stream, live_options
 
 pytestmark = pytest.mark.timeout(300)
@@ -27,13 +27,15 @@ def failure_of(stream: Stream) -> Exception | None:
     return None
 
 
-@every_family
+@each_family
 def test_a_typed_stream_needs_what_its_errors_say_and_no_more(
     spark: SparkSession, shared: Server, database: str, tmp_path: Path, family: Family
 ) -> None:
+    shared.query("FLUSH BINARY LOGS")
+    start = f"{shared.log_files()[-1].name}:4"
     shared.run_sql(f"CREATE DATABASE {database}; CREATE TABLE {database}.stock (id INT PRIMARY KEY)")
     shared.run_sql(f"INSERT INTO {database}.stock VALUES (1); CREATE USER {database}")
-    options = live_options(shared, user=database, table=f"{database}.stock")
+    options = live_options(shared, user=database, table=f"{database}.stock", startingOffsets=start)
     granted: list[str] = []
     stream = Stream(spark, tmp_path / "0", options)
     while (failure := failure_of(stream)) is not None:

@@ -10,7 +10,7 @@ from pyspark.sql import Row, SparkSession
 import binspark
 from binspark.testing.servers import Family, MySQL, Server
 from tests.support.replicas import catch_up, promote, replicate, reset_logs
-from tests.support.servers import StartServer, every_family
+from tests.support.servers import StartServer, each_family
 from tests.support.spark.random_work import RandomWork, rows, stored
 from tests.support.spark.stream_queries import Stream, live_options
 
@@ -59,7 +59,7 @@ def forget_commit(stream: Stream) -> list[Row]:
     return stream.batches.pop(last)
 
 
-@every_family
+@each_family
 def test_the_order_survives_failovers_resets_and_restarts(
     spark: SparkSession, start_server: StartServer, family: Family, tmp_path: Path
 ) -> None:
@@ -106,7 +106,7 @@ def test_the_order_survives_failovers_resets_and_restarts(
     check(spark, stream, replica)
 
 
-@every_family
+@each_family
 def test_a_batch_that_another_server_repeats_is_in_its_place(
     spark: SparkSession, start_server: StartServer, family: Family, tmp_path: Path
 ) -> None:

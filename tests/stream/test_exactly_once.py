@@ -31,7 +31,6 @@ pytestmark = [
     pytest.mark.mysql,
     pytest.mark.slow,
     pytest.mark.timeout(max(1200, 30 * KILLS)),
-    pytest.mark.xdist_group("exactly-once"),
 ]
 SAFE = {
     "gtid-mode": "ON",

@@ -16,6 +16,15 @@ FAMILIES = [
     pytest.param(MariaDB, marks=pytest.mark.mariadb, id="mariadb"),
 ]
 every_family = pytest.mark.parametrize("family", FAMILIES)
+each_family = pytest.mark.parametrize(
+    "family",
+    [
+        pytest.param(MySQL, marks=pytest.mark.mysql, id="mysql"),
+        pytest.param(MariaDB, marks=[pytest.mark.mariadb, pytest.mark.slow], id="mariadb"),
+    ],
+)
+"""Both families, for tests in which they hardly differ: one of them in the quick tests."""
+
 ServerOptions = Mapping[str, str | int | None]
 
 _numbers = itertools.count(1)

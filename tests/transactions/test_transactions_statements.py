@@ -96,8 +96,12 @@ def test_a_text_that_changes_rows_is_no_ddl(text: bytes) -> None:
 @pytest.mark.parametrize("start", [b"", b"XA START", b"ROLLBACK", b"BEGIN", b"/*!", b"XA COMMIT ONE"])
 def test_a_text_of_megabytes_is_not_searched(start: bytes) -> None:
     text = start + b" " * 4_000_000 + b"x"
-    before = time.perf_counter()
-    boundary_of_text(text)
-    xa_name(text)
-    is_ddl(text)
-    assert time.perf_counter() - before < 1
+
+    def seconds() -> float:
+        before = time.thread_time()  # what other processes do is no part of it
+        boundary_of_text(text)
+        xa_name(text)
+        is_ddl(text)
+        return time.thread_time() - before
+
+    assert min(seconds() for _ in range(3)) < 1

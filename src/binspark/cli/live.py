@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_ONE_SIGNAL_SECONDS = 0.25
+ONE_SIGNAL_SECONDS = 0.25
+"""Signals that arrive within this time of the first are one with it."""
 
 
 @contextmanager
@@ -24,7 +25,7 @@ def stop_on_signal(stop: Callable[[], None]) -> Iterator[None]:
     def handle(number: int, _frame: object) -> None:
         signal.signal(number, lambda _number, _frame: None)
         threading.Thread(target=stop, name="binspark-stop").start()
-        time.sleep(_ONE_SIGNAL_SECONDS)
+        time.sleep(ONE_SIGNAL_SECONDS)
         signal.signal(number, signal.SIG_DFL)
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -107,9 +107,19 @@ class Kernel:
         return known
 
     def _load(self, form: tuple[str, ...]) -> Entry:
+        kept = self._kept(form)
+        if kept is not None or not is_enabled():
+            return kept or self._compile(form)
+        from binspark.kernels.compile_lock import compile_lock
+
+        with compile_lock(self.name, form):
+            return self._kept(form) or self._compile(form)  # another process may have compiled it meanwhile
+
+    def _kept(self, form: tuple[str, ...]) -> Entry | None:
         kept = machine_code.find(self.name, form) if is_enabled() else None
-        if kept is not None:
-            return Entry(machine_code.load(kept), kept)
+        return None if kept is None else Entry(machine_code.load(kept), kept)
+
+    def _compile(self, form: tuple[str, ...]) -> Entry:
         from binspark.kernels.numba_compiler import compile_function
 
         code, address = compile_function(self.function, form)

@@ -287,9 +287,10 @@ def test_clean_up_keeps_the_version_that_a_later_cut_refers_to(items: TargetTabl
     """A table that does not change for long keeps its version: it is current when cuts are made."""
     first = put(items, [FIRST], 10)
     second = put(items, [SECOND], 20, first.files)
-    time.sleep(1.2)
+    time.sleep(2.2)
+    replaced = time.time()
     put(items, [FIRST], 30, second.files)
-    items.clean_up(1)
+    items.clean_up(time.time() - replaced + 2)  # older than that is the second version, but not its end
     assert (rows_of(items, second.version), items.read(second.version).state) == ([SECOND], state_at(20))
 
 

@@ -17,17 +17,9 @@ from binspark.mirror.settings import MirrorSettings
 from binspark.mirror.source.change_source import ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.monitoring.status import Status
-from binspark.testing.servers import MariaDB, MySQL, Server
+from binspark.testing.servers import Server
 from tests.support.mirror.tables import reached
-
-each_family = pytest.mark.parametrize(
-    "family",
-    [
-        pytest.param(MySQL, marks=pytest.mark.mysql, id="mysql"),
-        pytest.param(MariaDB, marks=[pytest.mark.mariadb, pytest.mark.slow], id="mariadb"),
-    ],
-)
-"""Both families, for tests in which they hardly differ: one of them in the quick tests."""
+from tests.support.servers import each_family as each_family
 
 FORMATS = (Format.DELTA, Format.ICEBERG)
 """The formats that are written without a JVM."""

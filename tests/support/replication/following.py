@@ -47,7 +47,7 @@ def insert(server: Server, database: str, *ids: int, pad: int = 0) -> None:
 
 def purge_to(server: Server, file: str) -> None:
     """Purge older logs. A server puts that off while it may need one for its own recovery."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while server.query("SHOW BINARY LOGS")[0][0] != file:
         assert time.monotonic() < deadline
         server.query(f"PURGE BINARY LOGS TO '{file}'")

@@ -103,7 +103,7 @@ def bytes_as_they_come(port: int, start: Start | str) -> list[tuple[LogChunk, by
 def settle(server: Server) -> None:
     """Wait until a server has written what it writes by itself: MariaDB notes in a log that it needs no older one."""
     last = server.log_files()[-1].name
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while server.family is MariaDB and not _has_checkpoint(server, last):
         assert time.monotonic() < deadline
 
