@@ -175,7 +175,14 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'binspark' has no attribute {name!r}")
     module, attribute = _MODULES.get(name, ("binspark.errors", name))
-    return getattr(import_module(module), attribute)
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in ("pyspark", "pandas"):
+            raise
+        needed = f"binspark.{name} needs {package}, which is not installed: pip install 'binspark[spark]'"
+        raise ModuleNotFoundError(needed, name=error.name) from None
 
 
 def __dir__() -> list[str]:

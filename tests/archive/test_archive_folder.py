@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -162,8 +163,8 @@ def test_a_folder_remembers_its_server(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(SourceError, match=str(tmp_path / "file")):
-        ArchiveFolder(tmp_path / "file")
+    with pytest.raises(SourceError, match=str(tmp_path / "file" / "archive")):
+        ArchiveFolder(tmp_path / "file" / "archive")
 
 
 def test_a_file_is_replaced_at_once(tmp_path: Path) -> None:
@@ -298,3 +299,18 @@ def test_nothing_is_no_limit() -> None:
     for wrong in ({"days": 0.0}, {"bytes": 0}, {"days": -1.0}):
         with pytest.raises(OptionError):
             Retention(**wrong)
+
+
+def test_a_file_is_no_folder_for_an_archive(tmp_path: Path) -> None:
+    (tmp_path / "archive").write_text("not a folder")
+    with pytest.raises(OptionError, match=r"must be a directory, got the file .*archive"):
+        ArchiveFolder(tmp_path / "archive")
+
+
+def test_a_lock_on_a_full_disk_is_an_error_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", fail)
+    with pytest.raises(SourceError, match=r"archive\.lock: No space left on device"), FolderLock(tmp_path):
+        pass

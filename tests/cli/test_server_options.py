@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from binspark.cli.command import Command
+from binspark.cli.main import exit_code
 from binspark.cli.server_options import server_options
 from binspark.server.config import Address, ConnectionConfig, Tls, TlsMode
 
@@ -186,3 +187,20 @@ def test_a_value_that_is_not_valid_is_refused_with_the_name_of_its_option(argume
     result = Probe().run(*arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("option", ["-p", "--password"])
+def test_a_password_after_a_space_is_not_taken_for_something_else(option: str) -> None:
+    result = Probe().run("--user", "me", option, SECRET)
+    assert result.exit_code == 2
+    assert "--password takes a value only without a space (--password=TEXT or -pTEXT)" in result.output
+    assert SECRET not in result.output
+
+
+@pytest.mark.parametrize("command", ["rows", "mirror", "sql"])
+def test_a_password_after_a_space_is_not_taken_for_a_log(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    target = ["--target", "lake"] if command == "mirror" else []
+    assert exit_code([command, "--tables", "shop.*", "--host", "db1", "--password", SECRET, *target]) == 2
+    shown = capsys.readouterr().err
+    assert "--password takes a value only without a space" in shown
+    assert SECRET not in shown

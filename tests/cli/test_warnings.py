@@ -52,12 +52,23 @@ def test_a_schema_file_without_tables(log: str, tmp_path: Path, capsys: pytest.C
     assert messages(capsys, "rows", "--schema-file", str(dump), log) == expected
 
 
-def test_rows_of_a_log_with_statements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("statement", ["INSERT INTO shop.orders VALUES (2)", "/* app */ with a as (select 1) update t"])
+@pytest.mark.parametrize("command", ["rows", "export"])
+def test_changes_that_were_logged_as_statements(
+    command: str, statement: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     builder = BinlogBuilder()
-    builder.transaction("INSERT INTO shop.orders VALUES (1)")
+    builder.transaction(insert(ORDERS, (1,)))
+    builder.transaction(statement)
+    builder.transaction(statement)
     [path] = builder.save(tmp_path)
-    shown = messages(capsys, "rows", str(path))
-    assert f"{path} has statements instead of rows (binlog_format=STATEMENT)" in shown
+    output = ["--output", str(tmp_path / "out")] if command == "export" else []
+    shown = messages(capsys, command, str(path), *output)
+    assert shown.count("binspark:") == 1
+    expected = "a change was logged as a statement (binlog_format), so that the log does not contain its rows: "
+    assert expected + repr(statement) in shown
+    for other in ("transactions", "sql", "stat"):
+        assert messages(capsys, other, str(path)) == ""
 
 
 def test_rows_of_a_log_without_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

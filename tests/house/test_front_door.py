@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -107,3 +109,17 @@ def test_one_call_opens_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_wrong_option_is_named(call: Any, message: str) -> None:
     with pytest.raises(binspark.OptionError, match=message):
         call()
+
+
+@pytest.mark.parametrize("name", ["latest", "table_at"])
+def test_without_pyspark_the_extra_to_install_is_named(name: str) -> None:
+    program = f"import sys; sys.modules['pyspark'] = None; import binspark; binspark.{name}"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert f"binspark.{name} needs pyspark, which is not installed: pip install 'binspark[spark]'" in ended.stderr
+
+
+def test_a_mirror_without_pyspark_names_the_extra_to_install() -> None:
+    call = "binspark.open_mirror(None, {'host': 'db1'}, 'lake', 'shop.*')"
+    program = f"import sys; sys.modules['pyspark'] = None; import binspark; {call}"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "OptionError: a mirror needs pyspark, which is not installed: pip install 'binspark[delta]'" in ended.stderr

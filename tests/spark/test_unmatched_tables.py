@@ -12,7 +12,8 @@ from binspark.cli.demo import SHOP
 from binspark.columns.selection import Selection
 from binspark.server.connection import connect
 from binspark.spark.source import BinlogDataSource
-from binspark.spark.unmatched import warn_of_unmatched_on
+from binspark.spark.unmatched import warn_of_statements_on, warn_of_unmatched_on
+from binspark.testing.builder import BinlogBuilder
 from binspark.testing.servers import Family, Server
 from tests.support.servers import config_of, every_family
 
@@ -67,3 +68,26 @@ def test_a_table_that_a_server_does_not_have_is_a_warning(
 def test_spark_prints_the_warning(spark: SparkSession, capfd: pytest.CaptureFixture[str]) -> None:
     assert spark.read.format("binlog").option("tables", "shop.odrers").load(LOGS).count() == 0
     assert "the logs contain no rows of shop.odrers; did you mean shop.orders?" in capfd.readouterr().err
+
+
+def test_changes_that_were_logged_as_statements_are_a_warning(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    builder = BinlogBuilder()
+    builder.transaction("INSERT INTO shop.orders VALUES (1)")
+    builder.transaction("INSERT INTO shop.orders VALUES (2)")
+    [path] = builder.save(tmp_path)
+    [warning] = warnings_of(caplog, path)
+    assert "the log does not contain its rows: 'INSERT INTO shop.orders VALUES (1)'" in warning
+    assert warnings_of(caplog, path, view="transactions") == []
+
+
+@pytest.mark.mysql
+def test_a_server_that_may_log_statements_is_a_warning(caplog: pytest.LogCaptureFixture, mysql: Server) -> None:
+    with connect(config_of(mysql.port)) as connection, caplog.at_level(logging.WARNING, "binspark.spark"):
+        warn_of_statements_on(connection)
+        assert caplog.records == []
+        mysql.query("SET GLOBAL binlog_format = MIXED")
+        try:
+            warn_of_statements_on(connection)
+        finally:
+            mysql.query("SET GLOBAL binlog_format = ROW")
+    assert "binlog_format is MIXED, expected ROW" in caplog.text

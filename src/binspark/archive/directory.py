@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from binspark.errors import Malformed, OptionError
+from binspark.errors import Malformed, OptionError, SourceError
 from binspark.files.sources import log_order
 from binspark.os_errors import source_errors
 from binspark.position import Position
@@ -89,6 +89,8 @@ class ArchiveFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        if path.exists() and not path.is_dir():
+            raise OptionError(f"the target of an archive must be a directory, got the file {path}")
         with source_errors(path):
             path.mkdir(parents=True, exist_ok=True)
 
@@ -184,8 +186,13 @@ class FolderLock:
             self._release()
             message = f"another archiver writes to this folder: {holder}. Stop it first, or use another folder"
             raise OptionError(message, Position(file=str(self._path.parent))) from None
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, json.dumps(lock_holder()).encode() + b"\n", 0)
+        try:
+            with source_errors(self._path):
+                os.ftruncate(self._file, 0)
+                os.pwrite(self._file, json.dumps(lock_holder()).encode() + b"\n", 0)
+        except SourceError:
+            self._release()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

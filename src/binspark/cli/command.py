@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -61,7 +63,10 @@ class Command(click.Command):
         asks_password = any(param.name == "password" for param in self.params)
         with _errors_end(ctx):
             words = _with_current_names(args, new_names)
-            return super().parse_args(ctx, _with_password(words) if asks_password else words)
+            if asks_password:
+                _check_password(words, takes_arguments=any(isinstance(param, click.Argument) for param in self.params))
+                words = _with_password(words)
+            return super().parse_args(ctx, words)
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         """Return the names of the option for help: `-h` is the host, as for MySQL's clients, if there is one."""
@@ -143,6 +148,20 @@ def _with_password(words: list[str]) -> list[str]:
     """
     end = words.index("--") if "--" in words else len(words)
     return [_password(word) for word in words[:end]] + words[end:]
+
+
+def _check_password(words: list[str], *, takes_arguments: bool) -> None:
+    """Refuse a password that is a word of its own, as far as that can be known: it would be taken for a log."""
+    for option, word in pairwise(words):
+        if option == "--":
+            return
+        if option in ("-p", "--password") and not word.startswith("-") and not (takes_arguments and _is_log(word)):
+            problem = "takes a value only without a space (--password=TEXT or -pTEXT); without a value, it is asked for"
+            raise OptionError(problem, option="--password")
+
+
+def _is_log(word: str) -> bool:
+    return any(sign in word for sign in "*?[:/") or word == "-" or os.path.exists(word)
 
 
 def _password(word: str) -> str:

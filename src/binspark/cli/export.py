@@ -114,7 +114,7 @@ def export_command(
     selection = selection_from(options, timezone)
     damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
     inputs = logs.inputs(selection, timezone, on_damage=damage.on_damage)
-    history = history_from(schema_file)
+    history = history_from(schema_file, for_rows=True)
     if logs.server is not None and schema_file is None:
         history = server_history(inputs[0], history)
     selection = with_columns_followed(selection, inputs, history)

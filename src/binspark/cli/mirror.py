@@ -144,7 +144,7 @@ def _checked(
         print_message(error)
         return _FAILED
     if not report.tables:
-        raise OptionError(f"must match a table of {target}, got {options['tables']}", option="--tables")
+        raise OptionError(f"must match a table of {target}, got {', '.join(options['tables'])}", option="--tables")
     print_checked(report, progress)
     return 0 if report.is_equal else _FAILED
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from fnmatch import fnmatchcase
@@ -21,18 +19,15 @@ from binspark.changes.selection_options import (
 )
 from binspark.cli.command import click_option
 from binspark.cli.output import one_line, print_message
-from binspark.errors import DecodeError
 from binspark.options.option import Option, Surface, suggestion
 from binspark.options.values import in_zone
 
 if TYPE_CHECKING:
     from binspark.columns.selection import Selection
-    from binspark.files import LogSource
     from binspark.schema.history import SchemaHistory, SchemaNotice
 
 _Command = Callable[..., Any]
 _STATEMENT_WIDTH = 60
-_CHANGES_ROWS = re.compile(rb"\s*(?:INSERT|UPDATE|DELETE|REPLACE|LOAD)\b", re.IGNORECASE)
 _ON_THE_COMMAND_LINE = [option for option in SELECTION_OPTIONS if Surface.COMMAND_LINE in option.surfaces]
 _OF_ROWS = [option for option in _ON_THE_COMMAND_LINE if not option.for_batches]
 _FILTERS = [option for option in _OF_ROWS if not option.is_policy and not option.for_values]
@@ -98,11 +93,14 @@ def _warn_about_times(kind: str, start: int, stop: int | None) -> None:
         print_message(f"{first} is not before {last}: nothing is selected")
 
 
-def history_from(schema_file: str | None) -> SchemaHistory:
-    """Return the table schemas that reading begins with; what they do not know is reported as a warning."""
+def history_from(schema_file: str | None, *, for_rows: bool = False) -> SchemaHistory:
+    """Return the table schemas that reading begins with; what they do not know is reported as a warning.
+
+    A command that shows rows alone (`for_rows`) also warns of changes that were logged as statements.
+    """
     from binspark.files.schema_file import history_of
 
-    history = history_of(schema_file, _warn)
+    history = history_of(schema_file, _warn_for_rows if for_rows else _warn)
     if schema_file is not None and not history.catalog.tables:
         print_message(f"--schema-file {schema_file} has no CREATE TABLE: it defines no table")
     return history
@@ -114,22 +112,6 @@ def warn_about_unmatched(selection: Selection, seen: Iterable[str]) -> None:
         print_message(f"no rows of table {name} found{hint}")
 
 
-def warn_about_statements(sources: Iterable[LogSource]) -> None:
-    """Report a log without rows that has statements which change rows; to be called if no table was found."""
-    from binspark.event import Query
-    from binspark.files.read import source_events
-
-    for source in sources:
-        with suppress(DecodeError):
-            for event in source_events(source):
-                if isinstance(event.body, Query) and _CHANGES_ROWS.match(event.body.query):
-                    print_message(
-                        f"{source.name} has statements instead of rows (binlog_format=STATEMENT); "
-                        "`binspark transactions` and `binspark events` show them"
-                    )
-                    return
-
-
 def unmatched(names: Iterable[str], known: list[str]) -> Iterator[tuple[str, str]]:
     """Yield each name or pattern that no known table matches, with a suggestion."""
     for name in sorted(names):
@@ -137,9 +119,20 @@ def unmatched(names: Iterable[str], known: list[str]) -> Iterator[tuple[str, str
             yield name, suggestion(name, known)
 
 
-def _warn(notice: SchemaNotice) -> None:
-    from binspark.schema.history import HiddenColumns
+def _warn_for_rows(notice: SchemaNotice) -> None:
+    from binspark.schema.history import LoggedStatement
 
+    if isinstance(notice, LoggedStatement):
+        print_message(f"{notice.position}: {notice}; `binspark transactions` and `binspark sql` show such statements")
+    else:
+        _warn(notice)
+
+
+def _warn(notice: SchemaNotice) -> None:
+    from binspark.schema.history import HiddenColumns, LoggedStatement
+
+    if isinstance(notice, LoggedStatement):
+        return
     if isinstance(notice, HiddenColumns):
         print_message(f"{notice.position}: {notice}")
         return

@@ -10,13 +10,7 @@ import click
 from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs, log_options
 from binspark.cli.output import Damage, line_style, print_texts
-from binspark.cli.row_options import (
-    history_from,
-    row_options,
-    selection_from,
-    warn_about_statements,
-    warn_about_unmatched,
-)
+from binspark.cli.row_options import history_from, row_options, selection_from, warn_about_unmatched
 from binspark.cli.server_rows import print_server_rows
 from binspark.files.damage import SKIP_DAMAGED
 
@@ -56,13 +50,12 @@ def rows_command(
     damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
     sources = logs.sources(selection)
     in_bulk = pays_in_bulk(sources, selection)
-    printer = LogPrinter(selection, history_from(schema_file), style, in_bulk=in_bulk, on_damage=damage.on_damage)
+    history = history_from(schema_file, for_rows=True)
+    printer = LogPrinter(selection, history, style, in_bulk=in_bulk, on_damage=damage.on_damage)
     for source in sources:
         with damage.ends_file():
             for texts in printer.lines(source):
                 print_texts(texts)
     if printer.tables:
         warn_about_unmatched(selection, printer.tables)
-    else:
-        warn_about_statements(sources)
     return damage.exit_code

@@ -102,7 +102,7 @@ def print_server_rows(
     """Print the rows of a server as they come."""
     from binspark.tail.follow import Tail
 
-    history = history_from(schema_file)
+    history = history_from(schema_file, for_rows=True)
     known = None if schema_file is None else history
     tail = Tail(server.connection, server.settings(style.zone), known, history.on_notice)
     warn = print_message if monitoring is None else monitoring.lines.warn

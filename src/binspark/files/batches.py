@@ -15,7 +15,7 @@ from binspark.files.damage import OnDamage, SkipDamaged, damage_handler
 from binspark.files.frame_scan import open_seekable
 from binspark.files.keyring_file import keyring_storage
 from binspark.files.positions import part_between
-from binspark.files.schema_file import Schema, history_of
+from binspark.files.schema_file import Schema, history_of, log_statement
 from binspark.files.sources import LogSource, Paths, find_logs
 from binspark.kernels import cache
 from binspark.options.option import Surface
@@ -81,7 +81,7 @@ def read_batches(
         if "tables" in options:
             raise OptionError("table and tables cannot be combined")
         options["tables"] = [TABLE.read(table, Surface.PYTHON)]
-    history = history_of(take_schema_file(schema_file, options))
+    history = history_of(take_schema_file(schema_file, options), log_statement)
     selection = make_selection(options)
     reader = BatchReader(selection, history)
     logs = part_between(find_logs(paths, keyring_storage(keyring, keyring_password_file)), selection)

@@ -15,7 +15,7 @@ from binspark.files.damage import OnDamage, SkipDamaged, damage_handler
 from binspark.files.keyring_file import keyring_storage
 from binspark.files.positions import part_between
 from binspark.files.read import TransactionEvents
-from binspark.files.schema_file import Schema, history_of
+from binspark.files.schema_file import Schema, history_of, log_statement
 from binspark.files.sources import LogSource, Paths, find_logs
 from binspark.files.windows import by_window, pays_in_bulk
 from binspark.schema.history import SchemaHistory
@@ -44,7 +44,7 @@ def read_changes(
     With `skip_damaged` reading continues with the next transaction after the damage. What was skipped is a warning, or,
     where `skip_damaged` is a function, the `Damage` that it is called with. `keyring` has the keys of encrypted logs.
     """
-    history = history_of(take_schema_file(schema_file, options))
+    history = history_of(take_schema_file(schema_file, options), log_statement)
     selection = make_selection(options)
     sources = part_between(find_logs(paths, keyring_storage(keyring, keyring_password_file)), selection)
     on_damage = damage_handler(skip_damaged)

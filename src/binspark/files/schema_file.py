@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 from binspark.os_errors import source_errors
 from binspark.schema.dump import from_dump
-from binspark.schema.history import SchemaHistory, SchemaNotice
+from binspark.schema.history import LoggedStatement, SchemaHistory, SchemaNotice
+
+log = logging.getLogger("binspark.files")
 
 # A dump of a single database names it only in the comment at its top.
 _DATABASE = re.compile(r"^-- Host: .*?Database: (\S+)\s*$", re.MULTILINE)
@@ -30,3 +33,9 @@ def history_of(schema: Schema, on_notice: Callable[[SchemaNotice], None] | None 
     catalog = from_dump(sql, database[1] if database else "")
     catalog.override()
     return SchemaHistory(catalog, on_notice)
+
+
+def log_statement(notice: SchemaNotice) -> None:
+    """Log a warning of changes that a reader of rows does not find, because they were logged as statements."""
+    if isinstance(notice, LoggedStatement):
+        log.warning("%s: %s", notice.position, notice)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 
+from binspark.changes.statements import logged_statement
 from binspark.columns.starts import LogBytes
 from binspark.errors import DecodeError
 from binspark.event import Event, EventDecoder, TableMap, TransactionPayload
@@ -15,7 +17,7 @@ from binspark.files.splits import PlannedLog
 from binspark.frames import EventCode
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.kernels.walk import Look
-from binspark.schema.history import SchemaHistory, may_define_tables
+from binspark.schema.history import SchemaHistory, is_logged_statement, may_define_tables
 from binspark.schema.table import TableSchema
 
 _PARALLEL_SCANS = 8
@@ -26,15 +28,20 @@ _STATEMENTS = _HEADS | {EventCode.QUERY, EventCode.QUERY_COMPRESSED}
 _MAPS = _HEADS | {EventCode.TABLE_MAP, EventCode.TRANSACTION_PAYLOAD}
 
 
-def read_history(logs: Sequence[PlannedLog], history: SchemaHistory) -> SchemaHistory:
+def read_history(
+    logs: Sequence[PlannedLog], history: SchemaHistory, *, with_logged_statements: bool = False
+) -> SchemaHistory:
     """Feed a history with the DDL of logs, and return it. Rows are skipped.
 
-    A narrowed log is scanned from its start offset, where an event must begin.
+    A narrowed log is scanned from its start offset, where an event must begin. `with_logged_statements` records
+    statements that change rows, too, as changes of unknown effect: `logged_statement`.
     """
     with ThreadPoolExecutor(_PARALLEL_SCANS) as pool:
-        for events in pool.map(_definitions, logs):
+        for events in pool.map(partial(_definitions, with_logged_statements=with_logged_statements), logs):
             for event in events:
                 history.feed(event)
+                if with_logged_statements and is_logged_statement(event.body):
+                    history.record(event, logged_statement(event.body))
     return history
 
 
@@ -49,9 +56,17 @@ def newest_schema(logs: Sequence[PlannedLog], table: str, history: SchemaHistory
     return None
 
 
-def _definitions(log: PlannedLog) -> list[Event]:
-    """Return the first event of a log and the statements that may define tables."""
-    return [event for event in _before_damage(_statements(log)) if _defines_tables(event)]
+def _definitions(log: PlannedLog, *, with_logged_statements: bool) -> list[Event]:
+    """Return the first event of a log, the statements that may define tables, and one or all that change rows."""
+    found: list[Event] = []
+    keeps = True
+    for event in _before_damage(_statements(log)):
+        if _defines_tables(event):
+            found.append(event)
+        elif keeps and is_logged_statement(event.body):
+            found.append(event)
+            keeps = with_logged_statements
+    return found
 
 
 def _statements(log: PlannedLog) -> Iterator[Event]:

@@ -155,6 +155,16 @@ def make_settings(given: Mapping[str, Any]) -> MirrorSettings:
 
 def open_source(source: Source, patterns: TablePatterns, storage: Storage | None = None) -> ChangeSource:
     """Return a source of changes: a server, or logs."""
+    try:
+        return _source(source, patterns, storage)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "pyspark":
+            raise
+        problem = "a mirror needs pyspark, which is not installed: pip install 'binspark[delta]' or 'binspark[iceberg]'"
+        raise OptionError(problem) from None
+
+
+def _source(source: Source, patterns: TablePatterns, storage: Storage | None) -> ChangeSource:
     if isinstance(source, ConnectionConfig):
         return ServerChanges(source, patterns)
     if isinstance(source, Mapping):

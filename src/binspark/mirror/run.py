@@ -32,6 +32,7 @@ from binspark.schema.catalog import Catalog
 from binspark.schema.server import from_server
 from binspark.schema.table import TableName
 from binspark.server.connection import connect
+from binspark.server.info import require_row_format
 from binspark.spark.streaming.limit import Limit
 from binspark.spark.streaming.reported import Reported
 
@@ -184,6 +185,7 @@ class Mirror:
         if self._source.config is None:
             return Catalog()
         with connect(self._source.config) as connection:
+            require_row_format(connection)
             return from_server(connection.rows, ())
 
     def _present(self) -> Catalog:

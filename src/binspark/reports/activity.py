@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -17,6 +16,7 @@ from binspark.kernels.list_layout import TransactionNumber as N
 from binspark.reports.durations import MAX_LONGEST
 from binspark.reports.numbers import LongTransaction, SchemaChange
 from binspark.reports.timeline import Timeline
+from binspark.schema.text import may_change_rows
 from binspark.transactions.byte_tables import ENDINGS
 from binspark.transactions.transaction import Transaction
 
@@ -28,7 +28,8 @@ _MICROSECONDS = 1_000_000
 _SIZE_POWERS = 64
 _WINDOW = 1024
 _OPERATIONS = len(Operation)
-_CHANGES_ROWS = re.compile(rb"\s*(INSERT|UPDATE|DELETE|REPLACE|LOAD)\b", re.IGNORECASE)
+_STATEMENT_HEAD = 1024
+"""How many bytes of a statement are looked at to see if it changes rows."""
 _IS_COMPLETE = np.array([ending.complete for ending in ENDINGS])
 
 
@@ -170,4 +171,4 @@ def _gtid(closed: ClosedTransactions, number: int) -> str | None:
 
 
 def _changes_by_statement(texts: Iterable[bytes]) -> bool:
-    return any(_CHANGES_ROWS.match(text) for text in texts)
+    return any(may_change_rows(text[:_STATEMENT_HEAD].decode("latin-1")) for text in texts)

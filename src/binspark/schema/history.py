@@ -36,11 +36,12 @@ from binspark.schema.merge import difference, merge, with_hidden_columns
 from binspark.schema.session import session_of
 from binspark.schema.table import TableName, TableSchema
 from binspark.schema.table_map import from_table_map
-from binspark.schema.text import may_define, statement_text
+from binspark.schema.text import may_change_rows, may_define, statement_text
 
 _START_ALTER = 0x02
 _ROLLBACK_ALTER = 0x08
 _MAX_CACHED = 4096
+_SHOWN = 60
 _HEAD = 1024
 """How much of a statement is decoded to see if it is DDL: statements of megabytes are common, and hardly any is DDL."""
 
@@ -70,7 +71,22 @@ class HiddenColumns:
         return f"{self.table} has {what} not in its definition, for a functional index; shown as {listed}"
 
 
-SchemaNotice = UnreadableDdl | HiddenColumns
+@dataclass(frozen=True, slots=True)
+class LoggedStatement:
+    """A statement that changes rows and was logged as its text (binlog_format): the log does not contain the rows."""
+
+    position: Position
+    statement: str
+
+    def __str__(self) -> str:
+        text = " ".join(self.statement.split())
+        text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+        return (
+            f"a change was logged as a statement (binlog_format), so that the log does not contain its rows: {text!r}"
+        )
+
+
+SchemaNotice = UnreadableDdl | HiddenColumns | LoggedStatement
 """What a history reports while it is fed."""
 
 
@@ -110,6 +126,11 @@ def may_define_tables(body: Any) -> bool:
     return isinstance(body, Query) and may_define(body.query[:_HEAD].decode("latin-1"))
 
 
+def is_logged_statement(body: Any) -> bool:
+    """Return whether the body of an event is a statement that changes rows, judging by its beginning."""
+    return isinstance(body, Query) and may_change_rows(body.query[:_HEAD].decode("latin-1"))
+
+
 class SchemaHistory:
     """The schemas of tables while the events of a log are read.
 
@@ -117,8 +138,8 @@ class SchemaHistory:
     a column takes precedence; the rest is taken from the definition of the table, as far as it is known.
 
     catalog           what is known before the log begins, from a dump or a server
-    on_notice         is called for every statement about tables that is not supported, and once for every table with
-                      columns that its definition does not have
+    on_notice         is called for every statement about tables that is not supported, once for every table with
+                      columns that its definition does not have, and for the first statement that was logged as its text
     lower_case_names  whether the server is known to have lower_case_table_names=1: its statements may contain names in
                       any case. If it is not known, `Catalog` detects it
     """
@@ -146,6 +167,7 @@ class SchemaHistory:
         self._by_identity: dict[int, _Known] = {}
         self._by_value: dict[TableMap, _Known] = {}
         self._with_hidden: set[TableName] = set()
+        self._reported_statement = False
 
     def feed(self, event: Event) -> Emptied:
         """Apply an event, and return the tables that it emptied."""
@@ -224,10 +246,23 @@ class SchemaHistory:
     def _feed_query(self, query: Query, event: Event) -> Emptied:
         change = self.read_query(query, event)
         if change is None:
+            self._look_for_rows(query, event)
             return NONE_EMPTIED
         emptied = emptied_by(change, self.catalog)
         self._record(Entry(len(self.files) - 1, event.position, change, event.end_offset), self._text)
         return emptied
+
+    def _look_for_rows(self, query: Query, event: Event) -> None:
+        """Report the first statement that changes rows: who reads rows does not find those."""
+        if self.on_notice is None or self._reported_statement or not is_logged_statement(query):
+            return
+        self._reported_statement = True
+        session = session_of(query, event.frame.format)
+        self.on_notice(LoggedStatement(event.position, statement_text(query.query[:_HEAD], session.client_collation)))
+
+    def record(self, event: Event, change: Change) -> None:
+        """Record what an event changes, if the caller knows it."""
+        self._record(Entry(len(self.files) - 1, event.position, change, event.end_offset))
 
     def read_query(self, query: Query, event: Event) -> Change | None:
         """Return what a statement changes, except for temporary tables; None if it changes nothing."""

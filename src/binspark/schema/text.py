@@ -8,7 +8,8 @@ from binspark.errors import Unsupported
 from binspark.values.charsets import charset_of, decode_text
 from binspark.values.column import BINARY_COLLATION
 
-_FIRST_WORD = re.compile(r"\s*(CREATE|ALTER|DROP|RENAME|TRUNCATE)\b", re.IGNORECASE)
+_DEFINES = re.compile(r"\s*(CREATE|ALTER|DROP|RENAME|TRUNCATE)\b", re.IGNORECASE)
+_CHANGES_ROWS = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE|LOAD|WITH)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:/\*M?!\d*|/\*(?:[^*]++|\*(?!/))*+\*/|#[^\n]*\n|--\s[^\n]*\n)")
 _UNFINISHED_COMMENT = re.compile(r"\s*(?:/\*|#|--\s)")
 
@@ -50,7 +51,18 @@ def may_define(sql: str) -> bool:
 
     The beginning of a statement is enough. If it ends inside a comment, the statement may be DDL.
     """
+    offset = _first_word(sql)
+    return bool(_DEFINES.match(sql, offset) or _UNFINISHED_COMMENT.match(sql, offset))
+
+
+def may_change_rows(sql: str) -> bool:
+    """Return whether a statement changes rows, judging by its first word. The beginning of a statement is enough."""
+    return bool(_CHANGES_ROWS.match(sql, _first_word(sql)))
+
+
+def _first_word(sql: str) -> int:
+    """Return where a statement begins after comments; the text inside `/*!50000 … */` is a part of it."""
     offset = 0
     while match := _COMMENT.match(sql, offset):
         offset = match.end()
-    return bool(_FIRST_WORD.match(sql, offset) or _UNFINISHED_COMMENT.match(sql, offset))
+    return offset

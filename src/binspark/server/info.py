@@ -62,13 +62,20 @@ def server_variables(connection: Connection) -> dict[str, str]:
 
 def require_row_format(connection: Connection) -> None:
     """Refuse a server that logs statements instead of rows."""
+    problem = row_format_problem(connection)
+    if problem is not None:
+        raise Server(problem, connection.position)
+
+
+def row_format_problem(connection: Connection) -> str | None:
+    """Return what is wrong with the format in which a server logs changes; None if it logs rows."""
     binlog_format = server_variables(connection).get("binlog_format", _ROW_FORMAT)
-    if binlog_format != _ROW_FORMAT:
-        message = (
-            f"binlog_format is {binlog_format}, expected ROW: changes are logged as statements, from which rows cannot "
-            "be read. SET GLOBAL binlog_format = ROW; it applies to sessions that begin afterwards"
-        )
-        raise Server(message, connection.position)
+    if binlog_format == _ROW_FORMAT:
+        return None
+    return (
+        f"binlog_format is {binlog_format}, expected ROW: changes are logged as statements, from which rows cannot "
+        "be read. SET GLOBAL binlog_format = ROW; it applies to sessions that begin afterwards"
+    )
 
 
 def server_logs(connection: Connection) -> tuple[ServerLog, ...]:

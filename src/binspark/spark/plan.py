@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from binspark.columns.selection import Selection
@@ -12,7 +13,7 @@ from binspark.files.sources import find_logs
 from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.options.option import Surface
 from binspark.position import Position
-from binspark.schema.history import SchemaHistory
+from binspark.schema.history import SchemaHistory, SchemaNotice
 from binspark.schema.server import unaffected_tables
 from binspark.schema.table import TableSchema
 from binspark.spark.options import DdlMode, SourceOptions, View
@@ -26,6 +27,7 @@ class ReadPlan:
     logs: tuple[PlannedLog, ...]
     history: SchemaHistory
     splits: tuple[Split, ...]
+    notices: tuple[SchemaNotice, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,11 @@ def make_plan(options: SourceOptions) -> ReadPlan:
     if not options.paths:
         raise OptionError("is missing: name the logs to read, or the host of a server", option="path")
     logs = plan_logs(find_logs(options.paths, options.file_storage))
-    history = history_over(options, logs)
+    notices: list[SchemaNotice] = []
+    history = history_over(options, logs, notices.append)
+    history.on_notice = None
     narrowed = _narrowed(logs, options.selection)
-    return ReadPlan(tuple(narrowed), history, tuple(split_logs(narrowed, options.max_split_bytes)))
+    return ReadPlan(tuple(narrowed), history, tuple(split_logs(narrowed, options.max_split_bytes)), tuple(notices))
 
 
 def needs_schemas(view: View) -> bool:
@@ -59,9 +63,12 @@ def reads_ddl(options: SourceOptions) -> bool:
     return options.ddl is DdlMode.READ and needs_schemas(options.view)
 
 
-def history_over(options: SourceOptions, logs: list[PlannedLog]) -> SchemaHistory:
+def history_over(
+    options: SourceOptions, logs: list[PlannedLog], on_notice: Callable[[SchemaNotice], None] | None = None
+) -> SchemaHistory:
     """Return what is known of tables over all the logs."""
     history = _known_before(options)
+    history.on_notice = on_notice
     if reads_ddl(options):
         from binspark.files.schema_scan import (
             read_history,  # loads kernels, which the rest of planning need not wait for

@@ -34,7 +34,7 @@ from binspark.spark.streaming.part_reader import reader_of
 from binspark.spark.streaming.range_reader import ServerRange
 from binspark.spark.streaming.ranges import RangePartition, partitions_of
 from binspark.spark.table_schemas import with_lineage
-from binspark.spark.unmatched import warn_of_unmatched_on
+from binspark.spark.unmatched import warn_of_statements_on, warn_of_unmatched_on
 from binspark.spark.views.base import ViewReader
 
 _END_OF_LOG = 1 << 62
@@ -86,6 +86,8 @@ def plan_server(options: SourceOptions, version: SchemaVersion | None) -> Server
     config = connection_config(**connection_arguments(options.server))
     with connect(config) as connection:
         warn_of_unmatched_on(connection, options.selection)
+        if needs_schemas(options.view):
+            warn_of_statements_on(connection)
         logs = server_logs(connection)
         begin, already_read = _begin(connection, logs, options.starting_offsets or "earliest")
         end, wanted = _end(connection, logs, options.ending_offsets or "latest")

@@ -18,7 +18,7 @@ from binspark.spark.options import STREAM_ONLY, Shape, SourceOptions, View, read
 from binspark.spark.pickling import packed
 from binspark.spark.plan import ReadPlan, SchemaVersion, make_plan
 from binspark.spark.table_schemas import check_columns, current_version, newest_version
-from binspark.spark.unmatched import warn_of_unmatched
+from binspark.spark.unmatched import warn_of_statements, warn_of_unmatched
 from binspark.spark.views.shapes import check_shaped, shaped_schema
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class BinlogDataSource(DataSource):
         plan = self._planned()
         if options.selection.tables or options.selection.excluded:
             warn_of_unmatched(plan, options.selection)
+        warn_of_statements(plan)
         return BinlogReader(options, plan, schema, self._version)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)

@@ -1,4 +1,7 @@
-"""Warnings about tables that options name and that do not exist: a typing error otherwise looks like an empty log."""
+"""Warnings about what a query does not find: tables that do not exist, and changes that were logged as statements.
+
+Otherwise a typing error, or the format of the log, looks like an empty log.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from binspark.columns.selection import Selection
 from binspark.options.option import Surface, suggestion
+from binspark.schema.history import LoggedStatement
 from binspark.schema.server import TABLES
+from binspark.server.info import row_format_problem
 
 if TYPE_CHECKING:
     from binspark.server.connection import Connection
@@ -38,6 +43,20 @@ def warn_of_unmatched_on(connection: Connection, selection: Selection) -> None:
         if not _matches(pattern, known):
             hint = suggestion(pattern, known)
             log.warning("%s: the server has no table %s, or its user may not see it%s", option, pattern, hint)
+
+
+def warn_of_statements(plan: ReadPlan) -> None:
+    """Warn of changes that logs contain as statements: a query does not find their rows."""
+    for notice in plan.notices:
+        if isinstance(notice, LoggedStatement):
+            log.warning("%s: %s", notice.position, notice)
+
+
+def warn_of_statements_on(connection: Connection) -> None:
+    """Warn of a server that may log changes as statements."""
+    found = row_format_problem(connection)
+    if found is not None:
+        log.warning("%s: %s", connection.address, found)
 
 
 def _named(selection: Selection) -> list[tuple[str, str]]:

@@ -11,7 +11,13 @@ import pytest
 from binspark import errors
 from binspark.frames.format import Family as LogFamily
 from binspark.mirror.snapshot.chunk import COMPLETE, Chunk
-from binspark.mirror.snapshot.positions import begin_consistent_read, consistent_from, exact_position, require_reached
+from binspark.mirror.snapshot.positions import (
+    begin_consistent_read,
+    consistent_from,
+    exact_position,
+    lock_for_reading,
+    require_reached,
+)
 from binspark.mirror.snapshot.read import chunk_at_position
 from binspark.mirror.snapshot.statement import TableChanged
 from binspark.replication.find import end_of_log
@@ -22,7 +28,7 @@ from binspark.server.connection import connect
 from binspark.server.info import server_family
 from binspark.testing.servers import Family, MariaDB, Server
 from tests.support.mirror.tables import reached, table_of
-from tests.support.servers import every_family
+from tests.support.servers import config_of, every_family
 
 
 @contextmanager
@@ -54,6 +60,19 @@ def inserts_after(server: Server, position: BinlogPosition, name: str) -> int:
         for chunk in follower:
             count += bytes(chunk.data).count(f"{name}\0".encode())
     return count
+
+
+@every_family
+def test_a_table_that_the_user_may_not_lock_names_the_privilege(shared: Server, database: str) -> None:
+    shared.run_sql(
+        f"CREATE DATABASE {database}; CREATE TABLE {database}.without_key (a INT); CREATE USER {database};"
+        f"GRANT SELECT, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO {database}"
+    )
+    table = table_of(shared, f"{database}.without_key")
+    message = rf"without_key has no key.*GRANT LOCK TABLES ON `{database}`\.\* TO `{database}`@`%`"
+    config = config_of(shared.port, user=database)
+    with connect(config) as connection, pytest.raises(errors.Authentication, match=message):
+        lock_for_reading(connection, table)
 
 
 @every_family

@@ -16,7 +16,7 @@ from binspark.mirror.targets.delta.merge import Merge, session_settings
 from binspark.mirror.targets.names import directory_name, name_of_directory
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.mirror.targets.storage_options import delta_options, iceberg_properties
-from binspark.mirror.targets.target import Commit, TargetError
+from binspark.mirror.targets.target import Commit, Cut, TargetError
 from tests.support.mirror.disks import fill, remount, small_disk
 from tests.support.mirror.target_files import ITEMS, SCHEMA, put, state_at, write_file
 
@@ -52,6 +52,23 @@ def test_a_file_uri_is_a_path(kind: Format, tmp_path: Path) -> None:
     target.create(ITEMS, SCHEMA, state_at(4))
     assert (tmp_path / "lake" / "shop").is_dir()
     target.close()
+
+
+def test_a_file_is_no_target(kind: Format, tmp_path: Path) -> None:
+    (tmp_path / "lake").touch()
+    with pytest.raises(OptionError, match=r"target must be a directory or a URI, got the file .*/lake"):
+        parse_target(str(tmp_path / "lake"), kind)
+
+
+def test_a_directory_with_a_mirror_in_the_other_format_is_refused(kind: Format, tmp_path: Path) -> None:
+    target = parse_target(str(tmp_path), kind)
+    target.cuts.append(Cut(1, "binlog.000001:4", "", 0, (), "m"))
+    target.close()
+    parse_target(str(tmp_path), kind).close()
+    other = Format.DELTA if kind is Format.ICEBERG else Format.ICEBERG
+    message = rf"format must be {kind}, the format of the mirror in .*, got {other}; use another target for {other}"
+    with pytest.raises(OptionError, match=message):
+        parse_target(str(tmp_path), other)
 
 
 def test_an_empty_target_is_refused(kind: Format) -> None:

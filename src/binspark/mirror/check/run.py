@@ -24,7 +24,7 @@ from binspark.mirror.schema.definitions import as_mirrored, read_stored
 from binspark.mirror.schema.mirrored_table import HISTORY, MirroredTable
 from binspark.mirror.schema.version_table import is_versions_name
 from binspark.mirror.snapshot.borders import plan_chunks
-from binspark.mirror.snapshot.select import table_name
+from binspark.mirror.snapshot.positions import lock_for_reading
 from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.target import Target, TargetTable
@@ -200,7 +200,7 @@ def _at_one_position(connection: Connection, reading: Connection, table: Mirrore
     No transaction changes the table while the position is read: that takes milliseconds, after those that have begun.
     """
     reading.rows("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-    connection.rows(f"LOCK TABLES {table_name(table)} READ")
+    lock_for_reading(connection, table)
     try:
         reading.rows("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         position = end_of_log(connection)

@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from binspark.errors import ConnectionLost, Server
+from binspark.errors import Authentication, ConnectionLost, Server
 from binspark.frames.format import Family
 from binspark.mirror.schema.mirrored_table import MirroredTable
 from binspark.mirror.snapshot.borders import if_unchanged
 from binspark.mirror.snapshot.select import SESSION, table_name
 from binspark.replication.find import end_of_log
 from binspark.replication.position import BinlogPosition
-from binspark.server.connection import Connection, connect
+from binspark.server.connection import Connection, connect, quoted_name
 from binspark.server.info import mariadb_gtids_at, server_family, server_info
 
 LOCK_SECONDS = 10
@@ -104,10 +104,23 @@ def _has_transactions(connection: Connection, table: MirroredTable) -> bool:
     return connection.rows(sql, (table.source.schema, table.source.table)) == [("YES",)]
 
 
+def lock_for_reading(connection: Connection, table: MirroredTable) -> None:
+    """Lock a table against changes. Where the user may not do that, say what to do."""
+    try:
+        connection.rows(f"LOCK TABLES {table_name(table)} READ")
+    except Authentication as error:
+        message = (
+            f"{table.name} has no key, so that it is locked for a moment while it is read, which the user may not do: "
+            f"GRANT LOCK TABLES ON {quoted_name(table.source.schema)}.* TO {connection.account}; or give the table a "
+            f"key, or leave it out with --exclude-tables. {error.message}"
+        )
+        raise Authentication(message, connection.position) from None
+
+
 def _lock(connection: Connection, table: MirroredTable, seconds: int) -> None:
     connection.rows(f"SET SESSION lock_wait_timeout = {seconds}")
     try:
-        if_unchanged(lambda: connection.rows(f"LOCK TABLES {table_name(table)} READ"))
+        if_unchanged(lambda: lock_for_reading(connection, table))
     except Server as error:
         if "(error 1205)" not in error.message:
             raise

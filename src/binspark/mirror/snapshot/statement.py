@@ -22,8 +22,8 @@ _PREPARE, _EXECUTE, _CLOSE = 0x16, 0x17, 0x19
 _OK = 0x00
 _PREPARED_LENGTH = 9
 _TEXTS_BEFORE_TYPE = 6  # catalog, schema, table and its own name, column and its own name
-CHANGED = frozenset({1054, 1146, 1412, 1615})
-"""Errors of a query whose table is not what it was: no such column, no such table, another definition."""
+CHANGED = frozenset({1054, 1146, 1176, 1412, 1615})
+"""Errors of a query whose table is not what it was: no such column, table or key, another definition."""
 
 _ONCE = (0).to_bytes(1, "little") + (1).to_bytes(4, "little")
 

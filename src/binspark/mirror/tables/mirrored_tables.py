@@ -243,6 +243,7 @@ class MirroredTables:
         if not table.version.files or self.settings.on_drop is DropMode.DROP:
             self.drop(name)
             return
+        self.suspend_versions(name)
         table.commit(replace(table.state, phase=Phase.DROPPED, staged=None))
         if staged is not None:
             StagedFiles(table.target.directory, staged).abandon()

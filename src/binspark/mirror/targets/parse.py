@@ -10,6 +10,7 @@ from binspark.errors import OptionError
 from binspark.files.storage.options import Storage
 from binspark.files.storage.uri import hide_credentials
 from binspark.mirror.files.directory import local_directory
+from binspark.mirror.targets.cuts import CUT_TABLE
 from binspark.mirror.targets.target import Target
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def parse_target(
     if not target and catalog is None:
         raise OptionError("must be a directory or a URI, got nothing", option="target")
     uri, user, query = hide_credentials(target)
+    _check_directory(uri, kind)
     reached = (storage or Storage()).with_uri(user, query)
     try:
         if kind is Format.DELTA_MERGE and spark is not None:
@@ -56,6 +58,21 @@ def parse_target(
         extra = "delta" if kind is Format.DELTA_MERGE else kind
         problem = f"{kind} requires a package that is not installed ({error}): pip install 'binspark[{extra}]'"
         raise OptionError(problem, option="format") from None
+
+
+def _check_directory(uri: str, kind: Format) -> None:
+    """Refuse a file, and a directory on this machine with a mirror in the other format: both would be mirrors of it."""
+    directory = local_directory(uri) if uri else None
+    if directory is None or not directory.exists():
+        return
+    if not directory.is_dir():
+        raise OptionError(f"must be a directory or a URI, got the file {directory}", option="target")
+    cuts = directory / CUT_TABLE
+    is_delta, is_iceberg = (cuts / "_delta_log").is_dir(), (cuts / "metadata").is_dir()
+    if (is_delta or is_iceberg) and not (is_iceberg if kind is Format.ICEBERG else is_delta):
+        found = Format.ICEBERG if is_iceberg else Format.DELTA
+        problem = f"must be {found}, the format of the mirror in {directory}, got {kind}; use another target for {kind}"
+        raise OptionError(problem, option="format")
 
 
 def _delta(uri: str, catalog: str | Mapping[str, str] | None, storage: Storage) -> Target:

@@ -100,7 +100,7 @@ class ArchiveSource:
         """Return the statements of a range."""
         sources = self._sources()
         logs = self._logs(sources, start, end) if start.order < end.order else []
-        return [_statement(entry, logs) for entry in read_history(logs, SchemaHistory()).entries]
+        return [_statement(entry, logs) for entry in self._changes(logs)]
 
     def parts(
         self, start: BinlogPosition, end: BinlogPosition, catalog: Catalog | None = None
@@ -128,6 +128,10 @@ class ArchiveSource:
                 logs.append(log.narrowed(0 if begin <= FIRST_EVENT_OFFSET else begin, None))
         return logs
 
+    def _changes(self, logs: Sequence[PlannedLog]) -> list[Entry]:
+        """Return what statements of logs change; a mirror, which gives `ends_batch`, needs those of rows, too."""
+        return read_history(logs, SchemaHistory(), with_logged_statements=self.ends_batch is not None).entries
+
     def _end_at_change(
         self, sources: Sequence[LogSource], start: BinlogPosition, end: BinlogPosition
     ) -> BinlogPosition:
@@ -136,7 +140,7 @@ class ArchiveSource:
         if ends_batch is None or not reads_ddl(self.options) or start == end:
             return end
         logs = self._logs(sources, start, end)
-        for entry in read_history(logs, SchemaHistory()).entries:
+        for entry in self._changes(logs):
             if ends_batch(entry.change):
                 return _transaction_end(entry, logs)
         return end

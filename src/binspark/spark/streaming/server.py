@@ -6,17 +6,15 @@ import logging
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from binspark.errors import BinlogError, ConnectionLost, OptionError, Purged
-from binspark.event import Event
 from binspark.files.sources import log_order
 from binspark.frames.format import names_every_transaction
 from binspark.gtid import GtidSet
 from binspark.options.server import connection_arguments
 from binspark.replication.activity import Activity
-from binspark.replication.chunk import LogChunk
 from binspark.replication.dump import file_created
 from binspark.replication.find import end_of_log, find_start
 from binspark.replication.follow import Follower
@@ -24,7 +22,7 @@ from binspark.replication.position import BinlogPosition
 from binspark.replication.schema_at import history_at, statements_after
 from binspark.replication.settings import FollowSettings, StreamSettings
 from binspark.replication.start import Earliest, parse_start
-from binspark.schema.history import SchemaHistory, may_define_tables
+from binspark.schema.history import SchemaHistory
 from binspark.server.config import ConnectionConfig, connection_config
 from binspark.server.connection import Connection
 from binspark.server.info import ServerLog, bytes_after, purged_gtids, server_info, server_logs, server_variables
@@ -35,9 +33,9 @@ from binspark.spark.streaming.backlog import Backlog
 from binspark.spark.streaming.limit import Limit
 from binspark.spark.streaming.range_reader import ServerRange
 from binspark.spark.streaming.reported import Reported
-from binspark.spark.streaming.statements import EndsBatch, Statement, ends_at_changes_of
+from binspark.spark.streaming.statements import Definition, DefinitionParser, EndsBatch, Statement, ends_at_changes_of
 from binspark.spark.table_schemas import with_lineage
-from binspark.spark.unmatched import warn_of_unmatched_on
+from binspark.spark.unmatched import warn_of_statements_on, warn_of_unmatched_on
 
 log = logging.getLogger("binspark.spark")
 
@@ -45,15 +43,6 @@ _HEARTBEAT_SECONDS = 1.0
 _POLL_SECONDS = 0.25
 _REPORT_SECONDS = 1.0
 _TARGET_SECONDS = 120.0
-
-
-class Definition(NamedTuple):
-    """An event that may define tables, what it does, the position after it, and whether a batch must end there."""
-
-    position: BinlogPosition
-    event: Event
-    statements: tuple[Statement, ...]
-    is_relevant: bool
 
 
 class ServerSource:
@@ -234,15 +223,21 @@ class ServerSource:
         self._connection.run(lambda connection: warn_of_unmatched_on(connection, self._selection))
         self._begin_position = begin.error_position
         if self._asks_schemas:
+            self._connection.run(warn_of_statements_on)
             self._ask_schemas(begin)
         server = self._connection.run(server_info)
         self._definitions, self._shared = deque(), None
         self._backlog = Backlog(start)
-        settings = FollowSettings(stream=StreamSettings(heartbeat_seconds=_HEARTBEAT_SECONDS))
+        stream = StreamSettings(heartbeat_seconds=_HEARTBEAT_SECONDS)
+        settings = FollowSettings(stream=stream, require_rows=not self._asks_schemas)
         one_per_chunk = not names_every_transaction(server.family, server.version)
         self._follower = Follower(self._config, begin, settings, one_per_chunk=one_per_chunk)
         self._follower.activity = self.activity
-        parse = _DefinitionParser(self._ends_batch, lower_case_names=self._connection.run(_has_lower_case_names))
+        parse = DefinitionParser(
+            self._ends_batch,
+            lower_case_names=self._connection.run(_has_lower_case_names),
+            with_logged_statements=not self._asks_schemas,
+        )
         arguments = (self._follower, self._backlog, self._definitions, parse)
         threading.Thread(target=_run, args=arguments, daemon=True, name="binspark-follower").start()
         return self._backlog
@@ -293,7 +288,7 @@ def _ask_status(connection: Connection) -> _ServerStatus:
     return _ServerStatus(head, logs, server_time, time.monotonic())
 
 
-def _run(follower: Follower, backlog: Backlog, definitions: deque[Definition], parser: _DefinitionParser) -> None:
+def _run(follower: Follower, backlog: Backlog, definitions: deque[Definition], parser: DefinitionParser) -> None:
     """Bring what a follower reads. Statements are there before the position after them is."""
     try:
         for chunk in follower:
@@ -303,40 +298,8 @@ def _run(follower: Follower, backlog: Backlog, definitions: deque[Definition], p
         backlog.fail(error)
 
 
-@dataclass(frozen=True, slots=True)
-class _DefinitionParser:
-    """Finds statements that may define tables; names are as the server stores them, whatever case they are written in.
-
-    ends_batch   after which of them a batch must end
-    """
-
-    ends_batch: EndsBatch | None
-    lower_case_names: bool
-
-    def definitions(self, chunk: LogChunk) -> list[Definition]:
-        """Return the statements of a chunk that may define tables."""
-        if not chunk.data:
-            return []
-        return [self._definition(event, chunk) for event in chunk.statements() if may_define_tables(event.body)]
-
-    def _definition(self, event: Event, chunk: LogChunk) -> Definition:
-        parsed = SchemaHistory(lower_case_names=self.lower_case_names)
-        parsed.feed(event)
-        position = _position_after(event, chunk)
-        rows_follow = chunk.is_inside_transaction(event.end_offset)
-        statements = tuple(Statement(entry.change, event.position, position, rows_follow) for entry in parsed.entries)
-        is_relevant = self.ends_batch is not None and any(self.ends_batch(found.change) for found in statements)
-        return Definition(position, event, statements, is_relevant)
-
-
 def _has_lower_case_names(connection: Connection) -> bool:
     return server_variables(connection).get("lower_case_table_names") == "1"
-
-
-def _position_after(event: Event, chunk: LogChunk) -> BinlogPosition:
-    """Return the position after a statement; by GTIDs it is the one after its transaction, which is a chunk."""
-    end = chunk.end_position
-    return chunk.origin.position(event.file, event.end_offset, None) if end.by_file else end
 
 
 def _has_passed(position: BinlogPosition, statement: BinlogPosition) -> bool:

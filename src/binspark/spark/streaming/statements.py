@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from binspark.changes.statements import logged_statement
+from binspark.event import Event
 from binspark.position import Position
+from binspark.replication.chunk import LogChunk
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import may_affect
 from binspark.schema.changes import Change
+from binspark.schema.history import SchemaHistory, is_logged_statement, may_define_tables
 from binspark.schema.table import TableName
 
 EndsBatch = Callable[[Change], bool]
@@ -38,3 +43,52 @@ def ends_at_changes_of(table: str | None) -> EndsBatch | None:
         return None
     name = TableName(*table.split(".", 1))
     return lambda change: may_affect(change, name)
+
+
+class Definition(NamedTuple):
+    """An event that may define tables, what it does, the position after it, and whether a batch must end there."""
+
+    position: BinlogPosition
+    event: Event
+    statements: tuple[Statement, ...]
+    is_relevant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionParser:
+    """Finds statements that may define tables; names are as the server stores them, whatever case they are written in.
+
+    ends_batch              after which of them a batch must end
+    with_logged_statements  whether to find statements that change rows, too; then the log does not contain the rows
+    """
+
+    ends_batch: EndsBatch | None
+    lower_case_names: bool
+    with_logged_statements: bool
+
+    def definitions(self, chunk: LogChunk) -> list[Definition]:
+        """Return the statements of a chunk that may define tables."""
+        if not chunk.data:
+            return []
+        return [self._definition(event, chunk) for event in chunk.statements() if self._is_sought(event)]
+
+    def _is_sought(self, event: Event) -> bool:
+        is_logged = self.with_logged_statements and is_logged_statement(event.body)
+        return is_logged or may_define_tables(event.body)
+
+    def _definition(self, event: Event, chunk: LogChunk) -> Definition:
+        parsed = SchemaHistory(lower_case_names=self.lower_case_names)
+        parsed.feed(event)
+        if self.with_logged_statements and is_logged_statement(event.body):
+            parsed.record(event, logged_statement(event.body))
+        position = _position_after(event, chunk)
+        rows_follow = chunk.is_inside_transaction(event.end_offset)
+        statements = tuple(Statement(entry.change, event.position, position, rows_follow) for entry in parsed.entries)
+        is_relevant = self.ends_batch is not None and any(self.ends_batch(found.change) for found in statements)
+        return Definition(position, event, statements, is_relevant)
+
+
+def _position_after(event: Event, chunk: LogChunk) -> BinlogPosition:
+    """Return the position after a statement; by GTIDs it is the one after its transaction, which is a chunk."""
+    end = chunk.end_position
+    return chunk.origin.position(event.file, event.end_offset, None) if end.by_file else end
