@@ -143,3 +143,15 @@ def test_copies_of_a_row_in_several_files_are_counted_once_after_a_kill(
         mysql.query(f"UPDATE {bag} SET a = a + 1 WHERE a = {number + 1} LIMIT 13")
         run_mirror(mysql, lake, bag, kind, limits=limits)
         assert_equal(mysql, lake, bag, kind=kind)
+
+
+@each_format
+def test_a_key_that_is_dropped_while_its_table_is_copied(
+    mysql: Server, database: str, lake: Path, kind: Format
+) -> None:
+    table = f"{database}.one"
+    mysql.query(f"CREATE DATABASE {database}")
+    create(mysql, database)
+    dropping = at_step("chunk", lambda: mysql.run_sql(f"ALTER TABLE {table} DROP PRIMARY KEY"))
+    make_mirror(mysql, lake, table, kind, dropping, rows_per_chunk=20).run()
+    assert_equal(mysql, lake, table, kind=kind)

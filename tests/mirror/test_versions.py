@@ -15,7 +15,15 @@ from binspark.mirror.leaves import LeafLimits
 from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
-from tests.support.mirror.live_mirrors import FORMATS, assert_equal, each_family, make_mirror, rows_of, run_mirror
+from tests.support.mirror.live_mirrors import (
+    FORMATS,
+    assert_equal,
+    each_family,
+    each_format,
+    make_mirror,
+    rows_of,
+    run_mirror,
+)
 from tests.support.mirror.tables import reached
 from tests.support.servers import StartServer, every_family
 
@@ -271,3 +279,31 @@ def test_a_table_that_loses_its_key_has_no_versions_until_it_has_one(
     run_mirror(mysql, tmp_path, f"{database}.*", scd2=True)
     assert_current(tmp_path, table)
     assert_equal(mysql, tmp_path, table)
+
+
+@pytest.mark.mysql
+@pytest.mark.parametrize("is_begun", [False, True])
+@each_format
+def test_versions_wait_if_a_table_is_gone_when_it_is_copied_again(
+    mysql: Server, database: str, tmp_path: Path, kind: Format, *, is_begun: bool
+) -> None:
+    table, tables = f"{database}.items", f"{database}.*"
+    mysql.query(f"CREATE DATABASE {database}")
+    mysql.query(f"CREATE TABLE {database}.others (id INT PRIMARY KEY)")
+    mysql.query(f"CREATE TABLE {table} (id INT PRIMARY KEY, word VARCHAR(9))")
+    mysql.query(f"INSERT INTO {table} VALUES (1, 'one'), (2, 'two')")
+    run_mirror(mysql, tmp_path, tables, kind, scd2=True)
+
+    def crash(at: str) -> None:
+        if at == "chunk":
+            raise Crash
+
+    if is_begun:
+        with pytest.raises(Crash):
+            make_mirror(mysql, tmp_path, tables, kind, crash, scd2=True, resnapshot=(table,)).run()
+    mysql.query(f"DROP TABLE {table}")
+    run_mirror(mysql, tmp_path, tables, kind, scd2=True, resnapshot=() if is_begun else (table,))
+    mysql.query(f"CREATE TABLE {table} (id INT PRIMARY KEY, price DECIMAL(9, 2), sold DATE)")
+    mysql.query(f"INSERT INTO {table} VALUES (2, 2.50, '2026-11-16'), (3, 3.50, NULL)")
+    run_mirror(mysql, tmp_path, tables, kind, scd2=True)
+    assert_equal(mysql, tmp_path, table, kind=kind)

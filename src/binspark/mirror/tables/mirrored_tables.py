@@ -236,9 +236,10 @@ class MirroredTables:
 
     def abandon_copy(self, name: TableName) -> None:
         """Drop a table that cannot be copied because the source no longer has it; its rows may stay."""
-        table = self._tables.get(name)
+        table = self._tables.get(name) or self._existing(name)
         if table is None:
             return
+        self._tables[name] = table
         staged = table.state.staged
         if not table.version.files or self.settings.on_drop is DropMode.DROP:
             self.drop(name)
