@@ -29,7 +29,7 @@ from tests.support.servers import StartServer, config_of, each_family, every_fam
 
 pytestmark = pytest.mark.timeout(300)
 
-KILLS = 12
+KILLS = 8
 PADS = (5, 500, 50_000, 3_000_000)
 
 

@@ -19,7 +19,7 @@ from tests.support.servers import StartServer, every_family
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
-KILLS = int(os.environ.get("BINSPARK_MIRROR_KILLS", "8"))
+KILLS = int(os.environ.get("BINSPARK_MIRROR_KILLS", "6"))
 """How many kills a run of the test has."""
 
 

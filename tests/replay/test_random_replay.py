@@ -42,4 +42,4 @@ def test_replaying_the_log_of_mariadb_gives_its_tables(start_server: StartServer
     ids=lambda family: family.title,
 )
 def test_replaying_many_logs_gives_the_tables_of_the_server(start_server: StartServer, family: Family) -> None:
-    replay_rounds(start_server(family), rounds=120)
+    replay_rounds(start_server(family), rounds=60)

@@ -52,7 +52,7 @@ def test_random_changes_are_undone_and_done_again(shared: Server, database: str,
 @pytest.mark.slow
 @every_family
 def test_many_random_changes_are_undone_and_done_again(shared: Server, database: str) -> None:
-    for seed in seeds(60):
+    for seed in seeds(32):
         undo_and_repeat(shared, seed, database, SQL_MODES[seed % len(SQL_MODES)])
 
 
@@ -78,7 +78,7 @@ def test_the_script_of_a_log_with_ddl_makes_the_same_tables(start_server: StartS
 @every_family
 def test_the_scripts_of_many_logs_make_the_same_tables(start_server: StartServer, family: Family) -> None:
     server = start_server(family)
-    for seed in seeds(40):
+    for seed in seeds(20):
         replay_on_an_empty_server(server, seed, f"random_{seed}")
 
 

@@ -24,7 +24,7 @@ from tests.support.stream.stream_world import (
     spark_driver,
 )
 
-KILLS = int(os.environ.get("BINSPARK_KILLS", "24"))
+KILLS = int(os.environ.get("BINSPARK_KILLS", "16"))
 """More of them for a longer run by hand: BINSPARK_KILLS=400."""
 
 pytestmark = [
