@@ -122,9 +122,9 @@ def test_what_is_compiled_from_an_archive_is_kept_wherever_the_sources_are(archi
     """In the same archive elsewhere, and in files."""
     moved = tmp_path / "moved.zip"
     moved.write_bytes(archive.read_bytes())
-    places = {str(path): run_a_kernel(BINSPARK_CACHE=str(tmp_path), PYTHONPATH=str(path)) for path in (archive, moved)}
-    assert [found["compiled"] for found in places.values()] == [1, 0]
-    assert all(Path(found["file"]).is_relative_to(path) for path, found in places.items())
+    results = {str(path): run_a_kernel(BINSPARK_CACHE=str(tmp_path), PYTHONPATH=str(path)) for path in (archive, moved)}
+    assert [found["compiled"] for found in results.values()] == [1, 0]
+    assert all(Path(found["file"]).is_relative_to(path) for path, found in results.items())
     assert run_a_kernel(BINSPARK_CACHE=str(tmp_path))["compiled"] == 0
 
 

@@ -123,7 +123,7 @@ class ListedFilter:
         """Return how many events are certainly selected; they are taken, and the others move to the front."""
         numbers = self._numbers
         kept, held = int(numbers[F.KEPT]), int(numbers[F.HELD])
-        if held == 0 and kept >= self._capacity:  # so many GTIDs and payloads without a statement are in no valid log
+        if held == 0 and kept >= self._capacity:  # no valid log has that many without a statement
             numbers[F.KEPT], numbers[F.HELD] = 0, -1
             return 0
         count = kept if held < 0 else held

@@ -13,7 +13,7 @@ from binspark.columns.selection import Selection
 from binspark.columns.transaction_batch import ClosedTransactions
 from binspark.errors import BinlogError
 from binspark.files.batches import source_batches
-from binspark.files.condition_rows import condition_reader, make_readable_twice
+from binspark.files.condition_rows import RowsAhead, condition_reader, make_readable_twice
 from binspark.files.damage import OnDamage
 from binspark.files.sources import LogSource
 from binspark.files.windows import by_window
@@ -37,34 +37,30 @@ class ConditionChanges:
     def __init__(self, selection: Selection, history: SchemaHistory) -> None:
         self._reader = condition_reader(selection, history, _METADATA)
         self._tables: dict[str, int] = {}
-        self._parts: Iterator[tuple[Numbers, Numbers]] = iter(())
-        self._positions = self._keys = _NONE
+        self._ahead = RowsAhead()
         self._carried = _NONE
-        self._ended = True
-        self._error: BinlogError | None = None
 
     def begin_source(self, log: LogSource, on_damage: OnDamage | None = None) -> None:
         """Begin a log file. What is left of the last one belongs to the transaction that was in progress at its end."""
         make_readable_twice(log)
-        self._read_until(None)
-        self._carried = self._keys
-        self._positions = self._keys = _NONE
-        self._ended, self._error = False, None
-        self._parts = self._rows(source_batches(log, self._reader, on_damage))
+        self._ahead.read_until(lambda: False)
+        self._carried = self._ahead.numbers
+        self._ahead = RowsAhead(self._rows(source_batches(log, self._reader, on_damage)))
 
     def counted(self, closed: ClosedTransactions) -> Numbers:
         """Return how many rows of each change are selected, of transactions up to `limit`."""
         starts, ends = closed.rows[N.START], closed.rows[N.END]
-        self._read_until(int(ends[-1]))
+        ahead, end = self._ahead, int(ends[-1])
+        ahead.read_until(lambda: len(ahead.positions) > 0 and bool(ahead.positions[-1] >= end))
         first = 1 if self._is_carried(closed) else 0
-        owners = np.searchsorted(starts[first:], self._positions, side="right") - 1 + first
-        inside = (owners >= first) & (self._positions < ends[np.maximum(owners, 0)])
-        keys = self._change_keys(closed, owners[inside], self._keys[inside])
+        owners = np.searchsorted(starts[first:], ahead.positions, side="right") - 1 + first
+        inside = (owners >= first) & (ahead.positions < ends[np.maximum(owners, 0)])
+        keys = self._change_keys(closed, owners[inside], ahead.numbers[inside])
         if first:
             keys = np.concatenate((self._change_keys(closed, np.zeros_like(self._carried), self._carried), keys))
             self._carried = _NONE
-        left = self._positions >= ends[-1]
-        self._positions, self._keys = self._positions[left], self._keys[left]
+        left = ahead.positions >= end
+        ahead.positions, ahead.numbers = ahead.positions[left], ahead.numbers[left]
         changes = closed.changes
         wanted = _key(closed, changes[C.TRANSACTION], changes[C.TABLE], changes[C.OPERATION])
         found, counts = np.unique(keys, return_counts=True)
@@ -75,11 +71,11 @@ class ConditionChanges:
     @property
     def limit(self) -> int:
         """The offset up to which rows are known."""
-        return _NO_OFFSET if self._error is None else self._error.position.offset or 0
+        return _NO_OFFSET if self._ahead.error is None else self._ahead.error.position.offset or 0
 
     def error_in(self, closed: ClosedTransactions) -> BinlogError | None:
         """Return why the rows of some of the transactions are not known; None if all are."""
-        return self._error if bool((closed.rows[N.END] > self.limit).any()) else None
+        return self._ahead.error if bool((closed.rows[N.END] > self.limit).any()) else None
 
     def _is_carried(self, closed: ClosedTransactions) -> bool:
         """Return whether the first transaction began in an earlier log."""
@@ -93,19 +89,6 @@ class ConditionChanges:
         if not len(keys):
             return _NONE
         return _key(closed, owners, tables[keys // _OPERATIONS], keys % _OPERATIONS)
-
-    def _read_until(self, position: int | None) -> None:
-        while not self._ended and (position is None or not len(self._positions) or self._positions[-1] < position):
-            part = None
-            try:
-                part = next(self._parts, None)
-            except BinlogError as error:
-                self._error = error
-            if part is None:
-                self._ended = True
-            else:
-                self._positions = np.concatenate((self._positions, part[0]))
-                self._keys = np.concatenate((self._keys, part[1]))
 
     def _rows(self, batches: Iterable[TableBatch]) -> Iterator[tuple[Numbers, Numbers]]:
         """Yield the positions of rows, in the order of the log, and numbers for their tables and operations."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -71,6 +71,42 @@ def row_numbers(batches: Iterable[TableBatch]) -> Iterator[tuple[Numbers, Number
         yield positions[order], rows[order]
 
 
+class RowsAhead:
+    """Rows of a log that were read ahead, in the order of the log.
+
+    positions   of their events
+    numbers     one for each row
+    ended       whether no more can be read
+    error       why no more can be read; None at the end of the log
+    """
+
+    def __init__(self, parts: Iterable[tuple[Numbers, Numbers]] = ()) -> None:
+        self._parts = iter(parts)
+        self.positions = self.numbers = _NONE
+        self.ended = False
+        self.error: BinlogError | None = None
+
+    def read_until(self, is_reached: Callable[[], bool]) -> None:
+        """Read until enough rows are known, or no more can be read."""
+        while not self.ended and not is_reached():
+            part = None
+            try:
+                part = next(self._parts, None)
+            except BinlogError as error:
+                self.error = error
+            if part is None:
+                self.ended = True
+            else:
+                self.positions = np.concatenate((self.positions, part[0]))
+                self.numbers = np.concatenate((self.numbers, part[1]))
+
+    def skip_rest(self) -> None:
+        """Read the rest of the log, and keep no row."""
+        with suppress(BinlogError):
+            for _ in self._parts:
+                pass
+
+
 @dataclass(frozen=True, slots=True)
 class KnownRows:
     """Rows that are selected: positions of events, and numbers of rows in them. All are known up to an offset."""
@@ -90,10 +126,7 @@ class ConditionRows:
 
     def __init__(self, selection: Selection, history: SchemaHistory) -> None:
         self.reader = condition_reader(selection, history)
-        self._parts: Iterator[tuple[Numbers, Numbers]] = iter(())
-        self._positions = self._rows = _NONE
-        self._ended = True
-        self._error: BinlogError | None = None
+        self._ahead = RowsAhead()
         self._payload = -1
         self._payload_rows = 0
 
@@ -106,22 +139,18 @@ class ConditionRows:
     def begin(self, batches: Iterable[TableBatch]) -> None:
         """Begin a log that `reader` reads."""
         self.read_to_end()
-        self._parts = row_numbers(batches)
-        self._positions = self._rows = _NONE
-        self._ended, self._error = False, None
+        self._ahead = RowsAhead(row_numbers(batches))
         self._payload = -1
 
     def read_to_end(self) -> None:
         """Read the rest of a log of which no row is asked for: it may define tables of the next one."""
-        with suppress(BinlogError):
-            for _ in self._parts:
-                pass
+        self._ahead.skip_rest()
 
     def known(self, start: int, stop: int) -> KnownRows:
         """Return the rows between two offsets, at least as far as they can be read; those before are forgotten."""
         self._forget(start, 0)
         self._read_until(stop, 0)
-        return KnownRows(self._positions, self._rows, self._limit())
+        return KnownRows(self._ahead.positions, self._ahead.numbers, self._limit())
 
     def first_number(self, event: Event) -> int:
         """Return the number of the first row of an event; inside a payload, rows are numbered throughout."""
@@ -135,9 +164,9 @@ class ConditionRows:
         """Return whether an event has rows that are selected from a number on. Events are asked for in their order."""
         self._forget(position, first)
         self._read_until(position, first)
-        if self._error is not None and position >= self._limit():
-            raise self._error
-        return len(self._positions) > 0 and bool(self._positions[0] == position)
+        if self._ahead.error is not None and position >= self._limit():
+            raise self._ahead.error
+        return len(self._ahead.positions) > 0 and bool(self._ahead.positions[0] == position)
 
     def numbers(self, position: int, end: int) -> Numbers:
         """Return the numbers of the rows of an event that are selected; `end` is that after its last row.
@@ -146,42 +175,35 @@ class ConditionRows:
         """
         self._payload_rows = end
         self._read_until(position, end)
-        return self._rows[: self._count_before(position, end)]
+        return self._ahead.numbers[: self._count_before(position, end)]
 
     def _limit(self) -> int:
         """Return the offset up to which all rows that are selected are known."""
-        if self._error is not None and self._error.position.offset is not None:
-            return self._error.position.offset
-        if self._ended and self._error is None:
+        if self._ahead.error is not None and self._ahead.error.position.offset is not None:
+            return self._ahead.error.position.offset
+        if self._ahead.ended and self._ahead.error is None:
             return _NO_OFFSET
-        return int(self._positions[-1]) if len(self._positions) else 0
+        return int(self._ahead.positions[-1]) if len(self._ahead.positions) else 0
 
     def _read_until(self, position: int, row: int) -> None:
         """Read until all rows that are selected before this one are known, or no more can be read."""
-        while not self._ended and not self._has_reached(position, row):
-            part = None
-            try:
-                part = next(self._parts, None)
-            except BinlogError as error:
-                self._error = error
-            if part is None:
-                self._ended = True
-            else:
-                self._positions = np.concatenate((self._positions, part[0]))
-                self._rows = np.concatenate((self._rows, part[1]))
+        self._ahead.read_until(lambda: self._has_reached(position, row))
 
     def _has_reached(self, position: int, row: int) -> bool:
-        return len(self._positions) > 0 and (self._positions[-1], self._rows[-1]) >= (position, row)
+        return len(self._ahead.positions) > 0 and (self._ahead.positions[-1], self._ahead.numbers[-1]) >= (
+            position,
+            row,
+        )
 
     def _forget(self, position: int, row: int) -> None:
         """Drop the rows before one."""
         count = self._count_before(position, row)
         if count:
-            self._positions, self._rows = self._positions[count:], self._rows[count:]
+            self._ahead.positions, self._ahead.numbers = self._ahead.positions[count:], self._ahead.numbers[count:]
 
     def _count_before(self, position: int, row: int) -> int:
-        start, end = self._positions.searchsorted((position, position + 1))
-        return int(start + self._rows[start:end].searchsorted(row))
+        start, end = self._ahead.positions.searchsorted((position, position + 1))
+        return int(start + self._ahead.numbers[start:end].searchsorted(row))
 
 
 def _numbers(found: TableBatch, name: Metadata) -> Numbers:

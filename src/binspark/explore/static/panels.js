@@ -34,7 +34,7 @@ class Results {
     await this.read(200);
   }
 
-  // Ask until there are so many more hits, or all logs were searched.
+  // Ask until this many more hits are found, or all logs were searched.
   async read(count) {
     const { run, question } = this;
     const until = this.hits.length + count;
