@@ -3,6 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WITH_JAVA := JAVA_HOME=$$(tools/java)
+# Tests wait for servers, for Spark and for processes half of their time: two processes for each core of a small machine.
+PROCESSES ?= 4
 
 .PHONY: help setup servers demo test test-all lint ruff types imports hooks docs matrix bench fuzz clean
 
@@ -33,10 +35,10 @@ demo: $(READY)
 
 test: $(READY) servers
 	@echo "running the tests (make test-all adds the long sweeps)"
-	@$(WITH_JAVA) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
+	@$(WITH_JAVA) $(BIN)/pytest -q -n $(PROCESSES) --dist loadgroup -m "not slow"
 
 test-all: $(READY) servers
-	@$(WITH_JAVA) $(BIN)/pytest -q -n 2 --dist loadgroup
+	@$(WITH_JAVA) $(BIN)/pytest -q -n $(PROCESSES) --dist loadgroup
 
 lint: ruff types imports
 

@@ -9,25 +9,24 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from binspark.kernels import cache
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, ServerUnavailable, start
+from tests.support.examples import load_profile
 from tests.support.servers import ServerOptions, StartServer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Machines are noisy: no test fails for being slow.
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("tests")
 cache.enable()  # compiling kernels takes half a minute, and every process of the tests would do it
 
 SHARED_OPTIONS: ServerOptions = {"binlog-row-metadata": "FULL"}
 """Tests that need other options start their own server with `start_server`."""
 
-LONG = ("tests/stream/",)
-"""Tests that take minutes come first: otherwise one process would run them while the other has nothing left to do."""
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try fewer random examples where slow tests are left out."""
+    load_profile(quick="not slow" in config.getoption("markexpr"))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -39,8 +38,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest tests first."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+    """Put slow tests first: otherwise one process would run the last of them while the others have nothing to do."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ from tests.support.archive.archiving import (
     settle,
     wait_until,
 )
-from tests.support.servers import StartServer, every_family
+from tests.support.servers import StartServer, each_stopped_family, every_family
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -67,7 +67,7 @@ def test_events_over_16_mb_are_copied(family: Family, start_server: StartServer,
     assert max(len(event.frame.data) for event in read_events(tmp_path)) > 34_000_000
 
 
-@every_family
+@each_stopped_family
 def test_restarts_and_crashes_of_a_server_are_followed(
     family: Family, start_server: StartServer, tmp_path: Path
 ) -> None:

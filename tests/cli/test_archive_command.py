@@ -106,7 +106,8 @@ def test_a_lost_connection_is_reported(start_server: StartServer, tmp_path: Path
     server = start_server(MySQL)
     with running(server, tmp_path, "--format", "jsonl") as process:
         wait_for_copy(server, tmp_path)
-        server.restart()
+        server.kill()
+        server.launch()
         wait_for_copy(server, tmp_path)
         process.terminate()
         records = [json.loads(line) for line in process.communicate(timeout=30)[1].splitlines()]

@@ -12,6 +12,7 @@ from binspark.columns.parallelism import BulkParallelism
 from binspark.kernels.list_layout import NULL
 from binspark.kernels.list_layout import TransactionNumber as N
 from binspark.transactions.parallelism import GroupCommitMeter, LogicalClockMeter, Parallelism
+from tests.support.examples import examples
 
 Transaction = tuple[int | None, int | None, int | None, int | None, int, int]
 """domain_id, last_committed, sequence_number, commit_id, flags, size"""
@@ -63,13 +64,13 @@ def in_bulk(transactions: list[Transaction], history: int, at_a_time: int) -> Pa
     return meter.result()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(clocks(), st.sampled_from([1, 3, 1 << 20]), st.sampled_from([1, 7, 1000]))
 def test_the_logical_clock_is_measured_alike(transactions: list[Transaction], history: int, at_a_time: int) -> None:
     assert in_bulk(transactions, history, at_a_time) == reference(transactions, history)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(_GROUPS, st.sampled_from([1, 5, 1000]))
 def test_group_commits_are_measured_alike(transactions: list[Transaction], at_a_time: int) -> None:
     assert in_bulk(transactions, 8, at_a_time) == reference(transactions, 8)

@@ -12,10 +12,11 @@ from binspark.columns import event_list, log_scan, scan_memory
 from tests.corpus.cases import case_logs, corpus_logs, log_id
 from tests.support.columns.listing import expected_events, listed_events
 from tests.support.columns.random_logs import RandomLog, logs
+from tests.support.examples import examples
 from tests.support.transactions.grammar_logs import event_soups
 
 every_log = pytest.mark.parametrize("log", corpus_logs(encrypted=True, truncated=True), ids=log_id)
-many = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(max_examples=examples(80), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @every_log

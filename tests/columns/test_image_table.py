@@ -28,6 +28,7 @@ from binspark.wire.bitmap import low_bits_first
 from tests.corpus.cases import case_logs, corpus_logs, log_id
 from tests.support.columns.random_logs import KnownTables, LoggedRows, RandomLog, logs, write_transaction
 from tests.support.columns.reference import log_events
+from tests.support.examples import examples
 
 SJIS = 13
 Flags = tuple[bool, ...]
@@ -95,7 +96,7 @@ def expected_images(log: RandomLog) -> Images:
     return {name: images for name, images in found.items() if images}
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
 @given(logs(damage=False), st.integers(1, 5), st.sampled_from((1, 2, 4096)))
 def test_images_of_random_rows_are_what_their_bitmaps_say(log: RandomLog, max_rows: int, max_images: int) -> None:
     with patch.object(image_table, "_MAX_IMAGES", max_images):

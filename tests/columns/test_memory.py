@@ -22,6 +22,7 @@ from tests.corpus.cases import case_logs
 from tests.support.columns.bulk import bulk_outcome
 from tests.support.columns.random_logs import RandomLog, logs
 from tests.support.columns.reference import ReferenceReader
+from tests.support.examples import examples
 
 _GUARD, _PATTERN, _ALIGNMENT = 128, 0xA5, 64
 Block = npt.NDArray[np.uint8]
@@ -70,7 +71,7 @@ def guarded() -> Iterator[GuardedMemory]:
     memory.check()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(logs(damage=True), st.booleans(), st.integers(1, 9), st.sampled_from((1, 1 << 20)))
 def test_nothing_is_written_outside(log: RandomLog, before: bool, max_rows: int, max_bytes: int) -> None:
     with guarded():

@@ -12,9 +12,10 @@ from binspark.values.options import Undecodable
 from tests.support.columns.bulk import bulk_outcome
 from tests.support.columns.random_logs import FIRST_TIME, LAST_TIME, UUID, RandomLog, logs
 from tests.support.columns.reference import ReferenceReader
+from tests.support.examples import examples
 
 FILE = "binlog.000001"
-_THOROUGH = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+_THOROUGH = settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 _options = st.builds(
     ColumnOptions, st.sampled_from(ZeroDates), st.sampled_from(Undecodable), st.sampled_from(TimeFormat)
 )

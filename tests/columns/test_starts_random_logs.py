@@ -16,6 +16,7 @@ from binspark.files.splits import Split
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.schema.history import SchemaHistory
 from tests.support.columns.random_logs import FIRST_TIME, UUID, RandomLog, logs
+from tests.support.examples import examples
 from tests.support.files.split_reading import Rows, all_rows, plan, small_reader, splits_at
 from tests.support.files.split_reading import rows_of_reads as rows_of
 
@@ -30,7 +31,7 @@ _selections = st.sampled_from(
         Selection(exclude_gtids=MariadbPosition("0-1-2"), committed_from=(FIRST_TIME + 2) * 1_000_000),
     )
 )
-_SOME = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+_SOME = settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def in_splits(log: RandomLog, path: Path, cuts: list[int], selection: Selection) -> Rows:

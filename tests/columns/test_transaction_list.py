@@ -12,10 +12,11 @@ from binspark.testing.builder import ServerKind
 from tests.corpus.cases import case_logs, corpus_logs, log_id
 from tests.support.columns.listing import expected_transactions, listed_transactions
 from tests.support.columns.random_logs import RandomLog, logs
+from tests.support.examples import examples
 from tests.support.transactions.grammar_logs import SERVERS, event_soups, every_pair_of_stories, stories
 
 every_log = pytest.mark.parametrize("log", corpus_logs(encrypted=True, truncated=True), ids=log_id)
-many = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(max_examples=examples(120), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @every_log

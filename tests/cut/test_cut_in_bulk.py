@@ -37,6 +37,7 @@ from binspark.testing.builder import (
     varchar,
 )
 from tests.corpus.cases import case_of, corpus_logs
+from tests.support.examples import examples
 
 UUID = "b8ae2fd2-3005-11f0-8be8-0242ac150002"
 ORDERS = table("shop.orders", integer("id"))
@@ -223,7 +224,7 @@ CHANGES = st.one_of(
     st.sampled_from(["id > 4", "id <> 4", "id = 4", "name IS NULL", "note < 'b' OR id = 1", "id >= 0"]),
     st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_exactly_the_rows_that_a_condition_selects_are_left(
     server: Any, transactions: list[list[Any]], where: str, drop_empty: bool
 ) -> None:
@@ -244,7 +245,7 @@ def test_exactly_the_rows_that_a_condition_selects_are_left(
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 4)), max_size=60), st.integers(0, 3))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_the_clock_of_the_kernel_is_that_of_python(steps: list[tuple[int, int]], files: int) -> None:
     reference, compiled = LogicalClock(), LogicalClock()
     body = (c_int64 * 6)()  # the two numbers are 26 and 34 bytes into the body of a GTID event

@@ -22,8 +22,9 @@ from binspark.wire.floats import shortest_float
 from tests.corpus.cases import corpus_logs, log_id
 from tests.support.columns.random_logs import RandomLog, logs
 from tests.support.documents.row_objects import Images, images_of_log, sliced
+from tests.support.examples import examples
 
-patiently = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+patiently = settings(deadline=None, max_examples=examples(60), suppress_health_check=list(HealthCheck))
 REFUSED_IN_BULK = "mysql/json-partial-minimal"
 LOGS = [log for log in corpus_logs() if REFUSED_IN_BULK not in log_id(log)]
 

@@ -23,8 +23,9 @@ from binspark.event.column_types import ColumnType as T
 from binspark.values.column import Column
 from tests.support.columns.random_logs import RandomLog, logs
 from tests.support.documents.row_objects import images_of_log
+from tests.support.examples import examples
 
-patiently = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+patiently = settings(deadline=None, max_examples=examples(40), suppress_health_check=list(HealthCheck))
 _MARK = 0xA5
 _MARGIN = 64
 

@@ -15,6 +15,7 @@ from binspark.testing.builder import MARIADB_12_3, MYSQL_5_0, MYSQL_5_5, MYSQL_9
 from tests.corpus.cases import corpus_logs, log_id
 from tests.support.event.decoding import decode, encode, read_log
 from tests.support.event.event_strategies import EVENTS
+from tests.support.examples import examples
 
 kinds = st.sampled_from([MYSQL_5_0, MYSQL_5_5, MYSQL_9_7, MARIADB_12_3])
 
@@ -24,7 +25,7 @@ def test_every_type_code_has_a_strategy_and_a_codec() -> None:
 
 
 @pytest.mark.parametrize("type_code", sorted(EVENTS), ids=type_name)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), kind=kinds)
 def test_an_encoded_event_decodes_to_the_same_value(type_code: int, kind: ServerKind, data: st.DataObject) -> None:
     body = data.draw(EVENTS[type_code])
@@ -32,7 +33,7 @@ def test_an_encoded_event_decodes_to_the_same_value(type_code: int, kind: Server
     assert (event.body, event.extra) == (body, b"")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(code=st.sampled_from(sorted(set(range(256)) - KNOWN_CODES)), body=st.binary(max_size=60))
 def test_an_event_of_an_unknown_type_keeps_its_code_and_its_bytes(code: int, body: bytes) -> None:
     event = decode(code, body)

@@ -31,6 +31,7 @@ from binspark.testing.builder import (
 )
 from binspark.transactions.contents import Contents
 from tests.corpus.cases import case_logs, case_of, corpus_logs
+from tests.support.examples import examples
 from tests.support.files.selections import Options, selections_of
 from tests.support.transactions.grammar_logs import event_soups, stories
 
@@ -40,7 +41,7 @@ CASES = [
     if all(map(can_count_in_bulk, find_logs(case_logs(case))))
 ]
 SMALL = ["mysql/compressed", "mysql/xa", "mysql/gtid-tagged", "mariadb/gtid-domains", "mysql/crash-truncated"]
-many = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 Counted = tuple[Contents, list[str]] | str
 
 

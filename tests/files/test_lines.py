@@ -29,13 +29,14 @@ from binspark.testing.builder import BinlogBuilder, blob, delete, insert, intege
 from tests.corpus.cases import corpus_logs, log_id
 from tests.support.columns.random_logs import RandomLog, logs
 from tests.support.columns.reference import log_events
+from tests.support.examples import examples
 
 STYLES = (
     LineStyle(LineFormat.JSON),
     LineStyle(LineFormat.TEXT),
     LineStyle(LineFormat.TEXT, max_value=12, max_statement=30, zone=ZoneInfo("America/St_Johns")),
 )
-_THOROUGH = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+_THOROUGH = settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def in_bulk(content: bytes, style: LineStyle, file: str, history: SchemaHistory | None = None) -> tuple[bytes, str]:

@@ -24,6 +24,7 @@ from binspark.testing.builder import (
     insert,
     update,
 )
+from tests.support.examples import examples
 from tests.support.files.split_logs import DOCUMENTS, ITEMS, KINDS, ORDERS, BuiltLog, built_log, flipped, writer_of
 from tests.support.files.split_reading import (
     Rows,
@@ -116,7 +117,7 @@ def _logs(draw: st.DrawFn) -> BuiltLog:
     return writer.made()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(_logs(), st.lists(st.floats(0, 1), max_size=12))
 def test_any_log_cut_anywhere_is_complete(log: BuiltLog, cuts: list[float]) -> None:
     with TemporaryDirectory() as folder:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from binspark.event import Event
 from binspark.files.split_reader import Damage, SplitReader
 from binspark.files.splits import PlannedLog, Split
+from tests.support.examples import examples
 from tests.support.files.split_logs import KINDS, BuiltLog, built_log, flipped, overwritten
 from tests.support.files.split_reading import (
     Reports,
@@ -130,7 +131,7 @@ def test_any_field_of_any_event_may_be_wrong(kind: str, folder: Path) -> None:
         check_sound_is_read(case, flipped(case.made.content, event.offset + field, 0x11), event, cuts)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_any_wrong_byte_leaves_the_rest_readable(folder: Path, data: st.DataObject) -> None:
     case = Case(data.draw(st.sampled_from(CHECKED)), folder)

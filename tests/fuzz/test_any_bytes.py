@@ -28,12 +28,13 @@ from binspark.wire import RecordingCursor
 from tests.corpus.cases import corpus_logs
 from tests.support.event.decoding import encode
 from tests.support.event.event_strategies import EVENTS
+from tests.support.examples import examples
 from tests.support.frames.reading import read
 
 LIMITS = Limits(payload_bytes=1 << 20, event_bytes=1 << 20)
 LOGS = [log for log in corpus_logs() if log.stat().st_size < 5000]
 KINDS = [MYSQL_9_7, MARIADB_10_11, MYSQL_5_5, MYSQL_4_1]
-bounded = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+bounded = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @cache
@@ -66,14 +67,14 @@ def outcome_of(kind: ServerKind, type_code: int, body: bytes, *, recording: bool
         return type(error)
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(600), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutated_log())
 def test_a_mutated_log_is_read_or_refused(content: bytes) -> None:
     read(content, LIMITS)
     read(content, LIMITS, report_checksums=True)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_after_a_magic_are_read_or_refused(content: bytes) -> None:
     read(b"\xfebin" + content, LIMITS)

@@ -11,13 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from binspark.gtid import MariadbPosition, MariadbState
 from binspark.testing.servers import MariaDB, Server
 from tests.gtid.test_gtid_mariadb import REFUSED, TAKEN
+from tests.support.examples import examples
 from tests.support.gtid.gtid_strategies import positions
 from tests.support.servers import StartServer
 
 pytestmark = pytest.mark.mariadb
 
 ask_server = settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=examples(40),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 """A server may be slow. All examples share one: each sets the variables that it reads."""
 

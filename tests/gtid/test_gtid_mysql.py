@@ -15,13 +15,14 @@ from binspark.gtid import GtidSet, decode_gtid_set, encode_gtid_set
 from binspark.testing.servers import MySQL, Server
 from binspark.wire import Cursor, Writer
 from tests.gtid.test_gtid_text import REFUSED, TAKEN
+from tests.support.examples import examples
 from tests.support.gtid.gtid_strategies import gtid_sets, set_like_texts
 from tests.support.servers import StartServer
 
 pytestmark = pytest.mark.mysql
 
 UUID = "b8ae2fd2-3005-11f0-8be8-0242ac150002"
-ask_server = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+ask_server = settings(deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 """A server answers when it likes."""
 
 Ask = Callable[..., Any]
@@ -85,7 +86,7 @@ def the_servers_answer(ask: Ask, text: str) -> str:
         return "refused" if "Malformed GTID set specification" in str(error) else str(error)
 
 
-@settings(ask_server, max_examples=500)
+@settings(ask_server, max_examples=examples(500))
 @given(set_like_texts)
 def test_the_server_takes_and_refuses_random_texts_as_we_do(ask: Ask, text: str) -> None:
     assert our_answer(text) == the_servers_answer(ask, text)

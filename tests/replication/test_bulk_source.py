@@ -27,6 +27,7 @@ from binspark.testing.builder import MYSQL_5_5, BinlogBuilder, blob, insert, int
 from binspark.transactions import Assembler
 from binspark.transactions.grammar import Progress, boundary_of, progress_after
 from tests.corpus.cases import corpus_logs, log_id
+from tests.support.examples import examples
 from tests.support.replication.scripted_channel import heartbeat_v2, rotation
 from tests.support.replication.scripted_server import END, FILE, closed, event_packets, events_of, packets, streamed
 
@@ -169,7 +170,7 @@ def test_numbers_of_packets_wrap_around() -> None:
 
 
 @given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_flipped_bit_is_refused(at: float, bit: int) -> None:
     log = small_log()
     events = events_of(log)

@@ -34,7 +34,7 @@ from tests.support.replication.following import (
     until_heartbeat,
 )
 from tests.support.replication.streams import bytes_as_they_come, chunk_files, end_of
-from tests.support.servers import StartServer, config_of, every_family
+from tests.support.servers import StartServer, config_of, each_stopped_family, every_family
 from tests.support.tcp_proxy import proxied
 
 pytestmark = pytest.mark.timeout(180)
@@ -85,7 +85,7 @@ def test_every_position_continues_with_the_next_transaction(
         assert transactions_of(all_transactions(server.port, str(position))) == found[number:]
 
 
-@every_family
+@each_stopped_family
 def test_a_server_that_restarts_is_followed_on(family: Family, start_server: StartServer) -> None:
     server = start_server(family, DURABLE)
     make_table(server, "d")

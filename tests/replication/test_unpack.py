@@ -17,6 +17,7 @@ from binspark.replication.channel import Memory, UnreadPackets
 from binspark.replication.unpack import KernelUnpacker, Unpacked, Unpacker, UnpackFunction, unpack_plainly
 from binspark.transactions.grammar import Progress, Role
 from binspark.wire import Writer
+from tests.support.examples import examples
 from tests.support.replication.scripted_server import packets
 
 OFFSET = 1000
@@ -103,7 +104,7 @@ def outcome_of(unpack: UnpackFunction, state: State) -> tuple[object, ...]:
 
 
 @given(states())
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 def test_kernel_and_python_agree_on_any_packets(state: State) -> None:
     same = copy_of(state)
     assert outcome_of(unpack_plainly, state) == outcome_of(KernelUnpacker(), same)

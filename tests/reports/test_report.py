@@ -170,8 +170,9 @@ def test_a_notebook_shows_the_page_in_a_frame_without_scripts() -> None:
 def test_without_matplotlib_the_error_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from binspark.cli.main import exit_code\n"
-        f"sys.exit(exit_code(['report', {str(SHOP / 'mysql')!r}, '-o', '/dev/null']))"
+        f"sys.argv = ['binspark', 'report', {str(SHOP / 'mysql')!r}, '-o', '/dev/null']\n"
+        "from binspark.cli.main import run\n"
+        "run()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2

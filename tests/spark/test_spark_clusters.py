@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -19,6 +19,14 @@ DRIVER = Path(processes.__file__).with_name("cluster_driver.py")
 LOGS = str(SHOP / "mysql")
 OPERATIONS = {"insert": 151, "update": 90, "delete": 150}
 COMPILED = ("*.o",)
+
+
+class Kept(NamedTuple):
+    """Kernels that are kept: where, when each was written, and what the job that compiled them found."""
+
+    cache: Path
+    kernels: dict[str, int]
+    found: dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -68,57 +76,55 @@ def test_the_wheel_contains_every_file_of_the_package(wheel: Path) -> None:
     assert contents == processes.package_files()
 
 
-def test_executors_with_the_wheel_read_logs_and_compile_kernels_once(
-    wheel: Path, master: str, folder: Path, damaged: tuple[str, int]
-) -> None:
-    python, cache = processes.make_python(folder / "with-wheel", wheel), folder / "cache-of-wheel"
-    variables = processes.environment(python, cache)
-    first = processes.run_driver([python, DRIVER, master, LOGS, damaged[0]], variables, folder)
-    kept = compiled(cache)
-    second = processes.run_driver([python, DRIVER, master, LOGS, damaged[0]], variables, folder)
-    for found in (first, second):
-        check(found, damaged)
-        files = {found["driver"], *(file for _, file in found["executors"])}
-        assert {Path(file).is_relative_to(folder / "with-wheel") for file in files} == {True}
-        assert len(found["executors"]) == 2
-    assert len(kept) >= 5
-    assert compiled(cache) == kept
-
-
-def test_executors_with_an_archive_of_the_sources_read_logs_and_compile_kernels_once(
-    master: str, folder: Path, damaged: tuple[str, int]
-) -> None:
+@pytest.fixture(scope="module")
+def kept(master: str, folder: Path, damaged: tuple[str, int]) -> Kept:
+    """The kernels that executors compiled which got binspark as an archive: nobody compiles them again."""
     archive = processes.make_archive(folder / "sources.zip")
-    python, cache = processes.make_python(folder / "without", None), folder / "cache-of-archive"
-    variables = processes.environment(python, cache)
+    python, cache = processes.make_python(folder / "without", None), folder / "cache"
     submit = [processes.SPARK_SUBMIT, "--master", master, "--py-files", str(archive), str(DRIVER)]
-    first = processes.run_driver([*submit, master, LOGS, damaged[0]], variables, folder)
-    kept = compiled(cache)
-    second = processes.run_driver([*submit, master, LOGS, damaged[0]], variables, folder)
-    for found in (first, second):
-        check(found, damaged)
-        assert {"sources.zip" in file for _, file in found["executors"]} == {True}
-        assert len(found["executors"]) == 2
-    assert len(kept) >= 5
-    assert compiled(cache) == kept
+    found = processes.run_driver([*submit, master, LOGS, damaged[0]], processes.environment(python, cache), folder)
+    return Kept(cache, compiled(cache), found)
+
+
+def test_executors_with_an_archive_of_the_sources_read_logs_and_keep_kernels(
+    kept: Kept, damaged: tuple[str, int]
+) -> None:
+    check(kept.found, damaged)
+    assert {"sources.zip" in file for _, file in kept.found["executors"]} == {True}
+    assert len(kept.found["executors"]) == 2
+    assert len(kept.kernels) >= 5
+
+
+def test_executors_with_the_wheel_read_logs_and_compile_nothing_that_is_kept(
+    wheel: Path, kept: Kept, master: str, folder: Path, damaged: tuple[str, int]
+) -> None:
+    python = processes.make_python(folder / "with-wheel", wheel)
+    variables = processes.environment(python, kept.cache)
+    found = processes.run_driver([python, DRIVER, master, LOGS, damaged[0]], variables, folder)
+    check(found, damaged)
+    files = {found["driver"], *(file for _, file in found["executors"])}
+    assert {Path(file).is_relative_to(folder / "with-wheel") for file in files} == {True}
+    assert len(found["executors"]) == 2
+    assert compiled(kept.cache) == kept.kernels
 
 
 def test_executors_receive_the_wheel_that_the_driver_was_given(
-    wheel: Path, master: str, folder: Path, damaged: tuple[str, int]
+    wheel: Path, kept: Kept, master: str, folder: Path, damaged: tuple[str, int]
 ) -> None:
     python = processes.make_python(folder / "without-wheel", None)
     submit = [processes.SPARK_SUBMIT, "--master", master, "--py-files", str(wheel), str(DRIVER)]
-    variables = processes.environment(python, folder / "cache-of-archive")
+    variables = processes.environment(python, kept.cache)
     found = processes.run_driver([*submit, master, LOGS, damaged[0]], variables, folder)
     check(found, damaged)
     assert wheel.name in found["driver"]
     assert {f"{wheel.stem}.zip" in file for _, file in found["executors"]} == {True}
     assert len(found["executors"]) == 2
+    assert compiled(kept.cache) == kept.kernels
 
 
-def test_spark_connect_reads_logs(wheel: Path, folder: Path, damaged: tuple[str, int]) -> None:
-    python, cache = processes.make_python(folder / "for-connect", wheel), folder / "cache-of-wheel"
-    variables = processes.environment(python, cache)
+def test_spark_connect_reads_logs(wheel: Path, kept: Kept, folder: Path, damaged: tuple[str, int]) -> None:
+    python = processes.make_python(folder / "for-connect", wheel)
+    variables = processes.environment(python, kept.cache)
     with processes.start_connect_server(folder, variables) as address:
         found = processes.run_driver([python, DRIVER, address, LOGS, damaged[0]], variables, folder)
     check(found, damaged)

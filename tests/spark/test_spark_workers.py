@@ -48,6 +48,7 @@ def test_workers_run_the_python_that_pyspark_python_names(
     assert found == {"driver": str(python), "worker": str(other), "rows": ORDERS}
 
 
+@pytest.mark.slow
 def test_workers_without_binspark_say_what_to_set(
     python: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:

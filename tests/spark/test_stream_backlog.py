@@ -20,6 +20,7 @@ from binspark.spark.streaming import backlog as backlog_module
 from binspark.spark.streaming.backlog import Backlog
 from binspark.spark.streaming.limit import Limit
 from tests.corpus.cases import case_logs
+from tests.support.examples import examples
 
 LOG = case_logs("mysql/parallel")[0]
 SERVER = "server"
@@ -86,7 +87,7 @@ def test_batches_together_are_the_log(offsets: list[int], limit: Limit, restarts
     assert carried == bytes(COMPLETE.data)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.lists(st.sampled_from(STARTS[1:])), st.sampled_from(STARTS[1:]), limits)
 def test_a_target_is_not_passed(offsets: list[int], target: int, limit: Limit) -> None:
     log, position = filled(offsets), START

@@ -184,7 +184,7 @@ def test_a_column_of_an_own_schema_that_is_dropped_stops_the_stream(archive: Arc
 
 
 @pytest.mark.mysql
-@pytest.mark.parametrize("metadata", ["FULL", "MINIMAL"])
+@pytest.mark.parametrize("metadata", [pytest.param("FULL", marks=pytest.mark.slow), "MINIMAL"])
 def test_a_live_stream_follows_renames_before_and_after_its_start(
     spark: SparkSession, start_server: StartServer, tmp_path: Path, metadata: str
 ) -> None:

@@ -10,7 +10,7 @@ from pyspark.sql import Row, SparkSession
 import binspark
 from binspark.testing.servers import Family, MySQL, Server
 from tests.support.replicas import catch_up, promote, replicate, reset_logs
-from tests.support.servers import StartServer, each_family
+from tests.support.servers import StartServer, each_family, every_family
 from tests.support.spark.random_work import RandomWork, rows, stored
 from tests.support.spark.stream_queries import Stream, live_options
 
@@ -59,7 +59,8 @@ def forget_commit(stream: Stream) -> list[Row]:
     return stream.batches.pop(last)
 
 
-@each_family
+@pytest.mark.slow
+@every_family
 def test_the_order_survives_failovers_resets_and_restarts(
     spark: SparkSession, start_server: StartServer, family: Family, tmp_path: Path
 ) -> None:
@@ -130,6 +131,7 @@ def test_a_batch_that_another_server_repeats_is_in_its_place(
     check(spark, stream, replica)
 
 
+@pytest.mark.slow
 def test_versions_of_the_feed_rise_where_another_server_is_read_for_a_batch(
     spark: SparkSession, start_server: StartServer, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from xdist.workermanage import WorkerController
 
 SHARED_PROCESSES = {
     "tests/spark/test_spark_clusters.py": "clusters",
+    "tests/spark/test_stream_": "spark for streams",
     "tests/spark/": "spark",
     "tests/documents/test_variant_spark.py": "spark",
     "tests/mirror/test_mirror_delta_": "spark with the jar of Delta",

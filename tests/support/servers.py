@@ -25,6 +25,15 @@ each_family = pytest.mark.parametrize(
 )
 """Both families, for tests in which they hardly differ: one of them in the quick tests."""
 
+each_stopped_family = pytest.mark.parametrize(
+    "family",
+    [
+        pytest.param(MySQL, marks=[pytest.mark.mysql, pytest.mark.slow], id="mysql"),
+        pytest.param(MariaDB, marks=pytest.mark.mariadb, id="mariadb"),
+    ],
+)
+"""The same for tests that stop a server while its log is read: MySQL then waits for nine seconds, MariaDB does not."""
+
 ServerOptions = Mapping[str, str | int | None]
 
 _numbers = itertools.count(1)

@@ -27,7 +27,7 @@ from binspark.tail.follow import Tail
 from binspark.testing.servers import Family, MySQL, Server
 from tests.support.archive.archiving import MAX_WAIT, wait_until
 from tests.support.replication.streams import end_of
-from tests.support.servers import StartServer, config_of, every_family
+from tests.support.servers import StartServer, config_of, each_stopped_family, every_family
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -186,7 +186,7 @@ def test_the_current_schema_is_not_used_for_the_past(family: Family, start_serve
     assert [list(record["after"]) for record in from_the_beginning] == [["id", "pad"], ["id", "note"]]
 
 
-@every_family
+@each_stopped_family
 def test_a_restart_of_the_server_loses_and_repeats_nothing(family: Family, start_server: StartServer) -> None:
     server = start_server(family)
     make_table(server)

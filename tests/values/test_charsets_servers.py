@@ -71,11 +71,13 @@ def test_every_collation_of_the_server_is_known(server: Server) -> None:
     assert listed == {collation: charset_of(collation) for collation in listed}
 
 
+@pytest.mark.slow
 def test_bytes_decode_as_the_server_converts_them(cursor: Any) -> None:
     wrong = {charset: reading_differences(cursor, CODECS[charset]) for charset in text_charsets(cursor)}
     assert wrong == {charset: [] for charset in wrong}
 
 
+@pytest.mark.slow
 def test_characters_encode_as_the_server_converts_them(cursor: Any) -> None:
     wrong = {charset: writing_differences(cursor, CODECS[charset]) for charset in text_charsets(cursor)}
     assert wrong == {charset: [] for charset in wrong}

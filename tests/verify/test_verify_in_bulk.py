@@ -22,6 +22,7 @@ from binspark.verify import Report, verify_logs
 from binspark.verify.log_checks import Checks
 from tests.corpus.cases import corpus_logs, log_id
 from tests.support.columns.random_logs import RandomLog, logs
+from tests.support.examples import examples
 from tests.support.verify.logs import ITEMS, chain, codes, frames_of
 
 SOURCE = "49f2f129-e178-11f1-bf54-02fc00000001"
@@ -142,7 +143,7 @@ def test_reports_are_the_same_if_the_checksum_of_a_wrong_event_matches(name: str
             verify_twice(path)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(logs(damage=False), st.data())
 def test_reports_about_random_and_cut_logs_are_the_same(log: RandomLog, data: st.DataObject) -> None:
     content = log.content
@@ -151,7 +152,7 @@ def test_reports_about_random_and_cut_logs_are_the_same(log: RandomLog, data: st
     verify_content(content[:start] + data.draw(st.binary(max_size=8)) + content[end:])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(data=st.data())
 def test_reports_about_logs_whose_events_are_shuffled_are_the_same(data: st.DataObject) -> None:
     """Events are lost, repeated and moved, and have their true positions again."""

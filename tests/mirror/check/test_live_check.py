@@ -22,7 +22,7 @@ from binspark.mirror.targets.target import Commit, CommitConflict
 from binspark.schema.table import TableName
 from binspark.testing.servers import Server
 from tests.support.mirror.live_mirrors import make_mirror
-from tests.support.servers import config_of, every_family
+from tests.support.servers import config_of, each_family, every_family
 
 _ROWS = 2000
 
@@ -132,7 +132,7 @@ def test_a_mirror_that_follows_is_equal(shared: Server, database: str, tmp_path:
     assert versions.rows > _ROWS // 2
 
 
-@every_family
+@each_family
 def test_a_planted_difference_is_found_and_repaired(shared: Server, database: str, tmp_path: Path) -> None:
     name = create(shared, database)
     with working(shared, str(name)), mirrored(shared, tmp_path, str(name)):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from binspark.errors import BinlogError
 from binspark.mirror.leaves import LeafLimits, write_leaves
 from binspark.mirror.records.format import RecordOp
+from tests.support.examples import examples
 from tests.support.mirror.leaf_tables import SMALL, Change, LeafTable, mirrored, records_of, rows_of
 
 NOTES = mirrored({"at": pa.int64(), "text": pa.string()})
@@ -25,7 +26,7 @@ def as_row(values: tuple[Any, Any]) -> dict[str, Any]:
     return {"at": values[0], "text": values[1]}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     st.lists(st.lists(st.lists(st.tuples(st.booleans(), ROWS), max_size=30), max_size=3), max_size=4),
     st.builds(LeafLimits, st.sampled_from([1, 2000]), st.integers(1, 9), st.just(10_000), st.sampled_from([1, 10_000])),

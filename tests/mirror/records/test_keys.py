@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from binspark.columns.types import GEOMETRY
 from binspark.errors import SchemaError
 from binspark.mirror.records.keys import MAX_ROW_KEY_BYTES, key_bytes, row_keys
+from tests.support.examples import examples
 from tests.support.mirror.leaf_tables import mirrored, rows_of
 
 MOMENTS = st.datetimes(dt.datetime(1000, 1, 1), dt.datetime(9999, 12, 31))
@@ -81,7 +82,7 @@ def encoded(types: list[pa.DataType], rows: list[tuple[Any, ...]], **options: bo
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(keys())
 def test_keys_are_in_the_order_of_their_values(drawn: tuple[list[pa.DataType], list[tuple[Any, ...]]]) -> None:
     types, rows = drawn
@@ -91,7 +92,7 @@ def test_keys_are_in_the_order_of_their_values(drawn: tuple[list[pa.DataType], l
     assert len(set(found)) == len({repr(value) for value in values})
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(nullable_rows())
 def test_rows_with_nulls_are_in_the_order_of_their_values(drawn: tuple[list[pa.DataType], list[Any]]) -> None:
     types, rows = drawn
