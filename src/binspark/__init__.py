@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from binspark.files.keyring_file import load_keyring
     from binspark.files.read import ReadOptions
     from binspark.files.read import read_events as events
+    from binspark.files.unmatched import UnmatchedWarning
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.live import connect, follow, open_archiver, open_server
     from binspark.mirror.api import mirror, open_mirror
@@ -97,6 +98,7 @@ __all__ = [
     "SourceError",
     "Truncated",
     "UnknownTable",
+    "UnmatchedWarning",
     "Unsupported",
     "batches",
     "binlog_error",
@@ -142,6 +144,7 @@ _MODULES = {
     "MariadbPosition": ("binspark.gtid", "MariadbPosition"),
     "Position": ("binspark.position", "Position"),
     "ReadOptions": ("binspark.files.read", "ReadOptions"),
+    "UnmatchedWarning": ("binspark.files.unmatched", "UnmatchedWarning"),
     "ServerInfo": ("binspark.server.info", "ServerInfo"),
     "batches": ("binspark.files.batches", "read_batches"),
     "binlog_error": ("binspark.spark.failures", "binlog_error"),

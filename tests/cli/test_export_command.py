@@ -196,6 +196,8 @@ def test_a_killed_export_leaves_no_file_under_its_name_and_a_rerun_works(tmp_pat
     script = (
         "import os, signal\n"
         "from binspark.cli.main import exit_code\n"
+        "from binspark.kernels import cache\n"
+        "cache.enable()\n"
         "os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"exit_code(['export', {str(MYSQL)!r}, '-o', {str(out)!r}])\n"
     )

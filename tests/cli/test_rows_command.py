@@ -147,7 +147,9 @@ def test_a_table_without_rows_is_reported_with_the_nearest_one(capsys: pytest.Ca
     assert exit_code(["rows", MYSQL, "--tables", "shop.ordres", "--tables", "shop.customers"]) == 0
     captured = capsys.readouterr()
     assert len(rows_in(captured.out)) == 7
-    assert captured.err == "binspark: no rows of table shop.ordres found; did you mean shop.orders?\n"
+    assert (
+        captured.err == "binspark: --tables: no table in what was read matches shop.ordres; did you mean shop.orders?\n"
+    )
 
 
 def test_a_statement_that_cannot_be_parsed_is_reported_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

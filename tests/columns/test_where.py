@@ -62,14 +62,21 @@ ALL = [("insert", 1), ("insert", 2), ("insert", 42), ("update", 1), ("update", 2
         ("after.state = 'new'", [ALL[0], ALL[2]]),
         ("before.state <> after.state", [ALL[3]]),
         ("before.amount IS NULL", [ALL[4]]),
-        ("no_such_column = 1", []),
-        ("no_such_column = 1 OR id = 1", [ALL[0], ALL[3]]),
         ("(id = 1 OR id = 2) AND (state = 'paid')", [ALL[1], ALL[3], ALL[4]]),
         ("NOT (id = 1 OR id = 2)", [ALL[2], ALL[5]]),
     ],
 )
 def test_conditions_select_rows(logs: str, where: str, expected: list[tuple[str, int]]) -> None:
     assert found(logs, where) == expected
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [("no_such_column = 1", []), ("no_such_column = 1 OR id = 1", [ALL[0], ALL[3]])],
+)
+def test_a_column_that_no_table_has_is_unknown(logs: str, where: str, expected: list[tuple[str, int]]) -> None:
+    with pytest.warns(binspark.UnmatchedWarning, match="no table in what was read has a column no_such_column"):
+        assert found(logs, where) == expected
 
 
 @pytest.mark.parametrize(

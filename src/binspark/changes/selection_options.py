@@ -294,6 +294,8 @@ SCHEMA_FILE = Option(
     old_names={Surface.COMMAND_LINE: "--schema", Surface.PYTHON: "schema"},
 )  # fmt: skip
 
+_NAMING = frozenset({"tables", "where"})
+"""The fields of a selection that name tables or columns which have to be in a log."""
 _IN_PYTHON = OptionTable(SELECTION_OPTIONS, Surface.PYTHON, warn_renamed)
 
 
@@ -303,6 +305,7 @@ def make_selection(options: Mapping[str, Any], surface: Surface = Surface.PYTHON
     The error names the option as users of `surface` write it.
     """
     from binspark.columns.options import ColumnOptions
+    from binspark.columns.seen import SeenTables
     from binspark.columns.selection import Selection
 
     fields: dict[str, Any] = {}
@@ -312,6 +315,8 @@ def make_selection(options: Mapping[str, Any], surface: Surface = Surface.PYTHON
             (policies if option.is_policy else fields)[option.target] = option.read(value, surface)
     if fields.get("absent"):
         fields["images"] = True
+    if surface is not Surface.SPARK and fields.keys() & _NAMING:  # Spark asks before it reads
+        fields["seen"] = SeenTables()
     return Selection(**fields, options=ColumnOptions(**policies))
 
 

@@ -27,6 +27,7 @@ ASK = "\0ask"
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 _CLI = Surface.COMMAND_LINE
+_AFTER = "binspark.after"
 
 
 class RenamedOption(click.Option):
@@ -91,9 +92,16 @@ class Command(click.Command):
         """Run the command, and exit with the code that it returns."""
         with _errors_end(ctx), progress_shown(), _keyring(ctx.params):
             result = super().invoke(ctx)
+        for act in ctx.meta.get(_AFTER, ()):
+            act()
         if isinstance(result, int):
             ctx.exit(result)
         return result
+
+
+def after_command(act: Callable[[], None]) -> None:
+    """Call `act` when the current command has ended without an error."""
+    click.get_current_context().meta.setdefault(_AFTER, []).append(act)
 
 
 def keyring_options(command: Callable[..., Any]) -> Callable[..., Any]:

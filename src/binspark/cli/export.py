@@ -15,7 +15,7 @@ from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs, log_options, server_history
 from binspark.cli.output import Damage, echo, is_terminal, json_line, print_page
 from binspark.cli.progress import note_progress
-from binspark.cli.row_options import batch_options, history_from, row_options, selection_from, warn_about_unmatched
+from binspark.cli.row_options import batch_options, history_from, row_options, selection_from
 from binspark.files.damage import SKIP_DAMAGED
 
 if TYPE_CHECKING:
@@ -123,7 +123,6 @@ def export_command(
     with damage.ends_command():
         export = Export(selection, history, export_options, on_rows=_RowCounter().add)
         written = export.run(inputs, output)
-    warn_about_unmatched(selection, [table.name for table in written])
     if output_format == "jsonl":
         for table in written:
             echo(json_line(summary_record(table)))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, tzinfo
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,9 +16,9 @@ from binspark.changes.selection_options import (
     SelectionOption,
     make_selection,
 )
-from binspark.cli.command import click_option
+from binspark.cli.command import after_command, click_option
 from binspark.cli.output import one_line, print_message
-from binspark.options.option import Option, Surface, suggestion
+from binspark.options.option import Option, Surface
 from binspark.options.values import in_zone
 
 if TYPE_CHECKING:
@@ -74,7 +73,8 @@ def _decorated(command: _Command, options: list[SelectionOption]) -> _Command:
 def selection_from(options: dict[str, Any], zone: tzinfo = UTC) -> Selection:
     """Return the selection for the options of a command; None, or empty if it may be repeated, is not given.
 
-    Times without a time zone are in `zone`. A selection that cannot select anything is reported.
+    Times without a time zone are in `zone`. A selection that cannot select anything is reported, and after the command
+    the tables and columns that it names and that were not found.
     """
     given = {name: value for name, value in options.items() if value is not None and value != ()}
     for name in _TIMES & given.keys():
@@ -82,7 +82,14 @@ def selection_from(options: dict[str, Any], zone: tzinfo = UTC) -> Selection:
     selection = make_selection(given, Surface.COMMAND_LINE)
     _warn_about_times("datetime", selection.start_time, selection.stop_time)
     _warn_about_times("committed", selection.committed_from, selection.committed_before)
+    after_command(lambda: _warn_about_unmatched(selection))
     return selection
+
+
+def _warn_about_unmatched(selection: Selection) -> None:
+    """Report what the options name and no table that was read has."""
+    for found in selection.unmatched():
+        print_message(found.message(Surface.COMMAND_LINE))
 
 
 def _warn_about_times(kind: str, start: int, stop: int | None) -> None:
@@ -104,19 +111,6 @@ def history_from(schema_file: str | None, *, for_rows: bool = False) -> SchemaHi
     if schema_file is not None and not history.catalog.tables:
         print_message(f"--schema-file {schema_file} has no CREATE TABLE: it defines no table")
     return history
-
-
-def warn_about_unmatched(selection: Selection, seen: Iterable[str]) -> None:
-    """Report each name and pattern of `--tables` that no table in the logs matches."""
-    for name, hint in unmatched(selection.tables or (), sorted(seen)):
-        print_message(f"no rows of table {name} found{hint}")
-
-
-def unmatched(names: Iterable[str], known: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield each name or pattern that no known table matches, with a suggestion."""
-    for name in sorted(names):
-        if name not in known and not any(fnmatchcase(table, name) for table in known):
-            yield name, suggestion(name, known)
 
 
 def _warn_for_rows(notice: SchemaNotice) -> None:

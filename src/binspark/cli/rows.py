@@ -10,7 +10,7 @@ import click
 from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs, log_options
 from binspark.cli.output import Damage, line_style, print_texts
-from binspark.cli.row_options import history_from, row_options, selection_from, warn_about_unmatched
+from binspark.cli.row_options import history_from, row_options, selection_from
 from binspark.cli.server_rows import print_server_rows
 from binspark.files.damage import SKIP_DAMAGED
 
@@ -56,6 +56,4 @@ def rows_command(
         with damage.ends_file():
             for texts in printer.lines(source):
                 print_texts(texts)
-    if printer.tables:
-        warn_about_unmatched(selection, printer.tables)
     return damage.exit_code

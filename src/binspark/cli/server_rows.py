@@ -13,7 +13,8 @@ from binspark.background import BackgroundWorker
 from binspark.cli.inputs import ServerRange
 from binspark.cli.live import stop_on_signal
 from binspark.cli.output import print_message, shown
-from binspark.cli.row_options import history_from, unmatched
+from binspark.cli.row_options import history_from
+from binspark.columns.seen import unmatched_names
 
 if TYPE_CHECKING:
     from binspark.cli.status_lines import StatusLines
@@ -106,8 +107,10 @@ def print_server_rows(
     known = None if schema_file is None else history
     tail = Tail(server.connection, server.settings(style.zone), known, history.on_notice)
     warn = print_message if monitoring is None else monitoring.lines.warn
-    for name, hint in unmatched(selection.tables or (), tail.tables):
+    for name, hint in unmatched_names(selection.tables or (), tail.tables):
         warn(f"the server has no table {name} yet{hint}")
+    if selection.seen is not None:
+        selection.seen.expect(selection.tables or ())
     monitored_tail = nullcontext() if monitoring is None else monitoring.over(tail)
     with monitored_tail, stop_on_signal(tail.stop), BackgroundOutput(sys.stdout.buffer, tail.stop) as output:
         for lines in tail.lines(selection, style):

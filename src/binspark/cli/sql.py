@@ -11,7 +11,7 @@ import click
 from binspark.cli.command import Command, click_option
 from binspark.cli.inputs import Logs, ServerRange, log_options, server_history
 from binspark.cli.output import Damage, print_message, print_texts
-from binspark.cli.row_options import history_from, row_options, selection_from, warn_about_unmatched
+from binspark.cli.row_options import history_from, row_options, selection_from
 from binspark.files.damage import SKIP_DAMAGED
 from binspark.sql.options import SCRIPT_OPTIONS, ScriptOptions
 
@@ -67,7 +67,6 @@ def sql_command(logs: Logs, timezone: tzinfo, schema_file: str | None, skip_dama
     with damage.ends_command():
         for text in script_of(inputs, script):
             print_texts([text])
-    warn_about_unmatched(selection, script.tables)
     if script.is_empty and not damage.found:
         print_message("the script is empty: nothing in what was read is a change that the options select")
     if logs.server is not None:

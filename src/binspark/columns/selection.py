@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntFlag
 from fnmatch import fnmatchcase
@@ -14,6 +14,7 @@ from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition, MariadbRa
 from binspark.options.values import FilePosition
 
 if TYPE_CHECKING:
+    from binspark.columns.seen import SeenTables, Unmatched
     from binspark.columns.where.condition import Condition
     from binspark.event import Event, RowOperation
     from binspark.schema.lineage import WantedColumns
@@ -69,6 +70,7 @@ class Selection:
     in_windows            all tables are flushed after each part of a log, so that their rows can be put in order
     diffs                 partial updates of JSON documents that are not in the log are selected, as a list of diffs
     where                 only rows with such values
+    seen                  notes the tables that are read, if what the selection names and no table has is reported
     """
 
     tables: frozenset[str] | None = None
@@ -98,6 +100,7 @@ class Selection:
     in_windows: bool = False
     diffs: bool = False
     where: Condition | None = None
+    seen: SeenTables | None = field(default=None, compare=False, repr=False)
     options: ColumnOptions = _DEFAULT_OPTIONS
     max_rows: int = 1 << 16
     max_bytes: int = 32 << 20
@@ -134,7 +137,13 @@ class Selection:
 
     def wants(self, table: str) -> bool:
         """Return whether rows of a table are selected."""
+        if self.seen is not None:
+            self.seen.add(table)
         return not _is_among(table, self.excluded) and (self.tables is None or _is_among(table, self.tables))
+
+    def unmatched(self) -> Iterable[Unmatched]:
+        """Return the tables and columns that the selection names and nothing that was read has, if they are noted."""
+        return () if self.seen is None else self.seen.unmatched(self.tables or frozenset(), self.where)
 
     def wants_operation(self, operation: RowOperation) -> bool:
         """Return whether changes of this kind are selected."""
@@ -142,6 +151,8 @@ class Selection:
 
     def columns_of(self, table: TableSchema) -> tuple[str, ...] | None:
         """Return the names of the columns to decode of a schema version of a table; None for all of them."""
+        if self.seen is not None:
+            self.seen.add_columns(table)
         wanted = self.wanted.get(table.name)
         if wanted is not None:
             return tuple(wanted.sources(table.column_names, table.lineage).values())

@@ -17,6 +17,7 @@ from binspark.files.keyring_file import keyring_storage
 from binspark.files.positions import part_between
 from binspark.files.schema_file import Schema, history_of, log_statement
 from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.files.unmatched import warning_at_end
 from binspark.kernels import cache
 from binspark.options.option import Surface
 from binspark.os_errors import source_errors
@@ -88,6 +89,7 @@ def read_batches(
     found = _with_different_names(_batches(logs, reader, damage_handler(skip_damaged)))
     if selection.string_columns:
         found = _with_text_columns(found, selection.string_columns)
+    found = warning_at_end(found, selection, "tables" if table is None else TABLE.name)
     return found if table is None else (item.batch for item in found)
 
 

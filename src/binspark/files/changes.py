@@ -17,6 +17,7 @@ from binspark.files.positions import part_between
 from binspark.files.read import TransactionEvents
 from binspark.files.schema_file import Schema, history_of, log_statement
 from binspark.files.sources import LogSource, Paths, find_logs
+from binspark.files.unmatched import warning_at_end
 from binspark.files.windows import by_window, pays_in_bulk
 from binspark.schema.history import SchemaHistory
 
@@ -49,8 +50,10 @@ def read_changes(
     sources = part_between(find_logs(paths, keyring_storage(keyring, keyring_password_file)), selection)
     on_damage = damage_handler(skip_damaged)
     if pays_in_bulk(sources, selection):
-        return changes_in_bulk(sources, selection, history, on_damage)
-    return _changes(sources, ChangeReader(selection, history), on_damage)
+        found = changes_in_bulk(sources, selection, history, on_damage)
+    else:
+        found = _changes(sources, ChangeReader(selection, history), on_damage)
+    return warning_at_end(found, selection)
 
 
 def source_changes(source: LogSource, reader: ChangeReader, on_damage: OnDamage | None = None) -> Iterator[Change]:

@@ -46,11 +46,6 @@ class LogPrinter:
         self._rows = ChangeReader(selection, history)
         self._batches = _batch_reader(selection, history) if in_bulk else None
 
-    @property
-    def tables(self) -> set[str]:
-        """The names of all tables that were seen, selected or not."""
-        return self._rows.tables if self._batches is None else self._batches.tables.seen
-
     def lines(self, source: LogSource) -> Iterator[list[Text]]:
         """Yield the lines of a log, some at a time."""
         return self._by_row(source) if self._batches is None else self._in_bulk(source, self._batches)

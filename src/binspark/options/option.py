@@ -147,10 +147,10 @@ def given_twice(one: str, other: str) -> str:
 
 def warn_renamed(old: str, new: str) -> None:
     """Warn the Python code that called binspark with an old name."""
-    warnings.warn(renamed(old, new), DeprecationWarning, stacklevel=_frames_to_caller())
+    warnings.warn(renamed(old, new), DeprecationWarning, stacklevel=frames_to_caller())
 
 
-def _frames_to_caller() -> int:
+def frames_to_caller() -> int:
     """Return the stack level, for `warnings.warn` in the calling function, of the first caller outside binspark."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:

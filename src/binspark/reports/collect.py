@@ -24,6 +24,7 @@ from binspark.files.positions import part_between
 from binspark.files.read import source_events
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import LogSource, Paths, expect_logs, find_logs
+from binspark.files.unmatched import warn_of_unmatched
 from binspark.gtid import GtidSet
 from binspark.kernels import cache
 from binspark.reports.activity import Activity
@@ -57,7 +58,9 @@ def report(paths: Paths, *, schema_file: Schema = None, **options: Unpack[Select
     cache.enable()
     history = history_of(take_schema_file(schema_file, options))
     selection = make_selection(options)
-    return collect_report(part_between(find_logs(paths), selection), selection, history)
+    found = collect_report(part_between(find_logs(paths), selection), selection, history)
+    warn_of_unmatched(selection)
+    return found
 
 
 def collect_report(

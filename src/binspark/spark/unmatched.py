@@ -6,10 +6,9 @@ Otherwise a typing error, or the format of the log, looks like an empty log.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from binspark.columns.seen import matches
 from binspark.columns.selection import Selection
 from binspark.options.option import Surface, suggestion
 from binspark.schema.history import LoggedStatement
@@ -29,7 +28,7 @@ def warn_of_unmatched(plan: ReadPlan, selection: Selection) -> None:
 
     known = [f"{name.schema}.{name.table}" for name, table in plan.history.catalog.tables.items() if table is not None]
     for option, pattern in _named(selection):
-        if not _matches(pattern, known) and maps_table(plan.logs, pattern) is False:
+        if not matches(pattern, known) and maps_table(plan.logs, pattern) is False:
             log.warning("%s: the logs contain no rows of %s%s", option, pattern, suggestion(pattern, known))
 
 
@@ -40,7 +39,7 @@ def warn_of_unmatched_on(connection: Connection, selection: Selection) -> None:
         return
     known = [f"{_text(row[0])}.{_text(row[1])}" for row in connection.rows(TABLES)]
     for option, pattern in named:
-        if not _matches(pattern, known):
+        if not matches(pattern, known):
             hint = suggestion(pattern, known)
             log.warning("%s: the server has no table %s, or its user may not see it%s", option, pattern, hint)
 
@@ -63,10 +62,6 @@ def _named(selection: Selection) -> list[tuple[str, str]]:
     """Return the tables that options name, each with its option."""
     names = {"tables": selection.tables or (), "exclude_tables": selection.excluded}
     return [(Surface.SPARK.spell(option), table) for option, tables in names.items() for table in sorted(tables)]
-
-
-def _matches(pattern: str, known: Iterable[str]) -> bool:
-    return any(name == pattern or fnmatchcase(name, pattern) for name in known)
 
 
 def _text(value: object) -> str:

@@ -13,6 +13,7 @@ from binspark.files.keyring_file import keyring_storage
 from binspark.files.positions import part_between
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import Paths, find_logs
+from binspark.files.unmatched import warning_at_end
 from binspark.options.option import Surface
 from binspark.sql.inputs import script_of
 from binspark.sql.options import SCRIPT_OPTIONS, ScriptOptions
@@ -51,4 +52,4 @@ def sql(
     script = Script(selection, history_of(schema_file), ScriptOptions(**chosen))
     on_damage = damage_handler(skip_damaged)
     logs = part_between(find_logs(paths, keyring_storage(keyring, keyring_password_file)), selection)
-    return script_of([FileInput(log, on_damage) for log in logs], script)
+    return warning_at_end(script_of([FileInput(log, on_damage) for log in logs], script), selection)
