@@ -228,7 +228,7 @@ class RangeApplier:
             self._history.commit(by_table.pop(kept.number, []), applied.end)
             self._checkpoint("history")
         for number, own in by_table.items():
-            if any(result.rewritten.incomplete for result in own):
+            if any(result.rewritten.incomplete is not None for result in own):
                 by_table[number] = self._completed(tables[number], own)
         return by_table
 

@@ -7,7 +7,9 @@ row as it is now; the changes until then follow in the log.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 import pyarrow as pa
 
@@ -21,6 +23,7 @@ from binspark.mirror.tables.open_table import OpenTable
 from binspark.server.config import ConnectionConfig
 
 _BEFORE, _READ = "0", "1"
+_DELETES = 1 << 16
 
 
 def completed(
@@ -31,34 +34,32 @@ def completed(
 
 
 def _completed(config: ConnectionConfig, table: OpenTable, result: TaskResult, limits: LeafLimits) -> TaskResult:
-    written = result.rewritten
-    if written.incomplete_rows is None:
+    written, keys = result.rewritten, result.rewritten.incomplete
+    if keys is None:
         return result
-    rows = read_keys(config, table.table, written.incomplete_rows)
     directory = table.target.directory
-    task = RangeTask(0, None, None, written.added)
-    records = [
+    records = (
         complete_records(row_keys(table.table, batch), _READ, RecordOp.PUT, batch)
-        for batch in rows.to_batches()
+        for batch in read_keys(config, table.table, keys)
         if batch.num_rows
-    ]
+    )
     if table.is_merged:
-        gone = _deletes(table, written.incomplete_rows)
-        added = write_changes((), directory, table.table, [gone, *records], limits).changes
-        changes = (*written.changes, *added)
-        return result._replace(rewritten=replace(written, changes=changes, incomplete=(), incomplete_rows=None))
-    again = rewrite(task, directory, table.table, records, limits)
+        added = write_changes((), directory, table.table, chain(_deletes(table, keys), records), limits).changes
+        return result._replace(rewritten=replace(written, changes=(*written.changes, *added), incomplete=None))
+    again = rewrite(RangeTask(0, None, None, written.added), directory, table.table, records, limits)
     for file in written.added:
         remove(directory, file.path)
-    return result._replace(rewritten=replace(written, added=again.added, incomplete=(), incomplete_rows=None))
+    return result._replace(rewritten=replace(written, added=again.added, incomplete=None))
 
 
-def _deletes(table: OpenTable, keys: pa.RecordBatch) -> pa.RecordBatch:
-    """Return records that delete rows, for those that the server has not: a target that merges may have them."""
+def _deletes(table: OpenTable, keys: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Yield records that delete rows, for those that the server has not: a target that merges may have them."""
     schema = table.table.schema
-    columns = [
-        keys.column(name) if name in keys.schema.names else pa.nulls(len(keys), kind)
-        for name, kind in zip(schema.names, schema.types, strict=True)
-    ]
-    rows = pa.RecordBatch.from_arrays(columns, schema=schema)
-    return complete_records(row_keys(table.table, rows), _BEFORE, RecordOp.DELETE, rows)
+    for begin in range(0, keys.num_rows, _DELETES):
+        part = keys.slice(begin, _DELETES)
+        columns = [
+            part.column(name) if name in part.schema.names else pa.nulls(len(part), kind)
+            for name, kind in zip(schema.names, schema.types, strict=True)
+        ]
+        rows = pa.RecordBatch.from_arrays(columns, schema=schema)
+        yield complete_records(row_keys(table.table, rows), _BEFORE, RecordOp.DELETE, rows)

@@ -17,7 +17,8 @@ from binspark.mirror.leaves import LeafLimits, Rewritten, write_changes
 from binspark.mirror.leaves.change_files import remove_changes
 from binspark.mirror.records.format import OP, RecordOp
 from tests.mirror.leaves.test_rewrite import CHANGES, DELETE, LIMITS, MERGE, ORDERS, PUT, Model
-from tests.support.mirror.leaf_tables import Change, LeafTable, records_of
+from tests.support.examples import examples
+from tests.support.mirror.leaf_tables import Change, LeafTable, incomplete_keys, records_of
 
 
 def merged(model: Model, path: Path, result: Rewritten) -> None:
@@ -33,7 +34,7 @@ def merged(model: Model, path: Path, result: Rewritten) -> None:
             model[row["id"]] = row
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.lists(st.lists(CHANGES, max_size=25), max_size=5), max_size=6), LIMITS, st.randoms())
 def test_merged_changes_give_the_rows_of_leaves(
     batches: list[list[list[Change]]], limits: LeafLimits, random: Any
@@ -48,9 +49,9 @@ def test_merged_changes_give_the_rows_of_leaves(
             result = write_changes(leaves.files, leaves.directory, ORDERS, records, limits)
             merged(model, path, result)
             written = leaves.apply(records)
-            assert sorted(result.incomplete) == sorted(key for each in written for key in each.incomplete)
+            assert incomplete_keys([result]) == incomplete_keys(written)
             stored = {row["id"]: row for row in leaves.rows()}
-            unknown = {row["id"] for row in result.incomplete_rows.to_pylist()} if result.incomplete_rows else set()
+            unknown = incomplete_keys([result])
             assert {key: row for key, row in model.items() if key not in unknown} == stored
             model = stored
 
@@ -63,7 +64,7 @@ def test_changes_that_cancel_each_other_need_no_stored_row(tmp_path: Path) -> No
     ]
     directory = TableDirectory(str(tmp_path))
     result = write_changes((), directory, ORDERS, [records_of(ORDERS, changes)], LeafLimits())
-    assert result.incomplete == ()
+    assert result.incomplete is None
     (file,) = result.changes
     assert pq.read_table(tmp_path / file.path).to_pylist() == [{OP: 0, "id": 1, "name": None, "price": None}]
     remove_changes(directory)

@@ -19,16 +19,17 @@ from binspark.mirror.files.data_file import DataFile
 from binspark.mirror.leaves import (
     ColumnRewrite,
     LeafLimits,
-    resolve_moves,
+    MoveResolver,
+    read_stored_rows,
     rewrite_columns,
-    stored_rows,
     with_bounds,
     write_leaves,
 )
-from binspark.mirror.records.format import FROM, SEQ, RecordOp, operations
+from binspark.mirror.records.format import FROM, SEQ, RecordOp
 from binspark.mirror.records.keys import row_keys
 from binspark.mirror.schema.column_changes import AddColumn, ChangeType, RenameColumn, SchemaChange
 from binspark.mirror.schema.mirrored_table import MirroredTable
+from tests.support.examples import examples
 from tests.support.mirror.leaf_tables import Change, LeafTable, mirrored, records_of, rows_of
 
 LIMITS = st.builds(
@@ -76,12 +77,15 @@ class LeafTableMachine(RuleBasedStateMachine):
         log: list[tuple[Change, Key | None]] = []
         for key, new_key, value, is_partial in actions:
             self._change(log, key, new_key, value, is_partial=is_partial)
-        records = resolve_moves(self._records(log), self._stored)
-        cuts = np.linspace(0, records.num_rows, parts + 1).astype(int)
-        # The last part first: tasks of Spark finish in any order.
-        batches = [records.slice(begin, end - begin) for begin, end in pairwise(cuts)][::-1]
-        results = self._table.apply(batches)
-        assert not any(result.incomplete for result in results)
+        with MoveResolver(self._stored, self._table.limits.memory_bytes) as resolver:
+            resolver.add(self._records(log))
+            resolved = list(resolver.resolved())
+        batches: list[pa.RecordBatch] = []
+        for records in resolved:
+            cuts = np.linspace(0, records.num_rows, parts + 1).astype(int)
+            batches += [records.slice(begin, end - begin) for begin, end in pairwise(cuts)]
+        results = self._table.apply(batches[::-1])  # the last part first: tasks of Spark finish in any order
+        assert all(result.incomplete is None for result in results)
 
     def _change(
         self, log: list[tuple[Change, Key | None]], key: Key, new_key: Key, value: Any, *, is_partial: bool
@@ -115,11 +119,12 @@ class LeafTableMachine(RuleBasedStateMachine):
         keys = iter(row_keys(self._table.table, rows_of(self._table.table, old)).to_pylist())
         moved = pa.array([None if key is None else next(keys) for _, key in log], pa.binary())
         columns = dict(zip(records.schema.names, records.columns, strict=True)) | {FROM: moved}
-        assert len(operations(records)) == len(columns[SEQ])
+        # Both records of a move have the same sequence.
+        columns[SEQ] = pa.array([f"{index - (key is not None):032x}" for index, (_, key) in enumerate(log)])
         return pa.RecordBatch.from_arrays(list(columns.values()), schema=records.schema)
 
     def _stored(self, keys: Any) -> Any:
-        return stored_rows(self._table.files, self._table.directory, self._table.table, keys)
+        return read_stored_rows(self._table.files, self._table.directory, self._table.table, keys)
 
     @rule()
     def truncate(self) -> None:
@@ -195,5 +200,5 @@ class LeafTableMachine(RuleBasedStateMachine):
         assert found == [{name: row.get(name) for name in self._columns} for _, row in sorted(self._model.items())]
 
 
-LeafTableMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=12, deadline=None)
+LeafTableMachine.TestCase.settings = settings(max_examples=examples(40), stateful_step_count=12, deadline=None)
 TestLeafTable = LeafTableMachine.TestCase

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from binspark.errors import SourceError
 from binspark.mirror.leaves import LeafLimits
 from binspark.mirror.records.format import RecordOp
-from tests.support.mirror.leaf_tables import Change, LeafTable, mirrored, records_of
+from tests.support.examples import examples
+from tests.support.mirror.leaf_tables import Change, LeafTable, incomplete_keys, mirrored, records_of
 
 ORDERS = mirrored({"id": pa.int64(), "name": pa.string(), "price": pa.float64()}, ["id"])
 DELETE, PUT, MERGE = RecordOp.DELETE, RecordOp.PUT, RecordOp.MERGE
@@ -55,7 +56,7 @@ def apply_to_model(model: Model, changes: list[Change]) -> set[int]:
     return set(incomplete)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(st.lists(st.lists(CHANGES, max_size=25), max_size=5), max_size=6), LIMITS, st.randoms())
 def test_rows_are_those_of_a_model(batches: list[list[list[Change]]], limits: LeafLimits, random: Any) -> None:
     model: Model = {}
@@ -66,10 +67,7 @@ def test_rows_are_those_of_a_model(batches: list[list[list[Change]]], limits: Le
             random.shuffle(records)
             results = table.apply(records)
             incomplete = apply_to_model(model, [change for part in parts for change in part])
-            found = [
-                row["id"] for result in results if result.incomplete_rows for row in result.incomplete_rows.to_pylist()
-            ]
-            assert sorted(found) == sorted(incomplete)
+            assert incomplete_keys(results) == sorted(incomplete)
             assert sorted(table.rows(), key=lambda row: row["id"]) == [row for _, row in sorted(model.items())]
             check_leaves(table)
 

@@ -64,7 +64,7 @@ def read_again(server: Server, table: MirroredTable) -> None:
     config = reached(server)
     rows = pa.Table.from_batches(read_chunk(config, table, COMPLETE), schema=table.schema)
     known = rows.filter(rows["k"].is_valid())
-    again = read_keys(config, table, known.select(["k"]))
+    again = pa.Table.from_batches(read_keys(config, table, known.select(["k"])), schema=table.schema)
     assert sorted(map(repr, again.to_pylist())) == sorted(map(repr, known.to_pylist())), table.name
 
 
@@ -104,7 +104,7 @@ def test_composite_keys_are_divided_by_all_their_columns(shared: Server, databas
     keys = pa.table({"b": ["same", "same", "1"], "a": [0, 1, 9], "c": [0, 0.25, 1]}).cast(
         pa.schema([table.schema.field(name) for name in table.key])
     )
-    assert read_keys(reached(shared), table, keys).num_rows == 2
+    assert sum(batch.num_rows for batch in read_keys(reached(shared), table, keys)) == 2
 
 
 @every_family

@@ -52,6 +52,12 @@ def records_of(table: MirroredTable, changes: Sequence[Change], first: int = 0) 
     return pa.RecordBatch.from_arrays(arrays, schema=record_schema(table.schema))
 
 
+def incomplete_keys(results: Iterable[Rewritten]) -> list[int]:
+    """Return the keys, of one column, of which only some columns are known, in their order."""
+    found = (result.incomplete for result in results)
+    return sorted(key for keys in found if keys is not None for key in keys.column(0).to_pylist())
+
+
 class LeafTable:
     """The data files of a table, and what applies changes to them as the mirror does, but without commits."""
 

@@ -17,9 +17,8 @@ import pyarrow.parquet as pq
 from binspark.mirror.files.access import create_file, file_errors, file_name, new_path, remove
 from binspark.mirror.files.data_file import DataFile, TableDirectory
 from binspark.mirror.files.directory import open_directory
-from binspark.mirror.leaves.key_order import sorted_order
 from binspark.mirror.leaves.leaf_format import WRITER_OPTIONS
-from binspark.mirror.leaves.leaf_reader import KeyedRows, stored_rows, with_bounds
+from binspark.mirror.leaves.leaf_reader import stored_rows, with_bounds
 from binspark.mirror.leaves.limits import LeafLimits
 from binspark.mirror.leaves.merge import Merged, merge
 from binspark.mirror.leaves.reduce import last_per_key, without_superseded
@@ -49,11 +48,7 @@ def write_changes(
             sorter.add(batch)
         sorter.finish()
         files = _write(_complete(sorter.chunks(None, None), rows, incomplete), directory, table)
-    if not incomplete:
-        return Rewritten((), (), changes=files)
-    missing = pa.concat_batches(incomplete)
-    keys, named = tuple(missing.column(KEY).to_pylist()), missing.select(list(table.key))
-    return Rewritten((), (), keys, named, changes=files)
+    return Rewritten((), (), pa.concat_batches(incomplete) if incomplete else None, changes=files)
 
 
 def remove_changes(directory: TableDirectory) -> None:
@@ -71,20 +66,22 @@ class _StoredRows:
         self._directory = directory
         self._table = table
 
+    @property
+    def key(self) -> list[str]:
+        """The columns of the key."""
+        return list(self._table.key)
+
     def after(self, changes: pa.RecordBatch) -> Merged:
         """Return the rows with the keys of changes, after them."""
         self._files = with_bounds(self._files, self._directory, self._table)
         found = stored_rows(self._files, self._directory, self._table, changes.column(KEY).to_pylist())
-        order = sorted_order(found.keys)
-        if order is not None:
-            found = KeyedRows(found.keys.take(pa.array(order)), found.rows.take(pa.array(order)))
         return merge(found, changes)
 
 
 def _complete(
     chunks: Iterable[pa.RecordBatch], stored: _StoredRows, incomplete: list[pa.RecordBatch]
 ) -> Iterable[pa.RecordBatch]:
-    """Yield records that delete or put a row; those of which no row is stored are added to a list."""
+    """Yield records that delete or put a row; the keys of those of which no row is stored are added to a list."""
     for records in chunks:
         is_partial = pc.greater(records.column(OP), int(RecordOp.PUT))
         if not pc.any(is_partial).as_py():
@@ -94,7 +91,7 @@ def _complete(
         merged = stored.after(records.filter(is_partial))
         yield complete_records(merged.rows.keys, "", RecordOp.PUT, merged.rows.rows)
         if merged.incomplete.num_rows:
-            incomplete.append(merged.incomplete)
+            incomplete.append(merged.incomplete.select(stored.key))
 
 
 def _write(chunks: Iterable[pa.RecordBatch], directory: TableDirectory, table: MirroredTable) -> tuple[DataFile, ...]:

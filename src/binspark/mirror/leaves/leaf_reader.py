@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from binspark.documents.conversion import conversion
 from binspark.errors import SchemaError
 from binspark.mirror.files.access import file_errors, file_name, open_file
 from binspark.mirror.files.data_file import DataFile, TableDirectory
-from binspark.mirror.leaves.key_order import first_not_less
+from binspark.mirror.leaves.key_order import first_not_less, sorted_order
 from binspark.mirror.leaves.leaf_format import keys_of_footer
 from binspark.mirror.records.keys import KEY_TYPE, row_keys
 from binspark.mirror.schema.mirrored_table import MirroredTable
@@ -33,6 +33,11 @@ class KeyedRows(NamedTuple):
 
     keys: pa.Array
     rows: pa.RecordBatch
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the rows and their keys in memory."""
+        return int(self.keys.nbytes + self.rows.nbytes)
 
     def slice(self, begin: int, end: int) -> KeyedRows:
         """Return the rows from one index up to another."""
@@ -221,12 +226,25 @@ def with_footers(files: Sequence[DataFile], directory: TableDirectory, table: Mi
 def stored_rows(
     files: Sequence[DataFile], directory: TableDirectory, table: MirroredTable, keys: Sequence[bytes]
 ) -> KeyedRows:
-    """Return the stored rows that have one of some keys, which are in order. The bounds of the files are known."""
+    """Return the stored rows that have one of some keys, in the order of keys, as the keys are."""
+    return joined_rows(read_stored_rows(files, directory, table, keys), table.schema)
+
+
+def read_stored_rows(
+    files: Sequence[DataFile], directory: TableDirectory, table: MirroredTable, keys: Sequence[bytes]
+) -> Iterator[KeyedRows]:
+    """Yield the stored rows that have one of some keys, which are in order. The bounds of the files are known."""
     reader = LeafReader(directory, table)
-    empty = KeyedRows(pa.array([], KEY_TYPE), pa.RecordBatch.from_pylist([], table.schema))
-    found = [empty]
     for file in files:
         if file.low is not None and file.high is not None:
             inside = keys[bisect_left(keys, file.low) : bisect_right(keys, file.high)]
-            found += reader.rows_with_keys(file, inside) if inside else ()
-    return KeyedRows(pa.concat_arrays([part.keys for part in found]), pa.concat_batches([part.rows for part in found]))
+            yield from reader.rows_with_keys(file, inside) if inside else ()
+
+
+def joined_rows(parts: Iterable[KeyedRows], schema: pa.Schema) -> KeyedRows:
+    """Return rows in the order of keys."""
+    found = [KeyedRows(pa.array([], KEY_TYPE), pa.RecordBatch.from_pylist([], schema)), *parts]
+    keys = pa.concat_arrays([part.keys for part in found])
+    rows = pa.concat_batches([part.rows for part in found])
+    order = sorted_order(keys)
+    return KeyedRows(keys, rows) if order is None else KeyedRows(keys.take(pa.array(order)), rows.take(pa.array(order)))

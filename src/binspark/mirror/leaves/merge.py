@@ -24,7 +24,7 @@ class Merged(NamedTuple):
 def merge(stored: KeyedRows, changes: pa.RecordBatch) -> Merged:
     """Return the stored rows after changes. Both are in the order of keys, and have each key once."""
     keys = changes.column(KEY)
-    ops = _operations(changes)
+    ops = operations(changes)
     indices, found = find(keys, stored.keys)
     is_written = (ops == RecordOp.PUT) | ((ops == RecordOp.MERGE) & found)
     is_incomplete = ~is_written & (ops != RecordOp.DELETE)
@@ -71,14 +71,6 @@ def merge_copies(stored: KeyedRows, changes: pa.RecordBatch, table: MirroredTabl
     order = _interleaved(np.flatnonzero(is_kept), written + len(stored.keys), positions)
     rows = _taken_rows(stored.rows, row_columns(changes), [order] * stored.rows.num_columns)
     return Merged(KeyedRows(_taken(stored.keys, keys, order), rows), changes.slice(0, 0))
-
-
-def _operations(changes: pa.RecordBatch) -> np.ndarray:
-    """Return the operations of changes. A merge of all columns puts a row."""
-    ops = operations(changes)
-    if not (ops >= RecordOp.MERGE).any():
-        return ops
-    return np.where((ops >= RecordOp.MERGE) & ~absent_matrix(changes).any(axis=1), RecordOp.PUT, ops)
 
 
 def _interleaved(kept: np.ndarray, written: np.ndarray, positions: np.ndarray) -> np.ndarray:

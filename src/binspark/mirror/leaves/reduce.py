@@ -22,8 +22,10 @@ from binspark.mirror.records.format import (
 def last_per_key(records: pa.RecordBatch) -> pa.RecordBatch:
     """Return what all changes of a key come to, one record for each key, in the order of keys.
 
-    Of complete rows and deletions the last one counts. Merges after it are made in it.
+    Of complete rows and deletions the last one counts. Merges after it are made in it. A merge of all columns is a
+    complete row.
     """
+    records = _with_complete_rows(records)
     order, keys = _order(records)
     starts = starts_of_groups(keys)
     ops = operations(records)
@@ -44,7 +46,7 @@ def without_superseded(records: pa.RecordBatch) -> pa.RecordBatch:
     ops = operations(records)[order]
     if (ops < RecordOp.MERGE).all():
         return _taken(records, order, ends)
-    firsts = np.maximum(_last_where(ops <= RecordOp.PUT, ends), starts)
+    firsts = np.maximum(_last_where(_is_base(ops), ends), starts)
     is_needed = np.arange(len(keys)) >= np.repeat(firsts, ends - starts + 1)
     return _taken(records, order, np.flatnonzero(is_needed))
 
@@ -79,6 +81,17 @@ def _order(records: pa.RecordBatch) -> tuple[np.ndarray, pa.Array]:
     return (order, keys) if by_key is None else (order[by_key], keys.take(pa.array(by_key)))
 
 
+def _with_complete_rows(records: pa.RecordBatch) -> pa.RecordBatch:
+    """Return records in which merges without an absent column put their row."""
+    ops = operations(records)
+    is_partial = (ops == RecordOp.MERGE) | (ops == RecordOp.ORPHAN)
+    is_complete = is_partial & np.asarray(records.column(ABSENT).is_null()) if is_partial.any() else is_partial
+    if not is_complete.any():
+        return records
+    complete = pa.array(np.where(is_complete, RecordOp.PUT, ops), pa.int8())
+    return records.set_column(records.schema.get_field_index(OP), records.schema.field(OP), complete)
+
+
 def _ends(starts: np.ndarray, count: int) -> np.ndarray:
     """Return the indices of the last records of keys."""
     return np.concatenate([starts[1:], [count]]) - 1 if count else starts
@@ -93,7 +106,7 @@ def _taken(records: pa.RecordBatch, order: np.ndarray, chosen: np.ndarray | None
 
 def _merged(records: pa.RecordBatch, ops: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> pa.RecordBatch:
     """Return the last record of each key, with what is absent in it taken from those before it."""
-    bases = _last_where(ops <= RecordOp.PUT, ends)
+    bases = _last_where(_is_base(ops), ends)
     has_base = bases >= starts
     firsts = np.where(has_base, bases, starts)
     absent = absent_matrix(records)
@@ -108,7 +121,7 @@ def _merged(records: pa.RecordBatch, ops: np.ndarray, starts: np.ndarray, ends: 
     for field in RECORD_FIELDS:
         arrays[field.name] = arrays[field.name].take(pa.array(ends))
     base_ops = np.where(has_base, ops[firsts], RecordOp.MERGE)
-    is_orphan = (base_ops == RecordOp.DELETE) & (ops[ends] != RecordOp.DELETE) | _has_orphan(ops, firsts, ends)
+    is_orphan = (base_ops == RecordOp.DELETE) & (ops[ends] != RecordOp.DELETE)
     results = np.where(is_orphan, RecordOp.ORPHAN, base_ops)
     is_complete = ~missing.any(axis=1) & (results != RecordOp.DELETE)
     results = np.where(is_complete, RecordOp.PUT, results)
@@ -118,11 +131,10 @@ def _merged(records: pa.RecordBatch, ops: np.ndarray, starts: np.ndarray, ends: 
     return pa.RecordBatch.from_arrays(list(arrays.values()), schema=records.schema)
 
 
-def _has_orphan(ops: np.ndarray, firsts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return for each key whether one of its records, from the first that counts, has a row that was deleted."""
-    orphans = np.concatenate([[0], np.cumsum(ops == RecordOp.ORPHAN)])
-    found: np.ndarray = orphans[ends + 1] > orphans[firsts]
-    return found
+def _is_base(ops: np.ndarray) -> np.ndarray:
+    """Return which records do not depend on those before them. Before an orphan its row was deleted."""
+    is_base: np.ndarray = (ops <= RecordOp.PUT) | (ops == RecordOp.ORPHAN)
+    return is_base
 
 
 def _last_where(condition: np.ndarray, ends: np.ndarray) -> np.ndarray:

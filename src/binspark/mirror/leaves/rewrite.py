@@ -30,15 +30,14 @@ class Rewritten:
     """What became of a task.
 
     added, removed   data files
-    incomplete       the keys of rows of which only some columns are known: the log changed rows that are not stored
-    incomplete_rows  the columns of these keys, in the same order
+    incomplete       the keys of rows of which only some columns are known: the log changed rows that are not stored;
+                     the columns of the key, None if there are no such rows
     changes          files of changes, where the target merges them into its rows by itself
     """
 
     added: tuple[DataFile, ...]
     removed: tuple[DataFile, ...]
-    incomplete: tuple[bytes, ...] = ()
-    incomplete_rows: pa.RecordBatch | None = None
+    incomplete: pa.RecordBatch | None = None
     changes: tuple[DataFile, ...] = ()
 
 
@@ -67,20 +66,17 @@ def rewrite(
         sorter.finish()
         with LeafWriter(directory, table, limits, _goal_bytes(task, new_rows, limits)) as writer:
             stored = _stored(leaves, reader, task, table)
-            for rows in finish(_complete(_merged(stored, sorter, task, table), incomplete)):
+            for rows in finish(_complete(_merged(stored, sorter, task, table), table, incomplete)):
                 writer.write(rows)
             added = writer.finish()
-    if not incomplete:
-        return Rewritten(added, task.files)
-    missing = pa.concat_batches(incomplete)
-    return Rewritten(added, task.files, tuple(missing.column(KEY).to_pylist()), missing.select(list(table.key)))
+    return Rewritten(added, task.files, pa.concat_batches(incomplete) if incomplete else None)
 
 
-def _complete(merged: Iterable[Merged], incomplete: list[pa.RecordBatch]) -> Iterator[KeyedRows]:
-    """Yield the rows after changes; the changes that could not be made are added to a list."""
+def _complete(merged: Iterable[Merged], table: MirroredTable, incomplete: list[pa.RecordBatch]) -> Iterator[KeyedRows]:
+    """Yield the rows after changes; the keys of changes that could not be made are added to a list."""
     for part in merged:
         if part.incomplete.num_rows:
-            incomplete.append(part.incomplete)
+            incomplete.append(part.incomplete.select(list(table.key)))
         yield part.rows
 
 

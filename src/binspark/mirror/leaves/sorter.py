@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from binspark.errors import SourceError
 from binspark.mirror.leaves.key_order import first_not_less
 from binspark.mirror.records.format import KEY
+from binspark.mirror.records.keys import KEY_TYPE
 from binspark.os_errors import describe_os_error
 from binspark.position import Position
 
@@ -35,9 +39,11 @@ class RecordSorter:
 
     shrink   the reduction of some of the records
     reduce   the reduction of all records of a key
+    by       the column that is the key; the reductions return records in its order
     """
 
-    def __init__(self, shrink: Reduction, reduce: Reduction, memory_bytes: int) -> None:
+    def __init__(self, shrink: Reduction, reduce: Reduction, memory_bytes: int, by: str = KEY) -> None:
+        self._by = by
         self._shrink = shrink
         self._reduce = reduce
         self._run_bytes = max(1, memory_bytes // _SHARE_OF_A_RUN)
@@ -86,10 +92,19 @@ class RecordSorter:
     def chunks(self, low: bytes | None, high: bytes | None) -> Iterator[pa.RecordBatch]:
         """Yield the records of a range of keys, reduced, in the order of keys; those of a key are in one batch."""
         for batch in self._buffered:
-            records = _within(batch, low, high)
+            records = _within(batch, low, high, self._by)
             if records.num_rows:
                 yield records
         yield from _merged(self._runs, self._reduce, low, high, self._run_bytes)
+
+    def with_keys(self, keys: pa.Array) -> Iterator[pa.RecordBatch]:
+        """Yield the records so far that have one of some keys, which are in order; they are not reduced."""
+        wanted = keys.to_pylist()
+        batches = (batch for run in self._runs for batch in _RunReader(run).batches_with_keys(wanted))
+        for batch in chain(batches, self._buffered):
+            is_wanted = pc.is_in(batch.column(self._by), keys)
+            if pc.any(is_wanted).as_py():
+                yield batch.filter(is_wanted)
 
     def _shrink_buffer(self) -> None:
         self._buffered = [self._shrink(_joined(self._buffered))]
@@ -112,7 +127,7 @@ class RecordSorter:
                 self._folder = tempfile.TemporaryDirectory(prefix="binspark-mirror-")
             self._count += 1
             path = Path(self._folder.name) / f"run-{self._count}.arrow"
-            self._runs.append(_write_run(path, records, self._batch_bytes, level))
+            self._runs.append(_write_run(path, records, self._batch_bytes, level, self._by))
 
 
 @contextmanager
@@ -134,9 +149,10 @@ class _Run:
     sizes: tuple[int, ...]
     rows: int
     level: int
+    by: str
 
 
-def _write_run(path: Path, records: Iterable[pa.RecordBatch], batch_bytes: int, level: int) -> _Run:
+def _write_run(path: Path, records: Iterable[pa.RecordBatch], batch_bytes: int, level: int, by: str) -> _Run:
     firsts: list[bytes] = []
     sizes: list[int] = []
     rows = 0
@@ -150,12 +166,12 @@ def _write_run(path: Path, records: Iterable[pa.RecordBatch], batch_bytes: int, 
             for begin in range(0, batch.num_rows, count):
                 part = batch.slice(begin, count)
                 writer.write_batch(part)
-                firsts.append(part.column(KEY)[0].as_py())
+                firsts.append(_sorted_by(part, by)[0].as_py())
                 sizes.append(part.nbytes)
                 rows += part.num_rows
         if writer is not None:
             writer.close()
-    return _Run(path, tuple(firsts), tuple(sizes), rows, level)
+    return _Run(path, tuple(firsts), tuple(sizes), rows, level, by)
 
 
 class _RunReader:
@@ -174,9 +190,17 @@ class _RunReader:
             is_before = low is not None and number + 1 < len(firsts) and firsts[number + 1] < low
             if is_before or (high is not None and first >= high):
                 continue
-            records = _within(self._read(number), low, high)
+            records = _within(self._read(number), low, high, self._run.by)
             if records.num_rows:
                 yield records
+
+    def batches_with_keys(self, keys: Sequence[bytes]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches that may have records with one of some keys, which are in order."""
+        ends = [*self._run.firsts[1:], None]
+        for number, (first, end) in enumerate(zip(self._run.firsts, ends, strict=True)):
+            at = bisect_left(keys, first)
+            if at < len(keys) and (end is None or keys[at] <= end):
+                yield self._file.get_batch(number)
 
     def _read(self, number: int) -> pa.RecordBatch:
         if self._batch is None or number != self._number:
@@ -206,10 +230,14 @@ def _merged(
             yield records
 
 
-def _within(records: pa.RecordBatch, low: bytes | None, high: bytes | None) -> pa.RecordBatch:
-    keys = records.column(KEY)
+def _within(records: pa.RecordBatch, low: bytes | None, high: bytes | None, by: str) -> pa.RecordBatch:
+    keys = _sorted_by(records, by)
     begin = 0 if low is None else first_not_less(keys, low)
     return records.slice(begin, first_not_less(keys, high) - begin)
+
+
+def _sorted_by(records: pa.RecordBatch, by: str) -> pa.Array:
+    return records.column(by).cast(KEY_TYPE)
 
 
 def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

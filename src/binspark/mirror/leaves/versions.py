@@ -53,7 +53,8 @@ class VersionCloser:
 
     def __init__(self, versions: MirroredTable, replaces: Ending | None = None) -> None:
         self._versions = versions
-        self._compared = current_table(versions).schema.names
+        self._current = current_table(versions)
+        self._compared = self._current.schema.names
         self._replaces = replaces
         self._ending = replaces
 
@@ -84,12 +85,19 @@ class VersionCloser:
             yield self._ended(held, len(held.keys))
 
     def _in_order(self, part: KeyedRows) -> KeyedRows:
-        """Return versions none of which begins before the one that it ends.
+        """Return versions none of which begins before the one that it ends, or before the end of the one before.
 
         A row that was copied counts from then on, and the log may have changes of it from before.
         """
         rows = part.rows
         times = found = rows.column(VALID_FROM)
+        if self._replaces is not None:
+            ended = _shifted(rows.column(VALID_TO))
+            is_early = _same_as_before(row_keys(self._current, rows)) & _flags(
+                pc.fill_null(pc.less(times, ended), False)
+            )
+            if is_early.any():
+                times = pc.if_else(pa.array(is_early), ended, times)
         follows = _same_as_before(row_keys(self._versions, rows))
         follows &= _flags(pc.equal(rows.column(UNTIL), OPEN))
         while (is_early := follows & _before_last(times)).any():
@@ -131,7 +139,9 @@ class VersionCloser:
             is_last = is_open & ~is_followed & ~goes_on
             if self._replaces is not None:
                 is_last &= ~is_new
-            times = pa.scalar(self._ending.time, rows.column(VALID_FROM).type)
+            begins = rows.column(VALID_FROM)  # the time of an ending is in full seconds, or that of another clock
+            time = pa.scalar(self._ending.time, begins.type)
+            times = pc.if_else(pc.less(begins, time), time, begins)
             ends = [
                 pc.if_else(pa.array(is_last), other, end)
                 for other, end in zip((times, pa.scalar(self._ending.seq)), ends, strict=True)

@@ -35,12 +35,11 @@ class LocalRunner:
         with ExitStack() as stack:
             buckets = _Buckets(self.memory_bytes, stack)
             with_moves: set[int] = set()
-            for part in parts:
-                for routed in read_changes(part, tables):
-                    if routed.task == MOVES:
-                        with_moves.add(routed.table)
-                    else:
-                        buckets.add(routed)
+            for routed in read_changes(parts, tables):
+                if routed.task == MOVES:
+                    with_moves.add(routed.table)
+                else:
+                    buckets.add(routed)
             buckets.drop(with_moves)
             for routed in read_moves(parts, [work for work in tables if work.number in with_moves]):
                 buckets.add(routed)

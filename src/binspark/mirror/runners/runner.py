@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -15,15 +17,15 @@ from binspark.kernels import cache
 from binspark.mirror.files.data_file import TableDirectory
 from binspark.mirror.leaves import (
     LeafLimits,
+    MoveResolver,
     RangeTask,
     Rewritten,
     has_moves,
     last_per_key,
     net_copies,
-    resolve_moves,
+    read_stored_rows,
     rewrite,
     route,
-    stored_rows,
     with_bounds,
     write_changes,
 )
@@ -89,11 +91,12 @@ class TableWork:
             return records
         return last_per_key(records) if self.table.key else net_copies(records)
 
-    def resolved(self, records: pa.RecordBatch) -> pa.RecordBatch:
-        """Return all changes of a range with the columns that rows had at other keys."""
+    def move_resolver(self) -> MoveResolver:
+        """Return what gives rows that moved the columns that they had at other keys."""
         files = {file.path: file for task in self.tasks for file in task.files}
         bounded = with_bounds(list(files.values()), self.directory, self.table)
-        return resolve_moves(records, lambda keys: stored_rows(bounded, self.directory, self.table, keys))
+        stored = partial(read_stored_rows, bounded, self.directory, self.table)
+        return MoveResolver(stored, self.limits.memory_bytes)
 
 
 MOVES = -1
@@ -137,28 +140,32 @@ class Runner(Protocol):
         ...
 
 
-def read_changes(read: ReadTask, tables: Sequence[TableWork]) -> Iterator[Routed]:
-    """Read a part of the log once for all tables; yield its changes, reduced and by task.
+def read_changes(parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> Iterator[Routed]:
+    """Read parts of the log once for all tables; yield their changes, reduced and by task.
 
     A table with rows that moved to other keys and have only some columns is reported (`MOVES`): all its changes of a
     range are needed at once, see `read_moves`.
     """
-    gathered = {work.number: _Gathered(work) for work in tables}
-    for work, records in _records([read], tables):
-        yield from gathered[work.number].add(records)
+    gathered: dict[int, _Gathered] = {}
+    for work, records in _records(parts, tables):
+        own = gathered.get(work.number)
+        if own is None:
+            own = gathered[work.number] = _Gathered(work)
+        yield from own.add(records)
     for own in gathered.values():
         yield from own.flush()
 
 
 def read_moves(parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> Iterator[Routed]:
     """Read all parts of a range; yield the changes of tables with rows that moved and have only some columns."""
-    all_records: dict[int, list[pa.RecordBatch]] = {}
-    for work, records in _records(parts, tables):
-        all_records.setdefault(work.number, []).append(records)
-    for work in tables:
-        found = all_records.get(work.number)
-        if found:
-            yield from _Gathered(work).route(work.resolved(pa.concat_batches(found)))
+    with ExitStack() as stack:
+        resolvers = {work.number: stack.enter_context(work.move_resolver()) for work in tables}
+        for work, records in _records(parts, tables):
+            resolvers[work.number].add(records)
+        for work in tables:
+            gathered = _Gathered(work)
+            for records in resolvers[work.number].resolved():
+                yield from gathered.route(records)
 
 
 def _records(parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> Iterator[tuple[TableWork, pa.RecordBatch]]:
@@ -179,16 +186,20 @@ def _records_of_rows(
 ) -> Iterator[tuple[TableWork, pa.RecordBatch]]:
     """Yield the records of tables of the source, whose rows are read in one pass."""
     selection = selection_of([work.table for work in tables])
-    readers: dict[str, list[_TableReader]] = {}
+    works: dict[str, list[TableWork]] = {}
     for work in tables:
-        readers.setdefault(str(work.table.name), []).append(_TableReader(work))
+        works.setdefault(str(work.table.name), []).append(work)
+    readers: dict[str, list[_TableReader]] = {}  # those of tables with changes alone: most tables have none
 
     def make(history: SchemaHistory) -> BatchReader:
         return BatchReader(selection, history)
 
     for read in parts:
         for found in reader_of(read.part, read.history).batches(read.part, make):
-            for reader in readers.get(found.table.name, ()):
+            name = str(found.table.name)
+            if name not in readers:
+                readers[name] = [_TableReader(work) for work in works.get(name, ())]
+            for reader in readers[name]:
                 for records in reader.records(found):
                     yield reader.work, records
 
@@ -216,17 +227,21 @@ def _some(found: TableBatch, mask: np.ndarray) -> TableBatch:
 
 
 class _Gathered:
-    """Records of one table that are not reduced yet."""
+    """Records of one table that are not reduced yet. If rows have moved, the rest is not needed: see `read_moves`."""
 
     def __init__(self, work: TableWork) -> None:
         self._work = work
         self._records: list[pa.RecordBatch] = []
         self._bytes = 0
+        self._has_moves = False
         self._announced: set[int] = set()
 
     def add(self, records: pa.RecordBatch) -> Iterator[Routed]:
-        if has_moves(records):
+        if not self._has_moves and has_moves(records):
+            self._has_moves, self._records = True, []
             yield Routed(self._work.number, MOVES, None)
+        if self._has_moves:
+            return
         self._records.append(records)
         self._bytes += records.nbytes
         if self._bytes >= min(_GATHERED_BYTES, self._work.limits.memory_bytes):
@@ -236,7 +251,7 @@ class _Gathered:
         if self._records:
             records = pa.concat_batches(self._records)
             self._records, self._bytes = [], 0
-            yield from self.route(records)
+            yield from self.route(self._work.reduced(records))
 
     def route(self, records: pa.RecordBatch) -> Iterator[Routed]:
         is_ending = pc.equal(records.column(OP), int(RecordOp.END))
@@ -244,7 +259,7 @@ class _Gathered:
             for each in self._work.tasks:
                 yield Routed(self._work.number, each.number, records.filter(is_ending))
             records = records.filter(pc.invert(is_ending))
-        for task, part in route(self._work.tasks, self._work.reduced(records)):
+        for task, part in route(self._work.tasks, records):
             yield from self._siblings(task)
             yield Routed(self._work.number, task, part)
 

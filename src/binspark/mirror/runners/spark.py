@@ -127,7 +127,7 @@ class _Job:
         parts, tables = self._unpacked()
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                for routed in read_changes(parts[number], tables):
+                for routed in read_changes([parts[number]], tables):
                     yield from _packed_records(routed)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -65,22 +65,31 @@ def read_rows(connection: Connection, table: MirroredTable, chunk: Chunk) -> Ite
     yield from _queried(channel, table, f"{all_rows(table)}{hint} WHERE {condition}")
 
 
-def read_keys(config: ConnectionConfig, table: MirroredTable, keys: pa.Table | pa.RecordBatch) -> pa.Table:
-    """Return the rows that have some keys now; a key without a row has none. `keys` has the columns of the key."""
-    return read_literal_keys(config, table, key_literals(key_columns(table), keys))
+def read_keys(
+    config: ConnectionConfig, table: MirroredTable, keys: pa.Table | pa.RecordBatch
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows that have some keys now; a key without a row has none. `keys` has the columns of the key."""
+    columns = key_columns(table)
+    parts = (keys.slice(start, _KEYS_PER_QUERY) for start in range(0, keys.num_rows, _KEYS_PER_QUERY))
+    return _read_keys(config, table, (key_literals(columns, part) for part in parts))
 
 
 def read_literal_keys(config: ConnectionConfig, table: MirroredTable, keys: Sequence[Literals]) -> pa.Table:
-    """Return the same for keys that are SQL literals."""
-    found: list[pa.RecordBatch] = []
+    """Return the same for keys that are SQL literals, as a table."""
+    parts = (keys[start : start + _KEYS_PER_QUERY] for start in range(0, len(keys), _KEYS_PER_QUERY))
+    return pa.Table.from_batches(_read_keys(config, table, parts), schema=table.schema)
+
+
+def _read_keys(
+    config: ConnectionConfig, table: MirroredTable, parts: Iterable[Sequence[Literals]]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of keys; those of a part are asked for by one query."""
     columns = key_columns(table)
     with connect(config) as connection:
         connection.rows(SESSION)
         channel = QueryChannel(connection, SILENCE_SECONDS)
-        for start in range(0, len(keys), _KEYS_PER_QUERY):
-            condition = equal_to(columns, keys[start : start + _KEYS_PER_QUERY])
-            found.extend(_queried(channel, table, f"{all_rows(table)} WHERE {condition}"))
-    return pa.Table.from_batches(found, schema=table.schema)
+        for keys in parts:
+            yield from _queried(channel, table, f"{all_rows(table)} WHERE {equal_to(columns, keys)}")
 
 
 def _queried(channel: QueryChannel, table: MirroredTable, source: str) -> Iterator[pa.RecordBatch]:
