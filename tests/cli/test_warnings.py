@@ -71,6 +71,21 @@ def test_changes_that_were_logged_as_statements(
         assert messages(capsys, other, str(path)) == ""
 
 
+@pytest.mark.parametrize("command", ["rows", "export"])
+def test_changes_that_were_rolled_back(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    builder = BinlogBuilder()
+    for _ in range(2):
+        builder.transaction(insert(ORDERS, (1,)), "SAVEPOINT a", insert(ORDERS, (2,)), "ROLLBACK TO a")
+    [path] = builder.save(tmp_path)
+    output = ["--output", str(tmp_path / "out")] if command == "export" else []
+    shown = messages(capsys, command, str(path), *output)
+    assert shown.count("binspark:") == 1
+    assert f"{path}:" in shown
+    assert "before this statement were rolled back, and are read as changes all the same: 'ROLLBACK TO a'" in shown
+    for other in ("transactions", "sql", "stat"):
+        assert messages(capsys, other, str(path)) == ""
+
+
 def test_rows_of_a_log_without_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     builder = BinlogBuilder()
     builder.ddl("CREATE TABLE shop.orders (id INT)")

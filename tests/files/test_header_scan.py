@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from binspark.errors import SourceError
-from binspark.event import Event, Query, QueryCompressed, TableMap, TransactionPayload
+from binspark.event import Event, Query, TableMap, TransactionPayload
 from binspark.files import header_scan
 from binspark.files.header_scan import HeaderScanner, Look, open_scanner
 from binspark.files.storage.local import LocalFile
@@ -34,7 +34,7 @@ def scanner_of(content: bytes, folder: Path) -> Iterator[HeaderScanner]:
 
 def statements(events: list[Event]) -> list[Event]:
     """Return the statements of the file itself that are neither BEGIN nor COMMIT."""
-    outer = [event for event in events if event.inner is None and type(event.body) in (Query, QueryCompressed)]
+    outer = [event for event in events if event.inner is None and isinstance(event.body, Query)]
     return [event for event in outer if event.body.query not in FRAMES]
 
 

@@ -40,6 +40,21 @@ def test_the_plan_shows_what_will_be_done_and_does_nothing(mysql: Server, databa
     assert not (tmp_path / "lake").exists()
 
 
+def test_a_table_that_the_server_does_not_have_is_reported(mysql: Server, database: str, tmp_path: Path) -> None:
+    create_orders(mysql, database)
+    command = words(mysql, database, tmp_path / "lake", "--once", "--progress", "lines")
+    typo = f"no table that the user sees matches {database}.ordres; did you mean {database}.orders?"
+    for more in (("--dry-run",), ()):
+        done = run(*command, "--tables", f"{database}.ordres", *more)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.splitlines().count(f"binspark: {typo}") == 1
+    none = [f"{database}.x" if word == f"{database}.*" else word for word in command]
+    for options in (["--dry-run"], ["--target", str(tmp_path / "other")]):
+        done = run(*none, *options)
+        assert done.returncode == 2
+        assert f"(GRANT SELECT), got {database}.x" in done.stderr
+
+
 def test_progress_is_json_lines_for_programs(mysql: Server, database: str, tmp_path: Path) -> None:
     orders = create_orders(mysql, database)
     done = run(*words(mysql, database, tmp_path / "lake", "--once", "--progress", "jsonl"))

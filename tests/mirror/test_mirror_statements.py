@@ -16,8 +16,8 @@ from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from binspark.testing.servers import MariaDB
 from binspark.testing.servers import Server as RunningServer
 from tests.mirror.test_mirror_rows import create_orders
-from tests.support.mirror.live_mirrors import assert_equal, run_mirror
-from tests.support.servers import StartServer, every_family
+from tests.support.mirror.live_mirrors import assert_equal, rows_of, run_mirror
+from tests.support.servers import StartServer, each_family, every_family
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -43,6 +43,51 @@ def test_a_table_that_a_statement_changed_is_copied_again(
     copied = [record.getMessage() for record in caplog.records if "copied again" in record.getMessage()]
     assert {line.split()[0] for line in copied} == {orders}
     assert "logged without the rows that it changes (binlog_format)" in copied[0]
+
+
+REACHED = {
+    "loaded": "LOAD DATA LOCAL INFILE '{file}' INTO TABLE loaded",
+    "joined": "UPDATE source s, joined AS x SET x.v = s.v + 1000 WHERE s.id = x.id",
+    "nested": "DELETE nested FROM (source JOIN nested USING (id))",
+    "quoted": "INSERT INTO`quoted`VALUES(500,1)",
+    "commented": "/*!50000 UPDATE */ commented SET v = 41",
+    "ansi": "SET sql_mode = 'ANSI_QUOTES'; UPDATE \"ansi\" SET v = 8",
+    "elsewhere": "USE mysql; REPLACE `{database}` . `elsewhere` VALUES (1, 77)",
+    "late": "DELETE x FROM (SELECT '{long}' AS z) y, late x",
+    "viewed": "UPDATE a_view SET v = 9",
+    "triggered": "INSERT INTO triggering VALUES (1)",
+    "called": "DO a_function(8)",
+}
+"""Statements, each by the table that it changes."""
+
+CREATED = (
+    "CREATE TABLE source (id INT PRIMARY KEY, v INT); CREATE TABLE kept LIKE source; CREATE TABLE triggering (id INT);"
+    "INSERT INTO source VALUES (1, 10); CREATE VIEW a_view AS SELECT * FROM viewed;"
+    "CREATE TRIGGER a_trigger AFTER INSERT ON triggering FOR EACH ROW UPDATE triggered SET v = v + 50;"
+)
+
+
+@each_family
+def test_all_tables_that_a_statement_reaches_are_copied_again(
+    shared: RunningServer, database: str, lake: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    (tmp_path / "rows").write_text("700\t1\n")
+    shared.query("SET GLOBAL local_infile = 1, GLOBAL log_bin_trust_function_creators = 1")
+    created = "".join(
+        f"CREATE TABLE {name} (id INT PRIMARY KEY, v INT); INSERT INTO {name} VALUES (1, 1);" for name in REACHED
+    )
+    shared.run_sql(f"CREATE DATABASE {database}; USE {database}; {created} {CREATED}")
+    body = f"BEGIN UPDATE {database}.called SET v = v + x; RETURN x; END"
+    shared.query(f"CREATE FUNCTION {database}.a_function(x INT) RETURNS INT DETERMINISTIC MODIFIES SQL DATA {body}")
+    run_mirror(shared, lake, f"{database}.*")
+    for statement in (*REACHED.values(), "CREATE TEMPORARY TABLE own (id INT); INSERT INTO own VALUES (1)"):
+        sql = statement.format(file=tmp_path / "rows", database=database, long="x" * 9000)
+        shared.run_sql(f"{AS_STATEMENT} USE {database}; {sql}", "--local-infile=1")
+    run_mirror(shared, lake, f"{database}.*")
+    assert_equal(shared, lake, *(f"{database}.{name}" for name in (*REACHED, "source", "kept", "triggering")))
+    copied = {line.split()[0] for line in caplog.messages if "is copied again" in line}
+    assert copied == {f"{database}.{name}" for name in (*REACHED, "source", "triggering")}
 
 
 @pytest.mark.mariadb
@@ -74,3 +119,20 @@ def test_of_logs_alone_a_statement_about_a_mirrored_table_is_an_error(
             mirror.run()
     else:
         mirror.run()
+
+
+def test_statements_about_other_databases_do_not_end_ranges(tmp_path: Path, lake: Path) -> None:
+    builder = BinlogBuilder()
+    builder.ddl("CREATE TABLE shop.orders (id INT PRIMARY KEY)")
+    for number in range(5):
+        builder.transaction("UPDATE crm.contacts SET id = 7")
+        builder.transaction(insert(table("shop.orders", integer("id")), (number,)))
+    (tmp_path / "logs").mkdir()
+    builder.save(tmp_path / "logs")
+    patterns = TablePatterns(frozenset({"shop.orders"}))
+    source = ArchiveChanges((str(tmp_path / "logs"),), patterns)
+    steps: list[str] = []
+    target = parse_target(str(lake), Format.DELTA)
+    Mirror(source, target, patterns, MirrorSettings(once=True), checkpoint=steps.append).run()
+    assert steps.count("after the cut") == 2
+    assert rows_of(lake, "shop.orders").num_rows == 5

@@ -16,9 +16,10 @@ START = BinlogPosition("binlog.000003", 154, GtidSet(f"{UUID}:1-7"), server=UUID
 COPIED = replace(START, offset=900)
 STATE = TableState("m1", Phase.CATCH_UP, START, "{}", ("id",), None, COPIED, "{}")
 STAGED = replace(STATE, phase=Phase.SNAPSHOT, staged=StagedCopy("copy", COPIED, '{"a": 1}', 1_700_000_000))
+ABANDONED = replace(STATE, phase=Phase.DROPPED, abandoned=True)
 
 
-@pytest.mark.parametrize("state", [STATE, STAGED], ids=["applied", "copied"])
+@pytest.mark.parametrize("state", [STATE, STAGED, ABANDONED], ids=["applied", "copied", "abandoned"])
 def test_a_state_is_the_same_after_json(state: TableState) -> None:
     assert TableState.from_json(state.to_json()) == state
 

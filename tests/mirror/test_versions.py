@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,13 @@ import pytest
 from binspark.errors import SchemaError
 from binspark.mirror.check.run import check
 from binspark.mirror.leaves import LeafLimits
+from binspark.mirror.schema.version_table import seq_at
+from binspark.mirror.settings import DropMode
 from binspark.mirror.source.change_source import TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
+from binspark.replication.find import end_of_log
+from binspark.schema.table import TableName
+from binspark.server.connection import connect
 from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.support.mirror.live_mirrors import (
     FORMATS,
@@ -57,6 +63,12 @@ def versions(lake: Path, table: str, kind: Format = Format.DELTA) -> list[tuple[
             assert one["_until"] <= other["_seq"]
             assert one["_valid_to"] <= other["_valid_from"]
     return [(*(row[name] for name in row if name not in OWN), row["_is_current"]) for row in rows]
+
+
+def reached_position(server: Server) -> str:
+    """Return what versions have that end at the end of the log."""
+    with connect(reached(server)) as connection:
+        return seq_at(end_of_log(connection))
 
 
 def assert_current(lake: Path, table: str, kind: Format = Format.DELTA) -> None:
@@ -161,6 +173,110 @@ def test_a_new_copy_ends_only_versions_that_differ(mysql: Server, database: str,
     run_mirror(mysql, tmp_path, table, scd2=True)
     assert_current(tmp_path, table)
     assert len(versions(tmp_path, table)) == 5
+
+
+@pytest.mark.mysql
+@each_format
+@pytest.mark.parametrize(
+    ("statement", "mode"),
+    [
+        ("DROP TABLE {0}", DropMode.KEEP),
+        ("DROP TABLE {0}", DropMode.DROP),
+        ("ALTER TABLE {0} RENAME TO {1}", DropMode.KEEP),
+    ],
+)
+def test_versions_end_where_a_table_is_dropped_while_it_is_copied_again(
+    mysql: Server, database: str, kind: Format, statement: str, mode: DropMode, tmp_path: Path
+) -> None:
+    table, other = create(mysql, database), f"{database}.other"
+    mysql.query(f"CREATE TABLE {database}.calm (id VARCHAR(9) PRIMARY KEY)")
+    run_mirror(mysql, tmp_path, f"{database}.*", kind, scd2=True)
+    mysql.query(f"ALTER TABLE {table} ADD n INT AS (LENGTH(id)) STORED")
+
+    def crash(at: str) -> None:
+        if at == "chunk":
+            raise Crash
+
+    with pytest.raises(Crash):
+        make_mirror(mysql, tmp_path, f"{database}.*", kind, crash, scd2=True).run()
+    mysql.query(statement.format(table, other))
+    before = reached_position(mysql)
+    mysql.query(f"CREATE TABLE {table} (id VARCHAR(9) PRIMARY KEY, name VARCHAR(20))")
+    mysql.query(f"INSERT INTO {table} VALUES ('a', 'anew')")
+    mysql.query(f"DROP TABLE {table}")
+    run_mirror(mysql, tmp_path, f"{database}.*", kind, scd2=True, on_drop=mode)
+    is_there = parse_target(str(tmp_path), kind).table(TableName(database, "items__scd2")) is not None
+    assert is_there == (mode is DropMode.KEEP)
+    if is_there:
+        assert versions(tmp_path, table, kind) == [("a", "one", False), ("a", "anew", False), ("b", "two", False)]
+        ended = {row["_until"] for row in rows_of(tmp_path, f"{table}__scd2", kind).to_pylist()}
+        assert before in ended
+    if "RENAME" in statement:
+        assert_current(tmp_path, other, kind)
+
+
+@pytest.mark.mysql
+@pytest.mark.parametrize("statement", ["DROP TABLE {0}", "RENAME TABLE {0} TO {1}"])
+@pytest.mark.parametrize("step", ["DROP PRIMARY KEY", "ADD n INT"])
+def test_versions_end_where_a_table_is_dropped_or_is_mirrored_no_longer(
+    mysql: Server, database: str, statement: str, step: str, tmp_path: Path
+) -> None:
+    table, other = create(mysql, database), f"{database}.zoo"
+    run_mirror(mysql, tmp_path, f"{database}.i*", scd2=True)
+    mysql.query(f"ALTER TABLE {table} {step}")
+    run_mirror(mysql, tmp_path, f"{database}.i*", scd2=True)
+    mysql.query(statement.format(table, other))
+    run_mirror(mysql, tmp_path, f"{database}.i*", scd2=True)
+    assert [row[-1] for row in versions(tmp_path, table)] == [False, False]
+
+
+@pytest.mark.mysql
+def test_versions_of_a_table_without_a_key_end_where_it_gets_another_name(
+    mysql: Server, database: str, tmp_path: Path
+) -> None:
+    table, other = create(mysql, database), f"{database}.other"
+    run_mirror(mysql, tmp_path, f"{database}.*", scd2=True)
+    mysql.query(f"ALTER TABLE {table} DROP PRIMARY KEY")
+    mysql.query(f"RENAME TABLE {table} TO {other}")
+    mysql.query(f"ALTER TABLE {other} ADD PRIMARY KEY (id)")
+    run_mirror(mysql, tmp_path, f"{database}.*", scd2=True)
+    assert [row[-1] for row in versions(tmp_path, table)] == [False, False]
+    assert_current(tmp_path, other)
+
+
+@pytest.mark.mysql
+def test_versions_of_a_copy_by_another_clock_follow_those_of_the_log(
+    mysql: Server, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = create(mysql, database)
+    run_mirror(mysql, tmp_path, table, scd2=True)
+    mysql.query(f"DELETE FROM {table} WHERE id = 'a'")
+    mysql.query(f"UPDATE {table} SET name = 'zwei' WHERE id = 'b'")
+    run_mirror(mysql, tmp_path, table, scd2=True)
+    mysql.query(f"INSERT INTO {table} VALUES ('a', 'anew')")
+    mysql.query(f"DELETE FROM {table} WHERE id = 'b'")
+    now = time.time()
+    monkeypatch.setattr("binspark.mirror.tables.staged_files.time.time", lambda: now - 100)
+    run_mirror(mysql, tmp_path, table, scd2=True, resnapshot=(table,))
+    assert versions(tmp_path, table) == [
+        ("a", "one", False),
+        ("a", "anew", True),
+        ("b", "two", False),
+        ("b", "zwei", False),
+    ]
+
+
+@pytest.mark.mysql
+def test_versions_end_where_a_table_is_copied_again_under_another_name(
+    mysql: Server, database: str, tmp_path: Path
+) -> None:
+    table, other = create(mysql, database), f"{database}.other"
+    run_mirror(mysql, tmp_path, f"{database}.*", scd2=True)
+    mysql.query(f"INSERT INTO {table} VALUES ('c', 'three')")
+    mysql.query(f"ALTER TABLE {table} ADD n INT AS (LENGTH(id)) STORED, RENAME TO {other}")
+    run_mirror(mysql, tmp_path, f"{database}.*", scd2=True)
+    assert versions(tmp_path, table) == [("a", "one", False), ("b", "two", False), ("c", "three", False)]
+    assert_current(tmp_path, other)
 
 
 @pytest.mark.mariadb

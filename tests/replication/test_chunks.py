@@ -23,7 +23,7 @@ from binspark.transactions.byte_tables import IDENTIFYING_CODES
 from binspark.transactions.transaction import identity_of
 from tests.corpus.cases import case_logs, corpus_logs, log_id
 
-STATEMENTS = (EventCode.QUERY, EventCode.QUERY_COMPRESSED)
+STATEMENTS = (EventCode.QUERY, EventCode.QUERY_COMPRESSED, EventCode.EXECUTE_LOAD_QUERY)
 LOGS = [log for log in corpus_logs() if log.read_bytes()[:4] == MAGIC and not log.name.startswith("relay")]
 SMALL_LOGS = [log for log in LOGS if len(log.read_bytes()) < 1 << 20]
 ORDERS = table("shop.orders", integer("id"))

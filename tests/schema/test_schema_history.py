@@ -13,7 +13,7 @@ from binspark.event.status_vars import Charsets, GtidFlags3, StatusCode, StatusV
 from binspark.event.table_metadata import MetadataField, MetadataKind
 from binspark.frames import EventCode
 from binspark.schema import SchemaHistory, from_json, to_json
-from binspark.schema.history import SchemaNotice
+from binspark.schema.notices import SchemaNotice
 from binspark.schema.table import TableName
 from tests.support.schema.schema_events import BIGINT, INT, MARIADB, Story, table_map, text
 

@@ -6,7 +6,7 @@ import pytest
 
 from binspark.errors import SchemaError
 from binspark.schema import SchemaHistory, from_dump
-from binspark.schema.history import HiddenColumns, SchemaNotice
+from binspark.schema.notices import HiddenColumns, SchemaNotice
 from tests.support.schema.schema_events import BIGINT, INT, Story, text
 
 

@@ -22,7 +22,7 @@ STOCK = table("shop.stock", integer("id"), varchar("item", 40), key=("id",))
 @pytest.mark.parametrize(
     ("family", "image"),
     [
-        pytest.param(MySQL, "FULL", marks=pytest.mark.mysql, id="mysql-FULL"),
+        pytest.param(MySQL, "FULL", marks=[pytest.mark.mysql, pytest.mark.slow], id="mysql-FULL"),
         pytest.param(MariaDB, "MINIMAL", marks=pytest.mark.mariadb, id="mariadb-MINIMAL"),
         pytest.param(MySQL, "MINIMAL", marks=[pytest.mark.mysql, pytest.mark.slow], id="mysql-MINIMAL"),
         pytest.param(MariaDB, "FULL", marks=[pytest.mark.mariadb, pytest.mark.slow], id="mariadb-FULL"),
@@ -76,3 +76,7 @@ def test_what_is_missing_is_named(read: ReadLogs, tmp_path: Path) -> None:
         binspark.latest(changes.drop("_seq"))
     with pytest.raises(OptionError, match="no column id, which is a part of the key"):
         binspark.latest(changes.drop("id"))
+    with pytest.raises(OptionError, match="the changes are of several tables, and latest needs one"):
+        binspark.latest(read(tmp_path))
+    with pytest.raises(OptionError, match=r"changes must be a DataFrame .*, got None"):
+        binspark.latest(None)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import binspark
-from binspark import OptionError
+from binspark import OptionError, UnknownTable
 from binspark.files.log_head import read_head
 from binspark.files.sources import LogSource
 from binspark.gtid import GtidSet
@@ -177,6 +177,14 @@ def test_wrong_use_is_named(spark: SparkSession, world: World) -> None:
         binspark.table_at(spark, world.logs, str(STOCK), time="2001-01-01")
     with pytest.raises(OptionError, match="time must be a time such as"):
         binspark.table_at(spark, world.logs, str(STOCK), time="yesterday")
+    with pytest.raises(OptionError, match="spark must be a Spark session, got None"):
+        binspark.table_at(None, world.logs, str(STOCK), time=world.after.time)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match=r"source must be logs .* or the options of a server .*, got None"):
+        binspark.table_at(spark, None, str(STOCK), time=world.after.time)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match=r"table must be the name of one table, schema\.table, got 'stock'"):
+        binspark.table_at(spark, world.logs, "stock", time=world.after.time)
+    with pytest.raises(UnknownTable, match=r"no rows of table_at\.stocks"):
+        binspark.table_at(spark, world.logs, "table_at.stocks", time=world.after.time)
 
 
 def last_gtid(server: Server) -> str:

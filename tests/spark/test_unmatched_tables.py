@@ -13,7 +13,7 @@ from binspark.columns.selection import Selection
 from binspark.server.connection import connect
 from binspark.spark.source import BinlogDataSource
 from binspark.spark.unmatched import warn_of_statements_on, warn_of_unmatched_on
-from binspark.testing.builder import BinlogBuilder
+from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from binspark.testing.servers import Family, Server
 from tests.support.servers import config_of, every_family
 
@@ -77,6 +77,17 @@ def test_changes_that_were_logged_as_statements_are_a_warning(caplog: pytest.Log
     [path] = builder.save(tmp_path)
     [warning] = warnings_of(caplog, path)
     assert "the log does not contain its rows: 'INSERT INTO shop.orders VALUES (1)'" in warning
+    assert warnings_of(caplog, path, view="transactions") == []
+
+
+def test_changes_that_were_rolled_back_are_a_warning(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    builder = BinlogBuilder()
+    for name in (b"a", b"b"):
+        builder.transaction(insert(table("shop.orders", integer("id")), (1,)), xa=name)
+        builder.ddl(f"XA ROLLBACK X'{name.hex()}',X'',1")
+    [path] = builder.save(tmp_path)
+    [warning] = warnings_of(caplog, path)
+    assert "were rolled back, and are read as changes all the same: \"XA ROLLBACK X'61',X'',1\"" in warning
     assert warnings_of(caplog, path, view="transactions") == []
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import binspark
 from binspark.frames import EventCode
-from binspark.sql.rolled_back import SavepointAction, savepoint_in
 from binspark.testing.servers import Server
+from binspark.transactions.rollbacks import SavepointAction, savepoint_in
 from tests.support.servers import database, every_family, shared
 from tests.support.sql.round_trips import checked_script, logs_of, run_script, tables_of
 

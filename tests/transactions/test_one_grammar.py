@@ -67,6 +67,7 @@ from binspark.verify.findings import Findings
 from binspark.verify.log_checks import Checks
 from tests.corpus.cases import corpus_logs, log_id
 from tests.support.columns.random_logs import RandomLog, logs
+from tests.support.examples import examples
 from tests.support.replication.scripted_server import packets
 from tests.support.transactions.grammar_logs import SERVERS, STATEMENTS, event_soups, every_pair_of_stories, stories
 
@@ -78,7 +79,7 @@ OWN_LOGS = [log for log in LOGS if not log.name.startswith("relay")]
 
 every_log = pytest.mark.parametrize("log", LOGS, ids=log_id)
 every_own_log = pytest.mark.parametrize("log", OWN_LOGS, ids=log_id)
-many = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(max_examples=examples(120), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @dataclass(frozen=True)
@@ -260,8 +261,8 @@ def check_index(log: Known) -> None:
         event.offset
         for event in log.events
         if isinstance(event.body, Query)
-        and event.type_code in (EventCode.QUERY, EventCode.QUERY_COMPRESSED)
-        and (event.body.query not in EXACT_STATEMENTS or event.type_code == EventCode.QUERY_COMPRESSED)
+        and event.type_code in (EventCode.QUERY, EventCode.QUERY_COMPRESSED, EventCode.EXECUTE_LOAD_QUERY)
+        and (event.body.query not in EXACT_STATEMENTS or event.type_code != EventCode.QUERY)
     ]
     assert [event.offset for event in chunk.statements()] == plain
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import re
 
-from binspark.event.query import Query
-from binspark.schema.changes import Unreadable
-from binspark.schema.table import TableName
-
 _HEAD = 8192
 """How many bytes of a statement are looked at."""
 
@@ -20,7 +16,6 @@ _TABLES = re.compile(
     re.IGNORECASE,
 )
 _PART = re.compile(_NAME)
-_COMMENT = re.compile(rb"/\*[^!M].*?\*/", re.DOTALL)
 
 
 def statement_tables(statement: bytes, schema: str) -> set[str]:
@@ -37,16 +32,6 @@ def statement_tables(statement: bytes, schema: str) -> set[str]:
             parts = [_unquoted(part) for part in _PART.findall(name)]
             found.add(".".join(parts if len(parts) > 1 else [schema, *parts]))
     return found
-
-
-def logged_statement(query: Query) -> Unreadable:
-    """Return what a statement that changes rows does, as far as its text says it: which tables it may change."""
-    text = _COMMENT.sub(b" ", query.query[:_HEAD])
-    names = sorted(statement_tables(text, query.schema))
-    tables = tuple(TableName(*name.split(".", 1)) for name in names)
-    return Unreadable(
-        tables, text.decode(errors="backslashreplace"), "it was logged without the rows that it changes (binlog_format)"
-    )
 
 
 def _unquoted(name: bytes) -> str:

@@ -94,10 +94,10 @@ def mirror_command(
         return _checked(source, target, progress, checks, options)
     with shown_progress(progress) as show, StatusLines(progress).logged():
         mirror = _opened(source, target, options, show)
-        if dry_run:
-            print_plan(mirror.plan(), progress)
-            return 0
         try:
+            if dry_run:
+                print_plan(mirror.plan(), progress)
+                return 0
             with stop_on_signal(mirror.stop):
                 report = mirror.run()
         except OptionError:
@@ -143,8 +143,6 @@ def _checked(
     except BinlogError as error:
         print_message(error)
         return _FAILED
-    if not report.tables:
-        raise OptionError(f"must match a table of {target}, got {', '.join(options['tables'])}", option="--tables")
     print_checked(report, progress)
     return 0 if report.is_equal else _FAILED
 

@@ -57,7 +57,7 @@ class _Lines:
 def summary(report: Status) -> str:
     """Return the progress in one line."""
     copying = [table for table in report.tables if table.expected is not None]
-    parts = [report.position or "not begun", counted(len(report.tables), "table"), f"{report.rows or 0} rows"]
+    parts = [report.position or "not begun", counted(len(report.tables), "table"), f"{report.rows or 0} rows applied"]
     parts += [f"copying {table.name}: {table.rows} of about {table.expected}" for table in copying[:1]]
     parts.append(f"lag {lag_text(report)}")
     if report.error:
@@ -69,11 +69,11 @@ def progress_table(report: Status) -> Table:
     """Return the progress as a table."""
     shown = sorted(report.tables, key=lambda table: (table.expected is None, -table.rate, table.name))[:_MAX_TABLES]
     table = Table(title=safe(_title(report)), title_justify="left", caption=safe(report.error or ""))
-    for name in ("table", "phase"):
-        table.add_column(name)
-    for name in ("rows", "rows/s"):
+    table.add_column("table", overflow="fold")  # a name that is cut off may be that of another table
+    table.add_column("phase", no_wrap=True)
+    for name in ("rows applied", "rows/s"):
         table.add_column(name, justify="right")
-    table.add_column("position")
+    table.add_column("position", no_wrap=True)
     for row in shown:
         table.add_row(safe(str(row.name)), str(row.phase), _rows(row), f"{row.rate:,.0f}", safe(row.position))
     left = len(report.tables) - len(shown)

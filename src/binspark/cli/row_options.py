@@ -23,7 +23,8 @@ from binspark.options.values import in_zone
 
 if TYPE_CHECKING:
     from binspark.columns.selection import Selection
-    from binspark.schema.history import SchemaHistory, SchemaNotice
+    from binspark.schema.history import SchemaHistory
+    from binspark.schema.notices import SchemaNotice
 
 _Command = Callable[..., Any]
 _STATEMENT_WIDTH = 60
@@ -103,7 +104,7 @@ def _warn_about_times(kind: str, start: int, stop: int | None) -> None:
 def history_from(schema_file: str | None, *, for_rows: bool = False) -> SchemaHistory:
     """Return the table schemas that reading begins with; what they do not know is reported as a warning.
 
-    A command that shows rows alone (`for_rows`) also warns of changes that were logged as statements.
+    A command that shows rows alone (`for_rows`) also warns of changes that were logged as statements, or rolled back.
     """
     from binspark.files.schema_file import history_of
 
@@ -114,18 +115,20 @@ def history_from(schema_file: str | None, *, for_rows: bool = False) -> SchemaHi
 
 
 def _warn_for_rows(notice: SchemaNotice) -> None:
-    from binspark.schema.history import LoggedStatement
+    from binspark.schema.notices import LoggedStatement, RolledBackChanges
 
     if isinstance(notice, LoggedStatement):
         print_message(f"{notice.position}: {notice}; `binspark transactions` and `binspark sql` show such statements")
+    elif isinstance(notice, RolledBackChanges):
+        print_message(f"{notice.position}: {notice}; `binspark transactions` shows how transactions ended")
     else:
         _warn(notice)
 
 
 def _warn(notice: SchemaNotice) -> None:
-    from binspark.schema.history import HiddenColumns, LoggedStatement
+    from binspark.schema.notices import HiddenColumns, LoggedStatement, RolledBackChanges
 
-    if isinstance(notice, LoggedStatement):
+    if isinstance(notice, LoggedStatement | RolledBackChanges):
         return
     if isinstance(notice, HiddenColumns):
         print_message(f"{notice.position}: {notice}")

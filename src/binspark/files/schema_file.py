@@ -9,7 +9,8 @@ from pathlib import Path
 
 from binspark.os_errors import source_errors
 from binspark.schema.dump import from_dump
-from binspark.schema.history import LoggedStatement, SchemaHistory, SchemaNotice
+from binspark.schema.history import SchemaHistory
+from binspark.schema.notices import LoggedStatement, RolledBackChanges, SchemaNotice
 
 log = logging.getLogger("binspark.files")
 
@@ -36,6 +37,6 @@ def history_of(schema: Schema, on_notice: Callable[[SchemaNotice], None] | None 
 
 
 def log_statement(notice: SchemaNotice) -> None:
-    """Log a warning of changes that a reader of rows does not find, because they were logged as statements."""
-    if isinstance(notice, LoggedStatement):
+    """Log a warning of changes that a reader of rows does not find, or finds although they were rolled back."""
+    if isinstance(notice, LoggedStatement | RolledBackChanges):
         log.warning("%s: %s", notice.position, notice)

@@ -7,24 +7,25 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 
-from binspark.changes.statements import logged_statement
 from binspark.columns.starts import LogBytes
 from binspark.errors import DecodeError
 from binspark.event import Event, EventDecoder, TableMap, TransactionPayload
 from binspark.files.header_scan import HeaderScanner, open_scanner
 from binspark.files.read import read_frames
+from binspark.files.rolled_back import rolled_back_rows
 from binspark.files.splits import PlannedLog
 from binspark.frames import EventCode
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.kernels.walk import Look
-from binspark.schema.history import SchemaHistory, is_logged_statement, may_define_tables
+from binspark.schema.history import SchemaHistory, is_logged_statement, is_rollback, logged_rows, may_define_tables
 from binspark.schema.table import TableSchema
+from binspark.transactions.rollbacks import RollbackFollower, is_followed
 
 _PARALLEL_SCANS = 8
 _WINDOW = 64 << 20
 _MAX_NAME_BYTES = 255
 _HEADS = frozenset({EventCode.FORMAT_DESCRIPTION, EventCode.START_V3})
-_STATEMENTS = _HEADS | {EventCode.QUERY, EventCode.QUERY_COMPRESSED}
+_STATEMENTS = _HEADS | {EventCode.QUERY, EventCode.QUERY_COMPRESSED, EventCode.EXECUTE_LOAD_QUERY}
 _MAPS = _HEADS | {EventCode.TABLE_MAP, EventCode.TRANSACTION_PAYLOAD}
 
 
@@ -34,14 +35,19 @@ def read_history(
     """Feed a history with the DDL of logs, and return it. Rows are skipped.
 
     A narrowed log is scanned from its start offset, where an event must begin. `with_logged_statements` records
-    statements that change rows, too, as changes of unknown effect: `logged_statement`.
+    statements that change rows (`LoggedRows`), and which rows of logs were rolled back (`RolledBackRows`).
     """
+    follower = RollbackFollower()
     with ThreadPoolExecutor(_PARALLEL_SCANS) as pool:
-        for events in pool.map(partial(_definitions, with_logged_statements=with_logged_statements), logs):
+        scans = pool.map(partial(_definitions, with_logged_statements=with_logged_statements), logs)
+        for log, events in zip(logs, scans, strict=True):
+            rolled_back = rolled_back_rows(log, events, follower) if with_logged_statements else {}
             for event in events:
                 history.feed(event)
                 if with_logged_statements and is_logged_statement(event.body):
-                    history.record(event, logged_statement(event.body))
+                    history.record(event, logged_rows(event))
+                elif event.offset in rolled_back:
+                    history.record(event, rolled_back[event.offset])
     return history
 
 
@@ -57,15 +63,21 @@ def newest_schema(logs: Sequence[PlannedLog], table: str, history: SchemaHistory
 
 
 def _definitions(log: PlannedLog, *, with_logged_statements: bool) -> list[Event]:
-    """Return the first event of a log, the statements that may define tables, and one or all that change rows."""
+    """Return the first event of a log, the statements that may define tables, and some that concern rows.
+
+    Those change rows, or roll back rows that are in the log: the first of each, or all with what they depend on.
+    """
     found: list[Event] = []
-    keeps = True
+    sought = [is_logged_statement, is_rollback]
     for event in _before_damage(_statements(log)):
-        if _defines_tables(event):
+        if _defines_tables(event) or (with_logged_statements and is_followed(event)):
             found.append(event)
-        elif keeps and is_logged_statement(event.body):
+            continue
+        kind = next((kind for kind in sought if kind(event.body)), None)
+        if kind is not None:
             found.append(event)
-            keeps = with_logged_statements
+            if not with_logged_statements:
+                sought.remove(kind)
     return found
 
 

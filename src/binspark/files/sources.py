@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -20,6 +21,7 @@ from binspark.files.storage.options import NO_OPTIONS, Storage, with_default_key
 from binspark.files.storage.store import FileStore, Kind, LogFile, base_name
 from binspark.files.storage.uri import hide_credentials, parse_uri
 from binspark.frames.magic import ENCRYPTED_MAGIC, MAGIC
+from binspark.options.arguments import wrong_argument
 from binspark.os_errors import source_errors
 from binspark.position import COMPRESSED_SUFFIXES, Position, log_name
 
@@ -143,6 +145,8 @@ def find_logs(paths: Paths, storage: Storage | None = None) -> list[LogSource]:
     """
     if isinstance(paths, str | Path | LogSource):
         paths = [paths]
+    if not isinstance(paths, Iterable):
+        raise wrong_argument("paths", "a file, a directory, a glob or an index file, or several", paths)
     storage = with_default_keyring(storage)
     found = [source for path in paths for source in _logs(path, storage)]
     if not found:
@@ -162,6 +166,7 @@ def expect_logs(sources: Iterable[LogSource], passes: int = 1) -> None:
         expect((ExpectedLog(source.name, source.end) for source in sources), passes)
 
 
+@lru_cache(maxsize=256)
 def log_order(name: str) -> tuple[str, int]:
     """Return a sort key for the order in which a server writes logs: `binlog.1000000` after `binlog.999999`.
 

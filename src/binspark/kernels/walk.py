@@ -16,7 +16,7 @@ from binspark.kernels.roles import exact_role, statement_text
 from binspark.transactions.grammar import Role
 
 _QUERY, _QUERY_COMPRESSED, _TABLE_MAP = int(E.QUERY), int(E.QUERY_COMPRESSED), int(E.TABLE_MAP)
-_PAYLOAD = int(E.TRANSACTION_PAYLOAD)
+_PAYLOAD, _EXECUTE_LOAD_QUERY = int(E.TRANSACTION_PAYLOAD), int(E.EXECUTE_LOAD_QUERY)
 _TABLE_MAP_FIXED = 8
 
 
@@ -97,7 +97,7 @@ def is_sought(at: int, end: int, size: int, checksum: int, looks: int, name: int
     kind = load8(at + Header.TYPE)
     if kind == _QUERY:
         return looks & Look.STATEMENTS != 0 and not is_begin_or_commit(at, end, size, checksum)
-    if kind == _QUERY_COMPRESSED:
+    if kind in (_QUERY_COMPRESSED, _EXECUTE_LOAD_QUERY):
         return looks & Look.STATEMENTS != 0
     if kind == _PAYLOAD:
         return looks & Look.PAYLOADS != 0

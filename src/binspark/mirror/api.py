@@ -19,10 +19,11 @@ from binspark.mirror.run import Mirror
 from binspark.mirror.schema.mirrored_table import MIRROR_OPTIONS as MIRROR_COLUMNS
 from binspark.mirror.settings import DropMode, MirrorSettings, SnapshotMode
 from binspark.mirror.source.change_source import ArchiveChanges, ChangeSource, ServerChanges, TablePatterns
-from binspark.mirror.targets.parse import Format, parse_target
+from binspark.mirror.targets.parse import Format, StorageOptions, parse_target
 from binspark.monitoring.reporter import OnStatus
 from binspark.monitoring.settings import metrics_settings
 from binspark.monitoring.status import Status
+from binspark.options.arguments import check_session, path_argument, path_arguments
 from binspark.options.mirror import MIRROR_OPTIONS, MirrorArguments
 from binspark.options.monitoring import METRICS_OPTIONS
 from binspark.options.option import Option, OptionTable, Surface, warn_renamed
@@ -72,7 +73,7 @@ def mirror(
     target: str | os.PathLike[str],
     tables: str | Iterable[str],
     *,
-    storage: Storage | None = None,
+    storage: StorageOptions | None = None,
     on_report: OnStatus | None = None,
     **options: Unpack[MirrorArguments],
 ) -> Status:
@@ -82,7 +83,7 @@ def mirror(
     source     a server: the options of a connection as a dictionary; or logs: an archive, files, patterns
     target     a directory or a URI
     tables     names, or patterns such as `shop.*`
-    storage    how the target is reached, if its URI and the environment do not say it
+    storage    how the target is reached, if its URI and the environment do not say it: `{"region": "eu-west-1"}`
     on_report  is called with the progress
 
     The other options are those of `MirrorArguments`. With `once=False` the call does not end: `open_mirror` returns
@@ -100,7 +101,7 @@ def open_mirror(
     target: str | os.PathLike[str],
     tables: str | Iterable[str],
     *,
-    storage: Storage | None = None,
+    storage: StorageOptions | None = None,
     on_report: OnStatus | None = None,
     **options: Unpack[MirrorArguments],
 ) -> Mirror:
@@ -109,17 +110,19 @@ def open_mirror(
     `spark` may be a function, which is called when a range is first large enough for Spark.
     """
     cache.enable()
-    given = read_options({"tables": tables, **options})
-    patterns = TablePatterns(given.pop("tables"), given.pop("exclude_tables", frozenset()))
+    _check_session(spark)
+    named: dict[str, Any] = dict(options)
+    patterns, given = read_tables(tables, named)
+    location = path_argument(target, "target", "a directory or a URI")
     kind, catalog = Format(given.pop("format", Format.DELTA)), given.pop("catalog", None)
     settings = make_settings(given)
     merging = _session(spark, "format") if kind is Format.DELTA_MERGE else None
     followed = open_source(source, patterns)
-    goal = parse_target(os.fspath(target), kind, catalog, storage, merging)
+    goal = parse_target(location, kind, catalog, storage, merging)
     runner = None if spark is None else _spark_runner(spark)
     if not given.get("query_progress"):
         return Mirror(followed, goal, patterns, settings, spark_runner=runner, on_report=on_report)
-    shown = _query_progress(spark, f"binspark mirror to {hide_credentials(os.fspath(target))[0]}")
+    shown = _query_progress(spark, f"binspark mirror to {hide_credentials(location)[0]}")
 
     def report(progress: Status) -> None:
         shown.show(progress)
@@ -129,6 +132,15 @@ def open_mirror(
     mirror = Mirror(followed, goal, patterns, settings, spark_runner=runner, on_report=report)
     mirror.at_end(shown.close)
     return mirror
+
+
+def read_tables(tables: object, options: Mapping[str, Any]) -> tuple[TablePatterns, dict[str, Any]]:
+    """Return which tables are mirrored, and what the other options mean."""
+    given = read_options({**options, "tables": tables})
+    patterns = TablePatterns(given.pop("tables", frozenset()), given.pop("exclude_tables", frozenset()))
+    if not patterns.tables:
+        raise OptionError(f"must be names of tables, or patterns such as 'shop.*', got {tables!r}", option="tables")
+    return patterns, given
 
 
 def read_options(given: Mapping[str, Any], surface: Surface = Surface.PYTHON) -> dict[str, Any]:
@@ -169,10 +181,14 @@ def _source(source: Source, patterns: TablePatterns, storage: Storage | None) ->
         return ServerChanges(source, patterns)
     if isinstance(source, Mapping):
         return ServerChanges(connection_config(**connection_arguments(source)), patterns)
-    paths = [source] if isinstance(source, str | os.PathLike) else list(source)
-    if not paths:
-        raise OptionError("must be a server or logs, got nothing", option="source")
-    return ArchiveChanges(tuple(os.fspath(path) for path in paths), patterns, storage)
+    expected = "a server ({'host': 'db1'}) or logs: a path, or several"
+    return ArchiveChanges(path_arguments(source, "source", expected), patterns, storage)
+
+
+def _check_session(spark: object) -> None:
+    """Refuse what is neither a session nor a function that returns one; None means this process."""
+    if spark is not None and not callable(spark):
+        check_session(spark)
 
 
 def _query_progress(spark: SparkSession | Callable[[], SparkSession] | None, name: str) -> QueryProgress:

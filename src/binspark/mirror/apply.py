@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -23,12 +22,11 @@ from binspark.mirror.tables.open_table import OpenTable
 from binspark.mirror.targets.target import CommitConflict, Cut, OtherMirror
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog
-from binspark.schema.changes import NotUnderstood
 from binspark.schema.table import TableName
 from binspark.spark.streaming.statements import Statement
 
 if TYPE_CHECKING:
-    from binspark.mirror.history import ChangeHistory
+    from binspark.mirror.logged import LoggedDefinitions
 
 log = logging.getLogger("binspark.mirror")
 _ATTEMPTS = 5
@@ -53,7 +51,7 @@ class RangeApplier:
 
     choose_runner   returns what runs a range
     checkpoint      is called between the steps that a crash may come between; tests crash there
-    history         keeps all changes, if that is wanted
+    logged          the history of all changes, if it is wanted, and the definitions of tables there
     copy_again      copies tables that statements have changed in ways the log does not contain; it gets the position
     """
 
@@ -64,10 +62,11 @@ class RangeApplier:
         statements: StatementApplier,
         choose_runner: Callable[[BinlogPosition, BinlogPosition], Runner],
         checkpoint: Callable[[str], None] = lambda _step: None,
-        history: ChangeHistory | None = None,
+        logged: LoggedDefinitions | None = None,
         copy_again: Callable[[BinlogPosition], None] = lambda _position: None,
     ) -> None:
-        self._history = history
+        self._definitions = logged
+        self._history = None if logged is None else logged.history
         self._copy_again = copy_again
         self._source = source
         self._tables = tables
@@ -75,14 +74,13 @@ class RangeApplier:
         self._choose_runner = choose_runner
         self._checkpoint = checkpoint
         self._consistent_from: dict[TableName, BinlogPosition] = {}
+        self._found: Sequence[Statement] = ()
         self._logged: Catalog | None = None
-        self._logged_at_position: BinlogPosition | None = None
 
     def apply(self, start: BinlogPosition, end: BinlogPosition) -> AppliedRange:
         """Apply a range, make the change of the statement that it ends with, and store the cut."""
         found = self._source.statements(start, end)
-        if self._history is not None:
-            self._logged = self._logged_at(start)
+        self._found, self._logged = found, None if self._definitions is None else self._definitions.at(start)
         statements: list[Statement] = []
         for statement in found:
             if self._tables.patterns.concerns(statement.change):
@@ -101,7 +99,6 @@ class RangeApplier:
         due.sort(key=lambda table: not table.has_versions)  # so that no table is ahead of its versions
         self._apply_rows(applied, due, pending)
         self._checkpoint("rows")
-        self._note_logged(found, end)
         self._make_changes(statements)
         for table in self._tables:
             if table.is_applied:
@@ -121,35 +118,6 @@ class RangeApplier:
         now = time.time_ns() // 1000
         number, mirror = self._tables.next_cut_number, self._tables.mirror_id
         self._tables.commit_cut(Cut(number, str(position), gtids, now, versions, mirror))
-
-    def _logged_at(self, start: BinlogPosition) -> Catalog:
-        """Return the definitions that tables have in the log from a position on, for the history of all changes.
-
-        Those of tables that were copied later, or are to be copied, are of then. If the log has not shown what they
-        were before, its table maps take precedence.
-        """
-        catalog, wants = self._tables.catalog, self._tables.patterns.wants
-        own = (table for table in self._tables if table.is_applied and not table.has_versions)
-        certain = {table.source_name for table in own if start.reaches(table.position)}
-        others = [name for name, known in catalog.tables.items() if known and name not in certain and wants(name)]
-        if not others:
-            return catalog
-        followed = self._logged if self._logged_at_position == start else None
-        catalog, logged = catalog.copy(), {} if followed is None else followed.tables
-        for name in others:
-            later = catalog.tables[name]
-            assert later is not None
-            catalog.tables[name] = logged.get(name, replace(later, certain=False))
-        return catalog
-
-    def _note_logged(self, statements: Sequence[Statement], end: BinlogPosition) -> None:
-        """Let the statements of a range change the definitions that tables have in the log."""
-        self._logged_at_position = end
-        if self._logged is not None and statements:
-            self._logged = self._logged.copy()
-            for statement in statements:
-                with suppress(NotUnderstood):
-                    self._logged.apply(statement.change, statement.origin)
 
     def _parts(self, start: BinlogPosition, end: BinlogPosition) -> list[ReadTask]:
         """Return the parts of a range, with what is known of tables before it."""
@@ -224,13 +192,21 @@ class RangeApplier:
         by_table: dict[int, list[TaskResult]] = {}
         for result in results:
             by_table.setdefault(result.table, []).append(result)
-        if kept is not None and self._history is not None:  # first, so that no table is ever ahead of it
-            self._history.commit(by_table.pop(kept.number, []), applied.end)
-            self._checkpoint("history")
+        if kept is not None:  # first, so that no table is ever ahead of it
+            self._append(by_table.pop(kept.number, []), applied)
         for number, own in by_table.items():
             if any(result.rewritten.incomplete is not None for result in own):
                 by_table[number] = self._completed(tables[number], own)
         return by_table
+
+    def _append(self, results: Sequence[TaskResult], applied: AppliedRange) -> None:
+        """Append the changes of a range to the history, with the definitions after it."""
+        assert self._history is not None
+        assert self._definitions is not None
+        assert self._logged is not None
+        definitions = self._definitions.after(self._logged, self._found, applied.start)
+        self._history.commit(results, applied.end, definitions)
+        self._checkpoint("history")
 
     def _completed(self, table: OpenTable, results: list[TaskResult]) -> list[TaskResult]:
         """Return results with complete rows. If the server no longer has the table as it was, it is copied again."""

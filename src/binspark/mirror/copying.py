@@ -8,7 +8,7 @@ that was interrupted continues; the table gets the rows of all chunks in one com
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
@@ -16,7 +16,7 @@ from binspark.mirror.runners.runner import Runner
 from binspark.mirror.snapshot.borders import estimated_bytes, estimated_rows, plan_chunks
 from binspark.mirror.snapshot.chunk import Chunk
 from binspark.mirror.snapshot.copy import ChunkCopier, ChunkCopy, CopiedChunk
-from binspark.mirror.snapshot.positions import consistent_from
+from binspark.mirror.snapshot.positions import consistent_from, wait_for_prepared
 from binspark.mirror.snapshot.statement import TableChanged
 from binspark.mirror.state import Phase
 from binspark.mirror.tables.mirrored_tables import MirroredTables
@@ -41,11 +41,14 @@ _GROUP = 8
 OnCopied = Callable[[TableName, int, int], None]
 """Is called with a table, how many rows of it were copied in this run, and about how many it has."""
 
+OnBegin = Callable[[BinlogPosition, Mapping[TableName, TableDefinition | None]], None]
+
 
 class TableCopier:
     """Copies tables of a server.
 
     choose_runner   returns what copies the chunks of a table, by its approximate size in bytes
+    on_begin        is called before the copies of tables begin, with their position, and the definitions there
     """
 
     def __init__(
@@ -55,12 +58,14 @@ class TableCopier:
         on_copied: OnCopied,
         choose_runner: Callable[[int], Runner],
         checkpoint: Callable[[str], None] = lambda _step: None,
+        on_begin: OnBegin = lambda _position, _definitions: None,
     ) -> None:
         self._config = config
         self._tables = tables
         self._on_copied = on_copied
         self._choose_runner = choose_runner
         self._checkpoint = checkpoint
+        self._on_begin = on_begin
         self._is_stopped = False
 
     def stop(self) -> None:
@@ -89,6 +94,8 @@ class TableCopier:
         if not wanted:
             return
         position, definitions = _definitions_at_end(connection, wanted)
+        wait_for_prepared(connection)
+        self._on_begin(position, definitions)
         for name, definition in definitions.items():
             if definition is not None:
                 self._tables.begin_copy(name, definition, position)

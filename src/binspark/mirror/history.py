@@ -2,13 +2,14 @@
 
 A row has what the view `changes` has: operation, order, key, and the row before and after the change as JSON, so that
 schema changes do not matter. It is stored as mirrored tables are, with `_seq` as its key and the position in the same
-commit: each change is there exactly once.
+commit: each change is there exactly once. The same commit has the definitions that tables have in the log there, where
+the mirror may have later ones (`mirror.logged`).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -28,7 +29,10 @@ from binspark.mirror.state import Phase, TableState
 from binspark.mirror.targets.commits import check_mirror
 from binspark.mirror.targets.target import Commit, Cut, TableVersion, Target, TargetTable
 from binspark.replication.position import BinlogPosition
-from binspark.schema.table import TableSchema
+from binspark.schema.as_json import from_json, to_json
+from binspark.schema.catalog import Catalog, KnownTables
+from binspark.schema.definition import TableDefinition
+from binspark.schema.table import TableName, TableSchema
 from binspark.spark.options import RowFormat, SourceOptions
 from binspark.spark.schemas import arrow_schema, changes_schema
 from binspark.spark.streaming.part_reader import reader_of
@@ -36,7 +40,9 @@ from binspark.spark.views.changes import ChangesView
 
 log = logging.getLogger("binspark.mirror")
 _SEQ = f"{DEFAULT_PREFIX}{Metadata.SEQ}"
-_NO_DEFINITION = ""
+
+Definitions = Mapping[TableName, TableDefinition | None]
+"""Definitions of tables; None is one that is not known."""
 
 
 class ChangeHistory:
@@ -44,6 +50,7 @@ class ChangeHistory:
 
     tables, excluded   names and patterns of the tables whose changes are kept
     position           all changes before it are in the table; None before `begin`
+    definitions        those that tables have in the log at the position, where the mirror may have later ones
     version            the version of the table
     """
 
@@ -58,29 +65,40 @@ class ChangeHistory:
         self._files: dict[str, DataFile] = {}
         self._planned: TableVersion | None = None
         self.position: BinlogPosition | None = None
+        self.definitions: Definitions = {}
         self.version = -1
 
-    def begin(self, start: BinlogPosition, last_cut: Cut | None, mirror: str) -> None:
-        """Take the table, or create it, for a mirror; `start` is where the log is read from.
+    def begin(self, start: BinlogPosition, last_cut: Cut | None, mirror: str) -> bool:
+        """Take the table, or create it, for a mirror, and return whether it was there and has no gap.
 
-        A cut says that it is without a gap.
+        `start` is where the log is read from; a cut there says that there is no gap.
         """
-        if self._target.table(HISTORY) is None:
-            state = TableState(mirror, Phase.CURRENT, start, _NO_DEFINITION, self._table.key)
+        is_new = self._target.table(HISTORY) is None
+        if is_new:
+            state = TableState(mirror, Phase.CURRENT, start, _stored({}), self._table.key)
             self._target.create(HISTORY, self._table.schema, state)
         _, version = self._read()
         state = self._state(version)
         check_mirror(state, mirror, str(HISTORY))
         is_in_cut = last_cut is not None and any(name == HISTORY for name, _ in last_cut.versions)
-        if not state.position.reaches(start) and not is_in_cut:
+        if last_cut is not None:
+            is_in_cut &= BinlogPosition.parse(last_cut.position).reaches(start)
+        reaches = state.position.reaches(start)
+        if not reaches and not is_in_cut and (last_cut is not None or version.files):
             log.warning(
-                "%s lacks the changes from %s to %s: the mirror ran without --history",
+                "%s lacks the changes from %s to %s: the mirror ran without --history, or all tables were copied again",
                 HISTORY,
                 state.position.describe(),
                 start.describe(),
             )
-        self.position = state.position if state.position.reaches(start) else start
+        self.position = state.position if reaches else start
+        self.definitions = _read_definitions(state.definition)
         self.version = version.version
+        return not is_new and (reaches or is_in_cut)
+
+    def end(self) -> None:
+        """Forget what is known of the table: it may be read from elsewhere the next time."""
+        self.position = None
 
     def work(self, number: int, parts: Sequence[ReadTask], end: BinlogPosition) -> TableWork | None:
         """Return the table as something that the changes of a range are made in; None if it has them already."""
@@ -90,14 +108,24 @@ class ChangeHistory:
         tasks = _tasks(self._with_bounds(table, self._planned.files), parts, self._limits)
         return TableWork(number, self._table, table.directory, tasks, self._limits, maker=self._records)
 
-    def commit(self, results: Sequence[TaskResult], end: BinlogPosition) -> None:
-        """Append the changes of a range, which a runner has written."""
-        if results and self._planned is not None:
+    def commit(self, results: Sequence[TaskResult], end: BinlogPosition, definitions: Definitions) -> None:
+        """Append the changes of a range, which a runner has written; `definitions` are those after it."""
+        if self._planned is not None and (results or definitions != self.definitions):
             added = [file for result in results for file in result.rewritten.added]
             removed = [file for result in results for file in result.rewritten.removed]
-            state = self._state(self._planned).moved(end)
+            state = replace(self._state(self._planned).moved(end), definition=_stored(definitions))
             self.version = self._read()[0].commit(Commit(self._planned, state, added, removed)).version
-        self.position = end
+        self.position, self.definitions = end, definitions
+
+    def store(self, definitions: Definitions) -> None:
+        """Store definitions at the position, without changes."""
+        if definitions == self.definitions:
+            return
+        assert self.position is not None
+        table, version = self._read()
+        state = replace(self._state(version).moved(self.position), definition=_stored(definitions))
+        self.version = table.commit(Commit(version, state, (), ())).version
+        self.definitions = definitions
 
     def clean_up(self, seconds: float, needed: Collection[int]) -> None:
         """Remove versions older than this, and files that no version needs; cuts refer to the needed versions.
@@ -140,6 +168,15 @@ class HistoryRecords:
             rows = batch.cast(self.table.schema)
             if rows.num_rows:
                 yield complete_records(row_keys(self.table, rows), rows.column(_SEQ), RecordOp.PUT, rows)
+
+
+def _stored(definitions: Definitions) -> str:
+    """Return definitions as the state of the table stores them."""
+    return to_json(Catalog(tables=KnownTables(definitions))) if definitions else ""
+
+
+def _read_definitions(text: str) -> Definitions:
+    return dict(from_json(text).tables) if text else {}
 
 
 def _tasks(files: Sequence[DataFile], parts: Sequence[ReadTask], limits: LeafLimits) -> tuple[RangeTask, ...]:

@@ -61,6 +61,9 @@ def make_plan(source: ChangeSource, tables: MirroredTables) -> list[PlannedTable
             for name, definition in present.tables.items()
             if definition is not None and tables.patterns.wants(name)
         }
+        if not wanted and not len(tables):
+            raise tables.patterns.no_table()
+        tables.patterns.warn_of_unmatched(name for name, known in present.tables.items() if known is not None)
         planned = [_planned(tables, name, definition, again) for name, definition in sorted(wanted.items())]
         gone = [
             _known(tables, table.name, None) for table in tables if table.name not in wanted and not table.has_versions

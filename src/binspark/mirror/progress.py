@@ -27,7 +27,7 @@ LagOf = Callable[[BinlogPosition], Reported | None]
 
 
 @dataclass(slots=True)
-class _Counter:
+class RowCounter:
     """Counts rows of one table."""
 
     rows: int = 0
@@ -35,15 +35,19 @@ class _Counter:
     history: list[tuple[float, int]] = field(default_factory=list)
 
     def reach(self, rows: int) -> None:
+        """Note how many rows there are now."""
         now = time.monotonic()
         self.rows = rows
         self.history = [(at, count) for at, count in self.history if now - at <= _RATE_SECONDS] + [(now, rows)]
 
     @property
     def rate(self) -> float:
-        if len(self.history) < 2:  # noqa: PLR2004 (a rate is between two moments)
+        """How many rows there were in a second, over the last half minute; 0 if none was counted meanwhile."""
+        now = time.monotonic()
+        recent = [(at, count) for at, count in self.history if now - at <= _RATE_SECONDS]
+        if len(recent) < 2:  # noqa: PLR2004 (a rate is between two moments)
             return 0.0
-        (first, before), (last, after) = self.history[0], self.history[-1]
+        (first, before), (last, after) = recent[0], recent[-1]
         return max(0, after - before) / max(last - first, 1e-3)
 
 
@@ -57,7 +61,7 @@ class MirrorProgress:
     def __init__(self, activity: Activity | None) -> None:
         """`activity` counts what is read of a server; None for logs."""
         self._activity = activity
-        self._counters: dict[TableName, _Counter] = {}
+        self._counters: dict[TableName, RowCounter] = {}
         self._errors: Counter[str] = Counter()
         self._clock = LagClock()
         self._last = Status(command=_COMMAND)
@@ -128,8 +132,8 @@ class MirrorProgress:
             lag_seconds=None if lag is None else lag.lag_seconds,
         )
 
-    def _counter(self, name: TableName) -> _Counter:
-        return self._counters.setdefault(name, _Counter())
+    def _counter(self, name: TableName) -> RowCounter:
+        return self._counters.setdefault(name, RowCounter())
 
 
 class _Lags:

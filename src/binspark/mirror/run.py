@@ -9,10 +9,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from binspark.errors import Authentication, OptionError, Purged, SchemaError, Server, SourceError
+from binspark.errors import Authentication, Purged, SchemaError, Server, SourceError
 from binspark.mirror.apply import RangeApplier
 from binspark.mirror.copying import TableCopier
 from binspark.mirror.dump_copying import DumpCopier
+from binspark.mirror.logged import LoggedDefinitions
 from binspark.mirror.plan import PlannedTable, make_plan
 from binspark.mirror.progress import MirrorProgress
 from binspark.mirror.runners.local import LocalRunner
@@ -24,7 +25,7 @@ from binspark.mirror.state import Phase
 from binspark.mirror.statements import StatementApplier
 from binspark.mirror.tables.mirrored_tables import MirroredTables
 from binspark.mirror.targets.target import Cut, Target
-from binspark.mirror.versions import begin_versions
+from binspark.mirror.versions import begin_versions, end_versions
 from binspark.monitoring.reporter import OnStatus, monitored
 from binspark.monitoring.status import Status
 from binspark.replication.position import BinlogPosition
@@ -77,11 +78,12 @@ class Mirror:
         self._is_reached = self._is_prepared = self._has_dump = False
         self._copies_missing = False
         self.tables = MirroredTables(target, patterns, settings)
-        self.statements = StatementApplier(self.tables, has_server=source.config is not None)
+        self.statements = StatementApplier(self.tables, source.config, self._end_versions)
         self.progress = MirrorProgress(source.activity)
         self._history = _history(target, patterns, settings) if settings.history else None
+        self._logged = None if self._history is None else LoggedDefinitions(self.tables, self._history)
         self._applier = RangeApplier(
-            source, self.tables, self.statements, self._runner_for, checkpoint, self._history, self._copy_noted
+            source, self.tables, self.statements, self._runner_for, checkpoint, self._logged, self._copy_noted
         )
 
     def at_end(self, call: Callable[[], None]) -> None:
@@ -155,7 +157,8 @@ class Mirror:
         All that a run knows is read again from the target, so that it does not matter where the step has failed.
         """
         is_lasting = isinstance(error, Server | Authentication | Purged)
-        is_reached = self._is_prepared or (self._is_reached and len(self.tables) > 0)
+        has_table = len(self.tables) > 0 or (self._history is not None and self._history.position is not None)
+        is_reached = self._is_prepared or (self._is_reached and has_table)
         return is_reached and not is_lasting and attempts <= self._settings.retry_attempts
 
     # --- Steps --------------------------------------------------------------------------------------------------------
@@ -166,6 +169,8 @@ class Mirror:
         A mirror that has a position finds tables that it does not know: the log from there on may create them, or
         rename others to them. They are copied if it does not.
         """
+        if self._history is not None:
+            self._history.end()
         self.tables.load(self._databases(), self._source, self._wanted_again)
         self._is_reached = True
         self.statements.finish()
@@ -174,9 +179,6 @@ class Mirror:
         self._copies_missing = self._source.config is not None and self._settings.snapshot is SnapshotMode.INITIAL
         if self._copies_missing and self.tables.position is None:
             self._copy_missing()
-            if not len(self.tables):
-                patterns = ", ".join(sorted(self.tables.patterns.tables))
-                raise OptionError(f"must match a table of the server, got {patterns}", option="tables")
         self._copy(self._wanted_again)
         begin_versions(self.tables, self._runner_of)
 
@@ -199,13 +201,11 @@ class Mirror:
     def _copy_missing(self) -> None:
         """Copy the tables that the server has and the mirror has not."""
         self._copies_missing = False
-        self._copy(
-            {
-                name
-                for name, definition in self._present().tables.items()
-                if definition is not None and self.tables.patterns.wants(name) and not self._is_there(name)
-            }
-        )
+        present = {name for name, definition in self._present().tables.items() if definition is not None}
+        if not len(self.tables) and not any(map(self.tables.patterns.wants, present)):
+            raise self.tables.patterns.no_table()
+        self.tables.patterns.warn_of_unmatched(present)
+        self._copy({name for name in present if self.tables.patterns.wants(name) and not self._is_there(name)})
 
     def _is_there(self, name: TableName) -> bool:
         table = self.tables.find(name)
@@ -215,8 +215,9 @@ class Mirror:
         interrupted = any(table.state.phase is Phase.SNAPSHOT for table in self.tables)
         if not (names or interrupted) or self._source.config is None:
             return
+        on_begin = (lambda _position, _definitions: None) if self._logged is None else self._logged.keep
         copier = self._copier = TableCopier(
-            self._source.config, self.tables, self._copied, self._runner_of, self._checkpoint
+            self._source.config, self.tables, self._copied, self._runner_of, self._checkpoint, on_begin
         )
         copier.copy(names)
         begin_versions(self.tables, self._runner_of)
@@ -227,14 +228,21 @@ class Mirror:
         """Copy the tables that statements up to a position have made necessary to copy; let versions of rows begin."""
         names = set(self.statements.missing)
         if names and self._source.config is None:
-            message = f"{min(names)} has to be copied again: the log does not contain what a statement did to its rows"
+            name, unknown = min(names), "the log does not contain what a statement did to its rows"
+            message = f"{name} has to be copied again: {self.statements.reasons.get(name, unknown)}"
             raise SchemaError(f"{message}; mirror it from a server, or leave it out with --exclude-tables")
         if names:
             self._copy(names)
         if self._settings.scd2:
-            reported = self._source.reported(end)
-            lag_seconds = None if reported is None else reported.lag_seconds
-            begin_versions(self.tables, self._runner_of, lag_seconds)
+            begin_versions(self.tables, self._runner_of, self._lag_seconds(end))
+
+    def _end_versions(self, name: TableName, position: BinlogPosition) -> None:
+        """End the versions of rows of a table that the log has dropped while it was copied."""
+        end_versions(self.tables, name, position, self._runner_of, self._lag_seconds(position))
+
+    def _lag_seconds(self, position: BinlogPosition) -> float | None:
+        reported = self._source.reported(position)
+        return None if reported is None else reported.lag_seconds
 
     def _copy_dump(self, path: str) -> None:
         copier = self._copier = DumpCopier(self._source, self.tables, self._copied)
@@ -248,9 +256,13 @@ class Mirror:
     def _follow(self, until: BinlogPosition | None) -> None:
         """Apply the log, range by range."""
         start = self.tables.position or self._source.start(self._settings.start)
+        try:
+            self._source.require_continued(start)
+        except Purged as error:
+            raise self._purged(error) from None
         cut_before = self.tables.target.cuts.last()
-        if self._history is not None:
-            self._history.begin(start, cut_before, self.tables.mirror_id)
+        if self._logged is not None:
+            self._logged.begin(start)
         goal: BinlogPosition | None = until or self._source.head()
         while not self._stop.is_set():
             if goal is not None and start.reaches(goal):

@@ -71,13 +71,15 @@ class TableState:
     mirror           the id of the mirror that writes the table; another must not
     phase            how far it is
     position         all changes before it are in the table, and none after it
-    definition       the definition of the source's table at the position: JSON of `schema.as_json`
+    definition       the definition of the source's table at the position: JSON of `schema.as_json`; of the history,
+                     the definitions that tables have in the log there, where the mirror may have later ones
     key              the names of the key's columns; empty for a table without a key
     staged           the copy that will replace the rows of the table, during a snapshot
     consistent_from  the position from which on a table is consistent, after a snapshot
     pending          a schema change that the position is after, but that has yet to be made: the new definition
     has_versions     whether the table has all versions of the rows of another
     copied           when the copy of its rows began, in seconds since 1970, as long as no change was made to it
+    abandoned        whether its copy was given up since the source no longer has it, and the log is yet to say so
     """
 
     mirror: str
@@ -90,6 +92,7 @@ class TableState:
     pending: str | None = None
     has_versions: bool = False
     copied: int | None = None
+    abandoned: bool = False
 
     @property
     def reads_from(self) -> BinlogPosition:
@@ -117,6 +120,7 @@ class TableState:
             "pending": self.pending,
             "has_versions": self.has_versions,
             "copied": self.copied,
+            "abandoned": self.abandoned,
         }
         return json.dumps(fields, ensure_ascii=False)
 
@@ -139,6 +143,7 @@ class TableState:
                 pending=fields["pending"],
                 has_versions=fields["has_versions"],
                 copied=fields["copied"],
+                abandoned=fields["abandoned"],
             )
         except (ValueError, KeyError, TypeError) as error:
             raise SchemaError(f"the state of the mirror cannot be read: {error!r}") from None

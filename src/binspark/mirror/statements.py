@@ -8,7 +8,7 @@ is after the statement has it already.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from binspark.mirror.leaves import ColumnRewrite
@@ -28,6 +28,7 @@ from binspark.mirror.settings import DropMode
 from binspark.mirror.state import Phase
 from binspark.mirror.tables.mirrored_tables import MirroredTables
 from binspark.mirror.tables.open_table import OpenTable
+from binspark.mirror.uncertain_rows import UncertainRows
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog
 from binspark.schema.changes import (
@@ -41,9 +42,9 @@ from binspark.schema.changes import (
     RenameTo,
     ReplaceRows,
     TruncateTable,
-    Unreadable,
 )
 from binspark.schema.table import TableName
+from binspark.server.config import ConnectionConfig
 from binspark.spark.streaming.statements import Statement
 
 log = logging.getLogger("binspark.mirror")
@@ -54,13 +55,24 @@ class StatementApplier:
     """Makes the changes of statements in the tables of a mirror.
 
     missing      tables that the source has and the mirror has not: their rows have to be copied
-    has_server   whether tables can be copied. If not, all that is known of tables comes from the log
+    reasons      why tables of the mirror are copied again
+    config       how the server is reached from which tables are copied. Without it, all that is known of tables comes
+                 from the log
+    on_gone      is called with a table that the log drops, if its versions do not end by its changes, and the position
     """
 
-    def __init__(self, tables: MirroredTables, *, has_server: bool) -> None:
+    def __init__(
+        self,
+        tables: MirroredTables,
+        config: ConnectionConfig | None,
+        on_gone: Callable[[TableName, BinlogPosition], None] = lambda _name, _position: None,
+    ) -> None:
         self._tables = tables
-        self._has_server = has_server
+        self._config = config
+        self._on_gone = on_gone
+        self._uncertain = UncertainRows(tables, config)
         self.missing: set[TableName] = set()
+        self.reasons: dict[TableName, str] = {}
         self._left: set[TableName] = set()
 
     def emptied(self, statement: Statement) -> set[TableName]:
@@ -71,8 +83,8 @@ class StatementApplier:
         """
         change = statement.change
         copied = {table.name for table in map(self._tables.find, self.missing) if table is not None} | self._left
-        if isinstance(change, Unreadable):
-            copied |= {table.name for table in map(self._tables.find, change.names) if table is not None}
+        uncertain = map(self._tables.find, self._uncertain.of(statement))
+        copied |= {table.name for table in uncertain if table is not None}
         if statement.rows_follow:
             return copied
         return {table.name for table in self._emptied_by(change)} | copied
@@ -103,11 +115,11 @@ class StatementApplier:
                     self._drop(table, statement)
             case CreateTable() | CopyTable() if not statement.rows_follow:
                 self._create(statement, statement.position)
-            case Unreadable(names):
-                for name in names:
-                    self.copy_again(name, f"a statement is not understood: {change.reason}")
+        for name, reason in self._uncertain.of(statement).items():
+            self.copy_again(name, reason)
+        self._end_abandoned(statement)
         self.finish()
-        self._leave()
+        self._leave(statement)
         self._note_missing(change)
         self._tables.apply(change, statement.origin)
         for table in self._tables:
@@ -165,15 +177,21 @@ class StatementApplier:
         """
         table = self._tables.find(name)
         if table is None or table.state.phase is Phase.DROPPED:
-            return self._has_server
+            return self._config is not None
         return not statement.position.reaches(table.position)
 
     def _drop(self, table: OpenTable, statement: Statement) -> None:
         if self._tables.settings.on_drop is DropMode.DROP:
             self._tables.drop(table.name)
             return
+        self._end_without_key(table, statement.position)
         table.commit(replace(table.state.moved(statement.position), phase=Phase.DROPPED, pending=None))
         self._tables.suspend_versions(table.name)
+
+    def _end_without_key(self, table: OpenTable, position: BinlogPosition) -> None:
+        """End versions from before a table lost its key: the log does not end them any more."""
+        if not table.table.key and not table.has_versions:
+            self._on_gone(table.name, position)
 
     def _emptied_by(self, change: object) -> list[OpenTable]:
         match change:
@@ -202,6 +220,7 @@ class StatementApplier:
         if self._tables.patterns.wants(name):
             log.warning("%s is copied again: %s", name, reason)
             self.missing.add(name)
+            self.reasons[name] = reason
 
     def _copy_again_as(self, table: OpenTable, new_name: TableName, reason: str) -> None:
         """Mark a table to be copied again under the name that a statement gives it; its old name is free by then."""
@@ -209,11 +228,27 @@ class StatementApplier:
         if new_name != table.name:
             self._left.add(table.name)
 
-    def _leave(self) -> None:
+    def _leave(self, statement: Statement) -> None:
         """Drop the mirrors of tables that are copied again under other names."""
         for table in filter(None, map(self._tables.find, self._left)):
+            self._on_gone(table.name, statement.position)
             self._tables.drop(table.name)
         self._left.clear()
+
+    def _end_abandoned(self, statement: Statement) -> None:
+        """Note that the log has dropped tables whose copies were given up, or has given them other names."""
+        change = statement.change
+        match change:
+            case RenameTables(pairs):
+                found = list(filter(None, map(self._tables.find, _final_names(pairs))))
+            case AlterTable(name, steps) if any(isinstance(step, RenameTo) for step in steps):
+                found = list(filter(None, [self._tables.find(name)]))
+            case _:
+                found = self._emptied_by(change)
+        for table in found:
+            if table.state.abandoned:
+                self._on_gone(table.name, statement.position)
+                table.commit(replace(table.state.moved(statement.position), abandoned=False))
 
     # --- ALTER and RENAME ---------------------------------------------------------------------------------------------
 
@@ -287,6 +322,8 @@ class StatementApplier:
     def _finish(self, table: OpenTable, pending: Pending) -> None:
         new_name = pending.name
         if not self._tables.wants(new_name):
+            if not table.has_versions:
+                self._on_gone(table.name, table.state.position)
             table.commit(replace(table.state, pending=None, phase=Phase.DROPPED))
             return
         if table.name != new_name and not table.name.table.endswith(_MOVING):
@@ -296,6 +333,7 @@ class StatementApplier:
                 return
             if in_the_way is not None:
                 self._make_way(in_the_way)
+            self._end_without_key(table, table.state.position)
             table = self._tables.rename(table, new_name)
         self._convert(table, pending)
 
@@ -306,6 +344,7 @@ class StatementApplier:
             return
         pending = Pending.from_json(table.state.pending)
         moving = TableName(pending.name.schema, f"{pending.name.table}{_MOVING}")
+        self._end_without_key(table, table.state.position)
         self._convert(self._tables.rename(table, moving), pending)
 
     def _convert(self, table: OpenTable, pending: Pending) -> None:

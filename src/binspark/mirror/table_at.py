@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
+from binspark.changes.selection_options import TABLE
 from binspark.columns.metadata import BEFORE, DEFAULT_PREFIX, Metadata, metadata_names
 from binspark.errors import OptionError, UnknownTable
 from binspark.event import RowOperation
@@ -27,6 +28,8 @@ from binspark.mirror.snapshot.dumps.dump import open_dump
 from binspark.mirror.source.log_start import GtidRange, LogFiles, LogStart
 from binspark.mirror.state import Phase
 from binspark.mirror.targets.target import Cut, Target, TargetError, TargetTable
+from binspark.options.arguments import check_session, path_argument, path_arguments, wrong_argument
+from binspark.options.option import Surface
 from binspark.options.server import connection_arguments
 from binspark.options.values import FilePosition, InvalidValue, time_microseconds
 from binspark.replication.gtids import Gtids
@@ -44,6 +47,7 @@ Source = str | Sequence[str] | Mapping[str, Any]
 """Logs, or the options of a server: `{"host": "db1", "user": "repl"}`."""
 
 _COMMITTED = "coalesce(immediate_commit_timestamp, timestamp)"
+_SOURCE = "logs (a path, or several) or the options of a server ({'host': 'db1'})"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -77,13 +81,17 @@ def table_at(
     snapshot   a dump with its position (mysqldump, mydumper), which executors can read; or rows of the table and the
                position that they belong to. The log from there on is read
 
-    Without a mirror or a snapshot the log must contain all changes of the table since it was created. The other options
-    are those of the data source, such as `schemaFile`; `absent` for `binlog_row_image=MINIMAL` or NOBLOB.
+    Without a mirror or a snapshot the log must contain all changes of the table since it was created, and a column that
+    was added with a default is NULL in rows that were not changed since. The columns are those of the newest schema in
+    the log. The other options are those of the data source, such as `schemaFile`; `absent` for
+    `binlog_row_image=MINIMAL` or NOBLOB.
     """
     if (gtid is None) == (time is None):
-        raise OptionError("table_at takes either gtid or time")
+        raise OptionError(f"table_at takes either gtid or time, got {'neither' if gtid is None else 'both'}")
     if mirror is not None and snapshot is not None:
         raise OptionError("table_at takes a mirror or a snapshot, not both")
+    check_session(spark)
+    table = TABLE.read(table, Surface.PYTHON)
     policies = {"time": MIRROR_OPTIONS.time.value} if mirror is not None or isinstance(snapshot, str) else {}
     log = _Log(spark, source, {**policies, **options})
     end = log.end_of_transaction(gtid) if gtid is not None else log.end_at(_moment(time or ""))
@@ -98,9 +106,7 @@ def table_at(
         return latest(log.changes(table, None, end))
     try:
         changes = log.changes(table, start, end)
-    except AnalysisException as failure:
-        if not isinstance(binlog_error(failure), UnknownTable):
-            raise
+    except UnknownTable:
         return base.rows  # nothing has happened to the table since
     return latest(_as_changes(base.rows, changes).unionByName(changes))
 
@@ -112,11 +118,13 @@ class _Log:
         self.spark = spark
         self._is_server = isinstance(source, Mapping)
         self._options = {**source, **options} if isinstance(source, Mapping) else dict(options)
-        self._paths = None if isinstance(source, Mapping) else source
+        self._paths = None if isinstance(source, Mapping) else list(path_arguments(source, "source", _SOURCE))
         self._first: tuple[FilePosition, dict[str, int]] | None = None
 
     def end_of_transaction(self, gtid: str) -> FilePosition:
         """Return the position after a transaction."""
+        if not isinstance(gtid, str):
+            raise wrong_argument("gtid", "the GTID of a transaction", gtid)
         found = self._ends(self._transactions().where(F.col("gtid") == gtid.strip()))
         if not found:
             raise OptionError(f"names {gtid}, which is not a complete transaction of the log", option="gtid")
@@ -203,7 +211,13 @@ class _Log:
         return self._load(self.spark.read.format("binlog").options(**self._options, **options))
 
     def _load(self, reader: Any) -> DataFrame:
-        found: DataFrame = reader.load() if self._paths is None else reader.load(self._paths)
+        try:
+            found: DataFrame = reader.load() if self._paths is None else reader.load(self._paths)
+        except AnalysisException as failure:
+            error = binlog_error(failure)
+            if error is None:
+                raise
+            raise error from None
         return found
 
 
@@ -340,11 +354,11 @@ def _moment(time: datetime | str) -> datetime:
 def _target(mirror: Target | str) -> Target:
     from binspark.mirror.targets.parse import parse_target
 
-    return parse_target(mirror) if isinstance(mirror, str) else mirror
+    if not isinstance(mirror, str) and hasattr(mirror, "cuts"):
+        return mirror
+    return parse_target(path_argument(mirror, "mirror", "the directory or the URI of a mirror"))
 
 
 def _name(table: str) -> TableName:
-    schema, point, name = table.partition(".")
-    if not point:
-        raise OptionError(f"must be SCHEMA.TABLE, got {table!r}", option="table")
+    schema, _, name = table.partition(".")
     return TableName(schema, name)

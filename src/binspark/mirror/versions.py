@@ -1,4 +1,4 @@
-"""The versions of the rows of mirrored tables: where they begin, and begin again after a copy.
+"""The versions of the rows of mirrored tables: where they begin, begin again after a copy, and end with their table.
 
 From there on they are kept as tables are: each range of the log is applied to a table and to its versions, each with
 its position in the commit.
@@ -19,10 +19,12 @@ from binspark.mirror.leaves.versions import Ending
 from binspark.mirror.records.keys import key_kinds, may_be_followed
 from binspark.mirror.runners.runner import Runner
 from binspark.mirror.schema.mirrored_table import MirroredTable
-from binspark.mirror.schema.version_table import seq_at, versioned
+from binspark.mirror.schema.version_table import seq_at, versioned, versions_name
+from binspark.mirror.state import Phase
 from binspark.mirror.tables.mirrored_tables import MirroredTables
 from binspark.mirror.tables.open_table import OpenTable
 from binspark.replication.position import BinlogPosition
+from binspark.schema.table import TableName
 
 log = logging.getLogger("binspark.mirror")
 
@@ -49,11 +51,39 @@ def begin_versions(
         versions = tables.versions_of(table.name)
         if versions is None or _is_to_begin(versions, table, tables.cut_position):
             versions = versions or tables.open_versions(table)
-            began = table.state.copied or int(time.time() - (lag_seconds or 0))
-            ending = Ending(datetime.fromtimestamp(began, UTC), seq_at(table.position))
+            ending = _ending(table.position, table.state.copied or time.time() - (lag_seconds or 0))
             new = versioned(table.table, tables.target.column_type)
             runner = choose_runner(sum(file.size for file in (*table.version.files, *versions.version.files)))
             _begin(versions, table, new, ending, tables.settings.limits, runner)
+
+
+def end_versions(
+    tables: MirroredTables,
+    name: TableName,
+    position: BinlogPosition,
+    choose_runner: Callable[[int], Runner],
+    lag_seconds: float | None = None,
+) -> None:
+    """End all versions of the rows of a table that the source no longer has, at a position of the log."""
+    if not tables.settings.scd2:
+        return
+    versions = tables.versions_of(name) or tables.existing(versions_name(name))
+    if versions is None or not versions.has_versions:
+        return
+    ending = _ending(position, time.time() - (lag_seconds or 0))
+    directory, limits = versions.target.directory, tables.settings.limits
+    files = VersionFiles(directory, versions.table)
+    ranges = [RangeOfVersions(task.low, task.high, (), task.files) for task in versions.work(0, limits).tasks]
+    jobs = [BeginVersions(files, files, each, versions.table, directory, ending, limits) for each in ranges]
+    runner = choose_runner(sum(file.size for file in versions.version.files))
+    written = [file for each in runner.each(jobs, f"end {versions.name}") for file in each]
+    state = replace(versions.state.moved(position), phase=Phase.DROPPED, pending=None)
+    versions.replace_rows(state, versions.table.schema, written)
+
+
+def _ending(position: BinlogPosition, seconds: float) -> Ending:
+    """Return the moment of a position, in full seconds: changes after it were made after that."""
+    return Ending(datetime.fromtimestamp(int(seconds), UTC), seq_at(position))
 
 
 def _is_to_begin(versions: OpenTable, table: OpenTable, last_cut: BinlogPosition | None) -> bool:

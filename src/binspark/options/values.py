@@ -17,6 +17,7 @@ _MAX_OFFSET_MINUTES = 14 * 60
 _PATTERN = frozenset("*?[")
 _QUOTED = re.compile(r"`((?:[^`]|``)*)`")
 _TABLE_NAME = re.compile(r"(?:`(?:[^`]|``)*`|[^`,])+")
+_TABLES = "schema.table, or a pattern such as 'shop.*'"
 _DOT = re.compile(r"`\s*\.\s*`")
 _SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-]\d\d(?::?\d\d)?$)")
 _IN_UTC = re.compile(r"(?<=\d)\s*(?:UTC|GMT|Z)$", re.IGNORECASE)
@@ -163,8 +164,16 @@ def size(value: int | str) -> int:
 
 def names(value: str | Iterable[str]) -> tuple[str, ...]:
     """Parse several names: a text with commas, or an iterable of such texts."""
-    texts = [value] if isinstance(value, str) else value
-    return tuple(part.strip() for one in texts for part in one.split(",") if part.strip())
+    return tuple(part.strip() for one in _texts(value, "names") for part in one.split(",") if part.strip())
+
+
+def _texts(value: object, expected: str) -> list[str]:
+    """Return one or several texts as a list."""
+    found = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
+    texts = [one for one in found if isinstance(one, str)]
+    if len(texts) < len(found):
+        raise InvalidValue(expected, value)
+    return texts
 
 
 def is_pattern(table: str) -> bool:
@@ -174,17 +183,19 @@ def is_pattern(table: str) -> bool:
 
 def tables(value: str | Iterable[str]) -> frozenset[str]:
     """Parse names of tables and patterns, which may be written in backticks, as in SQL."""
-    texts = [value] if isinstance(value, str) else value
+    texts = _texts(value, _TABLES)
     parts = [part for one in texts for part in _TABLE_NAME.findall(_with_pairs(one)) if part.strip()]
     found = frozenset(map(_without_backticks, parts))
     for name in found:
         if "." not in name and not is_pattern(name):
-            raise InvalidValue("schema.table, or a pattern such as 'shop.*'", name)
+            raise InvalidValue(_TABLES, name)
     return found
 
 
 def table(value: str) -> str:
     """Parse the name of one table, which may be written in backticks, as in SQL."""
+    if not isinstance(value, str):
+        raise InvalidValue("the name of one table, schema.table", value)
     found = _without_backticks(_with_pairs(value))
     schema, dot, name = found.partition(".")
     if not dot or not schema or not name or is_pattern(found):

@@ -15,6 +15,7 @@ from binspark.frames import EventCode, Framer, LogFormat
 from binspark.replication.gtids import Gtids
 from binspark.replication.position import BinlogPosition
 from binspark.replication.stream import StreamEvent
+from binspark.schema.table import TableName
 
 if TYPE_CHECKING:
     from binspark.columns.log_scan import LogScan
@@ -188,6 +189,23 @@ class LogChunk:
         from binspark.replication.transaction_index import find_statements
 
         return find_statements(self)
+
+    def transaction_start(self, offset: int) -> int:
+        """Return where the transaction of the event at an offset begins."""
+        number = int(self.transactions.starts.searchsorted(offset, "right"))
+        return int(self.transactions.starts[number - 1]) if number else self.offset
+
+    def tables_between(self, begin: int, end: int) -> frozenset[TableName]:
+        """Return the tables of the TABLE_MAPs between two offsets, at each of which an event begins."""
+        from binspark.replication.transaction_index import find_tables
+
+        return find_tables(self, begin, end)
+
+    def event_at(self, offset: int) -> Event | None:
+        """Return the event at an offset, None if the chunk ends there."""
+        from binspark.replication.transaction_index import event_at
+
+        return event_at(self, offset, self.transactions.format) if offset < self.end else None
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields for pickling: bytes instead of a view, and no event, which only the follower needs."""

@@ -8,7 +8,8 @@ from binspark.event import Event
 from binspark.replication.follow import Follower
 from binspark.replication.position import BinlogPosition
 from binspark.replication.stop import StopCondition
-from binspark.schema.history import SchemaHistory, SchemaNotice
+from binspark.schema.history import SchemaHistory
+from binspark.schema.notices import SchemaNotice
 from binspark.schema.server import as_uncertain, from_server, unaffected_tables
 from binspark.server.connection import Connection
 from binspark.server.info import server_variables

@@ -20,7 +20,8 @@ from binspark.replication.schema_at import history_at
 from binspark.replication.settings import FollowSettings, StreamSettings
 from binspark.replication.start import parse_start
 from binspark.replication.stop import NEVER, parse_stop
-from binspark.schema.history import SchemaHistory, SchemaNotice
+from binspark.schema.history import SchemaHistory
+from binspark.schema.notices import SchemaNotice
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import connect
 from binspark.server.info import bytes_after, server_logs

@@ -18,6 +18,7 @@ from binspark.gtid.intervals import join
 from binspark.kernels.starts import NAME_LENGTH, count_starts, find_starts
 from binspark.kernels.walk import Look, Met, Walk, hop
 from binspark.replication.gtids import Gtids, joined
+from binspark.schema.table import TableName
 from binspark.transactions.byte_tables import IDENTIFYING_CODES, OUTSIDE_CODES
 
 Bytes = npt.NDArray[np.uint8]
@@ -138,10 +139,10 @@ def index_transactions(events: EventBytes) -> TransactionIndex:
     starts += events.offset - base
     within = _format_within(events)
     tagged = {
-        int(number): _event_at(events, int(starts[number]), within).body.gtid
+        int(number): event_at(events, int(starts[number]), within).body.gtid
         for number in np.flatnonzero(heads[:, _TYPE] == EventCode.GTID_TAGGED)
     }
-    before_file = _reported(_event_at(events, reported_at - base + events.offset, within)) if reported_at else None
+    before_file = _reported(event_at(events, reported_at - base + events.offset, within)) if reported_at else None
     return TransactionIndex(starts, heads, tagged, before_file, within)
 
 
@@ -153,7 +154,7 @@ def index_one_transaction(events: EventBytes) -> TransactionIndex:
     code = int(first[_TYPE])
     if code not in IDENTIFYING_CODES:
         head[0, _TYPE] = EventCode.ANONYMOUS_GTID
-    tagged = {0: _event_at(events, events.offset, events.format).body.gtid} if code == EventCode.GTID_TAGGED else {}
+    tagged = {0: event_at(events, events.offset, events.format).body.gtid} if code == EventCode.GTID_TAGGED else {}
     return TransactionIndex(np.array([events.offset], dtype=np.int64), head, tagged, None, events.format)
 
 
@@ -178,9 +179,22 @@ def find_statements(events: EventBytes) -> Iterator[Event]:
     walk[Walk.AT] = base
     within, end, origin = _format_within(events), base + len(events.array), events.offset - base
     while hop(walk, end, origin, within.checksum_length, Look.STATEMENTS, 0, 0) == Met.EVENT:
-        event = _event_at(events, int(walk[Walk.AT]) + origin, within)
+        event = event_at(events, int(walk[Walk.AT]) + origin, within)
         yield event
         walk[Walk.AT] += len(event.frame.data)
+
+
+def find_tables(events: EventBytes, begin: int, end: int) -> frozenset[TableName]:
+    """Return the tables of the TABLE_MAPs between two offsets of the file, at each of which an event begins."""
+    base, within = int(events.array.ctypes.data), _format_within(events)
+    walk, origin = np.zeros(Walk.WIDTH, dtype=np.int64), events.offset - base
+    walk[Walk.AT] = begin - origin
+    found: set[TableName] = set()
+    while hop(walk, end - origin, origin, within.checksum_length, Look.TABLE_MAPS, 0, 0) == Met.EVENT:
+        event = event_at(events, int(walk[Walk.AT]) + origin, within)
+        found.add(TableName(event.body.schema, event.body.table))
+        walk[Walk.AT] += len(event.frame.data)
+    return frozenset(found)
 
 
 def _format_within(events: EventBytes) -> LogFormat:
@@ -193,7 +207,7 @@ def _format_within(events: EventBytes) -> LogFormat:
     return framer.format
 
 
-def _event_at(events: EventBytes, offset: int, log_format: LogFormat) -> Event:
+def event_at(events: EventBytes, offset: int, log_format: LogFormat) -> Event:
     """Decode the event that begins at an offset of the file."""
     frame = next(Framer(log_format, offset).feed(_bytes_at(events, offset)))
     return EventDecoder(events.file).decode(frame)

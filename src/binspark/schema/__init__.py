@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from binspark.schema.as_json import from_json, to_json
     from binspark.schema.catalog import Catalog
     from binspark.schema.dump import from_dump
-    from binspark.schema.history import SchemaHistory, UnreadableDdl
+    from binspark.schema.history import SchemaHistory
+    from binspark.schema.notices import UnreadableDdl
     from binspark.schema.server import from_server
     from binspark.schema.table import TableSchema
     from binspark.schema.table_map import from_table_map
@@ -34,7 +35,8 @@ __getattr__ = names_in(
         "catalog": "Catalog",
         "dump": "from_dump",
         "table_map": "from_table_map",
-        "history": "SchemaHistory UnreadableDdl",
+        "history": "SchemaHistory",
+        "notices": "UnreadableDdl",
         "server": "from_server",
         "table": "TableSchema",
     },

@@ -28,6 +28,7 @@ from binspark.schema.changes import (
     RenameTables,
     RenameTo,
     ReplaceRows,
+    RolledBackRows,
     TemporaryTables,
     Unreadable,
 )
@@ -331,6 +332,8 @@ def affected_tables(change: Change) -> tuple[TableName, ...]:
     match change:
         case Unreadable(names) | DropTables(names) | TemporaryTables(names):
             return names
+        case RolledBackRows(names):
+            return names or ()
         case RenameTables(pairs):
             return tuple(name for pair in pairs for name in pair)
         case AlterTable(name, steps):

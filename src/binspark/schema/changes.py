@@ -321,6 +321,22 @@ class Unreadable:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class LoggedRows:
+    """A statement that was logged without the rows that it changes. `schema` is that of names without one."""
+
+    statement: str
+    schema: str
+
+
+@dataclass(frozen=True, slots=True)
+class RolledBackRows:
+    """A statement that rolls back rows which the log has before it. `names` is None if their tables are not known."""
+
+    names: tuple[TableName, ...] | None
+    reason: str
+
+
 Change = (
     CreateTable
     | CopyTable
@@ -333,4 +349,6 @@ Change = (
     | DropDatabase
     | TemporaryTables
     | Unreadable
+    | LoggedRows
+    | RolledBackRows
 )

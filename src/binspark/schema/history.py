@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from binspark.errors import SchemaError
@@ -24,6 +24,7 @@ from binspark.schema.changes import (
     CreateDatabase,
     DropDatabase,
     DropTables,
+    LoggedRows,
     NotUnderstood,
     TemporaryTables,
     TruncateTable,
@@ -33,61 +34,17 @@ from binspark.schema.definition import TableDefinition
 from binspark.schema.emptied import NONE_EMPTIED, Emptied, emptied_by
 from binspark.schema.lineage import Lineage
 from binspark.schema.merge import difference, merge, with_hidden_columns
+from binspark.schema.notices import HiddenColumns, LoggedStatement, RolledBackChanges, SchemaNotice, UnreadableDdl
 from binspark.schema.session import session_of
 from binspark.schema.table import TableName, TableSchema
 from binspark.schema.table_map import from_table_map
-from binspark.schema.text import may_change_rows, may_define, statement_text
+from binspark.schema.text import may_change_rows, may_define, rolls_back, statement_text
 
 _START_ALTER = 0x02
 _ROLLBACK_ALTER = 0x08
 _MAX_CACHED = 4096
-_SHOWN = 60
 _HEAD = 1024
 """How much of a statement is decoded to see if it is DDL: statements of megabytes are common, and hardly any is DDL."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadableDdl:
-    """A statement about tables that is not supported. Until they are created again, only table maps describe them."""
-
-    position: Position
-    statement: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenColumns:
-    """Columns that a table has in the log but not in its definition: those of functional indexes.
-
-    MySQL before 8.0.18 logs them. They have no names, and are shown as `@n`.
-    """
-
-    position: Position
-    table: TableName
-    names: tuple[str, ...]
-
-    def __str__(self) -> str:
-        listed, what = ", ".join(self.names), "columns that are" if len(self.names) > 1 else "a column that is"
-        return f"{self.table} has {what} not in its definition, for a functional index; shown as {listed}"
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedStatement:
-    """A statement that changes rows and was logged as its text (binlog_format): the log does not contain the rows."""
-
-    position: Position
-    statement: str
-
-    def __str__(self) -> str:
-        text = " ".join(self.statement.split())
-        text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-        return (
-            f"a change was logged as a statement (binlog_format), so that the log does not contain its rows: {text!r}"
-        )
-
-
-SchemaNotice = UnreadableDdl | HiddenColumns | LoggedStatement
-"""What a history reports while it is fed."""
 
 
 class Entry(NamedTuple):
@@ -131,6 +88,17 @@ def is_logged_statement(body: Any) -> bool:
     return isinstance(body, Query) and may_change_rows(body.query[:_HEAD].decode("latin-1"))
 
 
+def is_rollback(body: Any) -> bool:
+    """Return whether the body of an event is a statement that rolls back changes which are in the log before it."""
+    return isinstance(body, Query) and rolls_back(body.query[:_HEAD].decode("latin-1"))
+
+
+def logged_rows(event: Event) -> LoggedRows:
+    """Return what a statement that changes rows does: its text says it."""
+    collation = session_of(event.body, event.frame.format).client_collation
+    return LoggedRows(statement_text(event.body.query, collation), event.body.schema)
+
+
 class SchemaHistory:
     """The schemas of tables while the events of a log are read.
 
@@ -139,7 +107,8 @@ class SchemaHistory:
 
     catalog           what is known before the log begins, from a dump or a server
     on_notice         is called for every statement about tables that is not supported, once for every table with
-                      columns that its definition does not have, and for the first statement that was logged as its text
+                      columns that its definition does not have, for the first statement that was logged as its text,
+                      and for the first that rolls back changes which are in the log
     lower_case_names  whether the server is known to have lower_case_table_names=1: its statements may contain names in
                       any case. If it is not known, `Catalog` detects it
     """
@@ -167,7 +136,7 @@ class SchemaHistory:
         self._by_identity: dict[int, _Known] = {}
         self._by_value: dict[TableMap, _Known] = {}
         self._with_hidden: set[TableName] = set()
-        self._reported_statement = False
+        self._reported: set[type[SchemaNotice]] = set()
 
     def feed(self, event: Event) -> Emptied:
         """Apply an event, and return the tables that it emptied."""
@@ -253,12 +222,14 @@ class SchemaHistory:
         return emptied
 
     def _look_for_rows(self, query: Query, event: Event) -> None:
-        """Report the first statement that changes rows: who reads rows does not find those."""
-        if self.on_notice is None or self._reported_statement or not is_logged_statement(query):
+        """Report the first statement that changes rows, which who reads rows does not find, or rolls changes back."""
+        if self.on_notice is None:
             return
-        self._reported_statement = True
-        session = session_of(query, event.frame.format)
-        self.on_notice(LoggedStatement(event.position, statement_text(query.query[:_HEAD], session.client_collation)))
+        notice = LoggedStatement if is_logged_statement(query) else RolledBackChanges if is_rollback(query) else None
+        if notice is not None and notice not in self._reported:
+            self._reported.add(notice)
+            session = session_of(query, event.frame.format)
+            self.on_notice(notice(event.position, statement_text(query.query[:_HEAD], session.client_collation)))
 
     def record(self, event: Event, change: Change) -> None:
         """Record what an event changes, if the caller knows it."""

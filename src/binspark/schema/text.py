@@ -9,7 +9,8 @@ from binspark.values.charsets import charset_of, decode_text
 from binspark.values.column import BINARY_COLLATION
 
 _DEFINES = re.compile(r"\s*(CREATE|ALTER|DROP|RENAME|TRUNCATE)\b", re.IGNORECASE)
-_CHANGES_ROWS = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE|LOAD|WITH)\b", re.IGNORECASE)
+_CHANGES_ROWS = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE|LOAD|WITH|SELECT|SET\s+STATEMENT)\b", re.IGNORECASE)
+_ROLLS_BACK = re.compile(r"\s*(?:XA\s+)?ROLLBACK\b", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:/\*M?!\d*|/\*(?:[^*]++|\*(?!/))*+\*/|#[^\n]*\n|--\s[^\n]*\n)")
 _UNFINISHED_COMMENT = re.compile(r"\s*(?:/\*|#|--\s)")
 
@@ -56,8 +57,16 @@ def may_define(sql: str) -> bool:
 
 
 def may_change_rows(sql: str) -> bool:
-    """Return whether a statement changes rows, judging by its first word. The beginning of a statement is enough."""
+    """Return whether a statement in a log changes rows, judging by its first word. Its beginning is enough.
+
+    A SELECT is in a log because it calls a function that changes rows.
+    """
     return bool(_CHANGES_ROWS.match(sql, _first_word(sql)))
+
+
+def rolls_back(sql: str) -> bool:
+    """Return whether a statement rolls back what is in the log before it: all of it, to a savepoint, or prepared."""
+    return bool(_ROLLS_BACK.match(sql))
 
 
 def _first_word(sql: str) -> int:

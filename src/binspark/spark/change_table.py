@@ -11,9 +11,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from binspark.changes.selection_options import METADATA_PREFIX
 from binspark.columns.metadata import BEFORE, Metadata, metadata_names
 from binspark.errors import OptionError
 from binspark.event import RowOperation
+from binspark.options.arguments import wrong_argument
+from binspark.options.option import Surface
 
 _NEEDED = (Metadata.OP, Metadata.SEQ, Metadata.KEY)
 _INSERT, _UPDATE, _DELETE, _TRUNCATE = (operation.value for operation in RowOperation)
@@ -25,6 +28,9 @@ class ChangeTable:
     """The columns of a DataFrame with changes. `used_by` is the function that needs them, for errors."""
 
     def __init__(self, changes: DataFrame, prefix: str, used_by: str) -> None:
+        if not hasattr(changes, "columns") or not hasattr(changes, "schema"):
+            raise wrong_argument("changes", f"a DataFrame with the changes of a table, for {used_by}", changes)
+        METADATA_PREFIX.read(prefix, Surface.PYTHON)
         self.changes = changes
         self._prefix = prefix
         metadata = {*metadata_names(prefix, Metadata), f"{prefix}{BEFORE}"}
@@ -38,7 +44,8 @@ class ChangeTable:
         self.columns = [changes[quoted(name)] for name in self.names]
         self.has_absent = f"{prefix}{Metadata.ABSENT}" in changes.columns
         key = changes.schema[f"{prefix}{Metadata.KEY}"].dataType
-        assert isinstance(key, StructType)
+        if not isinstance(key, StructType):
+            raise OptionError(f"the changes are of several tables, and {used_by} needs one: read it with option table")
         lost = [name for name in key.names if name not in self.names]
         if lost:
             raise OptionError(f"the changes have no column {lost[0]}, which is a part of the key")

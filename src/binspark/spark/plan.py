@@ -13,7 +13,8 @@ from binspark.files.sources import find_logs
 from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
 from binspark.options.option import Surface
 from binspark.position import Position
-from binspark.schema.history import SchemaHistory, SchemaNotice
+from binspark.schema.history import SchemaHistory
+from binspark.schema.notices import SchemaNotice
 from binspark.schema.server import unaffected_tables
 from binspark.schema.table import TableSchema
 from binspark.spark.options import DdlMode, SourceOptions, View

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
+from binspark.options.arguments import check_session
 from binspark.spark.pickling import check_function
 from binspark.spark.source import NAME
 
@@ -32,6 +33,7 @@ def register(spark: SparkSession) -> None:
     >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
     >>> binspark.register(spark)  # doctest: +SKIP
     """
+    check_session(spark)
     if isinstance(spark, SparkSession):  # a session of Spark Connect has no context
         _use_this_interpreter(spark.sparkContext)
         _send_wheel(spark.sparkContext)

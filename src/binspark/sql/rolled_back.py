@@ -5,8 +5,6 @@ A script in the order of the log rolls them back, too. An undo leaves them out: 
 
 from __future__ import annotations
 
-import re
-from enum import Enum
 from typing import NamedTuple
 
 from binspark.errors import CannotUndo
@@ -14,35 +12,9 @@ from binspark.event import Event, Query
 from binspark.position import Position
 from binspark.sql.blocks import ReversedBlocks
 from binspark.sql.range_options import RangeOptions
-from binspark.sql.transactions import ScriptTransaction, normalized_xid, xid_in
+from binspark.sql.transactions import ScriptTransaction
 from binspark.transactions.grammar import Boundary, Ending, Role
-
-_STATEMENT = re.compile(
-    rb"\s*(?:(SAVEPOINT)|(ROLLBACK)(?:\s+WORK)?\s+TO(?:\s+SAVEPOINT)?|(RELEASE)\s+SAVEPOINT)\s+(.+?)\s*;?\s*",
-    re.IGNORECASE | re.DOTALL,
-)
-_MAX_STATEMENT = 1024
-
-
-class SavepointAction(Enum):
-    """What a statement does with a savepoint."""
-
-    SET = 1
-    ROLLBACK = 2
-    RELEASE = 3
-
-
-def savepoint_in(statement: bytes) -> tuple[SavepointAction, str] | None:
-    """Return what a statement does with a savepoint, and its name as servers compare it; None for other statements.
-
-    >>> savepoint_in(b"ROLLBACK TO `Before`")
-    (<SavepointAction.ROLLBACK: 2>, 'before')
-    """
-    match = _STATEMENT.fullmatch(statement) if len(statement) <= _MAX_STATEMENT else None
-    if match is None or match.lastindex is None:
-        return None
-    action = next(action for action in SavepointAction if match[action.value])
-    return action, match[4].decode(errors="backslashreplace").strip('`"').lower()
+from binspark.transactions.rollbacks import SavepointAction, normalized_xid, savepoint_in, xid_in
 
 
 class _Savepoint(NamedTuple):

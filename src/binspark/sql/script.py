@@ -53,8 +53,9 @@ from binspark.sql.session import (
     variable_sql,
 )
 from binspark.sql.statements import writer_of
-from binspark.sql.transactions import ScriptTransaction, ending_sql, normalized_xid, one_line, xid_in, xid_of
+from binspark.sql.transactions import ScriptTransaction, ending_sql, one_line, xid_of
 from binspark.transactions.grammar import Boundary, Ending, Progress, Role, begins_another, boundary_of, progress_after
+from binspark.transactions.rollbacks import normalized_xid, xid_in
 from binspark.transactions.transaction import commit_of
 
 if TYPE_CHECKING:

@@ -12,12 +12,10 @@ from binspark.gtid import Gtid, MariadbGtid
 from binspark.position import Position, log_name
 from binspark.sql.session import Settings
 from binspark.transactions.grammar import Boundary, Role
+from binspark.transactions.rollbacks import xid_in
 
 _WIDTH = 200
 _SPACE = re.compile(r"[\x00-\x20\x7f-\x9f]+")
-_XA = re.compile(
-    rb"\s*XA\s+(?:START|BEGIN|END|COMMIT|ROLLBACK)\s+(.*?)(?:\s+ONE\s+PHASE)?\s*", re.IGNORECASE | re.DOTALL
-)
 
 
 @dataclass
@@ -65,17 +63,6 @@ def xid_of(event: Event, role: Role) -> str:
         is_prepared = body.gtid_flags & MariadbGtidFlag.PREPARED_XA
         return body.xid.name if body.xid is not None and is_prepared else ""
     return xid_in(body.query) if role is Role.BEGINS else ""
-
-
-def xid_in(statement: bytes) -> str:
-    """Return the identifier of an XA transaction in a statement, empty if there is none."""
-    match = _XA.fullmatch(statement)
-    return "" if match is None else match[1].decode(errors="backslashreplace")
-
-
-def normalized_xid(xid: str) -> str:
-    """Return an identifier so that equal ones are the same text."""
-    return re.sub(r"\s", "", xid).lower()
 
 
 def ending_sql(event: Event, boundary: Boundary) -> bytes:

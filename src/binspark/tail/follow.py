@@ -13,7 +13,8 @@ from binspark.files.lines import Text
 from binspark.monitoring.lag import LagMeter
 from binspark.monitoring.status import Status, status_of
 from binspark.replication.server_input import ServerInput, ServerInputSettings
-from binspark.schema.history import SchemaHistory, SchemaNotice
+from binspark.schema.history import SchemaHistory
+from binspark.schema.notices import SchemaNotice
 from binspark.server.config import ConnectionConfig
 from binspark.tail.printer import ChunkPrinter
 

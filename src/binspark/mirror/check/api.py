@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from binspark.errors import OptionError
-from binspark.files.storage.options import Storage
+from binspark.files.storage.uri import hide_credentials
 from binspark.kernels import cache
-from binspark.mirror.api import Source, make_settings, read_options
+from binspark.mirror.api import Source, make_settings, read_tables
 from binspark.mirror.check.catch_up import Advance
 from binspark.mirror.check.report import CheckReport
 from binspark.mirror.check.run import CopyAgain, OnTable, check
 from binspark.mirror.check.settings import CheckSettings
-from binspark.mirror.source.change_source import TablePatterns
-from binspark.mirror.targets.parse import Format, parse_target
+from binspark.mirror.targets.parse import Format, StorageOptions, parse_target
+from binspark.options.arguments import path_argument
 from binspark.options.mirror import CHECK_OPTIONS, CheckArguments
 from binspark.options.option import OptionTable, Surface, warn_renamed
 from binspark.options.server import connection_arguments
@@ -30,7 +30,7 @@ def check_mirror(
     target: str | os.PathLike[str],
     tables: str | Iterable[str],
     *,
-    storage: Storage | None = None,
+    storage: StorageOptions | None = None,
     advance: Advance | None = None,
     copy_again: CopyAgain | None = None,
     on_range: OnTable | None = None,
@@ -55,13 +55,18 @@ def check_mirror(
     named: dict[str, Any] = dict(options)
     own = _OPTIONS.find_all({name: named.pop(name) for name in _NAMES & named.keys()})
     given = {name: option.read(value, Surface.PYTHON) for name, (option, value) in own.items() if value is not None}
-    others = read_options({"tables": tables, **named})
-    patterns = TablePatterns(others.pop("tables"), others.pop("exclude_tables", frozenset()))
+    patterns, others = read_tables(tables, named)
     kind, catalog = Format(others.pop("format", Format.DELTA)), others.pop("catalog", None)
     wait = {"wait_seconds": given.pop("check_seconds")} if "check_seconds" in given else {}
     settings = CheckSettings(columns=make_settings(others).columns, **wait, **given)
-    found = parse_target(os.fspath(target), kind, catalog, storage)
-    return check(_config(source), found, patterns, settings, advance=advance, copy_again=copy_again, on_range=on_range)
+    location = path_argument(target, "target", "a directory or a URI")
+    found = parse_target(location, kind, catalog, storage)
+    config = _config(source)
+    report = check(config, found, patterns, settings, advance=advance, copy_again=copy_again, on_range=on_range)
+    if not report.tables:  # nothing was compared, so nothing is proven
+        shown = ", ".join(sorted(patterns.tables))
+        raise OptionError(f"must match a table of {hide_credentials(location)[0]}, got {shown}", option="tables")
+    return report
 
 
 def _config(source: Source) -> ConnectionConfig:

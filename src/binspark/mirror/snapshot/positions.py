@@ -10,8 +10,10 @@ without a key    changes cannot be applied twice, so that the position of the ro
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from binspark.errors import Authentication, ConnectionLost, Server
@@ -24,9 +26,15 @@ from binspark.replication.position import BinlogPosition
 from binspark.server.connection import Connection, connect, quoted_name
 from binspark.server.info import mariadb_gtids_at, server_family, server_info
 
+log = logging.getLogger("binspark.mirror")
+
 LOCK_SECONDS = 10
 """How long to wait for transactions that have written to a table, before it is locked. New ones wait as long."""
 
+PREPARED_SECONDS = 10.0
+"""How long to wait for XA transactions that are prepared."""
+
+_POLL_SECONDS = 0.05
 _CONSISTENT_READ = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
 _MARIADB_CONSISTENT_READ = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
 _POSITION = "SHOW STATUS WHERE Variable_name IN ('Binlog_snapshot_file', 'Binlog_snapshot_position')"
@@ -85,6 +93,26 @@ def exact_position(
         if _has_transactions(locking, table):
             locking.close()
         yield position
+
+
+def wait_for_prepared(connection: Connection, seconds: float = PREPARED_SECONDS) -> None:
+    """Wait until the XA transactions have ended that are prepared now.
+
+    The log before now has their rows, which are in no table until they are committed: a copy would lack them. Users
+    who may not see such transactions do not wait.
+    """
+    with suppress(Server, Authentication):
+        left, deadline = _prepared(connection), time.monotonic() + seconds
+        while left and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+            left &= _prepared(connection)
+        if left:
+            what = f"{len(left)} XA transactions are prepared since {seconds:.1f} s (XA RECOVER lists them)"
+            log.warning("%s. If they are committed later, tables that are copied now lack rows: --check finds it", what)
+
+
+def _prepared(connection: Connection) -> set[tuple[str, ...]]:
+    return {tuple(map(str, row)) for row in connection.rows("XA RECOVER")}
 
 
 def require_reached(connection: Connection, position: BinlogPosition) -> None:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from binspark.columns.seen import unmatched_names
 from binspark.columns.selection import Selection
+from binspark.errors import OptionError
 from binspark.files.sources import find_logs
 from binspark.files.storage.options import Storage, with_default_keyring
 from binspark.mirror.source.identity import (
     Identified,
     logs_continue,
     logs_identity,
+    require_same_logs,
     server_continues,
     server_identity,
 )
+from binspark.mirror.source.stored_texts import StoredTexts
+from binspark.options.values import is_pattern
 from binspark.replication.activity import Activity
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog, affected_tables
-from binspark.schema.changes import Change, DropDatabase, TruncateTable
+from binspark.schema.changes import Change, DropDatabase, LoggedRows, RolledBackRows, TruncateTable
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableName
 from binspark.server.config import ConnectionConfig
@@ -35,6 +42,9 @@ if TYPE_CHECKING:
     from binspark.spark.streaming.range_reader import ServerRange
 
 
+log = logging.getLogger("binspark.mirror")
+
+
 @dataclass(frozen=True, slots=True)
 class TablePatterns:
     """Which tables are mirrored: names or patterns such as `shop.*`, and those that are not."""
@@ -46,6 +56,17 @@ class TablePatterns:
         """Return whether a table is mirrored."""
         return Selection(tables=self.tables, excluded=self.excluded).wants(str(name))
 
+    def no_table(self) -> OptionError:
+        """Return the error of a mirror that has no table."""
+        expected = "must match a table that the server has, and that its user may see (GRANT SELECT)"
+        return OptionError(f"{expected}, got {', '.join(sorted(self.tables))}", option="tables")
+
+    def warn_of_unmatched(self, known: Iterable[TableName]) -> None:
+        """Warn of names and patterns that no table of the server matches: it may be created later, or misspelt."""
+        names = sorted(map(str, known))
+        for pattern, hint in unmatched_names(self.tables, names):
+            log.warning("no table that the user sees matches %s%s", pattern, hint)
+
     def wants_of(self, schema: str) -> bool:
         """Return whether tables of a database may be mirrored, whatever the case of its name means."""
         return any(fnmatchcase(schema.lower(), pattern.lower().split(".", 1)[0]) for pattern in self.tables)
@@ -53,12 +74,21 @@ class TablePatterns:
     def concerns(self, change: Change) -> bool:
         """Return whether a statement may define, empty or drop a mirrored table, whatever the case of its name means.
 
-        A batch of changes ends after such a statement.
+        What a statement changes that was logged without its rows is found later.
         """
         if isinstance(change, DropDatabase):
             return self.wants_of(change.name)
+        if isinstance(change, LoggedRows) or (isinstance(change, RolledBackRows) and change.names is None):
+            return True
         names = (change.name,) if isinstance(change, TruncateTable) else affected_tables(change)
         return any(self.wants(name) or self._wants_lower(name) for name in names)
+
+    def ends_range(self, change: Change, stored: StoredTexts) -> bool:
+        """Return whether a range of the log ends after a statement: if it may concern a mirrored table."""
+        schemas = [pattern.split(".", 1)[0] for pattern in self.tables]
+        if isinstance(change, LoggedRows) and not any(map(is_pattern, schemas)):
+            return stored.may_reach(change, schemas)
+        return self.concerns(change)
 
     def _wants_lower(self, name: TableName) -> bool:
         patterns = frozenset(pattern.lower() for pattern in self.tables)
@@ -94,6 +124,10 @@ class ChangeSource(Identified, Protocol):
         """Return the position that a user means: earliest, latest, FILE:POSITION, and of a server more."""
         ...
 
+    def require_continued(self, position: BinlogPosition) -> None:
+        """Raise an error if the log no longer continues at a position, because its logs were replaced by others."""
+        ...
+
     def head(self) -> BinlogPosition:
         """Return where the log ends now."""
         ...
@@ -127,7 +161,8 @@ class ServerChanges:
 
         self.config: ConnectionConfig | None = config
         selection = Selection(tables=patterns.tables, excluded=patterns.excluded)
-        self._followed = ServerSource(SourceOptions(selection=selection), patterns.concerns, config)
+        ends_range = partial(patterns.ends_range, stored=StoredTexts(config))
+        self._followed = ServerSource(SourceOptions(selection=selection), ends_range, config)
         self.activity: Activity | None = self._followed.activity
         self.start = self._followed.start
         self.head = self._followed.head
@@ -146,6 +181,11 @@ class ServerChanges:
         """Return whether the server has all transactions before a position."""
         assert self.config is not None
         return server_continues(self.config, position)
+
+    def require_continued(self, position: BinlogPosition) -> None:
+        """Raise an error if the logs of the server were reset after a position."""
+        assert self.config is not None
+        require_same_logs(self.config, position)
 
     def tasks(self, start: BinlogPosition, end: BinlogPosition, catalog: Catalog) -> list[ReadTask]:
         """Return a range as one part: transactions come over a connection one after the other."""
@@ -170,14 +210,24 @@ class ArchiveChanges:
         storage = with_default_keyring(storage)
         options = {name: str(value) for name, value in storage.options}
         self._options = SourceOptions(paths=paths, storage=options, keyring=storage.keyring)
-        self._logs = ArchiveSource(self._options, patterns.concerns)
+        self._logs = ArchiveSource(self._options, partial(patterns.ends_range, stored=StoredTexts(config)))
         self.activity: Activity | None = None
-        self.start = self._logs.start
         self.head = self._logs.head
         self.latest = self._logs.latest
         self.statements = self._logs.statements
         self.reported = self._logs.reported
         self.stop = self._logs.stop
+
+    def start(self, text: str) -> BinlogPosition:
+        """Return the position that the option `start` means."""
+        try:
+            return self._logs.start(text)
+        except OptionError as error:
+            expected = "must be earliest, latest or FILE:POSITION in logs"
+            raise OptionError(f"{expected}, got {text!r}", error.position, "start") from None
+
+    def require_continued(self, position: BinlogPosition) -> None:
+        """Do nothing: what archives lack is an error where it is read."""
 
     def tasks(self, start: BinlogPosition, end: BinlogPosition, catalog: Catalog) -> list[ReadTask]:
         """Return the splits of a range."""

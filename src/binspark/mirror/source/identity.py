@@ -11,15 +11,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from binspark.errors import Purged
 from binspark.files.log_head import read_head
-from binspark.files.sources import LogSource
+from binspark.files.sources import LogSource, log_order
 from binspark.frames.format import Family
 from binspark.gtid import GtidSet, MariadbPosition
 from binspark.mirror.targets.target import OtherMirror
+from binspark.replication.dump import file_created
 from binspark.replication.position import BinlogPosition
 from binspark.server.config import ConnectionConfig
-from binspark.server.connection import connect
-from binspark.server.info import mariadb_gtid_state, mysql_executed_gtids, server_family, server_info
+from binspark.server.connection import Connection, connect
+from binspark.server.info import mariadb_gtid_state, mysql_executed_gtids, server_family, server_info, server_logs
 
 _SERVER = "server:"
 _LOGS = "logs:"
@@ -70,13 +72,38 @@ def server_continues(config: ConnectionConfig, position: BinlogPosition) -> bool
     with connect(config) as connection:
         if position.server and position.server == server_info(connection).uuid:
             return True
-        gtids, is_mariadb = position.gtids, server_family(connection) is Family.MARIADB
-        if isinstance(gtids, MariadbPosition) and gtids and is_mariadb:
-            state = mariadb_gtid_state(connection)
-            return all(gtid in state for gtid in gtids)
-        if isinstance(gtids, GtidSet) and gtids and not is_mariadb:
-            return gtids <= mysql_executed_gtids(connection)
-    return False
+        kind = MariadbPosition if server_family(connection) is Family.MARIADB else GtidSet
+        return isinstance(position.gtids, kind) and bool(position.gtids) and _has_gtids(connection, position)
+
+
+def require_same_logs(config: ConnectionConfig, position: BinlogPosition) -> None:
+    """Refuse a server whose logs were reset after a position: what follows it in the new ones is not what came next.
+
+    A log that is only gone, and a position of another server, are left to whoever reads from there.
+    """
+    with connect(config) as connection:
+        if server_info(connection).uuid != position.server or not position.by_file:
+            return
+        sizes = {listed.name: listed.size for listed in server_logs(connection)}
+        newest = max(sizes, key=log_order, default=position.file)
+        if log_order(position.file) < log_order(newest) and position.file not in sizes:
+            return
+        is_same = sizes.get(position.file, 0) >= position.offset and _has_gtids(connection, position)
+        if is_same and (not position.created or file_created(config, position.file) == position.created):
+            return
+    message = f"the server does not have all that came before {position.describe()}"
+    raise Purged(f"{message}: its logs were reset, or it has lost transactions")
+
+
+def _has_gtids(connection: Connection, position: BinlogPosition) -> bool:
+    """Return whether a server has the transactions before one of its positions, as far as their GTIDs are known."""
+    gtids, is_mariadb = position.gtids, server_family(connection) is Family.MARIADB
+    if isinstance(gtids, MariadbPosition) and is_mariadb:
+        state = mariadb_gtid_state(connection)
+        return all(gtid in state for gtid in gtids)
+    if isinstance(gtids, GtidSet) and not is_mariadb:
+        return gtids <= mysql_executed_gtids(connection)
+    return True
 
 
 def logs_identity(logs: Sequence[LogSource]) -> str:

@@ -23,7 +23,7 @@ from binspark.mirror.tables.staged_files import StagedFiles, new_copy
 from binspark.mirror.tables.staging import Staging
 from binspark.mirror.targets.commits import check_mirror, other_mirror
 from binspark.mirror.targets.cuts import CUT_TABLE
-from binspark.mirror.targets.target import Cut, Target, TargetTable
+from binspark.mirror.targets.target import Cut, TableVersion, Target, TargetTable
 from binspark.position import Position
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog, in_lower_case
@@ -60,7 +60,8 @@ class MirroredTables:
     def load(self, databases: Catalog, source: Identified, fresh: Collection[TableName] = ()) -> None:
         """Read all tables of the target that are mirrored, but not those that are to be copied again.
 
-        A copy that a run before has begun continues. If all tables are copied, the log before that is not needed.
+        A copy that a run before has begun continues. If all tables are copied, the log before that is not needed; the
+        history of changes needs it, unless the user wants the copies.
         `databases` has what is known of the source's databases.
         """
         names = [name for name in self.target.tables() if name != HISTORY and self.wants(name)]
@@ -73,7 +74,8 @@ class MirroredTables:
         defined = sorted(opened, key=lambda table: not table.has_versions)  # tables count, not their versions
         self.catalog = catalog_of(((table.source_name, table.definition) for table in defined), databases)
         self._last_number = -1 if cut is None else cut.number
-        is_copied = bool(fresh) or any(table.state.phase is Phase.SNAPSHOT for table in opened)
+        is_copied = not self.settings.history and any(table.state.phase is Phase.SNAPSHOT for table in opened)
+        is_copied |= bool(fresh)
         if cut is not None and opened and (not is_copied or any(table.is_applied for table in opened)):
             reached = self._reached = BinlogPosition.parse(cut.position)
             in_cut = {name for name, _ in cut.versions}
@@ -83,12 +85,15 @@ class MirroredTables:
 
     def _open_known(self, name: TableName, *, is_fresh: bool) -> OpenTable | None:
         found = self.target.table(name)
-        state = None if found is None else found.read().state
-        if found is None or state is None or (is_fresh and state.staged is None):
+        if found is None:
+            return None
+        version = found.read()
+        state = version.state
+        if state is None or (is_fresh and state.staged is None):
             return None
         if state.has_versions and not self.settings.scd2:
             return None
-        return self._opened(found)
+        return self._opened(found, version)
 
     def _identify(self, source: Identified, opened: Sequence[OpenTable], cut: Cut | None) -> None:
         """Find out which mirror this is, and refuse what another has written."""
@@ -102,9 +107,11 @@ class MirroredTables:
         if cut is not None and cut.mirror != self.mirror_id:
             raise other_mirror(cut.mirror, self.mirror_id, CUT_TABLE)
 
-    def _opened(self, table: TargetTable, *, accept_foreign: bool = False) -> OpenTable:
+    def _opened(
+        self, table: TargetTable, version: TableVersion | None = None, *, accept_foreign: bool = False
+    ) -> OpenTable:
         settings, accept = self.settings, accept_foreign or self.settings.accept_foreign
-        return OpenTable(table, self.target.column_type, settings.columns, accept_foreign=accept)
+        return OpenTable(table, self.target.column_type, settings.columns, version, accept_foreign=accept)
 
     def __iter__(self) -> Iterator[OpenTable]:
         return iter(list(self._tables.values()))
@@ -131,7 +138,7 @@ class MirroredTables:
         They wait for the rows that the table has.
         """
         name = versions_name(main.name)
-        opened = self._existing(name)
+        opened = self.existing(name)
         if opened is None:
             table = versioned(main.table, self.target.column_type)
             state = replace(main.state, phase=Phase.DROPPED, key=table.key, has_versions=True)
@@ -196,7 +203,7 @@ class MirroredTables:
         """Create an empty table in the target; one that is there becomes it, and keeps its earlier versions."""
         table = self.mirrored(name, definition)
         state = TableState(self.mirror_id, phase, position, stored(name, definition), table.key)
-        existing = self._existing(name)
+        existing = self.existing(name)
         self.suspend_versions(name)
         if existing is None:
             self._tables[name] = self._opened(self.target.create(name, table.schema, state))
@@ -208,7 +215,7 @@ class MirroredTables:
 
     def begin_copy(self, name: TableName, definition: TableDefinition, position: BinlogPosition) -> OpenTable:
         """Begin to copy a table. What the target has of the table stays as it is until the copy is complete."""
-        table, existing = self.mirrored(name, definition), self._existing(name)
+        table, existing = self.mirrored(name, definition), self.existing(name)
         _warn_of_members(table)
         self.suspend_versions(name)
         text = stored(name, definition)
@@ -218,7 +225,8 @@ class MirroredTables:
             target = self.target.create(name, table.schema, state)
         else:
             target, before = existing.target, existing.state
-            existing.commit(replace(before, phase=Phase.SNAPSHOT, staged=staged, pending=None, consistent_from=None))
+            begun = replace(before, phase=Phase.SNAPSHOT, staged=staged, pending=None, consistent_from=None)
+            existing.commit(replace(begun, abandoned=False))
             if before.staged is not None:
                 StagedFiles(target.directory, before.staged).abandon()
         opened = self._tables[name] = self._opened(target)
@@ -236,7 +244,7 @@ class MirroredTables:
 
     def abandon_copy(self, name: TableName) -> None:
         """Drop a table that cannot be copied because the source no longer has it; its rows may stay."""
-        table = self._tables.get(name) or self._existing(name)
+        table = self._tables.get(name) or self.existing(name)
         if table is None:
             return
         self._tables[name] = table
@@ -245,17 +253,18 @@ class MirroredTables:
             self.drop(name)
             return
         self.suspend_versions(name)
-        table.commit(replace(table.state, phase=Phase.DROPPED, staged=None))
+        table.commit(replace(table.state, phase=Phase.DROPPED, staged=None, abandoned=True))
         if staged is not None:
             StagedFiles(table.target.directory, staged).abandon()
 
-    def _existing(self, name: TableName) -> OpenTable | None:
+    def existing(self, name: TableName) -> OpenTable | None:
         """Return a table of the target, whatever others did to its rows. If no mirror wrote it, it is not touched."""
         found = self.target.table(name)
         if found is None:
             return None
-        check_mirror(found.read().state, self.mirror_id, found.address)
-        return self._opened(found, accept_foreign=True)
+        version = found.read()
+        check_mirror(version.state, self.mirror_id, found.address)
+        return self._opened(found, version, accept_foreign=True)
 
     def define(self, name: TableName, definition: TableDefinition | None) -> None:
         """Set the definition of a table."""
@@ -273,8 +282,8 @@ class MirroredTables:
 
     def drop(self, name: TableName) -> None:
         """Drop a table of the target; the versions of its rows stay, unless what the source drops is dropped."""
-        versions = self.versions_of(name)
-        if versions is not None and self.settings.on_drop is DropMode.DROP:
+        versions = self.existing(versions_name(name)) if self.settings.scd2 else None
+        if versions is not None and versions.has_versions and self.settings.on_drop is DropMode.DROP:
             self.target.drop(versions.name)
             self.forget(versions.name)
         self.suspend_versions(name)

@@ -41,7 +41,7 @@ class ForeignChanges(BinlogError):
 
 
 class OpenTable:
-    """A table of the target that has a state.
+    """A table of the target that has a state. `version` is its newest version, if that has been read.
 
     position   the log before it does not matter for the table: that of the last commit or, if later, of the last cut
     """
@@ -50,7 +50,13 @@ class OpenTable:
     table: MirroredTable
 
     def __init__(
-        self, target: TargetTable, column_type: ColumnType, options: ColumnOptions, *, accept_foreign: bool = False
+        self,
+        target: TargetTable,
+        column_type: ColumnType,
+        options: ColumnOptions,
+        version: TableVersion | None = None,
+        *,
+        accept_foreign: bool = False,
     ) -> None:
         self.target = target
         self._column_type = column_type
@@ -59,7 +65,8 @@ class OpenTable:
         self._known: dict[str, DataFile] = {}
         self._key_kinds: tuple[tuple[str, str], ...] = ()
         self._planned: tuple[TableVersion, tuple[RangeTask, ...], LeafLimits] | None = None
-        self.reread()
+        self._take(version or target.read())
+        self._refuse_foreign()
         self.position = self.state.reads_from
 
     @property

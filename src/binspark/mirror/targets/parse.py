@@ -12,9 +12,14 @@ from binspark.files.storage.uri import hide_credentials
 from binspark.mirror.files.directory import local_directory
 from binspark.mirror.targets.cuts import CUT_TABLE
 from binspark.mirror.targets.target import Target
+from binspark.options.arguments import wrong_argument
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+StorageOptions = Storage | Mapping[str, str | int | float | bool]
+"""How a target is reached: arguments of pyarrow's file system for its scheme, or of fsspec's."""
 
 
 class Format(StrEnum):
@@ -34,7 +39,7 @@ def parse_target(
     target: str,
     kind: Format = Format.DELTA,
     catalog: str | Mapping[str, str] | None = None,
-    storage: Storage | None = None,
+    storage: StorageOptions | None = None,
     spark: SparkSession | None = None,
 ) -> Target:
     """Return the target at a path or URI.
@@ -49,7 +54,7 @@ def parse_target(
         raise OptionError("must be a directory or a URI, got nothing", option="target")
     uri, user, query = hide_credentials(target)
     _check_directory(uri, kind)
-    reached = (storage or Storage()).with_uri(user, query)
+    reached = _storage(storage).with_uri(user, query)
     try:
         if kind is Format.DELTA_MERGE and spark is not None:
             return _delta_merge(uri, catalog, reached, spark)
@@ -58,6 +63,14 @@ def parse_target(
         extra = "delta" if kind is Format.DELTA_MERGE else kind
         problem = f"{kind} requires a package that is not installed ({error}): pip install 'binspark[{extra}]'"
         raise OptionError(problem, option="format") from None
+
+
+def _storage(given: StorageOptions | None) -> Storage:
+    if given is None or isinstance(given, Storage):
+        return given or Storage()
+    if not isinstance(given, Mapping):
+        raise wrong_argument("storage", "options of the file system, such as {'region': 'eu-west-1'}", given)
+    return Storage.of(given)
 
 
 def _check_directory(uri: str, kind: Format) -> None:

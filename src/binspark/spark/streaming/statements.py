@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from binspark.changes.statements import logged_statement
 from binspark.event import Event
+from binspark.files.schema_file import log_statement
 from binspark.position import Position
 from binspark.replication.chunk import LogChunk
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import may_affect
 from binspark.schema.changes import Change
-from binspark.schema.history import SchemaHistory, is_logged_statement, may_define_tables
+from binspark.schema.history import SchemaHistory, is_logged_statement, is_rollback, logged_rows, may_define_tables
 from binspark.schema.table import TableName
+from binspark.transactions.rollbacks import RollbackFollower
 
 EndsBatch = Callable[[Change], bool]
 """Returns whether a batch must end after a statement."""
@@ -59,28 +60,45 @@ class DefinitionParser:
     """Finds statements that may define tables; names are as the server stores them, whatever case they are written in.
 
     ends_batch              after which of them a batch must end
-    with_logged_statements  whether to find statements that change rows, too; then the log does not contain the rows
+    with_logged_statements  whether to find statements that change rows, too; then the log does not contain the rows.
+                            And those that roll back rows which the log contains
     """
 
     ends_batch: EndsBatch | None
     lower_case_names: bool
     with_logged_statements: bool
+    _rollbacks: RollbackFollower = field(default_factory=RollbackFollower, repr=False)
+    _reports: SchemaHistory = field(default_factory=lambda: SchemaHistory(on_notice=log_statement), repr=False)
 
     def definitions(self, chunk: LogChunk) -> list[Definition]:
         """Return the statements of a chunk that may define tables."""
         if not chunk.data:
             return []
-        return [self._definition(event, chunk) for event in chunk.statements() if self._is_sought(event)]
+        found = ((event, self._change_of_rows(event, chunk)) for event in chunk.statements())
+        return [
+            self._definition(event, chunk, change)
+            for event, change in found
+            if change is not None or may_define_tables(event.body)
+        ]
 
-    def _is_sought(self, event: Event) -> bool:
-        is_logged = self.with_logged_statements and is_logged_statement(event.body)
-        return is_logged or may_define_tables(event.body)
+    def _change_of_rows(self, event: Event, chunk: LogChunk) -> Change | None:
+        """Return what a statement does to rows that the log does not contain, or contains although it undoes them.
 
-    def _definition(self, event: Event, chunk: LogChunk) -> Definition:
+        Who does not find such statements logs the first of each kind as a warning.
+        """
+        if not self.with_logged_statements:
+            if is_logged_statement(event.body) or is_rollback(event.body):
+                self._reports.feed(event)
+            return None
+        if is_logged_statement(event.body):
+            return logged_rows(event)
+        return self._rollbacks.feed(event, chunk)
+
+    def _definition(self, event: Event, chunk: LogChunk, change: Change | None) -> Definition:
         parsed = SchemaHistory(lower_case_names=self.lower_case_names)
         parsed.feed(event)
-        if self.with_logged_statements and is_logged_statement(event.body):
-            parsed.record(event, logged_statement(event.body))
+        if change is not None:
+            parsed.record(event, change)
         position = _position_after(event, chunk)
         rows_follow = chunk.is_inside_transaction(event.end_offset)
         statements = tuple(Statement(entry.change, event.position, position, rows_follow) for entry in parsed.entries)

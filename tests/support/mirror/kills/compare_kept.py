@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,13 @@ from binspark.mirror.schema.version_table import (
     UNTIL,
     VALID_FROM,
     VALID_TO,
+    is_versions_name,
     seq_at,
+    table_of_versions,
     versions_name,
 )
 from binspark.mirror.source.change_source import ArchiveChanges, TablePatterns
-from binspark.mirror.targets.parse import Format
+from binspark.mirror.targets.parse import Format, parse_target
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog
 from binspark.schema.table import TableName
@@ -106,6 +108,21 @@ def version_differences(
     return [*found, *_not_logged(name, all_versions, logged, last_statement)]
 
 
+def left_versions(lake: Path, kind: Format, database: str, present: Collection[TableName]) -> list[str]:
+    """Return versions that are current although the server no longer has their table."""
+    target = parse_target(str(lake), kind)
+    found = []
+    for name in target.tables():
+        table = target.table(name) if name.schema == database and is_versions_name(name) else None
+        if table is not None and table_of_versions(name) not in present:
+            rows = rows_of(lake, str(name), kind)
+            count = rows.filter(rows.column(IS_CURRENT)).num_rows
+            if count:
+                found.append(f"{name}: {count} versions are current, and the server does not have the table")
+    target.close()
+    return found
+
+
 def _broken_chains(name: TableName, key: Sequence[str], versions: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield versions that do not follow one another. Those from before the key had its columns have none of them."""
     lives: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
@@ -152,8 +169,12 @@ def _not_logged(
 
 
 def _agrees(version: Mapping[str, Any], logged: Mapping[str, Any]) -> bool:
-    """Return whether a version has the numbers of the log: JSON may have other values in another form."""
-    return all(version[name] == value for name, value in logged.items() if int in (type(version[name]), type(value)))
+    """Return whether a version has the numbers of the log: JSON may have other values in another form.
+
+    A number may be a JSON document, which is text in a version.
+    """
+    pairs = ((version[name], value) for name, value in logged.items())
+    return all(own in (value, str(value)) for own, value in pairs if int in (type(own), type(value)))
 
 
 def _counted(rows: pa.Table) -> Counter[str]:

@@ -21,6 +21,7 @@ from tests.support.mirror.kills.compare import differences, keys_of
 from tests.support.mirror.kills.compare_kept import (
     history_differences,
     last_statements,
+    left_versions,
     logged_changes,
     version_differences,
 )
@@ -144,6 +145,7 @@ class KillRun:
             if key:
                 since = last.get(name.table, "")
                 found += version_differences(name, key, self._lake, self._kind, logged, since)
+        found += left_versions(self._lake, self._kind, self._database, keys)
         self.count.changes_compared = len(logged)
         self.count.versions_compared = sum(
             rows_of(self._lake, str(versions_name(name)), self._kind).num_rows for name, key in keys.items() if key
