@@ -115,8 +115,10 @@ def test_the_error_for_a_path_without_logs_names_it(memory: MemoryFileSystem, pa
 
 
 def test_the_error_for_an_unknown_scheme_names_it() -> None:
-    with pytest.raises(OptionError, match="nowhere"):
+    with pytest.raises(OptionError, match=r"neither pyarrow nor fsspec has a file system for nowhere://$"):
         find_logs("nowhere://logs")
+    with pytest.raises(OptionError, match=r"for ftpx://; did you mean ftp\?"):
+        find_logs("ftpx://host/logs")
 
 
 def test_options_are_passed_to_the_file_system() -> None:

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 
 from binspark.errors import OptionError
 from binspark.files.storage.options import Option, Storage
+from binspark.options.option import suggestion
 
 Options = dict[str, Any]
 
@@ -127,6 +128,7 @@ _ALIASES = {"s3a": "s3", "s3n": "s3"}
 _ARGUMENT = re.compile(r"(?<![=\w])([a-z]\w*)(?=[=,)])")
 # pyarrow's own default for Google Cloud Storage is to retry for 15 minutes.
 _GCS_RETRIES = f"retry_limit_seconds={_RETRY_SECONDS}"
+_UNKNOWN_TO_FSSPEC = "Protocol not known"
 
 
 class System(NamedTuple):
@@ -205,6 +207,7 @@ def _check_names(scheme: str, options: Options, signature: str) -> None:
 
 def _with_fsspec(scheme: str, host: str, storage: Storage) -> System:
     try:
+        from fsspec import available_protocols
         from fsspec.core import url_to_fs
     except ImportError:
         raise OptionError(f"{scheme}:// requires fsspec: pip install fsspec") from None
@@ -215,6 +218,11 @@ def _with_fsspec(scheme: str, host: str, storage: Storage) -> System:
         files, root = url_to_fs(address, **typed_options(dict(storage.options)))
     except ImportError as error:
         raise OptionError(f"{scheme}:// requires a package that is not installed: {error}") from None
+    except ValueError as error:
+        if not str(error).startswith(_UNKNOWN_TO_FSSPEC):
+            raise
+        hint = suggestion(scheme, {*available_protocols(), *_MAKERS, *_ALIASES})
+        raise OptionError(f"neither pyarrow nor fsspec has a file system for {scheme}://{hint}") from None
     suffix = f"?{storage.query}" if storage.query else ""
     return System(fs.PyFileSystem(fs.FSSpecHandler(files)), root, suffix)
 
