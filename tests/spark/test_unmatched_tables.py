@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 
 from binspark.cli.demo import SHOP
 from binspark.columns.selection import Selection
@@ -89,6 +90,52 @@ def test_changes_that_were_rolled_back_are_a_warning(caplog: pytest.LogCaptureFi
     [warning] = warnings_of(caplog, path)
     assert "were rolled back, and are read as changes all the same: \"XA ROLLBACK X'61',X'',1\"" in warning
     assert warnings_of(caplog, path, view="transactions") == []
+
+
+def test_a_stream_of_an_archive_warns_once_of_each_kind(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    builder = BinlogBuilder()
+    for name in (b"a", b"b"):
+        builder.transaction("INSERT INTO shop.orders VALUES (1)")
+        builder.transaction(insert(table("shop.orders", integer("id")), (1,)), xa=name)
+        builder.ddl(f"XA ROLLBACK X'{name.hex()}',X'',1")
+    builder.save(tmp_path)
+    source = BinlogDataSource({"path": str(tmp_path), "startingOffsets": "earliest"})
+    stream = source.streamReader(source.schema())
+    first = stream.latestOffset(stream.initialOffset(), ReadAllAvailable())
+    middle = stream.latestOffset(first, ReadMaxBytes(1))
+    last = stream.latestOffset(middle, ReadAllAvailable())
+    with caplog.at_level(logging.WARNING, "binspark.files"):
+        for start, end in ((first, last), (first, middle), (middle, last)):
+            assert stream.partitions(start, end)
+    logged, rolled_back = (record.getMessage() for record in caplog.records)
+    assert "the log does not contain its rows: 'INSERT INTO shop.orders VALUES (1)'" in logged
+    assert "were rolled back, and are read as changes all the same: \"XA ROLLBACK X'61',X'',1\"" in rolled_back
+
+
+@every_family
+def test_who_reads_a_server_warns_of_what_was_rolled_back(
+    caplog: pytest.LogCaptureFixture, shared: Server, database: str, family: Family
+) -> None:
+    shared.query(f"CREATE DATABASE {database}")
+    shared.query(f"CREATE TABLE {database}.stock (id INT PRIMARY KEY)")
+    shared.query("FLUSH BINARY LOGS")
+    steps = [
+        "XA START {0!r}",
+        "INSERT INTO {0}.stock VALUES (1)",
+        "XA END {0!r}",
+        "XA PREPARE {0!r}",
+        "XA ROLLBACK {0!r}",
+    ]
+    shared.run_sql("; ".join(steps).format(database))
+    log = shared.log_files()[-1].name
+    options = {"host": "127.0.0.1", "port": str(shared.port), "user": "root", "startingOffsets": f"{log}:4"}
+    source = BinlogDataSource({**options, "tables": f"{database}.stock"})
+    reader = source.reader(source.schema())
+    with caplog.at_level(logging.WARNING, "binspark.files"):
+        rows = sum(batch.num_rows for part in reader.partitions() for batch in reader.read(part))
+    (message,) = (record.getMessage() for record in caplog.records if "rolled back" in record.getMessage())
+    assert rows == 1
+    assert 'are read as changes all the same: "XA ROLLBACK' in message
 
 
 @pytest.mark.mysql

@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 
 from binspark.columns.selection import Selection
 from binspark.errors import OptionError, Purged
+from binspark.files.schema_file import log_statement
 from binspark.files.sources import log_order
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.kernels import cache
@@ -74,7 +75,8 @@ class ServerBatchReader(DataSourceReader):
         if not isinstance(partition, RangePartition):
             return iter(())
         cache.enable()
-        return self.view().read(partition.part, reader_of(partition.part, partition.history))
+        # The driver has not read the log, so only executors can warn of statements in it.
+        return self.view().read(partition.part, reader_of(partition.part, partition.history, log_statement))
 
     def view(self) -> ViewReader:
         """Return what makes rows of a range."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from binspark.errors import OptionError, Purged
 from binspark.files.active_log import complete_end
 from binspark.files.log_head import fingerprint, read_head
+from binspark.files.schema_file import log_statement
 from binspark.files.schema_scan import read_history
 from binspark.files.sources import LogSource, find_logs, log_order
 from binspark.files.splits import PlannedLog, Split, plan_logs, split_logs
@@ -17,6 +18,7 @@ from binspark.replication.activity import Activity
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog
 from binspark.schema.history import Entry, SchemaHistory
+from binspark.schema.notices import SchemaNotice
 from binspark.spark.options import SourceOptions
 from binspark.spark.plan import SchemaVersion, history_over, reads_ddl
 from binspark.spark.streaming.limit import Limit, transaction_after
@@ -38,6 +40,7 @@ class ArchiveSource:
     ends_batch: EndsBatch | None = None
     activity: Activity | None = None
     _known: tuple[BinlogPosition, SchemaHistory] | None = field(default=None, repr=False)
+    _noticed: set[type[SchemaNotice]] = field(default_factory=set, repr=False)
 
     def start(self, text: str) -> BinlogPosition:
         """Return the position that `startingOffsets` means."""
@@ -167,11 +170,17 @@ class ArchiveSource:
         self, sources: Sequence[LogSource], start: BinlogPosition, end: BinlogPosition, logs: Sequence[PlannedLog]
     ) -> SchemaHistory:
         """Return the schemas at the start and the statements of the range; a reader uses those before its split."""
-        history = SchemaHistory(self._known_at(sources, start).catalog)
+        history = SchemaHistory(self._known_at(sources, start).catalog, self._warn)
         if reads_ddl(self.options):
             read_history(logs, history)
         self._known = (end, history)
         return history
+
+    def _warn(self, notice: SchemaNotice) -> None:
+        """Log the first of each kind of warning: each range has a history of its own, which would repeat them."""
+        if type(notice) not in self._noticed:
+            self._noticed.add(type(notice))
+            log_statement(notice)
 
     def _known_at(self, sources: Sequence[LogSource], start: BinlogPosition) -> SchemaHistory:
         """Return the history at the start of a range: kept from the range before, or read from the complete archive."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pickle
 import zlib
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from binspark.schema.history import SchemaHistory
+from binspark.schema.notices import SchemaNotice
 
 if TYPE_CHECKING:
     from binspark.files.splits import Split
@@ -17,8 +19,13 @@ if TYPE_CHECKING:
 _HISTORIES = 4
 
 
-def reader_of(part: Split | ServerRange, history: bytes) -> LogReader:
-    """Return what reads a part. Readers add to a history, so each gets a copy of its own."""
+def reader_of(
+    part: Split | ServerRange, history: bytes, on_notice: Callable[[SchemaNotice], None] | None = None
+) -> LogReader:
+    """Return what reads a part. Readers add to a history, so each gets a copy of its own.
+
+    `on_notice` is called with what the statements in a range of a server show; those of a split the driver has read.
+    """
     known = _unpacked(history)
     from binspark.files.splits import Split
 
@@ -28,7 +35,7 @@ def reader_of(part: Split | ServerRange, history: bytes) -> LogReader:
         return SplitReader(known)
     from binspark.spark.streaming.range_reader import RangeReader
 
-    return RangeReader(SchemaHistory(known.catalog, lower_case_names=known.lower_case_names))
+    return RangeReader(SchemaHistory(known.catalog, on_notice, lower_case_names=known.lower_case_names))
 
 
 @lru_cache(maxsize=_HISTORIES)
