@@ -6,7 +6,7 @@ WITH_JAVA := JAVA_HOME=$$(tools/java)
 # Tests wait for servers, for Spark and for processes half of their time: two processes for each core of a small machine.
 PROCESSES ?= 4
 
-.PHONY: help setup servers demo test test-all lint ruff types imports hooks docs matrix bench fuzz clean
+.PHONY: help setup servers programs demo test test-all lint ruff types imports hooks docs matrix bench fuzz clean
 
 help:
 	@echo "make demo      show binspark at work on the logs that ship with it"
@@ -19,6 +19,7 @@ help:
 	@echo "make bench     run the benchmarks"
 	@echo "make fuzz      feed mutated logs to the decoder for a minute (SECONDS=n for longer)"
 	@echo "make servers   fetch the MySQL and MariaDB servers that tests start"
+	@echo "make programs  fetch the browser and promtool that tests run"
 	@echo "make clean     remove the virtual environment and caches"
 
 setup: $(READY)
@@ -30,14 +31,17 @@ $(READY): pyproject.toml constraints.txt tools/setup
 servers: $(READY)
 	@$(BIN)/python -m binspark.testing.servers
 
+programs: $(READY)
+	@VENV=$(VENV) tools/programs
+
 demo: $(READY)
 	@$(WITH_JAVA) $(BIN)/binspark demo
 
-test: $(READY) servers
+test: $(READY) servers programs
 	@echo "running the tests (make test-all adds the long sweeps)"
 	@$(WITH_JAVA) $(BIN)/pytest -q -n $(PROCESSES) --dist loadgroup -m "not slow"
 
-test-all: $(READY) servers
+test-all: $(READY) servers programs
 	@$(WITH_JAVA) $(BIN)/pytest -q -n $(PROCESSES) --dist loadgroup
 
 lint: ruff types imports

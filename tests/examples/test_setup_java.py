@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-stay_inside = runpy.run_path(str(ROOT / "tools" / "java_packages.py"))["stay_inside"]
+stay_inside = runpy.run_path(str(ROOT / "tools" / "unpack_packages.py"))["stay_inside"]
 
 
 def java_of_version(version: str, home: Path) -> Path:

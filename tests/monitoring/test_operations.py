@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from binspark.cli.main import COMMANDS, main
+from binspark.folders import cache_folder
 from binspark.monitoring.endpoint import MetricsEndpoint
 from binspark.monitoring.metrics import METRICS
 from binspark.monitoring.settings import MetricsSettings
@@ -30,8 +31,10 @@ PAGE = ROOT / "docs" / "operations.md"
 UNITS = sorted(EXAMPLES.glob("*.service"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NAMES = {metric.name for metric in METRICS}
-PROMTOOL = shutil.which("promtool")
-needs_promtool = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed: apt-get install prometheus")
+PROMTOOL = shutil.which("promtool") or shutil.which(
+    cache_folder() / "prometheus" / "packages" / "usr" / "bin" / "promtool"
+)
+needs_promtool = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed: make programs")
 
 
 def test_every_metric_of_the_dashboard_and_the_alerts_exists() -> None:

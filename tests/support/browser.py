@@ -10,7 +10,7 @@ import pytest
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next((found for name in _NAMES if (found := shutil.which(name))), None)
-needs_browser = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed: apt-get install chromium")
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed: make programs")
 _SECONDS = 120
 
 

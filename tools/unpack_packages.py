@@ -1,4 +1,4 @@
-"""`python -m tools.java_packages PACKAGE…`: unpack the first of these packages in Debian into the cache folder."""
+"""`python -m tools.unpack_packages NAME PACKAGE…`: unpack the first of these packages of Debian into the cache folder."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from binspark.testing.servers.debian import PackageSet, unpack_packages
 from binspark.testing.servers.errors import ServerUnavailable
 
 
-def main(packages: list[str]) -> int:
+def main(name: str, packages: list[str]) -> int:
     try:
-        build_once(cache_folder() / "java" / "packages", lambda empty: unpack_first(packages, empty))
+        build_once(cache_folder() / name / "packages", lambda empty: unpack_first(packages, empty))
     except ServerUnavailable as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1
@@ -22,7 +22,7 @@ def main(packages: list[str]) -> int:
 
 
 def unpack_first(packages: list[str], root: Path) -> None:
-    """Unpack one of the packages, without dependencies: a headless Java needs only the C library and zlib."""
+    """Unpack one of the packages, without dependencies: what it contains needs only libraries that every machine has."""
     for number, package in enumerate(packages, start=1):
         try:
             unpack_packages(PackageSet(with_dependencies=(), without_dependencies=(package,)), root)
@@ -44,4 +44,4 @@ def stay_inside(root: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
