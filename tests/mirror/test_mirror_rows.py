@@ -146,6 +146,50 @@ def test_rows_that_move_and_have_few_columns_in_the_log_are_those_of_the_server(
         assert_equal(shared, lake, orders)
 
 
+REPLACEMENTS = (
+    "REPLACE INTO {t} (id, a) VALUES ({x}, {y})",
+    "REPLACE INTO {t} (id) VALUES ({x})",
+    "REPLACE INTO {t} (u, a) VALUES ({x}, {y})",
+    "REPLACE INTO {t} (id, u) VALUES ({y}, {x})",
+    "REPLACE INTO {t} (id, u, a, body) VALUES ({x}, {x}, 1, 'replaced')",
+    "INSERT INTO {t} (id, a) VALUES ({x}, 5) ON DUPLICATE KEY UPDATE u = u + 50, body = 'again'",
+    "INSERT INTO {t} (u, a, body) VALUES ({x}, {y}, 'new')",
+    "UPDATE {t} SET id = {x}, a = {y} WHERE id = {x}",
+    "UPDATE {t} SET a = {y} WHERE id < {x}",
+    "UPDATE {t} SET id = {y} WHERE id = {x}",
+    "UPDATE {t} SET id = id + 100, u = {y} WHERE id = {x}",
+    "DELETE FROM {t} WHERE id = {x}",
+)
+
+
+@each_family
+@pytest.mark.parametrize("keys", ["PRIMARY KEY (id)", "PRIMARY KEY (id), UNIQUE (u)", "UNIQUE (u), PRIMARY KEY (id)"])
+def test_columns_that_replace_sets_to_their_defaults_are_those_of_the_server(
+    shared: Server, database: str, lake: Path, keys: str
+) -> None:
+    """MariaDB logs an update with the columns of the statement, as for an UPDATE that leaves the others as they are."""
+    name = f"{database}.replaced"
+    shared.run_sql(
+        f"CREATE DATABASE {database}; CREATE TABLE {name} (id INT AUTO_INCREMENT, u INT NULL, a INT DEFAULT 7,"
+        f" b INT DEFAULT 8, body TEXT, {keys});"
+        + "".join(f"INSERT INTO {name} VALUES ({n}, {n}, {n}, {n}, 'first {n}');" for n in range(1, 21))
+    )
+    run_mirror(shared, lake, f"{database}.*")
+    random = Random(keys)
+    for _ in range(3):
+        with shared.connect(autocommit=False) as connection, connection.cursor() as cursor:
+            cursor.execute("SET SESSION binlog_row_image = MINIMAL")
+            for number in range(60):
+                numbers = {"t": name, "x": random.randint(1, 25), "y": random.randint(1, 25)}
+                with suppress(IntegrityError):  # a key that another row has
+                    cursor.execute(random.choice(REPLACEMENTS).format(**numbers))
+                if number % 10 == 0:
+                    connection.commit()
+            connection.commit()
+        run_mirror(shared, lake, f"{database}.*", limits=LeafLimits(memory_bytes=6_000))
+        assert_equal(shared, lake, name)
+
+
 @pytest.mark.mysql
 def test_a_composite_key_of_any_types_identifies_rows(mysql: Server, database: str, lake: Path, kind: Format) -> None:
     name = f"{database}.stock"

@@ -223,7 +223,7 @@ class RangeApplier:
         """
         if self._source.config is None:
             raise SchemaError(
-                f"{table.name}: the log changes rows that are not in the mirror, and has only some of their columns; "
+                f"{table.name}: the log has only some columns of rows that are not in the mirror, or were replaced; "
                 "mirror from the server, or from logs with binlog_row_image=FULL"
             )
         done = completed(self._source.config, table, results, self._tables.settings.limits)

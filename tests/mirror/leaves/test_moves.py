@@ -188,3 +188,18 @@ def test_a_row_of_an_unknown_key_that_moves_on_stays_an_orphan(tmp_path: Path) -
     for memory_bytes in (1, 1 << 20):
         (result,) = table.apply(resolved([records], lambda _keys: (), memory_bytes))
         assert incomplete_keys([result]) == [4]
+
+
+@pytest.mark.parametrize("memory_bytes", [1, 1 << 20])
+def test_a_row_that_may_have_been_replaced_before_it_moves_is_an_orphan(tmp_path: Path, memory_bytes: int) -> None:
+    source = Source()
+    source.change(1, 1, {"name": "a", "price": 1.0})
+    table = LeafTable(tmp_path, ORDERS, SMALL)
+    table.apply([source.records()])
+    source.log = [((RecordOp.ORPHAN, {"id": 1, "name": "b"}), None)]
+    for key in (1, 2):
+        source.change(key, key + 1, {})
+    stored = partial(read_stored_rows, table.files, table.directory, ORDERS)
+    results = table.apply(resolved([source.records()], stored, memory_bytes))
+    assert incomplete_keys(results) == [3]
+    assert table.rows() == []

@@ -19,7 +19,10 @@ VALUES = st.fixed_dictionaries({}, optional={"name": st.sampled_from("abc"), "pr
 CHANGES: st.SearchStrategy[Change] = st.one_of(
     st.tuples(st.just(RecordOp.DELETE), KEYS),
     st.tuples(st.just(RecordOp.PUT), KEYS.map(lambda key: ROW | key)),
-    st.tuples(st.just(RecordOp.MERGE), st.tuples(KEYS, VALUES).map(lambda parts: parts[0] | parts[1])),
+    st.tuples(
+        st.sampled_from([RecordOp.MERGE, RecordOp.ORPHAN]),
+        st.tuples(KEYS, VALUES).map(lambda parts: parts[0] | parts[1]),
+    ),
 )
 DELETED: Change = (RecordOp.DELETE, {"id": 1})
 ALL_COLUMNS: Change = (RecordOp.MERGE, {"id": 0, "name": "a", "price": 2.0})

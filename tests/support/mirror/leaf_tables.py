@@ -40,7 +40,7 @@ def records_of(table: MirroredTable, changes: Sequence[Change], first: int = 0) 
     rows = rows_of(table, [row for _, row in changes])
     names = table.schema.names
     absent = np.array([[name not in row for name in names] for _, row in changes], bool).reshape(-1, len(names))
-    absent[[op is not RecordOp.MERGE for op, _ in changes]] = False
+    absent[[op < RecordOp.MERGE for op, _ in changes]] = False
     arrays = [
         row_keys(table, rows),
         pa.array([f"{first + number:032x}" for number in range(len(changes))]),

@@ -158,7 +158,7 @@ class _Window:
         count = len(known.keys)
         own, unknown = np.arange(self.rows) + count, count + self.rows
         parents = self._parents(known.keys)
-        is_partial = self._ops >= RecordOp.MERGE
+        is_partial = self._ops == RecordOp.MERGE
         ends = np.where(is_partial, parents, np.where(self._ops == RecordOp.PUT, own, unknown))
         is_found = _followed(ends, count)[self._moved] != unknown
         found = self._moved[is_found]

@@ -15,6 +15,7 @@ from binspark.columns.selection import Operations, Selection
 from binspark.documents.conversion import Conversion, conversion
 from binspark.errors import BinlogError, SchemaError
 from binspark.event import RowOperation
+from binspark.event.column_types import ColumnType as T
 from binspark.mirror.records.format import RECORD_FIELDS, RecordOp, record_schema
 from binspark.mirror.records.keys import key_bytes, row_keys
 from binspark.mirror.schema.mirrored_table import MirroredTable
@@ -24,6 +25,7 @@ from binspark.schema.table import TableSchema
 _METADATA = frozenset({Metadata.OP, Metadata.SEQ, Metadata.KEY, Metadata.LOG_FILE, Metadata.LOG_POS})
 _ROWS = Operations.INSERT | Operations.UPDATE | Operations.DELETE
 _ABSENT, _FROM = (field.type for field in RECORD_FIELDS[3:])
+_BLOBS = frozenset({T.TINY_BLOB, T.BLOB, T.MEDIUM_BLOB, T.LONG_BLOB, T.BLOB_COMPRESSED})
 Mask = npt.NDArray[np.bool_]
 
 
@@ -72,9 +74,10 @@ class RecordMaker:
             rows, absent = columns.filled(found, rows, absent), None
             keys = self._keys(found, rows)
         ops = np.where(is_delete, RecordOp.DELETE, RecordOp.PUT).astype(np.int8)
+        moved, old_keys = self._moves(found, columns, keys, is_update)
         if absent is not None:
             ops[_flags(absent.is_valid())] = RecordOp.MERGE
-        moved, old_keys = self._moves(found, columns, keys, is_update)
+            ops[(ops == RecordOp.MERGE) & is_update & columns.may_replace(found, moved)] = RecordOp.ORPHAN
         origin = None if absent is None else _origins(ops, moved, old_keys)
         batch = self._batch(keys, seq, ops, absent, origin, rows)
         if not moved.any():
@@ -174,15 +177,22 @@ class LogColumns:
             for field, index in zip(table.schema, self._sources, strict=True)
         ]
         logged = found.table
+        key = self._indexes(table.key)
+        self._without_blobs = [
+            index for index, column in enumerate(logged.columns) if column.type not in _BLOBS and index not in key
+        ]
         logged_key = tuple(logged.column_names[index].lower() for index in logged.primary_key or ())
         self.has_logged_key = Metadata.KEY in found.metadata and logged_key == tuple(
             name.lower() for name in self._logged_names(found)
         )
 
+    def _indexes(self, names: Sequence[str]) -> list[int]:
+        """Return the indexes that columns of the target have in the log."""
+        return [self._sources[self._table.schema.get_field_index(name)] for name in names]
+
     def _logged_names(self, found: TableBatch) -> list[str]:
         names = found.table.column_names
-        indexes = [self._table.schema.get_field_index(name) for name in self._table.key]
-        return [names[self._sources[index]] for index in indexes]
+        return [names[index] for index in self._indexes(self._table.key)]
 
     def _conversion(self, field: pa.Field, have: pa.DataType, found: TableBatch, index: int) -> Conversion:
         step = conversion(have, field.type, found.table.columns[index])
@@ -230,6 +240,26 @@ class LogColumns:
         result = pc.if_else(pa.array(is_delete), pa.scalar(None, _ABSENT), by_row)
         return None if result.null_count == len(result) else result
 
+    def may_replace(self, found: TableBatch, moved: Mask) -> Mask:
+        """Return which updates of some columns may be a REPLACE of MariaDB; `moved` are those with another key.
+
+        With binlog_row_image=MINIMAL it logs the columns of the statement, and not that all others became their
+        defaults. It has the columns of the key by which it found the row, which most updates do not set. With NOBLOB
+        all updates have them; then the image before has all columns but BLOBs.
+        """
+        images = found.images
+        if images is None or not self._table.replace_keys:
+            return np.zeros(len(moved), np.bool_)
+        has_key = _have_all(images.after, self._indexes(self._table.key))
+        if self._without_blobs:
+            has_key &= ~_have_all(images.before, self._without_blobs)
+        has_other = np.zeros(len(has_key), np.bool_)
+        for names in self._table.replace_keys:
+            if names != self._table.key:
+                has_other |= _have_all(images.after, self._indexes(names))
+        replaces: Mask = has_key[images.numbers] & (has_other[images.numbers] | ~moved)
+        return replaces
+
     def filled(self, found: TableBatch, rows: list[pa.Array], absent: pa.Array) -> list[pa.Array]:
         """Return rows with the columns that they do not have as they were before: an update did not change them."""
         old = self.converted(found, found.before.flatten())
@@ -251,6 +281,12 @@ def _sources(table: MirroredTable, found: TableBatch) -> list[int]:
         message = f"rows of {logged.name} have no column {missing[0]!r}, which it should have at this position"
         raise SchemaError(f"{message}; use --resnapshot {logged.name}", found.position())
     return [names[field.name.lower()] for field in table.schema]
+
+
+def _have_all(present: Mask, indexes: list[int]) -> Mask:
+    """Return which images have all of some columns."""
+    have: Mask = np.logical_and.reduce(present[:, indexes], axis=1)
+    return have
 
 
 def _flags(array: pa.Array) -> Mask:

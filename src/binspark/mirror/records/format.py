@@ -42,7 +42,7 @@ class RecordOp(IntEnum):
     DELETE   there is no row with it
     PUT      its row is that of the record
     MERGE    the columns that the record has are put into its row
-    ORPHAN   the same after its row was deleted in the log: the row to put them into is not known
+    ORPHAN   the same after its row was deleted, or may have been replaced: the row to put them into is not known
     END      all versions of rows end, whatever their keys are: the table was emptied
     """
 

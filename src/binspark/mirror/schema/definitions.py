@@ -41,7 +41,18 @@ def as_mirrored(
     """Return how a table is mirrored: with the columns of its definition, but not those that a server hides in it."""
     source = definition.table_schema(*name)
     count = len(definition.columns) + 2 * definition.versioned  # row_start and row_end
-    return mirrored_table(replace(source, columns=source.columns[:count]), column_type, options)
+    table = mirrored_table(replace(source, columns=source.columns[:count]), column_type, options)
+    is_replaced = (
+        definition.mariadb and not definition.versioned
+    )  # otherwise REPLACE deletes a row, and inserts another
+    return replace(table, replace_keys=_unique_keys(definition)) if is_replaced else table
+
+
+def _unique_keys(definition: TableDefinition) -> tuple[tuple[str, ...], ...]:
+    """Return the names of the columns of each unique key."""
+    names = {defined.folded: defined.name for defined in definition.columns}
+    keys = ([(part.column or "").lower() for part in key.parts] for key in definition.keys if key.unique)
+    return tuple(tuple(names[part] for part in parts) for parts in keys if names.keys() >= set(parts))
 
 
 def catalog_of(tables: Iterable[tuple[TableName, TableDefinition]], databases: Catalog) -> Catalog:

@@ -35,6 +35,7 @@ class MirroredTable:
     key      the names of the key's columns; empty for a table without a key
     options  how values become columns
     has_versions  whether it has all versions of the rows: see `version_table`
+    replace_keys  the unique keys of a table of MariaDB, by their columns: REPLACE updates the row that has one of them
     """
 
     source: TableSchema
@@ -42,6 +43,7 @@ class MirroredTable:
     key: tuple[str, ...]
     options: ColumnOptions = MIRROR_OPTIONS
     has_versions: bool = False
+    replace_keys: tuple[tuple[str, ...], ...] = ()
 
     @property
     def name(self) -> TableName:
