@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -121,6 +122,19 @@ MOVES = (
 )
 
 
+def change_at_random(server: Server, table: str, statements: Sequence[str], image: str, random: Random) -> None:
+    """Execute some of the statements in a few transactions, with numbers of rows for `a` and `b`."""
+    with server.connect(autocommit=False) as connection, connection.cursor() as cursor:
+        cursor.execute(f"SET SESSION binlog_row_image = {image}")
+        for number in range(60):
+            statement = random.choice(statements)
+            with suppress(IntegrityError):  # a key that another row has
+                cursor.execute(statement.format(t=table, a=random.randint(1, 45), b=random.randint(1, 45)))
+            if number % 15 == 0:
+                connection.commit()
+        connection.commit()
+
+
 @each_family
 @pytest.mark.parametrize("image", ["MINIMAL", "NOBLOB"])
 def test_rows_that_move_and_have_few_columns_in_the_log_are_those_of_the_server(
@@ -133,32 +147,24 @@ def test_rows_that_move_and_have_few_columns_in_the_log_are_those_of_the_server(
     run_mirror(shared, lake, f"{database}.*")
     random = Random(image)
     for _ in range(3):
-        with shared.connect(autocommit=False) as connection, connection.cursor() as cursor:
-            cursor.execute(f"SET SESSION binlog_row_image = {image}")
-            for number in range(60):
-                numbers = {"t": orders, "a": random.randint(1, 45), "b": random.randint(1, 45)}
-                with suppress(IntegrityError):  # a key that another row has
-                    cursor.execute(random.choice(MOVES).format(**numbers))
-                if number % 15 == 0:
-                    connection.commit()
-            connection.commit()
+        change_at_random(shared, orders, MOVES, image, random)
         run_mirror(shared, lake, f"{database}.*", limits=LeafLimits(memory_bytes=6_000))
         assert_equal(shared, lake, orders)
 
 
 REPLACEMENTS = (
-    "REPLACE INTO {t} (id, a) VALUES ({x}, {y})",
-    "REPLACE INTO {t} (id) VALUES ({x})",
-    "REPLACE INTO {t} (u, a) VALUES ({x}, {y})",
-    "REPLACE INTO {t} (id, u) VALUES ({y}, {x})",
-    "REPLACE INTO {t} (id, u, a, body) VALUES ({x}, {x}, 1, 'replaced')",
-    "INSERT INTO {t} (id, a) VALUES ({x}, 5) ON DUPLICATE KEY UPDATE u = u + 50, body = 'again'",
-    "INSERT INTO {t} (u, a, body) VALUES ({x}, {y}, 'new')",
-    "UPDATE {t} SET id = {x}, a = {y} WHERE id = {x}",
-    "UPDATE {t} SET a = {y} WHERE id < {x}",
-    "UPDATE {t} SET id = {y} WHERE id = {x}",
-    "UPDATE {t} SET id = id + 100, u = {y} WHERE id = {x}",
-    "DELETE FROM {t} WHERE id = {x}",
+    "REPLACE INTO {t} (id, a) VALUES ({a}, {b})",
+    "REPLACE INTO {t} (id) VALUES ({a})",
+    "REPLACE INTO {t} (u, a) VALUES ({a}, {b})",
+    "REPLACE INTO {t} (id, u) VALUES ({b}, {a})",
+    "REPLACE INTO {t} (id, u, a, body) VALUES ({a}, {a}, 1, 'replaced')",
+    "INSERT INTO {t} (id, a) VALUES ({a}, 5) ON DUPLICATE KEY UPDATE u = u + 50, body = 'again'",
+    "INSERT INTO {t} (u, a, body) VALUES ({a}, {b}, 'new')",
+    "UPDATE {t} SET id = {a}, a = {b} WHERE id = {a}",
+    "UPDATE {t} SET a = {b} WHERE id < {a}",
+    "UPDATE {t} SET id = {b} WHERE id = {a}",
+    "UPDATE {t} SET id = id + 100, u = {b} WHERE id = {a}",
+    "DELETE FROM {t} WHERE id = {a}",
 )
 
 
@@ -172,20 +178,12 @@ def test_columns_that_replace_sets_to_their_defaults_are_those_of_the_server(
     shared.run_sql(
         f"CREATE DATABASE {database}; CREATE TABLE {name} (id INT AUTO_INCREMENT, u INT NULL, a INT DEFAULT 7,"
         f" b INT DEFAULT 8, body TEXT, {keys});"
-        + "".join(f"INSERT INTO {name} VALUES ({n}, {n}, {n}, {n}, 'first {n}');" for n in range(1, 21))
+        + "".join(f"INSERT INTO {name} VALUES ({n}, {n}, {n}, {n}, 'first {n}');" for n in range(1, 41))
     )
     run_mirror(shared, lake, f"{database}.*")
     random = Random(keys)
     for _ in range(3):
-        with shared.connect(autocommit=False) as connection, connection.cursor() as cursor:
-            cursor.execute("SET SESSION binlog_row_image = MINIMAL")
-            for number in range(60):
-                numbers = {"t": name, "x": random.randint(1, 25), "y": random.randint(1, 25)}
-                with suppress(IntegrityError):  # a key that another row has
-                    cursor.execute(random.choice(REPLACEMENTS).format(**numbers))
-                if number % 10 == 0:
-                    connection.commit()
-            connection.commit()
+        change_at_random(shared, name, REPLACEMENTS, "MINIMAL", random)
         run_mirror(shared, lake, f"{database}.*", limits=LeafLimits(memory_bytes=6_000))
         assert_equal(shared, lake, name)
 
