@@ -1,4 +1,4 @@
-"""`python -m tools.unpack_packages NAME PACKAGE…`: unpack the first of these packages of Debian into the cache folder."""
+"""`python -m tools.unpack_packages NAME PACKAGE…`: unpack the first of these packages into the cache folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def main(name: str, packages: list[str]) -> int:
 
 
 def unpack_first(packages: list[str], root: Path) -> None:
-    """Unpack one of the packages, without dependencies: what it contains needs only libraries that every machine has."""
+    """Unpack one of the packages, without dependencies: it needs only libraries that every machine has."""
     for number, package in enumerate(packages, start=1):
         try:
             unpack_packages(PackageSet(with_dependencies=(), without_dependencies=(package,)), root)
