@@ -140,6 +140,7 @@ def _literal(value: Any) -> str | None:
     return str(value) if value.startswith("0x") else "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log", TYPES, ids=lambda log: f"{log.parent.parent.name}-{log.name}")
 @pytest.mark.parametrize("read", [binspark.rows], ids=["rows"])
 def test_a_value_is_found_by_what_is_printed_of_it(log: Path, read: Callable[..., Any]) -> None:

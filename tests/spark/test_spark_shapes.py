@@ -103,7 +103,7 @@ def test_a_merge_job_gives_the_rows_of_the_table(
     assert as_text(MERGES[shape](empty, read(spark, shared, logged, shape=shape))) == shown(shared, logged)
 
 
-@quick_pairs(("cdf", MySQL), ("debezium", MariaDB))
+@quick_pairs(("debezium", MariaDB))
 def test_a_merge_job_follows_a_stream(
     spark: SparkSession, shared: Server, logged: str, family: Family, shape: str, tmp_path: Path
 ) -> None:

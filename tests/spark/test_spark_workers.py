@@ -34,6 +34,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return processes.make_python(tmp_path_factory.mktemp("with"), None, sources=True)
 
 
+@pytest.mark.slow
 def test_a_job_runs_in_an_environment_that_is_not_activated_and_empty(python: Path, tmp_path: Path) -> None:
     found = run_job(python, tmp_path)
     assert found == {"driver": str(python), "worker": str(python), "rows": ORDERS}

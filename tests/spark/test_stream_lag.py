@@ -33,6 +33,7 @@ def check_lags(lags: list[binspark.Lag], file: str, size: int, rows: int) -> Non
     assert any(seconds is not None for seconds in behind)
 
 
+@pytest.mark.slow
 def test_the_lag_of_a_live_stream_decreases_to_nothing(
     spark: SparkSession, start_server: StartServer, tmp_path: Path
 ) -> None:
