@@ -12,14 +12,17 @@ from hypothesis import strategies as st
 from binspark.changes.selection_options import make_selection
 from binspark.columns import event_list, log_scan, scan_memory, transaction_list
 from binspark.errors import DecodeError, OptionError
+from binspark.event import Rows
 from binspark.files import find_logs
 from binspark.files.condition_counts import ConditionCounts
 from binspark.files.contents import BulkCounter, SelectedContents, can_count_in_bulk
 from binspark.files.positions import part_between
 from binspark.files.read import source_events
+from binspark.frames.header import HEADER_LENGTH
 from binspark.schema.history import SchemaHistory
 from binspark.testing.builder import (
     MARIADB_11_8,
+    MYSQL_5_5,
     MYSQL_9_7,
     BinlogBuilder,
     ServerKind,
@@ -158,3 +161,22 @@ def test_both_count_the_rows_that_a_condition_selects(
     tmp_path: Path, server: ServerKind, compressed: bool, options: Options
 ) -> None:
     assert_same(changed_log(tmp_path, server, compressed=compressed), options)
+
+
+@pytest.mark.parametrize("options", [{}, {"tables": ["shop.items"]}, {"operations": "insert"}])
+def test_events_after_rows_that_are_refused_are_not_counted(tmp_path: Path, options: Options) -> None:
+    """Without checksums, only what reads the rows finds that they are damaged."""
+    builder = BinlogBuilder(MYSQL_5_5)
+    for number in range(3):
+        builder.transaction(insert(ITEMS, (number,)))
+    [path] = builder.save(tmp_path)
+    rows = [event.offset for event in source_events(find_logs(path)[0]) if isinstance(event.body, Rows)]
+    content = bytearray(path.read_bytes())
+    content[rows[1] + HEADER_LENGTH + 8] = 0xFF  # the number of columns
+    path.write_bytes(content)
+    found = in_bulk([path], options)
+    assert not isinstance(found, str)
+    counted, errors = found
+    assert [f"{path}:{rows[1]} (WRITE_ROWS" in error for error in errors] == [True]
+    assert [tally.count for name, tally in counted.types.items() if name.startswith("WRITE_ROWS")] == [1]
+    assert_same([path], options)

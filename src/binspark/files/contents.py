@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from binspark.changes.event_filter import EventFilter, wants_changes, wants_transaction
+from binspark.columns.arena import ReadInto
 from binspark.columns.bulk_contents import BulkContents
 from binspark.columns.row_counts import count_rows
 from binspark.columns.selection import Selection
@@ -20,7 +21,10 @@ from binspark.files.positions import NOWHERE
 from binspark.files.read import source_events
 from binspark.files.sources import LogSource, Paths, find_logs
 from binspark.files.standard_input import STANDARD_INPUT, is_kept
+from binspark.files.storage.store import LogFile
+from binspark.frames import EventCode
 from binspark.kernels import cache
+from binspark.kernels.layout import Header
 from binspark.kernels.list_layout import ChangeNumber as C
 from binspark.kernels.list_layout import TransactionNumber as N
 from binspark.os_errors import source_errors
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
     from binspark.files.condition_counts import ConditionCounts
 
 _ALL = Selection()
+Pass = Callable[[ReadInto, str, int | None], None]
+"""Reads a log up to an offset."""
 
 
 def can_count_in_bulk(source: LogSource) -> bool:
@@ -123,6 +129,17 @@ class SelectedContents:
         return wants_changes(self._selection, changes) and (self._counts is None or bool(changes.rows))
 
 
+def _stop_at(damage: DecodeError | SchemaError, file: LogFile, stop: int | None) -> int | None:
+    """Return where events end before damage: what lists events without their rows does not find all of it.
+
+    Inside a compressed transaction it does, and events before it are counted.
+    """
+    offset = damage.position.offset
+    if not offset or file.read_at(offset + Header.TYPE, 1) == bytes([EventCode.TRANSACTION_PAYLOAD]):
+        return stop
+    return offset
+
+
 class BulkCounter(BulkContents):
     """Counts in bulk what is selected of one log after the other: the same as `SelectedContents` counts, only faster.
 
@@ -160,16 +177,23 @@ class BulkCounter(BulkContents):
             self.begin_file(read_head(file, source.name).format.server_version)
             damage: DecodeError | SchemaError | None = None
             self._has_failed = False
-            for read in (self.read_events, self.read_transactions):
+            stop = source.stop
+            for read in self.passes():
                 file.seek(0)
                 try:
-                    read(file.readinto, source.name, source.stop)
+                    read(file.readinto, source.name, stop)
                 except (DecodeError, SchemaError) as error:
                     if source.stop is None or (error.position.offset or 0) < source.stop:
                         damage = damage or error
+                        if read == self.read_transactions:
+                            stop = _stop_at(error, file, stop)
             self.end_file()
             if damage is not None:
                 raise damage
+
+    def passes(self) -> tuple[Pass, Pass]:
+        """Return what reads a log: transactions first, because that finds all damage, and events end before it."""
+        return self.read_transactions, self.read_events
 
     def batches(self, closed: ClosedTransactions) -> Iterator[pa.RecordBatch]:
         """Count the transactions that are selected."""

@@ -19,7 +19,7 @@ from binspark.errors import BinlogError, DecodeError, SourceError
 from binspark.files.batches import source_batches
 from binspark.files.condition_counts import ConditionCounts
 from binspark.files.condition_rows import make_readable_twice
-from binspark.files.contents import BulkCounter, SelectedContents, can_count_in_bulk
+from binspark.files.contents import BulkCounter, Pass, SelectedContents, can_count_in_bulk
 from binspark.files.positions import part_between
 from binspark.files.read import source_events
 from binspark.files.schema_file import Schema, history_of
@@ -122,6 +122,10 @@ class _ReportContents(BulkCounter):
         super().__init__(selection, history)
         self._activity = activity
         self._durations = durations
+
+    def passes(self) -> tuple[Pass, Pass]:
+        """Return what reads a log: events first, because durations are measured by them."""
+        return self.read_events, self.read_transactions
 
     def count_events(self, numbers: Numbers) -> None:
         if self._durations is not None:
