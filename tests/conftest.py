@@ -12,7 +12,7 @@ import pytest
 
 from binspark.kernels import cache
 from binspark.testing.servers import Family, MariaDB, MySQL, Server, ServerUnavailable, start
-from tests.support.examples import load_profile
+from tests.support.examples import leave_logs_to_the_long_run, load_profile
 from tests.support.servers import ServerOptions, StartServer
 
 if TYPE_CHECKING:
@@ -37,8 +37,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByProcess(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put slow tests first: otherwise one process would run the last of them while the others have nothing to do."""
+    leave_logs_to_the_long_run(items)
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

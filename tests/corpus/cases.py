@@ -15,6 +15,22 @@ MYSQL_ENCRYPTED_MAGIC = b"\xfdbin"
 ENCRYPTED_CASES = ("mysql/encrypted", "mariadb/encrypted")
 TRUNCATED_CASES = ("mysql/crash-truncated", "mariadb/crash-truncated")
 
+COVERING_CASES = (
+    *("mysql/crash-truncated", "mysql/ddl", "mysql/encrypted", "mysql/gtid-off", "mysql/gtid-tagged", "mysql/incident"),
+    *("mysql/json-partial-minimal", "mysql/keys", "mysql/load-data", "mysql/load-data-failed", "mysql/multi-table"),
+    *("mysql/replica", "mysql/rows-query", "mysql/session-context", "mysql/types-compressed"),
+    *("mysql/types-image-minimal", "mysql/user-variables", "mysql/xa"),
+    *("mariadb/alter-two-phase", "mariadb/checksum-none", "mariadb/crash-truncated", "mariadb/ddl"),
+    *("mariadb/encrypted", "mariadb/incident", "mariadb/keys", "mariadb/load-data", "mariadb/load-data-failed"),
+    *("mariadb/metadata-none", "mariadb/multi-table", "mariadb/parallel", "mariadb/replica"),
+    *("mariadb/session-context", "mariadb/types-compressed", "mariadb/types-minimal", "mariadb/types-old-temporal"),
+    *("mariadb/user-variables", "mariadb/xa"),
+)
+"""Cases that together have all that any log has: types of events and columns, settings, forms of rows.
+
+The quick run takes these where a test reads every log. `test_covering_cases` shows that nothing is missing.
+"""
+
 
 def corpus_logs(*families: str, encrypted: bool = False, truncated: bool = False) -> list[Path]:
     """Return the recorded logs of these families (of both if none is given).
