@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from binspark.files.keyring_file import load_keyring
     from binspark.files.read import ReadOptions
     from binspark.files.read import read_events as events
+    from binspark.files.sources import RepeatedLogWarning
     from binspark.files.unmatched import UnmatchedWarning
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.live import connect, follow, open_archiver, open_server
@@ -92,6 +93,7 @@ __all__ = [
     "Position",
     "Purged",
     "ReadOptions",
+    "RepeatedLogWarning",
     "SchemaError",
     "Server",
     "ServerInfo",
@@ -144,6 +146,7 @@ _MODULES = {
     "MariadbPosition": ("binspark.gtid", "MariadbPosition"),
     "Position": ("binspark.position", "Position"),
     "ReadOptions": ("binspark.files.read", "ReadOptions"),
+    "RepeatedLogWarning": ("binspark.files.sources", "RepeatedLogWarning"),
     "UnmatchedWarning": ("binspark.files.unmatched", "UnmatchedWarning"),
     "ServerInfo": ("binspark.server.info", "ServerInfo"),
     "batches": ("binspark.files.batches", "read_batches"),

@@ -7,6 +7,8 @@ BinlogError
     SchemaError     the schema of a table is unknown, or two sources of it disagree
     OptionError     an option, or the value given for it, is not valid
     CannotUndo      the log does not have what it takes to undo a change
+
+BinlogWarning, of Python's `warnings`: something to know that is no error. Commands print it on standard error.
 """
 
 from __future__ import annotations
@@ -38,6 +40,10 @@ class BinlogError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.message, self.position)
+
+
+class BinlogWarning(UserWarning):
+    """The base class of all warnings of binspark."""
 
 
 class DecodeError(BinlogError):

@@ -99,13 +99,13 @@ def test_names_and_order_are_those_of_the_logs(tmp_path: Path) -> None:
     assert sorted(names, key=log_order) == ["a/binlog.000002.xz", "a/binlog.999999", "a/binlog.1000000.gz"]
 
 
-def test_a_log_and_its_copy_in_one_folder_are_read_once(logs: list[Path], caplog: pytest.LogCaptureFixture) -> None:
+def test_a_log_and_its_copy_in_one_folder_are_read_once(logs: list[Path]) -> None:
     expected = rows(logs)
     folder = logs[0].parent
     compressed(logs[:1], folder, "gz")
     (folder / "dump.sql.gz").write_bytes(gzip.compress(b"CREATE TABLE t (id INT)" * 10))
-    assert rows(folder) == expected
-    assert "are the same log" in caplog.text
+    with pytest.warns(binspark.RepeatedLogWarning, match=r"left out: \S*binlog\.000001\.gz \(a copy of "):
+        assert rows(folder) == expected
 
 
 def test_an_index_finds_logs_that_were_compressed_since(logs: list[Path], tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from binspark import events
+from binspark import RepeatedLogWarning, events
 from binspark.errors import OptionError, SourceError
 from binspark.files import LogSource, Storage, find_logs
 
@@ -64,6 +64,13 @@ def test_a_store_without_hosts_is_a_directory(memory: MemoryFileSystem, log: byt
     found = [source.name for path in ("memory://", "memory:///") for source in find_logs(path)]
     memory.rm("/binlog.000001")
     assert found == ["memory:///binlog.000001"] * 2
+
+
+def test_a_log_that_is_named_twice_is_read_once(memory: MemoryFileSystem) -> None:
+    names = [source.name for source in find_logs("memory://db/logs/")]
+    with pytest.warns(RepeatedLogWarning, match="left out: memory://db/logs/binlog.000002, memory://db/logs/"):
+        found = find_logs(["memory://db/logs/binlog.*", "memory://db/logs/", "memory://db/logs/binlog.000010"])
+    assert [source.name for source in found] == names
 
 
 def test_an_index_finds_logs_that_moved_with_it(memory: MemoryFileSystem) -> None:

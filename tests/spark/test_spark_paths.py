@@ -35,6 +35,12 @@ def test_a_path_may_be_any_of_these(path: Paths, read: ReadLogs) -> None:
     assert ordered(records(read(path, POSITION))) == positions(case_logs("mysql/rotation"))
 
 
+def test_a_log_that_is_named_twice_is_read_once(read: ReadLogs, capfd: pytest.CaptureFixture[str]) -> None:
+    logs = case_logs("mysql/rotation")
+    assert ordered(records(read([*logs, CHAIN / "binlog.index", CHAIN], POSITION))) == positions(logs)
+    assert f"RepeatedLogWarning: each log is read once; named again and left out: {logs[0]}" in capfd.readouterr().err
+
+
 def test_names_may_contain_any_character(read: ReadLogs, tmp_path: Path) -> None:
     folder = tmp_path / "größe, 100% [a] (b)"
     shutil.copytree(CHAIN, folder)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import binspark
 from binspark.errors import OptionError, SourceError
 from binspark.event import Rotate
 from binspark.frames import EventCode as E
@@ -84,9 +85,19 @@ def test_files_in_the_wrong_order_are_found(family: str, tmp_path: Path) -> None
 
 
 @FAMILIES
-def test_a_file_given_twice_is_found(family: str, tmp_path: Path) -> None:
+def test_two_files_of_one_number_are_found(family: str, tmp_path: Path) -> None:
     folder = copy_case(f"{family}/rotation", tmp_path)
-    assert errors(verify_logs([folder / "binlog.000001", folder / "binlog.000001"])) == ["duplicate-file"]
+    shutil.copy(folder / "binlog.000001", folder / "binlog.1")
+    assert errors(verify_logs([folder / "binlog.000001", folder / "binlog.1"])) == ["duplicate-file"]
+
+
+@FAMILIES
+def test_a_file_given_twice_is_verified_once(family: str, tmp_path: Path) -> None:
+    folder = copy_case(f"{family}/rotation", tmp_path)
+    with pytest.warns(binspark.RepeatedLogWarning):
+        assert len(verify_logs([folder / "binlog.000001", folder, folder / "binlog.index"]).files) == len(
+            verify_logs(folder).files
+        )
 
 
 @FAMILIES

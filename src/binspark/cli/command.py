@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from binspark.cli.live import python_warnings_to
 from binspark.cli.output import print_message
 from binspark.cli.progress import progress_shown
 from binspark.errors import BinlogError, OptionError
@@ -90,7 +91,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and exit with the code that it returns."""
-        with _errors_end(ctx), progress_shown(), _keyring(ctx.params):
+        with _errors_end(ctx), progress_shown(), python_warnings_to(print_message), _keyring(ctx.params):
             result = super().invoke(ctx)
         for act in ctx.meta.get(_AFTER, ()):
             act()

@@ -6,8 +6,12 @@ import logging
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
+
+from binspark.errors import BinlogWarning
 
 ONE_SIGNAL_SECONDS = 0.25
 """Signals that arrive within this time of the first are one with it."""
@@ -38,8 +42,27 @@ def stop_on_signal(stop: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def warnings_to(show: Callable[[str], None]) -> Iterator[None]:
-    """Pass logged warnings, such as lost connections, to `show`."""
-    with _logged_to("binspark", logging.WARNING, show):
+    """Pass warnings, logged ones such as lost connections and those of Python, to `show`."""
+    with _logged_to("binspark", logging.WARNING, show), python_warnings_to(show):
+        yield
+
+
+@contextmanager
+def python_warnings_to(show: Callable[[str], None]) -> Iterator[None]:
+    """Pass Python's warnings of binspark to `show`, each once."""
+    shown: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", BinlogWarning)
+        show_other = warnings.showwarning
+
+        def show_warning(message: Warning | str, category: type[Warning], *place: Any) -> None:
+            if not issubclass(category, BinlogWarning):
+                show_other(message, category, *place)
+            elif str(message) not in shown:
+                shown.add(str(message))
+                show(str(message))
+
+        warnings.showwarning = show_warning  # type: ignore[assignment]
         yield
 
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from binspark.errors import BinlogError
+from binspark.errors import BinlogError, BinlogWarning
 from binspark.options import values
 from binspark.options.option import EVERYWHERE, Option, Surface
 
@@ -45,7 +45,7 @@ SKIP_DAMAGED = Option(
 )  # fmt: skip
 
 
-class DamageWarning(UserWarning):
+class DamageWarning(BinlogWarning):
     """A part of a log was skipped, because `skip_damaged` is True."""
 
 

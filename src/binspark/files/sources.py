@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import glob
-import logging
 import re
-from collections.abc import Iterable, Iterator
+import warnings
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from binspark.errors import BinlogError, OptionError, SourceError
+from binspark.errors import BinlogError, BinlogWarning, OptionError, SourceError
 from binspark.files.progress import ExpectedLog, expect, is_watched, watched
 from binspark.files.standard_input import STANDARD_INPUT, open_standard_input
 from binspark.files.storage.compressed import HEAD_LENGTH, CompressedFile, Decompressed, codec_of
@@ -22,11 +23,16 @@ from binspark.files.storage.store import FileStore, Kind, LogFile, base_name
 from binspark.files.storage.uri import hide_credentials, parse_uri
 from binspark.frames.magic import ENCRYPTED_MAGIC, MAGIC
 from binspark.options.arguments import wrong_argument
+from binspark.options.option import frames_to_caller
 from binspark.os_errors import source_errors
 from binspark.position import COMPRESSED_SUFFIXES, Position, log_name
 
-log = logging.getLogger("binspark.files")
 _NUMBERED = re.compile(r"(.*?)\.(\d+)$")
+_MAX_NAMED = 5
+
+
+class RepeatedLogWarning(BinlogWarning):
+    """Paths name a log more than once. It is read once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +133,15 @@ class LogSource:
         """
         return self.name if self.name == STANDARD_INPUT else self._store.identity(self.name)
 
+    def part(self) -> Hashable:
+        """Return a value that is the same for all names of a file, links too, if the same part of it is wanted."""
+        file = self.name if self.name == STANDARD_INPUT else self._store.file(self.name)
+        return file, self.start, self.stop
+
+    def is_link(self) -> bool:
+        """Return whether the name is that of a symbolic link."""
+        return self.name != STANDARD_INPUT and self._store.is_link(self.name)
+
     @property
     def _store(self) -> FileStore:
         return _store_of(self.name, self.storage)
@@ -140,6 +155,8 @@ Paths = OnePath | Iterable[OnePath]
 def find_logs(paths: Paths, storage: Storage | None = None) -> list[LogSource]:
     """Return the logs that paths refer to, in the order of the paths; of a glob or directory, ordered by number.
 
+    Each log is returned once, also if paths name it again: see `each_once`.
+
     A path may be a URI of anything that pyarrow or fsspec reads: `s3://bucket/logs/`, `gs://…`, `hdfs://…`. `storage`
     has the options to reach it, where the URI and the environment do not, and the keyring for logs that are encrypted.
     """
@@ -148,10 +165,73 @@ def find_logs(paths: Paths, storage: Storage | None = None) -> list[LogSource]:
     if not isinstance(paths, Iterable):
         raise wrong_argument("paths", "a file, a directory, a glob or an index file, or several", paths)
     storage = with_default_keyring(storage)
-    found = [source for path in paths for source in _logs(path, storage)]
-    if not found:
+    return each_once(_logs(path, storage) for path in paths)
+
+
+def each_once(groups: Iterable[list[LogSource]]) -> list[LogSource]:
+    """Return each log of groups once, under its first name, and warn of the names that are left out.
+
+    Names of the same log are those of one file, by its device and inode, or by its URI, and that of a compressed copy
+    beside it. A group knows the order of its logs, also of those that earlier groups have named.
+    """
+    known: dict[Hashable, LogSource] = {}
+    left_out: list[str] = []
+    for group in groups:
+        found: dict[Hashable, LogSource] = {}
+        for part, source in _links_last(group):
+            first = found.get(part) or known.get(part)
+            if first is not None:
+                left_out.append(_same_as(source, first, "the same file as"))
+            found.setdefault(part, first or source)
+        _merge(known, found)
+    if not known:
         raise OptionError("no log given: name a file, a directory, a glob or an index file")
-    return found
+    logs = _without_copies(known.values(), left_out)
+    if left_out:
+        more = len(left_out) - _MAX_NAMED
+        names = ", ".join(left_out[:_MAX_NAMED]) + f" and {more} more" * (more > 0)
+        message = f"each log is read once; named again and left out: {names}"
+        warnings.warn(message, RepeatedLogWarning, stacklevel=frames_to_caller())
+    return logs
+
+
+def _links_last(group: list[LogSource]) -> list[tuple[Hashable, LogSource]]:
+    """Return logs with their parts. A symbolic link to another log of the group comes after all logs."""
+    named = [(source.part(), source) for source in group]
+    counts = Counter(part for part, _ in named)
+    links = {source for part, source in named if counts[part] > 1 and source.is_link()}
+    logs = {part for part, source in named if source not in links}
+    return sorted(named, key=lambda each: each[1] in links and each[0] in logs)
+
+
+def _merge(known: dict[Hashable, LogSource], group: dict[Hashable, LogSource]) -> None:
+    """Add a group, all of it where the first of its logs is that is known."""
+    if len(group) > 1 and not known.keys().isdisjoint(group):
+        parts = list(known)
+        begin = next(number for number, part in enumerate(parts) if part in group)
+        group |= {part: known.pop(part) for part in parts[begin:]}
+    known.update(group)
+
+
+def _without_copies(sources: Iterable[LogSource], left_out: list[str]) -> list[LogSource]:
+    """Return logs without the compressed copies of logs in the same directory, whose names are left out."""
+    kept: dict[Hashable, LogSource] = {}
+    for source in sources:
+        key = (_plain(source.name), source.start, source.stop)
+        other = kept.setdefault(key, source)
+        if other is not source:
+            kept[key], copy = (source, other) if source.name == _plain(source.name) else (other, source)
+            left_out.append(_same_as(copy, kept[key], "a copy of"))
+    return list(kept.values())
+
+
+def _same_as(source: LogSource, other: LogSource, what: str) -> str:
+    return source.name if source.name == other.name else f"{source.name} ({what} {other.name})"
+
+
+def _plain(name: str) -> str:
+    """Return the name of a log without the suffix of a compressed copy."""
+    return name[: len(name) - len(base_name(name))] + log_name(name)
 
 
 def refuse_standard_input(sources: Iterable[LogSource], done: str) -> None:
@@ -172,8 +252,7 @@ def log_order(name: str) -> tuple[str, int]:
 
     A compressed copy has the order of its log.
     """
-    plain = name[: len(name) - len(base_name(name))] + log_name(name)
-    match = _NUMBERED.match(plain)
+    match = _NUMBERED.match(_plain(name))
     return (match[1], int(match[2])) if match else (name, -1)
 
 
@@ -232,7 +311,7 @@ def _logs_in(store: FileStore, directory: str, storage: Storage) -> list[str]:
     names = [name for name, head in heads if _begins_like_log(name, storage, head)]
     if not names:
         raise SourceError("no binary log in this directory", Position(file=directory))
-    return _without_copies(sorted(names, key=log_order))
+    return sorted(names, key=log_order)
 
 
 def _begins_like_log(name: str, storage: Storage, head: bytes) -> bool:
@@ -246,25 +325,16 @@ def _begins_like_log(name: str, storage: Storage, head: bytes) -> bool:
         return False
 
 
-def _without_copies(names: list[str]) -> list[str]:
-    """Return names without those of compressed copies of logs that are in the same directory."""
-    known: dict[str, str] = {}
-    for name in names:
-        other = known.setdefault(log_name(name), name)
-        if other is not name:
-            kept = name if base_name(name) == log_name(name) else other
-            known[log_name(name)] = kept
-            log.warning("%s and %s are the same log: only %s is read", other, name, kept)
-    return list(known.values())
-
-
 def _listed(store: FileStore, index: str, line: str) -> str:
-    """Return the log that a line of an index file refers to, there or, if it was moved with the index, beside it."""
+    """Return the log that a line of an index file refers to.
+
+    If it was moved or copied with the index, it is beside it; the line may still name the place that it came from.
+    """
     if parse_uri(line):
         return line
     listed = store.listed(index, line)
     moved = store.listed(index, base_name(line))
-    candidates = [name + suffix for name in (listed, moved) for suffix in ("", *COMPRESSED_SUFFIXES)]
+    candidates = [name + suffix for name in (moved, listed) for suffix in ("", *COMPRESSED_SUFFIXES)]
     return next((name for name in dict.fromkeys(candidates) if store.entry(name) is not None), listed)
 
 

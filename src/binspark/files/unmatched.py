@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from binspark.columns.selection import Selection
+from binspark.errors import BinlogWarning
 from binspark.options.option import Surface, frames_to_caller
 
 _Item = TypeVar("_Item")
 
 
-class UnmatchedWarning(UserWarning):
+class UnmatchedWarning(BinlogWarning):
     """A table or a column that options name was not found in what was read."""
 
 

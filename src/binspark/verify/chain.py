@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from binspark.errors import DecodeError, SourceError
-from binspark.files.sources import LogSource, OnePath, Paths, expect_logs, files_in, find_logs, log_order
+from binspark.files.sources import LogSource, OnePath, Paths, each_once, expect_logs, files_in, find_logs, log_order
 from binspark.frames import Family
 from binspark.frames.format import version_numbers
 from binspark.verify.file_check import ChainFile, FileCheck, pays_in_bulk
@@ -64,7 +64,7 @@ def find_chains(paths: Paths) -> list[list[ChainFile]]:
 def _sources(paths: Paths) -> list[LogSource]:
     if isinstance(paths, str | Path | LogSource):
         paths = [paths]
-    return [source for path in paths for source in _with_damaged_siblings(path)] or find_logs([])
+    return each_once(_with_damaged_siblings(path) for path in paths)
 
 
 def _with_damaged_siblings(path: OnePath) -> list[LogSource]:
@@ -138,7 +138,7 @@ def _numbers_follow(before: FileCheck, after: FileCheck) -> bool:
     """Compare the numbers of two files; return whether `after` is the later one, so that they can be compared."""
     first, second = before.file.number, after.file.number
     if first is None or second is None or first == second:
-        after.findings.error(Code.DUPLICATE_FILE, "the file was given twice")
+        after.findings.error(Code.DUPLICATE_FILE, "the file has the same number as the one before")
         return False
     if second < first:
         message = f"the file was given after {before.file.base_name}, which has a higher number"

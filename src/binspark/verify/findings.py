@@ -100,7 +100,7 @@ ADVICE: dict[Code, str] = {
     Code.CHAIN_BEGINS_LATE: "Complete from here on only. If the earlier logs exist, give them too, or the directory.",
     Code.CHAIN_CONTINUES: "Give the next file too, or the directory, to verify the complete chain.",
     Code.FILE_ORDER: "Give the files in the order of their numbers, or give their directory.",
-    Code.DUPLICATE_FILE: "Give each file once.",
+    Code.DUPLICATE_FILE: "Give one of the files only.",
     Code.SERVER_VERSION: "The server was upgraded or replaced between these files.",
     Code.SERVER_ID: "The server_id of the server was changed, or these are files of two servers.",
     Code.GTID_LOST: "These transactions were logged before this file, but no file has them. Find the missing log.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import io
 import os
+from collections.abc import Hashable
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO
@@ -136,6 +137,19 @@ class LocalStore:
             first_header = file.read_at(FIRST_EVENT_OFFSET, HEADER_LENGTH)
             inode = os.fstat(file.fileno()).st_ino
         return f"{inode}-{first_header[:-_FLAGS_LENGTH].hex()}"
+
+    def file(self, name: str) -> Hashable:
+        """Return the device and the inode; the path if there is no such file."""
+        path = self._path(name)
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError):
+            return path
+        return found.st_dev, found.st_ino
+
+    def is_link(self, name: str) -> bool:
+        """Return whether a name is that of a symbolic link."""
+        return os.path.islink(self._path(name))
 
     def _path(self, name: str) -> str:
         return name

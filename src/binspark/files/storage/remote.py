@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -207,6 +207,15 @@ class RemoteStore:
             known = {key.lower(): value for key, value in self._metadata(self._path(name)).items()}
         versions = (f"{key}={_text(known[key])}" for key in _VERSION_KEYS if known.get(key) is not None)
         return next(versions, "")
+
+    def file(self, name: str) -> Hashable:
+        """Return the URI, with a query: it may name another endpoint."""
+        uri = _uri(name)
+        return uri.scheme, uri.host, uri.path, self._storage.query
+
+    def is_link(self, _name: str) -> bool:
+        """Return False: stores of objects have no links."""
+        return False
 
     def _metadata(self, path: str) -> dict[str, Any]:
         """Return all metadata of a file. pyarrow passes on only times from fsspec, so fsspec is asked directly."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Hashable
 from enum import Enum
 from typing import NamedTuple, Protocol
 
@@ -99,6 +100,12 @@ class FileStore(Protocol):
 
     def identity(self, name: str) -> str:
         """Return a value that changes when another file takes this name."""
+
+    def file(self, name: str) -> Hashable:
+        """Return a value that all names of the same file share now."""
+
+    def is_link(self, name: str) -> bool:
+        """Return whether a name is that of a symbolic link."""
 
 
 def base_name(name: str) -> str:
