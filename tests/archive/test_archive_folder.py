@@ -19,7 +19,6 @@ from binspark.archive.directory import (
     checked_name,
     is_log_name,
     next_name,
-    replace_file,
 )
 from binspark.archive.recovery import recover_log
 from binspark.archive.retention import KeptLog, Retention
@@ -27,6 +26,7 @@ from binspark.archive.writer import ActiveLog
 from binspark.errors import Malformed, OptionError, Purged, SourceError
 from binspark.files import find_logs
 from binspark.frames import Family, Framer
+from binspark.private_files import replace_file
 from binspark.testing.builder import MARIADB_10_11, MYSQL_9_7, BinlogBuilder, ServerKind, insert, integer, table
 
 ORDERS = table("shop.orders", integer("id"))

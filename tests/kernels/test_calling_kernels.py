@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import binspark
+from binspark.folders import UnsafeCacheWarning
 from binspark.kernels import machine_code
 from binspark.kernels.compiler import Kernel, callback_address, is_kept, kernel
 from binspark.kernels.machine_code import MachineCode
@@ -113,9 +114,46 @@ def test_a_file_that_was_changed_is_not_loaded(tmp_path: Path, monkeypatch: pyte
     machine_code.keep("module.f", ("word",), code)
     assert machine_code.find("module.f", ("word",)) == code
     (file,) = machine_code.kernel_folder().iterdir()
-    for damaged in (file.read_bytes()[:-1], b"", b"{}\nobject file", b"[]\n", b"\xff\n"):
+    kept = file.read_bytes()
+    other_symbol = kept.replace(b'"symbol": "f"', b'"symbol": "g"')
+    assert other_symbol != kept
+    for damaged in (kept[:-1], b"", b"{}\nobject file", b"[]\n", b"\xff\n", other_symbol):
         file.write_bytes(damaged)
         assert machine_code.find("module.f", ("word",)) is None
+
+
+def test_code_of_another_kernel_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    machine_code.keep("module.f", ("word",), MachineCode("f", "word", 1, 1, b"object file"))
+    (file,) = machine_code.kernel_folder().iterdir()
+    file.rename(file.with_name(file.name.replace("module.f", "module.g")))
+    assert machine_code.find("module.g", ("word",)) is None
+
+
+def test_a_file_that_others_can_write_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    code = MachineCode("f", "word", 1, 1, b"object file")
+    machine_code.keep("module.f", ("word",), code)
+    (file,) = machine_code.kernel_folder().iterdir()
+    file.chmod(0o666)
+    with pytest.warns(UnsafeCacheWarning, match=r"module\.f.* can be written to by others \(mode 0666\)"):
+        assert machine_code.find("module.f", ("word",)) is None
+    assert machine_code.find("module.f", ("word",)) is None  # without another warning
+    machine_code.keep("module.f", ("word",), code)
+    assert machine_code.find("module.f", ("word",)) == code
+
+
+def test_a_link_is_not_loaded_and_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    code = MachineCode("f", "word", 1, 1, b"object file")
+    machine_code.keep("module.f", ("word",), code)
+    (file,) = machine_code.kernel_folder().iterdir()
+    elsewhere = file.rename(tmp_path / "elsewhere")
+    file.symlink_to(elsewhere)
+    kept = elsewhere.read_bytes()
+    assert machine_code.find("module.f", ("word",)) is None
+    machine_code.keep("module.f", ("word",), MachineCode("g", "word", 1, 1, b"object file"))
+    assert elsewhere.read_bytes() == kept
 
 
 def test_a_second_process_reads_batches_without_numba() -> None:

@@ -23,9 +23,14 @@ VARIABLES = ("BINSPARK_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
 RUN_A_KERNEL = """
 import json
 import sys
+import warnings
 import numpy as np
+from binspark.errors import BinlogWarning
 from binspark.kernels import cache, machine_code
 from binspark.kernels.starts import find_start_header
+warnings.simplefilter("always", BinlogWarning)
+said = []
+warnings.showwarning = lambda message, *_: said.append(str(message))
 cache.enable() if ENABLE else None
 
 log = np.zeros(100, dtype=np.uint8)
@@ -34,6 +39,7 @@ print(json.dumps({
     "file": find_start_header.function.__code__.co_filename,
     "folder": str(machine_code.kernel_folder()) if ENABLE else None,
     "compiled": int("numba" in sys.modules),
+    "warnings": said,
 }))
 """
 IMPORT_EVERYTHING = """
@@ -153,6 +159,22 @@ def test_a_folder_that_others_can_write_to_is_not_trusted(tmp_path: Path) -> Non
     folder = Path(run_a_kernel(**nowhere)["folder"])
     assert folder.is_relative_to(tmp_path)
     assert not folder.is_relative_to(shared)
+
+
+@pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "BINSPARK_CACHE"])
+def test_nothing_is_loaded_from_a_chosen_folder_that_others_can_write_to(variable: str, tmp_path: Path) -> None:
+    shared, home = tmp_path / "shared", tmp_path / "home"
+    shared.mkdir()
+    environment = {"HOME": str(home), variable: str(shared)}
+    assert run_a_kernel(**environment)["compiled"] == 1
+    assert run_a_kernel(**environment)["compiled"] == 0
+    shared.chmod(0o777)
+    refused, again = (run_a_kernel(**environment) for _ in range(2))
+    assert (refused["compiled"], again["compiled"]) == (1, 0)
+    assert Path(refused["folder"]).is_relative_to(home / ".cache" / "binspark")
+    [warning] = refused["warnings"]
+    assert f"not loaded from {shared}" in warning
+    assert f"{shared} can be written to by others (mode 0777); choose a folder that only you can write to" in warning
 
 
 def test_other_sources_and_compilers_have_another_folder() -> None:

@@ -19,6 +19,7 @@ from binspark.errors import Malformed, OptionError, SourceError
 from binspark.files.sources import log_order
 from binspark.os_errors import source_errors
 from binspark.position import Position
+from binspark.private_files import create_folder, open_file, replace_file, sync_folder
 
 LOCK_NAME = "archive.lock"
 STATE_NAME = "archive.json"
@@ -63,27 +64,6 @@ def write_all(file: int, data: bytes | bytearray | memoryview) -> None:
         left = left[os.write(file, left) :]
 
 
-def sync_folder(folder: Path) -> None:
-    """Make sure that the names in a folder are on disk."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Replace a file atomically: readers see the old content or the new, also after a crash."""
-    unfinished = path.with_name(f"{path.name}.new")
-    with source_errors(path):
-        with unfinished.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-        sync_folder(path.parent)
-
-
 class ArchiveFolder:
     """The logs of one server, oldest first, and an index file that lists them by their names."""
 
@@ -92,7 +72,7 @@ class ArchiveFolder:
         if path.exists() and not path.is_dir():
             raise OptionError(f"the target of an archive must be a directory, got the file {path}")
         with source_errors(path):
-            path.mkdir(parents=True, exist_ok=True)
+            create_folder(path)
 
     def logs(self) -> list[str]:
         """Return the names of the logs in the folder."""
@@ -117,9 +97,8 @@ class ArchiveFolder:
         index = self.path / f"{base_name(names[0])}.index"
         content = index_content(names)
         with source_errors(index):
-            is_current = index.is_file() and index.read_bytes() == content
-        if not is_current:
-            replace_file(index, content)
+            if not index.is_file() or index.read_bytes() != content:
+                replace_file(index, content)
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove logs. The index no longer lists them before the first is removed."""
@@ -143,7 +122,12 @@ class ArchiveFolder:
     def note_server(self, server: str) -> None:
         """Note which server the logs are from."""
         if server != self.server:
-            replace_file(self.path / STATE_NAME, json.dumps({"server": server}).encode() + b"\n")
+            self.write(STATE_NAME, json.dumps({"server": server}).encode() + b"\n")
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file that is not a log, and replace one of the same name."""
+        with source_errors(self.path / name):
+            replace_file(self.path / name, content)
 
 
 def index_content(names: Iterable[str]) -> bytes:
@@ -178,7 +162,7 @@ class FolderLock:
 
     def __enter__(self) -> Self:
         with source_errors(self._path):
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = open_file(self._path, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

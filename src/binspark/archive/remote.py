@@ -24,8 +24,6 @@ from binspark.archive.directory import (
     index_content,
     is_log_name,
     lock_holder,
-    replace_file,
-    sync_folder,
 )
 from binspark.archive.recovery import recover_log
 from binspark.archive.retention import KeptLog, Retention
@@ -41,6 +39,7 @@ from binspark.folders import cache_folder, state_folder
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.os_errors import source_errors
 from binspark.position import Position
+from binspark.private_files import create_again, sync_folder
 
 _CHUNK = 1 << 20
 _VISIBLE_WHEN_COMPLETE = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss"})
@@ -88,7 +87,7 @@ class RemoteStore:
         with (
             self._errors(name),
             self._files.open_input_stream(self._path(name)) as source,
-            target.open("wb") as file,
+            create_again(target) as file,
         ):
             while chunk := source.read(_CHUNK):
                 file.write(chunk)
@@ -172,14 +171,14 @@ def claim(folder: ArchiveFolder, store: RemoteStore) -> None:
     if noted != store.uri:
         message = f"this spool is for {noted}, not for {store.uri}: use another one"
         raise OptionError(message, Position(file=str(folder.path)))
-    replace_file(note, store.uri.encode())
+    folder.write(_TARGET_NAME, store.uri.encode())
 
 
 def catch_up(folder: ArchiveFolder, store: RemoteStore) -> None:
     """Bring a spool to the state of the store: an archiver on another machine may have continued, or it is new."""
     stored = store.logs()
     if not folder.server and (state := store.read(STATE_NAME)) is not None:
-        replace_file(folder.path / STATE_NAME, state)
+        folder.write(STATE_NAME, state)
     if not stored:
         return
     newest = max(stored, key=log_order)

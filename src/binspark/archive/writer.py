@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Self
 
-from binspark.archive.directory import ArchiveFolder, checked_name, sync_folder, write_all
+from binspark.archive.directory import ArchiveFolder, checked_name, write_all
 from binspark.archive.progress import ProgressMeter
 from binspark.archive.recovery import RecoveredLog
 from binspark.archive.settings import ArchiveSettings
@@ -20,6 +20,7 @@ from binspark.frames import EventCode, Family, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET, MAGIC
 from binspark.os_errors import source_errors
 from binspark.position import Position
+from binspark.private_files import create_file, open_file, sync_folder
 from binspark.replication.chunk import LogChunk
 
 _FLAGS_OFFSET = FIRST_EVENT_OFFSET + 17
@@ -49,7 +50,7 @@ class ActiveLog:
     def create(cls, path: Path, first_event: memoryview) -> Self:
         """Begin a log with its first event: in one write, so that nobody ever sees less of it."""
         with source_errors(path):
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            file = create_file(path)
             start = bytearray(MAGIC + first_event)
             start[_FLAGS_OFFSET] |= HeaderFlag.BINLOG_IN_USE
             write_all(file, start)
@@ -60,7 +61,7 @@ class ActiveLog:
     def reopen(cls, found: RecoveredLog) -> Self:
         """Continue a log. What comes after its valid part stays until something else is written there."""
         with source_errors(found.path):
-            file = os.open(found.path, os.O_RDWR | os.O_CLOEXEC)
+            file = open_file(found.path, os.O_RDWR)
         active = cls(found.path, file, found.end)
         active._has_invalid_end = found.size > found.end
         if not found.is_finished:

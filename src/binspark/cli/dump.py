@@ -26,6 +26,7 @@ from binspark.options.dump import (
 )
 from binspark.options.option import Option, Surface
 from binspark.os_errors import describe_os_error
+from binspark.private_files import open_output
 
 if TYPE_CHECKING:
     from binspark.dump.settings import MariadbSettings
@@ -135,7 +136,7 @@ def _opened(result_file: str | None) -> Iterator[Callable[[Sequence[bytes | memo
         yield print_texts
         return
     try:
-        file = open(result_file, "wb")  # noqa: SIM115 (closed below)
+        file = open_output(result_file)
     except OSError as error:
         raise OptionError(f"cannot be written: {describe_os_error(error)}", option="--result-file") from None
     with file:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from binspark.files.sources import LogSource
 from binspark.frames import LogFormat
 from binspark.frames.header import HEADER_LENGTH
 from binspark.os_errors import source_errors
+from binspark.private_files import create_file
 from binspark.schema.history import SchemaHistory
 from binspark.transactions.grammar import Progress, Role, begins_another, boundary_of, progress_after
 
@@ -77,8 +77,9 @@ def cut_logs(logs: Iterable[LogSource], target: str | Path, options: CutOptions)
     path = Path(target)
     if path.exists():
         raise OptionError(f"{path} exists already; choose another name, or remove it", option="output")
+    name = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     with source_errors(path.parent):
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        descriptor = create_file(name)
     try:
         with source_errors(path), os.fdopen(descriptor, "w+b", buffering=1 << 20) as file:
             cutter = _Cutter(file, options)
@@ -87,7 +88,6 @@ def cut_logs(logs: Iterable[LogSource], target: str | Path, options: CutOptions)
             finally:
                 cutter.close()
         with source_errors(path):
-            os.chmod(name, 0o640)
             os.link(name, path)  # fails if another process has created it in the meantime
     finally:
         with suppress(FileNotFoundError):

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from binspark.errors import OptionError
+from binspark.private_files import create_folder
 
 _MAX_NAME_BYTES = 200
 _UNESCAPED = frozenset("_-$")
@@ -106,7 +107,7 @@ class OutputFolder:
         self._counts[folder] = number + 1
         final = folder / part_name(number)
         partial = folder / partial_name(final.name)
-        folder.mkdir(parents=True, exist_ok=True)
+        create_folder(folder)
         self._parts[final] = partial
         return partial
 

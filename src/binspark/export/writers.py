@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from binspark.columns.reader import TableBatch
 from binspark.export.folder import OutputFolder, rewritten_path
 from binspark.export.united import FileSchema, UnitedSchema
+from binspark.private_files import create_again
 from binspark.schema.table import TableSchema
 
 _ROW_GROUP_ROWS = 1 << 16
@@ -29,7 +30,7 @@ class PartWriter:
         self.rows = 0
         self._pending: list[pa.RecordBatch] = []
         self._pending_rows = 0
-        self._file = path.open("wb")
+        self._file = create_again(path)
         self._writer = pq.ParquetWriter(self._file, schema, compression="zstd")
 
     @property

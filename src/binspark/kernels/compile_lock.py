@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from zlib import crc32
 
+from binspark.folders import READABLE_FOLDER
 from binspark.kernels.machine_code import kernel_folder
+from binspark.private_files import create_folder
 
 MAX_SECONDS = 120.0
 """How long a process waits before it compiles the kernel itself: file systems may lock badly."""
@@ -27,7 +29,7 @@ def compile_lock(name: str, form: tuple[str, ...]) -> Iterator[None]:
             import fcntl
 
             folder = kernel_folder()
-            folder.mkdir(parents=True, exist_ok=True)
+            create_folder(folder, READABLE_FOLDER)
             file = held.enter_context(open(folder / "lock", "ab"))
             offset = crc32(f"{name}{form}".encode())
             deadline = time.monotonic() + MAX_SECONDS

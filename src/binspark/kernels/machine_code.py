@@ -3,6 +3,9 @@
 The folder is named after all that machine code depends on: the sources of kernels and of the modules of binspark that
 they use, the compiler, and the processor. Nothing that another version compiled is ever loaded, and it does not matter
 whether binspark is imported from files or from an archive (Spark's `--py-files`). `NUMBA_CACHE_DIR` is obeyed.
+
+Code is executed as this user. It is loaded only if no other user can have written it: neither the file nor its folder
+can be changed by others (`folders.why_unsafe`), and a digest covers all of the file and the kernel that it is for.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import json
 import os
 import pkgutil
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,10 +24,17 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import binspark.kernels
-from binspark.folders import writable_cache_folder
+from binspark.folders import (
+    READABLE_FILE,
+    READABLE_FOLDER,
+    UnsafeCacheWarning,
+    is_safe,
+    why_changeable,
+    writable_cache_folder,
+)
+from binspark.private_files import create_folder, open_file, replace_file
 
 USED_MODULES = (
     "binspark.errors",
@@ -32,6 +43,7 @@ USED_MODULES = (
     "binspark.frames.codes",
     "binspark.lazy",
     "binspark.position",
+    "binspark.private_files",
     "binspark.transactions.byte_tables",
     "binspark.transactions.grammar",
     "binspark.wire.floats",
@@ -63,29 +75,54 @@ class MachineCode:
 
 
 def find(name: str, form: tuple[str, ...]) -> MachineCode | None:
-    """Return the code of a kernel for arguments of some types, None if it is not on disk or not readable."""
+    """Return the code of a kernel for arguments of some types, None if it is not on disk, or cannot be relied on."""
     try:
-        head, _, data = _path(name, form).read_bytes().partition(b"\n")
-        fields = json.loads(head)
-        if fields.pop("crc32") == crc32(data):
-            return MachineCode(data=data, **fields)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        digest, _, rest = _read(_path(name, form)).partition(b"\n")
+        if digest == _digest(name, form, rest):
+            head, _, data = rest.partition(b"\n")
+            return MachineCode(data=data, **json.loads(head))
+    except (OSError, ValueError, TypeError):
         pass
     return None
+
+
+def _read(path: Path) -> bytes:
+    """Return a file that nobody else can have written."""
+    with open(open_file(path, os.O_RDONLY), "rb") as file:
+        reason = why_changeable(os.fstat(file.fileno()))
+        if reason is None:
+            return file.read()
+    _warn_of_file(path, reason)
+    raise PermissionError(reason)
+
+
+def _warn_of_file(path: Path, reason: str) -> None:
+    """Warn of the first file that is not loaded, and is compiled again."""
+    if path.parent not in _WARNED:
+        _WARNED.add(path.parent)
+        message = f"compiled code is not loaded, and compiled again: {path} {reason}"
+        warnings.warn(message, UnsafeCacheWarning, stacklevel=2)
+
+
+_WARNED: set[Path] = set()
 
 
 def keep(name: str, form: tuple[str, ...], code: MachineCode) -> None:
     """Write the code of a kernel to disk. A folder that cannot be written to is not an error: nothing is kept then."""
     if not code.data:
         return
-    head = {"symbol": code.symbol, "result": code.result, "result_words": code.result_words}
-    head |= {"argument_words": code.argument_words, "crc32": crc32(code.data)}
-    path = _path(name, form)
-    unfinished = path.with_suffix(f".{os.getpid()}")
+    fields = {"symbol": code.symbol, "result": code.result, "result_words": code.result_words}
+    head = json.dumps(fields | {"argument_words": code.argument_words}).encode()
+    rest = head + b"\n" + code.data
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(json.dumps(head).encode() + b"\n" + code.data)
-        unfinished.replace(path)
+        create_folder(kernel_folder(), READABLE_FOLDER)
+        content = _digest(name, form, rest) + b"\n" + rest
+        replace_file(_path(name, form), content, mode=READABLE_FILE, unfinished=f".{os.getpid()}")
+
+
+def _digest(name: str, form: tuple[str, ...], rest: bytes) -> bytes:
+    """Return a digest of a file, and of the kernel that it is for."""
+    return hashlib.sha256(f"{name}({','.join(form)})\n".encode() + rest).hexdigest().encode()
 
 
 def is_kept(name: str) -> bool:
@@ -136,14 +173,23 @@ def _path(name: str, form: tuple[str, ...]) -> Path:
 
 
 def kernel_folder() -> Path:
-    """Return the folder of compiled kernels: below `NUMBA_CACHE_DIR` if that is set, or below the cache folder."""
+    """Return the folder of compiled kernels: below `NUMBA_CACHE_DIR` if that is set, or below the cache folder.
+
+    One that others can write to is not used: kernels are compiled for the next one.
+    """
     return _folder(_compiler(), os.environ.get("NUMBA_CACHE_DIR", ""))
 
 
 @cache
 def _folder(compiler: str, parent: str) -> Path:
-    base = Path(parent) if parent else writable_cache_folder()
-    return base / "kernels" / folder_name(compiler, _sources())
+    below = Path("kernels", folder_name(compiler, _sources()))
+    if parent:
+        folder = (Path(parent) / below).resolve()  # who can replace a link can do so after it was checked
+        with suppress(OSError):
+            create_folder(folder, READABLE_FOLDER)
+        if is_safe(folder):
+            return folder
+    return (writable_cache_folder() / below).resolve()
 
 
 def folder_name(compiler: str, sources: Mapping[str, bytes]) -> str:

@@ -8,6 +8,7 @@ that the statement is running, and afterwards that it is done.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from binspark.frames.format import Family
 from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbState
 from binspark.os_errors import source_errors
 from binspark.position import log_name
+from binspark.private_files import create_folder, open_file
 from binspark.server.connection import Connection
 from binspark.server.info import server_info, server_variables
 
@@ -122,8 +124,8 @@ def note_begin(target: Target, archive: str) -> None:
     if target.uuid and isinstance(target.gtids, MariadbGtids):
         mark = _mark(target.uuid, archive)
         with source_errors(str(mark)):
-            mark.parent.mkdir(parents=True, exist_ok=True)
-            mark.touch()
+            create_folder(mark.parent)
+            os.close(open_file(mark, os.O_WRONLY | os.O_CREAT))
 
 
 def _mark(uuid: str, archive: str) -> Path:

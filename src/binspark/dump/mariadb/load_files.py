@@ -9,6 +9,7 @@ from pathlib import Path
 from binspark.dump.dumper import Warn
 from binspark.errors import OptionError
 from binspark.os_errors import describe_os_error
+from binspark.private_files import create_file, open_file
 
 _NAME = "SQL_LOAD_MB"
 _MAX_VERSIONS = 1000
@@ -27,7 +28,7 @@ class LoadFiles:
         for version in range(_MAX_VERSIONS):
             path = Path(self._folder, f"{_NAME}-{file_id:x}-{version:x}")
             try:
-                with path.open("xb") as file:
+                with open(create_file(path), "wb") as file:
                     file.write(block)
             except FileExistsError:
                 continue
@@ -43,7 +44,7 @@ class LoadFiles:
         if path is None:
             self._warn(f"a block of file {file_id} of LOAD DATA is skipped: its first block is not in this part")
             return
-        with path.open("ab") as file:
+        with open(open_file(path, os.O_WRONLY | os.O_APPEND), "ab") as file:
             file.write(block)
 
     def take(self, file_id: int) -> bytes | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from binspark.errors import SourceError
 from binspark.os_errors import describe_os_error
 from binspark.position import Position
+from binspark.private_files import create_file, open_file
 
 if TYPE_CHECKING:
     from binspark.event import AppendBlock
@@ -29,7 +29,7 @@ class LoadFiles:
         for number in range(_MAX_ATTEMPTS):
             name = f"{self._directory}SQL_LOAD_MB-{block.file_id:x}-{number:x}"
             try:
-                with open(name, "xb") as file:
+                with open(create_file(name), "wb") as file:
                     file.write(block.block)
             except FileExistsError:
                 continue
@@ -47,7 +47,7 @@ class LoadFiles:
         if name is None:
             return False
         try:
-            with Path(name).open("ab") as file:
+            with open(open_file(name, os.O_WRONLY | os.O_APPEND), "ab") as file:
                 file.write(block.block)
         except OSError as error:
             raise SourceError(f"cannot write a file of LOAD DATA: {describe_os_error(error)}", Position(name)) from None

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from binspark.folders import READABLE_FOLDER, why_unsafe
+from binspark.private_files import create_folder
 from binspark.testing.servers.errors import ServerUnavailable
 
 
@@ -19,9 +21,9 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     If several processes call this at once, one builds and the others wait.
     """
     if folder.exists():
-        return folder
+        return _safe(folder)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        create_folder(folder.parent, READABLE_FOLDER)
     except OSError as error:
         raise ServerUnavailable(
             f"cannot create the cache folder: {error}; set BINSPARK_CACHE to another one"
@@ -29,6 +31,14 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     with _locked(folder.with_name(f"{folder.name}.lock")):
         if not folder.exists():
             _build_beside(folder, build)
+    return _safe(folder)
+
+
+def _safe(folder: Path) -> Path:
+    """Return a folder whose programs nobody else can have put there: they are executed."""
+    reason = why_unsafe(folder)
+    if reason is not None:
+        raise ServerUnavailable(f"{reason}; its programs are not run: set BINSPARK_CACHE to a folder of your own")
     return folder
 
 
