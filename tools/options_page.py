@@ -34,6 +34,7 @@ from binspark.options.monitoring import METRICS_OPTIONS, STATUS_OPTIONS
 from binspark.options.option import Option, Surface
 from binspark.options.serve import SERVE_OPTIONS
 from binspark.options.server import ARCHIVE_OPTIONS, SERVER_OPTIONS, STREAM_OPTIONS
+from binspark.render.summary import SHOW_SECRETS
 from binspark.spark.options import SPARK_OPTIONS
 from binspark.sql.options import SCRIPT_OPTIONS
 
@@ -105,7 +106,7 @@ def _selection() -> Iterator[str]:
         "times. In the view `events`, `tables`, `excludeTables`, `operations` and `threadId` do not apply."
     )
     rows = {}
-    for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, SKIP_DAMAGED, TIMEZONE):
+    for option in (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, SKIP_DAMAGED, SHOW_SECRETS, TIMEZONE):
         rows[option.name] = _row(option, {CLI: _for_batches(option, "export"), PYTHON: _for_batches(option, "batches")})
     rows[TABLE.name].names[PYTHON] = f"`{TABLE.name}` (batches)"
     for option in SPARK_OPTIONS:
@@ -247,7 +248,16 @@ def click_options() -> dict[str, list[click.Option]]:
 def _commands() -> Iterator[str]:
     live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS, *METRICS_OPTIONS, *STATUS_OPTIONS)
     live_and_pages = (*live, *EXPLORE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
-    tables = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, *KEYRING_OPTIONS, *live_and_pages, *SCRIPT_OPTIONS, *_DUMP)
+    tables = (
+        *SELECTION_OPTIONS,
+        SCHEMA_FILE,
+        SKIP_DAMAGED,
+        SHOW_SECRETS,
+        *KEYRING_OPTIONS,
+        *live_and_pages,
+        *SCRIPT_OPTIONS,
+        *_DUMP,
+    )
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

@@ -191,3 +191,18 @@ def test_the_seconds_of_a_transaction_are_those_that_it_was_open(shared: Server,
     )
     longest = binspark.report(log).numbers.longest[0]
     assert (longest.seconds in (2, 3), longest.tables) == (True, (f"{database}.t",))
+
+
+@every_family
+def test_what_a_server_logs_of_a_password_is_in_no_report(shared: Server, database: str, tmp_path: Path) -> None:
+    """MySQL logs its hash, MariaDB the password itself."""
+    shared.query("FLUSH BINARY LOGS")
+    log = shared.log_files()[-1]
+    shared.run_sql(f"CREATE USER {database}@localhost IDENTIFIED BY 'Pc7-quite-secret'; FLUSH BINARY LOGS")
+    [statement] = [bytes(event.body.query) for event in binspark.events(log) if event.type == "QUERY"]
+    secret = statement.rstrip(b"'")[-16:].decode()
+    binspark.report(log).write_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert secret not in page
+    assert "CREATE USER" in page
+    assert secret in binspark.report(log).to_html(show_secrets=True)

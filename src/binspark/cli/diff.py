@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from binspark.cli.command import Command, format_option, keyring_options
+from binspark.cli.command import Command, click_option, format_option, keyring_options
 from binspark.cli.output import counted, echo, print_lines, print_message
 from binspark.cli.row_options import history_from, row_options, selection_from
 from binspark.cli.server_options import Account, account_options, live_option
 from binspark.errors import OptionError
 from binspark.options.times import Clock
+from binspark.render.summary import SHOW_SECRETS
 from binspark.server.url import is_server_url
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _MAX_DETAILED = 100
     metavar="NUMBER",
     help="Show at most this number of rows and statements of each transaction that differs.",
 )
+@click_option(SHOW_SECRETS)
 @live_option("start", help="Servers: where to start, as for other commands.  [default: earliest]")
 @live_option("until", help="Servers: where to stop, as for other commands.  [default: end]")
 @keyring_options
@@ -51,6 +53,7 @@ def diff_command(
     schema_file: str | None,
     ignore_order: bool,
     show_rows: int,
+    show_secrets: bool,
     start: str | None,
     until: str | None,
     account: Account,
@@ -73,7 +76,7 @@ def diff_command(
 
     selection = selection_from(options, timezone)
     sides = [_side(text, selection, schema_file, timezone, (start, until), account) for text in (a, b)]
-    form = json_form() if output_format == "jsonl" else text_form(Clock(timezone))
+    form = json_form() if output_format == "jsonl" else text_form(Clock(timezone), show_secrets=show_secrets)
     from binspark.cli.live import warnings_to
 
     with warnings_to(print_message), Comparison(sides[0], sides[1], selection) as comparison:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, NamedTuple, Protocol
 
-from binspark.cli.output import counted, json_line, one_line
+from binspark.cli.output import counted, json_line, one_line, shown_statement
 from binspark.diff.compare import Finding, Summary
 from binspark.diff.contents import Differences, RowChange, TransactionAt
 from binspark.options.times import Clock
@@ -42,9 +43,15 @@ def json_form() -> DiffForm:
     return DiffForm(_finding_json, lambda summary: json_line({"summary": _summary_record(summary)}))
 
 
-def text_form(clock: Clock) -> DiffForm:
+def text_form(clock: Clock, *, show_secrets: bool) -> DiffForm:
     """Return how differences are written for people."""
-    return DiffForm(lambda finding, details, rows: _finding_text(finding, details, rows, clock), _summary_text)
+
+    def statement_text(statement: bytes) -> str:
+        return shown_statement(statement, _WIDTH, show_secrets=show_secrets)
+
+    return DiffForm(
+        lambda finding, details, rows: _finding_text(finding, details, rows, clock, statement_text), _summary_text
+    )
 
 
 def _finding_json(finding: Finding, details: Differences | None, show_rows: int) -> str:
@@ -85,7 +92,13 @@ def _summary_record(summary: Summary) -> dict[str, Any]:
     return {"equal": summary.is_equal, "matched_by": "gtid" if by_gtid else "contents", **record}
 
 
-def _finding_text(finding: Finding, details: Differences | None, show_rows: int, clock: Clock) -> str:
+def _finding_text(
+    finding: Finding,
+    details: Differences | None,
+    show_rows: int,
+    clock: Clock,
+    statement_text: Callable[[bytes], str],
+) -> str:
     at = finding.a or finding.b
     assert at is not None
     sides = [f"{name} {_at_text(side)}" for name, side in (("A", finding.a), ("B", finding.b)) if side is not None]
@@ -97,7 +110,7 @@ def _finding_text(finding: Finding, details: Differences | None, show_rows: int,
         ("-", details.rows_a, details.statements_a),
         ("+", details.rows_b, details.statements_b),
     ):
-        shown = [*(_row_text(row) for row in rows), *(one_line(readable(text), _WIDTH) for text in statements)]
+        shown = [*(_row_text(row) for row in rows), *map(statement_text, statements)]
         lines += [f"    {sign} {text}" for text in shown[:show_rows]]
         if len(shown) > show_rows:
             lines.append(f"    {sign} … {len(shown) - show_rows:,} more")

@@ -25,6 +25,7 @@ from binspark.files.read import bad_checksum
 from binspark.frames import ChecksumState
 from binspark.options.times import Clock
 from binspark.render.records import EventLines, event_record
+from binspark.render.summary import SHOW_SECRETS
 
 if TYPE_CHECKING:
     from binspark.files.condition_counts import ConditionCounts
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     help="Show the events inside compressed transactions too.  [default: expand-payloads]",
 )
 @click_option(SKIP_DAMAGED)
+@click_option(SHOW_SECRETS)
 def events_command(
     logs: Logs,
     output_format: str,
@@ -52,6 +54,7 @@ def events_command(
     schema_file: str | None,
     expand_payloads: bool,
     skip_damaged: bool,
+    show_secrets: bool,
     **options: Any,
 ) -> int:
     """Show the events of one or more logs, or of a server (--host).
@@ -70,7 +73,7 @@ def events_command(
     damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
     inputs = logs.inputs(selection, timezone, with_earlier=False, on_damage=damage.on_damage)
     with_file = len(inputs) > 1 or logs.server is not None
-    heading, render = _form(output_format, Clock(timezone), with_file=with_file)
+    heading, render = _form(output_format, Clock(timezone), with_file=with_file, show_secrets=show_secrets)
     read_options = ReadOptions(expand_payloads=expand_payloads, report_checksums=True)
     counts = condition_of(logs, inputs, selection, schema_file)
     wanted = _Wanted(selection, codes, read_options, counts, damage)
@@ -120,12 +123,14 @@ class _Wanted:
             yield from events
 
 
-def _form(output_format: str, clock: Clock, *, with_file: bool) -> tuple[str | None, Callable[[Event], str]]:
+def _form(
+    output_format: str, clock: Clock, *, with_file: bool, show_secrets: bool
+) -> tuple[str | None, Callable[[Event], str]]:
     """Return the heading, and the function that writes an event."""
     if output_format != "text":
         return None, lambda event: json_line(event_record(event))
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    lines = EventLines(clock, with_file, width)
+    lines = EventLines(clock, with_file, width, show_secrets)
     return lines.heading(), lines.line
 
 

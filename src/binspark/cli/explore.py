@@ -18,13 +18,15 @@ from binspark.errors import BinlogError, OptionError, SourceError
 from binspark.files.sources import LogSource, find_logs
 from binspark.files.storage.options import with_default_keyring
 from binspark.options.explore import WEB_PORT
+from binspark.render.summary import SHOW_SECRETS
 
 
 @click.command("explore", cls=Command)
 @log_options(default_start="latest", default_until="never")
 @click_option(WEB_PORT)
 @click.option("--browser", is_flag=True, help="Open the page in the browser.")
-def explore_command(logs: Logs, web_port: int | None, browser: bool) -> int:
+@click_option(SHOW_SECRETS)
+def explore_command(logs: Logs, web_port: int | None, browser: bool, show_secrets: bool) -> int:
     """Show logs, or the log of a server (--host), as a page in the browser.
 
     FILE is a file, a glob, a directory, an index file, or a URI.
@@ -43,7 +45,7 @@ def explore_command(logs: Logs, web_port: int | None, browser: bool) -> int:
     from binspark.explore.explorer import Explorer
 
     with _sources(logs) as find:
-        server = WebServer(Explorer(find.logs), web_port or 0)
+        server = WebServer(Explorer(find.logs, show_secrets=show_secrets), web_port or 0)
         find.on_end = server.stop
         if find.failed:  # before it was known what to stop
             server.stop()

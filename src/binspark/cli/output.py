@@ -19,6 +19,7 @@ from binspark.cli.progress import make_room
 from binspark.errors import BinlogError, DecodeError, SchemaError
 from binspark.files.damage import Damage as SkippedPart
 from binspark.files.damage import OnDamage
+from binspark.hidden_secrets import hide_secrets
 from binspark.options.times import UTC_CLOCK, Clock
 
 if TYPE_CHECKING:
@@ -236,6 +237,13 @@ def shortened(text: str, width: int) -> str:
 def one_line(text: str, width: int) -> str:
     """Return text on one line, with single spaces, of at most `width` characters."""
     return shortened(_SPACE.sub(" ", text[: 4 * width]).strip(), width)
+
+
+def shown_statement(statement: bytes | str, width: int, *, show_secrets: bool = False) -> str:
+    """Return a statement on one line of at most `width` characters, without passwords unless they are to be shown."""
+    text = statement[: 4 * width]
+    text = text if isinstance(text, str) else text.decode(errors="backslashreplace")
+    return one_line(text if show_secrets else hide_secrets(text), width)
 
 
 def line_style(output_format: str, zone: tzinfo = UTC) -> LineStyle:

@@ -8,12 +8,14 @@ from typing import Any
 
 import click
 
-from binspark.cli.command import Command, format_option
+from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs
 from binspark.cli.output import echo, json_line
 from binspark.cli.row_options import history_from, row_options, selection_from
 from binspark.errors import OptionError
 from binspark.files.progress import begin_job
+from binspark.private_files import open_output
+from binspark.render.summary import SHOW_SECRETS
 
 
 @click.command("report", cls=Command)
@@ -21,12 +23,14 @@ from binspark.files.progress import begin_job
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file for the page.")
 @format_option("html", "json")
 @row_options
+@click_option(SHOW_SECRETS)
 def report_command(
     files: tuple[str, ...],
     output: Path | None,
     output_format: str,
     timezone: tzinfo,
     schema_file: str | None,
+    show_secrets: bool,
     **options: Any,
 ) -> int:
     """Describe one or more logs on one page, with plots.
@@ -50,10 +54,14 @@ def report_command(
     selection = selection_from(options, timezone)
     found = collect_report(Logs(files, None).sources(selection), selection, history_from(schema_file))
     begin_job("drawing")
-    text = json_line(found.to_json()) if output_format == "json" else found.to_html()
+    if output_format == "json":
+        text = json_line(found.to_json(show_secrets=show_secrets))
+    else:
+        text = found.to_html(show_secrets=show_secrets)
     if output is None:
         echo(text)
     else:
-        output.write_text(text, encoding="utf-8")
+        with open_output(output) as file:
+            file.write(text.encode())
         echo(f"wrote {output} ({output.stat().st_size:,} bytes)", err=True)
     return 0 if found.ok else 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from binspark.cli.output import counted, json_line, one_line, size_text
+from binspark.cli.output import counted, json_line, one_line, shown_statement, size_text
 from binspark.diff.gtids import MariadbGtids
 from binspark.options.times import Clock
 from binspark.position import log_name
@@ -68,7 +68,7 @@ def plan_text(
     if plan.stopped_by is not None:
         lines.append(("stop", plan.stopped_by))
     if plan.found is not None:
-        lines.append(("statement", one_line(plan.found.text, _MAX_SHOWN)))
+        lines.append(("statement", shown_statement(plan.found.text, _MAX_SHOWN)))
     lines += [("warning", text) for text in warnings]
     lines += [("obstacle", text) for text in obstacles]
     return "\n".join(f"{title:<10} {text}" for title, text in lines)

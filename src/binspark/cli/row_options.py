@@ -17,7 +17,7 @@ from binspark.changes.selection_options import (
     make_selection,
 )
 from binspark.cli.command import after_command, click_option
-from binspark.cli.output import one_line, print_message
+from binspark.cli.output import print_message, shown_statement
 from binspark.options.option import Option, Surface
 from binspark.options.values import in_zone
 
@@ -133,5 +133,5 @@ def _warn(notice: SchemaNotice) -> None:
     if isinstance(notice, HiddenColumns):
         print_message(f"{notice.position}: {notice}")
         return
-    statement = one_line(notice.statement, _STATEMENT_WIDTH)
+    statement = shown_statement(notice.statement, _STATEMENT_WIDTH)
     print_message(f"{notice.position}: cannot parse a DDL statement, which is ignored ({notice.reason}): {statement}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from binspark.cli.command import Command, format_option
+from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs, condition_of, events_of, log_options
 from binspark.cli.output import Damage, echo, json_line, print_page
 from binspark.cli.row_options import history_from, row_options, selection_from
@@ -17,6 +17,7 @@ from binspark.files.positions import NOWHERE
 from binspark.files.sources import expect_logs
 from binspark.options.times import Clock
 from binspark.render.contents import contents_page, contents_record, periods_by
+from binspark.render.summary import SHOW_SECRETS
 from binspark.transactions.contents import Contents
 
 if TYPE_CHECKING:
@@ -32,8 +33,15 @@ if TYPE_CHECKING:
     type=click.Choice(["minute", "hour", "day"]),
     help="Show also how much was written in each minute, hour or day.",
 )
+@click_option(SHOW_SECRETS)
 def stat_command(
-    logs: Logs, output_format: str, timezone: tzinfo, per: str | None, schema_file: str | None, **options: Any
+    logs: Logs,
+    output_format: str,
+    timezone: tzinfo,
+    per: str | None,
+    schema_file: str | None,
+    show_secrets: bool,
+    **options: Any,
 ) -> int:
     """Summarize the contents of one or more logs, or of a server (--host).
 
@@ -49,6 +57,7 @@ def stat_command(
     contents = _in_bulk(inputs, selection, schema_file, damage)
     if contents is None:
         contents = _by_event(inputs, selection, condition_of(logs, inputs, selection, schema_file), damage)
+    contents = contents if show_secrets else contents.without_secrets()
     periods = None if per is None else periods_by(per, contents.periods, clock)
     if output_format == "jsonl":
         echo(json_line(contents_record(contents, periods)))

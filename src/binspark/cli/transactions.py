@@ -12,7 +12,7 @@ import click
 from binspark.changes.event_filter import wants_transaction
 from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs, condition_of, events_of, log_options, sources_in_bulk
-from binspark.cli.output import Damage, counted, echo, json_line, one_line, print_lines
+from binspark.cli.output import Damage, counted, echo, json_line, one_line, print_lines, shown_statement
 from binspark.cli.row_options import history_from, row_options, selection_from
 from binspark.columns.selection import Selection
 from binspark.documents.line_style import quoted
@@ -24,8 +24,8 @@ from binspark.files.positions import NOWHERE
 from binspark.files.read import TransactionEvents
 from binspark.options.times import UTC_CLOCK, Clock
 from binspark.position import log_name
-from binspark.render.json_values import readable
 from binspark.render.records import transaction_record
+from binspark.render.summary import SHOW_SECRETS
 from binspark.transactions import Assembler, Parallelism, ParallelismMeter, TableChanges, Transaction
 from binspark.transactions.row_statements import RowStatements
 
@@ -46,6 +46,7 @@ _TEXT_WIDTH = 80
 @click.option("--parallelism", is_flag=True, help="After each file, show how much of it could be applied in parallel.")
 @click.option("--count-rows", is_flag=True, help="Count the changed rows of each table, which takes longer.")
 @click_option(SKIP_DAMAGED)
+@click_option(SHOW_SECRETS)
 def transactions_command(
     logs: Logs,
     output_format: str,
@@ -54,6 +55,7 @@ def transactions_command(
     parallelism: bool,
     count_rows: bool,
     skip_damaged: bool,
+    show_secrets: bool,
     **options: Any,
 ) -> int:
     """Show the transactions of one or more logs, or of a server (--host).
@@ -68,7 +70,7 @@ def transactions_command(
     reading continues with the next file or, with --skip-damaged, with the next transaction. Exit code 1: a log is
     damaged.
     """
-    form = _form(output_format, Clock(timezone))
+    form = _form(output_format, Clock(timezone), show_secrets=show_secrets)
     selection = selection_from(options, timezone)
     damage = Damage(skip_damaged=skip_damaged, output_format=output_format)
     inputs = logs.inputs(selection, timezone, on_damage=damage.on_damage)
@@ -250,7 +252,13 @@ def _row_counter() -> CountRows:
     return count_rows
 
 
-def transaction_line(transaction: Transaction, statements: Sequence[SqlText] = (), clock: Clock = UTC_CLOCK) -> str:
+def transaction_line(
+    transaction: Transaction,
+    statements: Sequence[SqlText] = (),
+    clock: Clock = UTC_CLOCK,
+    *,
+    show_secrets: bool = False,
+) -> str:
     """Return a transaction as a line for people: position, time, how it ended, GTID, size, and what it changes."""
     position = f"{log_name(transaction.file)}:{transaction.start}"
     size = f"{counted(transaction.events, 'event')}, {counted(transaction.length, 'byte')}"
@@ -258,7 +266,7 @@ def transaction_line(transaction: Transaction, statements: Sequence[SqlText] = (
     begin = f"{position:<24} {clock.text(transaction.timestamp)}  {transaction.ending.value:<12}  {gtid}"
     thread = "" if transaction.thread_id is None else f", thread {transaction.thread_id}"
     session = f"server {transaction.server_id}{thread}"
-    return f"{begin}  {session}  {size}  {_contents(transaction, statements)}".rstrip()
+    return f"{begin}  {session}  {size}  {_contents(transaction, statements, show_secrets=show_secrets)}".rstrip()
 
 
 def parallelism_record(parallelism: Parallelism) -> dict[str, Any]:
@@ -290,14 +298,17 @@ def _changes_text(changes: TableChanges) -> str:
     return what if changes.rows is None else f"{what} ({counted(changes.rows, 'row')})"
 
 
-def _contents(transaction: Transaction, statements: Sequence[SqlText]) -> str:
+def _contents(transaction: Transaction, statements: Sequence[SqlText], *, show_secrets: bool) -> str:
+    def shown_text(statement: SqlText) -> str:
+        return shown_statement(statement, _TEXT_WIDTH, show_secrets=show_secrets)
+
     parts = [_changes_text(changes) for changes in transaction.changes]
     if transaction.xa is not None:
         parts.append(transaction.xa)
     if transaction.ddl is not None or not parts:
-        parts += [readable(text) for text in (transaction.ddl, *transaction.texts[:1]) if text is not None][:1]
+        parts += [shown_text(text) for text in (transaction.ddl, *transaction.texts[:1]) if text is not None][:1]
     shown = one_line(", ".join(parts), _TEXT_WIDTH)
-    return f"{shown}  {quoted(one_line(readable(statements[0]), _TEXT_WIDTH))}" if statements else shown
+    return f"{shown}  {quoted(shown_text(statements[0]))}" if statements else shown
 
 
 class _Form(NamedTuple):
@@ -305,9 +316,12 @@ class _Form(NamedTuple):
     parallelism: Callable[[str, Parallelism], str]
 
 
-def _form(output_format: str, clock: Clock) -> _Form:
+def _form(output_format: str, clock: Clock, *, show_secrets: bool) -> _Form:
     if output_format == "text":
-        return _Form(lambda transaction, statements: transaction_line(transaction, statements, clock), parallelism_line)
+        return _Form(
+            lambda transaction, statements: transaction_line(transaction, statements, clock, show_secrets=show_secrets),
+            parallelism_line,
+        )
     return _Form(
         lambda transaction, statements: json_line(transaction_record(transaction, statements)),
         lambda file, parallelism: json_line({"file": file, "parallelism": parallelism_record(parallelism)}),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from binspark.frames import Frame, Header, HeaderFlag, type_name
 from binspark.frames.checksum import ChecksumState
+from binspark.hidden_secrets import hide_in_bytes
 from binspark.html_table import html_fields
 from binspark.position import Position
 
@@ -73,5 +74,9 @@ class Event(NamedTuple):
         header, body = self.header, self.body
         names = [item.name for item in fields(body)] if is_dataclass(body) else getattr(body, "_fields", ())
         common = (("timestamp", header.timestamp), ("server_id", header.server_id), ("size", header.event_size))
-        own = ((name, getattr(body, name)) for name in names)
+        own = ((name, _shown(name, getattr(body, name))) for name in names)
         return html_fields(f"{self.type} at {self.position}", (*common, ("checksum", self.checksum.value), *own))
+
+
+def _shown(name: str, value: object) -> object:
+    return hide_in_bytes(value) if name == "query" and isinstance(value, bytes) else value

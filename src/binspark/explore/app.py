@@ -29,6 +29,8 @@ from binspark.explore.jump import jump
 from binspark.explore.row_history import row_history, rows_by_key
 from binspark.explore.row_position import WantedRow, find_row
 from binspark.explore.search import Cursor, search
+from binspark.explore.units import Unit
+from binspark.hidden_secrets import hide_secrets
 
 _STATIC = Path(__file__).parent / "static"
 _HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -147,10 +149,16 @@ def _units(question: _Question) -> dict[str, Any]:
     first, count = question.number("first", 0), min(question.number("count", 100), MAX_UNITS)
     explorer = question.explorer
     units = [
-        {"number": explorer.number_of(number, unit.number), "log": number, **unit.to_json()}
+        {"number": explorer.number_of(number, unit.number), "log": number, **unit.to_json(), **_text(explorer, unit)}
         for number, unit in explorer.units(first, count)
     ]
     return {"units": units}
+
+
+def _text(explorer: Explorer, unit: Unit) -> dict[str, str]:
+    """Return the text of a unit, without passwords."""
+    text = unit.about.get("text")
+    return {} if text is None or explorer.show_secrets else {"text": hide_secrets(text)}
 
 
 def _events(question: _Question) -> dict[str, Any]:

@@ -16,10 +16,19 @@ from binspark.explore.units import Unit, UnitKind
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Frame, type_name
 from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.hidden_secrets import mask_after_secret_word, mask_secrets
 from binspark.position import Position
-from binspark.render.explain.explanation import Explanation, explain_damage, explain_frame, explain_magic
+from binspark.render.explain.explanation import (
+    Explanation,
+    Field,
+    Section,
+    explain_damage,
+    explain_frame,
+    explain_magic,
+)
 from binspark.render.explain.json import explanation_record
 from binspark.render.explain.rows import KnownTables
+from binspark.render.json_values import readable
 from binspark.render.summary import summarize
 
 MAX_EVENTS = 200
@@ -55,7 +64,7 @@ def unit_events(explorer: Explorer, number: int, unit: Unit, first: int = 0, inn
         is_damaged = unit.kind is UnitKind.DAMAGED
         return EventPage([{**record, "size": unit.end - unit.start, "time": None, "damaged": is_damaged}], None)
     with explored.opened() as file:
-        rows = _records(_frames(explored, file, unit), unit)
+        rows = _records(_frames(explored, file, unit), unit, show_secrets=explorer.show_secrets)
         wanted = (row for row in rows if _order(row) >= (first, -1 if inner is None else inner))
         found = list(islice(wanted, MAX_EVENTS + 1))
     if len(found) <= MAX_EVENTS:
@@ -77,6 +86,8 @@ def event_detail(
     A field that is after `max_bytes` is included by its number, if possible.
     """
     found = explain_event(explorer, number, offset, inner)
+    if not explorer.show_secrets:
+        found = _without_secrets(found)
     needed = sum(len(each.data) for each in found.fields[: 0 if field is None else field + 1])
     return _detail(found, min(max(max_bytes, needed), MAX_BYTES))
 
@@ -98,7 +109,7 @@ def _frames(explored: ExploredLog, file: LogFile, unit: Unit) -> UnitFrames:
     return UnitFrames(file, explored.source.name, explored.index, unit.start, unit.end)
 
 
-def _records(frames: UnitFrames, unit: Unit) -> Iterator[dict[str, Any]]:
+def _records(frames: UnitFrames, unit: Unit, *, show_secrets: bool) -> Iterator[dict[str, Any]]:
     """Yield a record for each event, up to damage, which is one, too."""
     if unit.start == 0:
         yield {"pos": 0, "end": 4, "inner": None, "type": "MAGIC", "size": 4, "time": None, "summary": "binary log"}
@@ -107,7 +118,7 @@ def _records(frames: UnitFrames, unit: Unit) -> Iterator[dict[str, Any]]:
     end = unit.start
     try:
         for frame in frames.expanded():
-            yield _record(frame, decoder, tables)
+            yield _record(frame, decoder, tables, show_secrets=show_secrets)
             end = frame.end_offset
     except DecodeError as error:
         size = unit.end - end
@@ -117,7 +128,7 @@ def _records(frames: UnitFrames, unit: Unit) -> Iterator[dict[str, Any]]:
         }
 
 
-def _record(frame: Frame, decoder: EventDecoder, tables: dict[int, str]) -> dict[str, Any]:
+def _record(frame: Frame, decoder: EventDecoder, tables: dict[int, str], *, show_secrets: bool) -> dict[str, Any]:
     record = {
         "pos": frame.offset,
         "end": frame.end_offset,
@@ -129,18 +140,19 @@ def _record(frame: Frame, decoder: EventDecoder, tables: dict[int, str]) -> dict
     }
     try:
         event = decoder.decode(frame)
-        return {**record, "summary": _summary(event, tables), "damaged": frame.checksum.value == "bad"}
+        summary = _summary(event, tables, show_secrets=show_secrets)
+        return {**record, "summary": summary, "damaged": frame.checksum.value == "bad"}
     except DecodeError as error:
         return {**record, "summary": error.message, "damaged": True}
 
 
-def _summary(event: Event, tables: dict[int, str]) -> str:
+def _summary(event: Event, tables: dict[int, str], *, show_secrets: bool) -> str:
     body = event.body
     if isinstance(body, TableMap):
         tables[body.table_id] = f"{body.schema}.{body.table}"
     if isinstance(body, Rows) and body.table_id in tables:
         return f"{body.operation.value} {tables[body.table_id]}, {len(body.rows):,} bytes of rows"
-    return summarize(event)
+    return summarize(event, show_secrets=show_secrets)
 
 
 def _explain(
@@ -189,6 +201,24 @@ def _damaged(explored: ExploredLog, file: LogFile, start: int, end: int, message
     )
     found = explain_damage(data, start, error, explored.index.format, explored.name)
     return replace(found, type=_ENCRYPTED) if isinstance(error, Encrypted) else found
+
+
+def _without_secrets(found: Explanation) -> Explanation:
+    """Return an explanation in which passwords are masked: in the statement, and in what cannot be decoded."""
+    statement = getattr(None if found.event is None else found.event.body, "query", b"")
+    masked = mask_secrets(statement[:MAX_BYTES])
+    has_secrets = masked != statement[:MAX_BYTES]
+
+    def shown(field: Field) -> Field:
+        if field.section is Section.UNDECODED:
+            data = mask_after_secret_word(field.data)
+            return replace(field, data=data, value=data)
+        if field.name != "query" or not has_secrets:
+            return field
+        data = masked if field.data[:MAX_BYTES] == statement[:MAX_BYTES] else b""  # or it is compressed
+        return replace(field, data=data.ljust(len(field.data), b"*"), value=readable(masked))
+
+    return replace(found, fields=tuple(map(shown, found.fields)))
 
 
 def _detail(found: Explanation, max_bytes: int) -> dict[str, Any]:

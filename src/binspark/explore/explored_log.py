@@ -28,6 +28,7 @@ class ExploredLog:
     created      when the log begins, in microseconds since 1970; 0 if that is not known yet
     problem      why the log cannot be opened
     definitions  where transactions begin and end that define tables; of very many, the first
+    show_secrets  whether passwords in statements can be searched for
     """
 
     source: LogSource
@@ -38,6 +39,7 @@ class ExploredLog:
     created: int = 0
     problem: str | None = None
     definitions: list[tuple[int, int]] = field(default_factory=list)
+    show_secrets: bool = False
 
     @property
     def name(self) -> str:

@@ -33,13 +33,15 @@ class Explorer:
     """All logs, in order. A thread reads them, first those that somebody asks for, and looks for more every second.
 
     find_sources   returns the logs that there are now
+    show_secrets   whether passwords in statements are shown
     """
 
-    def __init__(self, find_sources: FindSources) -> None:
+    def __init__(self, find_sources: FindSources, *, show_secrets: bool = False) -> None:
         cache.enable()
+        self.show_secrets = show_secrets
         self._find_sources = find_sources
         self._copies = ClearCopies()
-        self.logs = [ExploredLog(source, self._copies) for source in find_sources()]
+        self.logs = [ExploredLog(source, self._copies, show_secrets=show_secrets) for source in find_sources()]
         self.totals = Totals()
         self.definitions = Definitions()
         self.version = 0
@@ -189,7 +191,7 @@ class Explorer:
         for source in self._find_sources():
             if source.name not in known:
                 with self._changed:
-                    self.logs.append(ExploredLog(source, self._copies))
+                    self.logs.append(ExploredLog(source, self._copies, show_secrets=self.show_secrets))
                     self.version += 1
 
     def _begins_before(self, number: int, microseconds: int) -> bool:

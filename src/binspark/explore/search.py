@@ -21,13 +21,15 @@ from binspark.columns.log_scan import Numbers
 from binspark.columns.selection import Selection
 from binspark.columns.transaction_batch import TransactionColumns
 from binspark.errors import DecodeError, OptionError
-from binspark.event import Event
+from binspark.event import Event, EventDecoder
 from binspark.explore.explored_log import ExploredLog
 from binspark.explore.explorer import Explorer
 from binspark.explore.log_index import LogRange
 from binspark.explore.scan import read_bodies, read_transactions
 from binspark.files.storage.store import LogFile
-from binspark.frames import EventCode, LogFormat
+from binspark.frames import EventCode, Framer, LogFormat
+from binspark.frames.magic import FIRST_EVENT_OFFSET
+from binspark.hidden_secrets import mask_after_secret_word, mask_secrets
 
 MAX_HITS = 100
 MAX_SECONDS = 1.0
@@ -35,6 +37,7 @@ _MAX_EXCERPT = 60
 _MAX_CHANGES = 6
 RANGE_BYTES = 16 << 20
 _ALL = Selection()
+_STATEMENTS = frozenset({EventCode.QUERY, EventCode.EXECUTE_LOAD_QUERY, EventCode.ROWS_QUERY, EventCode.ANNOTATE_ROWS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,11 @@ class Found:
 
 Hit = dict[str, Any]
 Data = Callable[[], bytes]
-Match = Callable[[int, Data], str | None]
-"""Takes the type code of an event and how to get its bytes; returns an excerpt, None if the event does not match."""
+Match = Callable[[int, Data, Data], str | None]
+"""Takes the type code of an event and how to get its bytes, all or those that are shown, without passwords.
+
+It returns an excerpt, None if the event does not match.
+"""
 Look = Callable[[LogFile, ExploredLog, LogRange], Iterator[Hit]]
 
 
@@ -159,14 +165,16 @@ def _by_type(text: str) -> Look:
     wanted = {code for code in EventCode if fnmatchcase(code.name, text.upper().replace(" ", "_"))}
     if not wanted:
         raise OptionError(f"{text} is not a type of event; an example is WRITE_ROWS, or *_ROWS", option="text")
-    return _by_bytes(lambda kind, _data: "" if kind in wanted else None)
+    return _by_bytes(lambda kind, _data, _shown: "" if kind in wanted else None)
 
 
 def _by_text(text: str) -> Look:
     wanted = text.encode().lower()
 
-    def find(_kind: int, data: Data) -> str | None:
-        found = data()
+    def find(_kind: int, data: Data, shown: Data) -> str | None:
+        if wanted not in data().lower():
+            return None
+        found = shown()
         at = found.lower().find(wanted)
         return None if at < 0 else _excerpt(found, at, len(wanted))
 
@@ -182,18 +190,35 @@ def _excerpt(data: bytes, at: int, length: int) -> str:
 class _Matches:
     """Tests events as they are listed: what a `BodyWriter` writes is an excerpt, empty for an event without a match."""
 
-    def __init__(self, match: Match) -> None:
+    def __init__(self, match: Match, *, show_secrets: bool) -> None:
         self._match = match
+        self._show_secrets = show_secrets
 
     def event(self, event: Event) -> str:
         """Test a decoded event."""
-        return _marked(self._match(event.type_code, lambda: event.frame.data))
+        return _marked(self._match(event.type_code, lambda: event.frame.data, lambda: self._shown(event)))
 
-    def listed(self, numbers: Numbers, file: str, log_format: LogFormat) -> Iterator[str]:  # noqa: ARG002
+    def listed(self, numbers: Numbers, file: str, log_format: LogFormat) -> Iterator[str]:
         """Test listed events, whose bytes are in memory."""
+        decoder = EventDecoder(file)
         rows = (numbers[EventNumber.TYPE], numbers[EventNumber.ADDRESS], numbers[EventNumber.SIZE])
         for kind, address, size in zip(*(row.tolist() for row in rows), strict=True):
-            yield _marked(self._match(kind, partial(string_at, address, size)))
+            data = partial(string_at, address, size)
+            yield _marked(self._match(kind, data, partial(self._listed, kind, data, decoder, log_format)))
+
+    def _listed(self, kind: int, data: Data, decoder: EventDecoder, log_format: LogFormat) -> bytes:
+        if self._show_secrets or kind not in _STATEMENTS:
+            return data()
+        try:
+            [frame] = Framer(log_format, FIRST_EVENT_OFFSET, report_checksums=True).feed(data())
+            return self._shown(decoder.decode(frame))
+        except (DecodeError, ValueError):
+            return mask_after_secret_word(data())
+
+    def _shown(self, event: Event) -> bytes:
+        """Return the bytes of an event without passwords in a statement."""
+        data, statement = event.frame.data, getattr(event.body, "query", b"")
+        return data if self._show_secrets or not statement else data.replace(statement, mask_secrets(statement))
 
 
 def _marked(excerpt: str | None) -> str:
@@ -202,7 +227,8 @@ def _marked(excerpt: str | None) -> str:
 
 def _by_bytes(match: Match) -> Look:
     def look(file: LogFile, explored: ExploredLog, part: LogRange) -> Iterator[Hit]:
-        for batch in read_bodies(file, explored.source.name, explored.index, part.bounds, _Matches(match)):
+        matches = _Matches(match, show_secrets=explored.show_secrets)
+        for batch in read_bodies(file, explored.source.name, explored.index, part.bounds, matches):
             for event in batch.filter(pc.not_equal(batch.column("body"), "")).to_pylist():
                 hit = {name: event[name] for name in ("pos", "inner", "type")}
                 yield {**hit, "time": _seconds(event), "summary": event["body"][1:]}

@@ -45,11 +45,13 @@ class EventLines:
 
     with_file   whether positions have the name of their file
     width       the maximum width of a line; None for no limit
+    show_secrets   whether passwords in statements are shown
     """
 
     clock: Clock = UTC_CLOCK
     with_file: bool = False
     width: int | None = None
+    show_secrets: bool = False
 
     def heading(self) -> str:
         """Return the line above the events."""
@@ -62,7 +64,8 @@ class EventLines:
         header = event.header
         time = self.clock.text(header.timestamp) if header.timestamp else " " * self.clock.width
         numbers = f"{header.next_position:>11}  {event.type:<20} {header.event_size:>8}"
-        return self._cut(f"{self._position(event)} {numbers}  {time}  {summarize(event)}{_marks(event)}".rstrip())
+        summary = summarize(event, show_secrets=self.show_secrets)
+        return self._cut(f"{self._position(event)} {numbers}  {time}  {summary}{_marks(event)}".rstrip())
 
     def _position(self, event: Event) -> str:
         inner = "" if event.inner is None else f"+{event.inner}"

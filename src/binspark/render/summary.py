@@ -49,6 +49,9 @@ from binspark.event import (
 )
 from binspark.event.rows import RowOperation
 from binspark.event.variables import IntvarKind
+from binspark.hidden_secrets import hide_secrets
+from binspark.options import values
+from binspark.options.option import EVERYWHERE, Option, Surface
 from binspark.render.json_values import readable
 
 _MAX_LENGTH = 100
@@ -60,15 +63,25 @@ _IN_WORDS = {
 _SPACE = re.compile(r"[ \t\r\n]+")
 
 
-def summarize(event: Event) -> str:
+SHOW_SECRETS = Option(
+    name="show_secrets", parse=values.flag, metavar="", default="false", surfaces=EVERYWHERE - {Surface.SPARK},
+    help="Show passwords and their hashes in statements such as CREATE USER, instead of ***.",
+)  # fmt: skip
+
+
+def summarize(event: Event, *, show_secrets: bool = False) -> str:
     """Return the contents of an event in one short line, empty if there is nothing to add to its type."""
+    if isinstance(event.body, _STATEMENTS):
+        schema = getattr(event.body, "schema", "")
+        return (f"[{schema}] " if schema else "") + one_line(event.body.query, show_secrets=show_secrets)
     summary = _SUMMARIES.get(type(event.body))
     return summary(event.body, event) if summary else ""
 
 
-def one_line(raw: bytes) -> str:
+def one_line(raw: bytes, *, show_secrets: bool = False) -> str:
     """Return a statement on one line, shortened."""
-    text = _SPACE.sub(" ", readable(raw[: 4 * _MAX_LENGTH])).strip()
+    text = readable(raw[: 4 * _MAX_LENGTH])
+    text = _SPACE.sub(" ", text if show_secrets else hide_secrets(text)).strip()
     return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
 
 
@@ -80,11 +93,6 @@ def _gtid(body: Any, _event: Event) -> str:
 def _mariadb_gtid(body: Any, event: Event) -> str:
     group = "" if body.commit_id is None else f"  group {body.commit_id}"
     return f"{body.gtid(event.header.server_id)}{group}"
-
-
-def _query(body: Any, _event: Event) -> str:
-    schema = f"[{body.schema}] " if body.schema else ""
-    return schema + one_line(body.query)
 
 
 def _rows(body: Any, _event: Event) -> str:
@@ -117,15 +125,14 @@ def _block(body: Any, _event: Event) -> str:
     return f"file {body.file_id}, {len(body.block)} bytes"
 
 
+_STATEMENTS = (AnnotateRows, ExecuteLoadQuery, Query, QueryCompressed, RowsQuery)
 _SUMMARIES: dict[type, Callable[[Any, Event], str]] = {
-    AnnotateRows: lambda body, _: one_line(body.query),
     AppendBlock: _block,
     BeginLoadQuery: _block,
     BinlogCheckpoint: lambda body, _: body.log_file,
     CreateFile: _load,
     DeleteFile: _file,
     ExecLoad: _file,
-    ExecuteLoadQuery: _query,
     FormatDescription: lambda body, _: f"binlog v{body.binlog_version}, server {body.server_version}",
     GtidEvent: _gtid,
     GtidList: lambda body, _: ", ".join(map(str, body.gtids)) or "empty",
@@ -139,12 +146,9 @@ _SUMMARIES: dict[type, Callable[[Any, Event], str]] = {
     MariadbGtidEvent: _mariadb_gtid,
     PartialRowData: lambda body, _: f"fragment {body.sequence_number} of {body.total_fragments}",
     PreviousGtids: lambda body, _: str(body.gtid_set) or "empty",
-    Query: _query,
-    QueryCompressed: _query,
     Rand: lambda body, _: f"seeds {body.seed1}, {body.seed2}",
     Rotate: lambda body, _: f"{body.next_file}:{body.position}",
     Rows: _rows,
-    RowsQuery: lambda body, _: one_line(body.query),
     Slave: lambda body, _: f"{body.master_host}:{body.master_port} {body.master_log}:{body.master_position}",
     StartEncryption: lambda body, _: f"scheme {body.scheme}, key version {body.key_version}",
     StartV3: lambda body, _: f"binlog v{body.binlog_version}, server {body.server_version}",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from binspark.doctor.rule import Finding as Hint
+from binspark.hidden_secrets import hide_secrets
 from binspark.reports.hot_rows import HotRow
 from binspark.transactions.contents import Contents
 from binspark.verify.report import Report as Verification
@@ -92,3 +93,8 @@ class ReportNumbers:
     verification: Verification
     hints: tuple[Hint, ...]
     is_part: bool = False
+
+    def without_secrets(self) -> ReportNumbers:
+        """Return the same numbers; passwords in statements are hidden."""
+        changes = (each._replace(statement=hide_secrets(each.statement)) for each in self.schema_changes)
+        return replace(self, contents=self.contents.without_secrets(), schema_changes=tuple(changes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from binspark.hidden_secrets import hide_secrets
 from binspark.position import Position
 from binspark.schema.table import TableName
 
@@ -43,7 +44,7 @@ class LoggedStatement:
     statement: str
 
     def __str__(self) -> str:
-        text = " ".join(self.statement.split())
+        text = hide_secrets(" ".join(self.statement.split()))
         text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
         return (
             f"a change was logged as a statement (binlog_format), so that the log does not contain its rows: {text!r}"
@@ -58,7 +59,7 @@ class RolledBackChanges:
     statement: str
 
     def __str__(self) -> str:
-        text = " ".join(self.statement.split())
+        text = hide_secrets(" ".join(self.statement.split()))
         return (
             f"changes in the log before this statement were rolled back, and are read as changes all the same: {text!r}"
         )

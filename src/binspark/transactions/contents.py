@@ -5,10 +5,11 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from binspark.event import Event
+from binspark.hidden_secrets import hide_in_bytes
 from binspark.html_table import html_table
 from binspark.transactions.assembler import Assembler
 from binspark.transactions.draft import CountRows
@@ -16,6 +17,7 @@ from binspark.transactions.parallelism import Parallelism, ParallelismMeter
 from binspark.transactions.transaction import TableChanges, Transaction
 
 MAX_LARGEST = 5
+_MAX_TEXT = 1024
 PERIOD_SECONDS = 60
 
 
@@ -126,6 +128,14 @@ class Contents:
         return html_table(("table", "operation", "rows", "events", "bytes"), tables, title) + html_table(
             ("event type", "events", "bytes"), types
         )
+
+    def without_secrets(self) -> Contents:
+        """Return the same contents with the beginning of statements, in which passwords are hidden."""
+        largest = [
+            each if each.text is None else each._replace(text=hide_in_bytes(each.text[:_MAX_TEXT]))
+            for each in self.largest
+        ]
+        return replace(self, largest=largest)
 
     def extend_time(self, first: int, last: int) -> None:
         """Take the times of events into account; 0 is not a time."""

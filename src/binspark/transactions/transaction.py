@@ -9,6 +9,7 @@ from typing import NamedTuple
 from binspark.event import Event, GtidEvent, GtidTagged, MariadbGtidEvent, RowOperation
 from binspark.event.context import SqlText
 from binspark.gtid import Gtid, MariadbGtid
+from binspark.hidden_secrets import hide_in_bytes
 from binspark.html_table import html_fields, html_table
 from binspark.transactions.grammar import Ending
 
@@ -103,13 +104,15 @@ class Transaction(Identity):
     def _repr_html_(self) -> str:
         """Return the transaction as a table of its fields, for notebooks."""
         names = (item.name for item in fields(self) if item.name not in {"changes", "texts"})
-        shown = ((name, getattr(self, name)) for name in names)
+        shown = {name: getattr(self, name) for name in names}
+        if self.ddl is not None:
+            shown["ddl"] = hide_in_bytes(self.ddl)
         rows = (
             (f"{change.schema}.{change.table}", change.operation.value, "?" if change.rows is None else change.rows)
             for change in self.changes
         )
         title = f"transaction {self.gtid or 'without a GTID'} at {self.file}:{self.start}"
-        return html_fields(title, shown) + html_table(("table", "operation", "rows"), rows)
+        return html_fields(title, shown.items()) + html_table(("table", "operation", "rows"), rows)
 
 
 ANONYMOUS = Identity()

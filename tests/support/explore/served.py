@@ -79,9 +79,9 @@ class Served:
 
 
 @contextmanager
-def serving(path: Path) -> Iterator[Served]:
+def serving(path: Path, *, show_secrets: bool = False) -> Iterator[Served]:
     """Serve the logs of a path, which are read already."""
-    explorer = Explorer(lambda: find_logs(path))
+    explorer = Explorer(lambda: find_logs(path), show_secrets=show_secrets)
     explorer.read_all()
     with _serving(path, WebServer(explorer)) as served:
         yield served
