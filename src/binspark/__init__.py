@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from binspark.errors import (
         Authentication,
         BinlogError,
+        BinlogWarning,
         CannotUndo,
         Checksum,
         ConnectionLost,
@@ -71,6 +72,7 @@ __all__ = [
     "Authentication",
     "BinlogError",
     "BinlogPosition",
+    "BinlogWarning",
     "CannotUndo",
     "Change",
     "Checksum",
