@@ -1,8 +1,9 @@
 """Servers: connect to one, follow its transactions, archive its logs, serve an archive. Each is one call.
 
 The keyword arguments of the connection are those of `binspark.options.server.ServerArguments`: `host`, `port`, `user`,
-`password`, `socket`, `defaults_file`, `ssl_mode`, `ssl_ca`, `ssl_cert`, `ssl_key`, `connect_timeout`. A connection that
-is configured already may be given instead.
+`password`, `socket`, `defaults_file`, `ssl_mode`, `ssl_ca`, `ssl_cert`, `ssl_key`, `get_server_public_key`,
+`server_public_key_path`, `enable_cleartext_plugin`, `connect_timeout`. A connection that is configured already may be
+given instead.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 
 from binspark.cli.command import Command
 from binspark.cli.main import exit_code
-from binspark.cli.server_options import server_options
-from binspark.server.config import Address, ConnectionConfig, Tls, TlsMode
+from binspark.cli.server_options import Account, server_options
+from binspark.server.config import Address, ConnectionConfig, PasswordRules, Tls, TlsMode
 
 SECRET = "correct horse"
 
@@ -72,6 +72,29 @@ def test_a_socket_is_an_address() -> None:
 def test_tls_is_configured_under_the_names_of_mysqls_clients() -> None:
     arguments = ("--ssl-mode", "VERIFY_IDENTITY", "--ssl-ca", "/ca", "--ssl-cert", "/cert", "--ssl-key", "/key")
     assert Probe().connection(*arguments).tls == Tls(TlsMode.VERIFY_IDENTITY, "/ca", "/cert", "/key")
+
+
+def test_a_password_is_given_away_under_the_names_of_mysqls_clients() -> None:
+    arguments = ("--get-server-public-key", "--server-public-key-path", "/key", "--enable-cleartext-plugin")
+    assert Probe().connection(*arguments).password_rules == PasswordRules(True, "/key", True)
+    assert Probe().connection().password_rules == PasswordRules()
+
+
+def test_a_flag_that_is_not_given_leaves_the_option_file_its_say(tmp_path: Path) -> None:
+    path = tmp_path / "my.cnf"
+    path.write_text("[client]\nget-server-public-key\n")
+    assert Probe().connection("--defaults-file", str(path)).password_rules.get_server_public_key
+
+
+def test_servers_that_are_named_by_urls_have_the_same_options() -> None:
+    given = {
+        "password": None,
+        "user": "me",
+        "defaults_file": None,
+        "no_defaults": True,
+        "enable_cleartext_plugin": True,
+    }
+    assert Account(given).connection("mysql://db1").password_rules.enable_cleartext_plugin
 
 
 def test_the_option_file_fills_in_what_is_not_given(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,15 @@ from typing import Any
 import pytest
 
 from binspark.errors import OptionError
-from binspark.server.config import Address, ConnectionConfig, Tls, TlsMode, connection_config
+from binspark.server.config import (
+    Address,
+    ConnectionConfig,
+    PasswordRules,
+    Tls,
+    TlsMode,
+    connection_config,
+    is_loopback,
+)
 
 SECRET = "correct horse"
 
@@ -158,3 +167,52 @@ def test_tls_is_chosen_as_mysqls_clients_choose_it(arguments: dict[str, Any], tl
 def test_what_cannot_be_is_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
         config_of(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("ssl-verify-server-cert", TlsMode.VERIFY_IDENTITY),
+        ("ssl_verify_server_cert=ON\nssl-ca=/ca", TlsMode.VERIFY_IDENTITY),
+        ("ssl-verify-server-cert=0", TlsMode.PREFERRED),
+        ("ssl-verify-server-cert\nssl-mode=VERIFY_CA", TlsMode.VERIFY_CA),
+    ],
+)
+def test_the_switch_of_mariadbs_clients_verifies_the_server(tmp_path: Path, text: str, mode: TlsMode) -> None:
+    assert config_of(defaults_file=option_file(tmp_path, f"[client-mariadb]\n{text}\n")).tls.mode is mode
+
+
+RULES = PasswordRules(get_server_public_key=True, server_public_key_path="/key", enable_cleartext_plugin=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "rules"),
+    [
+        ("", {}, PasswordRules()),
+        ("get-server-public-key\nserver-public-key-path=/key\nenable-cleartext-plugin=1", {}, RULES),
+        ("get-server-public-key=off", {}, PasswordRules()),
+        ("get-server-public-key", {"get_server_public_key": False}, PasswordRules()),
+        ("", dataclasses.asdict(RULES), RULES),
+    ],
+)
+def test_a_password_is_given_away_only_where_an_option_says_so(
+    tmp_path: Path, text: str, arguments: dict[str, Any], rules: PasswordRules
+) -> None:
+    path = option_file(tmp_path, f"[client]\n{text}\n")
+    assert config_of(defaults_file=path, **arguments).password_rules == rules
+
+
+def test_a_switch_of_an_option_file_that_is_neither_on_nor_off_is_refused(tmp_path: Path) -> None:
+    path = option_file(tmp_path, "[client]\nenable-cleartext-plugin=maybe\n")
+    with pytest.raises(OptionError, match="must be one of on, true, 1, off, false, 0, got 'maybe'"):
+        config_of(defaults_file=path)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.8.0.1", "::1", "::ffff:127.0.0.1", "localhost"])
+def test_an_address_of_this_machine_alone_is_loopback(address: str) -> None:
+    assert is_loopback(address)
+
+
+@pytest.mark.parametrize("address", ["10.0.0.1", "::ffff:10.0.0.1", "fe80::1%lo", "0.0.0.0", "::", "localhost.example"])
+def test_an_address_that_others_reach_is_not_loopback(address: str) -> None:
+    assert not is_loopback(address)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from binspark.errors import Authentication, BinlogError, ConnectionLost, OptionError, Server
 from binspark.frames import Family as LogFamily
 from binspark.gtid import GtidSet, MariadbPosition, MariadbState
-from binspark.server.connection import SecureCleartext, connect
+from binspark.server.connection import connect
 from binspark.server.info import (
     mariadb_gtid_state,
     mariadb_gtids,
@@ -24,7 +25,7 @@ from binspark.server.info import (
     server_variables,
     write_coordinates,
 )
-from binspark.testing.servers import Family, MariaDB, MySQL
+from binspark.testing.servers import Family, MariaDB, MySQL, SqlFailed
 from binspark.testing.servers import Server as RunningServer
 from tests.support.servers import StartServer, config_of, every_family
 from tests.support.tcp_proxy import proxied
@@ -44,13 +45,51 @@ def tls_version(**arguments: Any) -> str:
         return str(connection.rows("SHOW STATUS LIKE 'Ssl_version'")[0][1])
 
 
+def create_user(server: RunningServer, plugin: str) -> str:
+    user = f"user_{secrets.token_hex(4)}"
+    server.query(f"CREATE USER {user} IDENTIFIED WITH {plugin} BY '{SECRET}'")
+    return user
+
+
+@pytest.mark.mysql
+@pytest.mark.parametrize("plugin", ["caching_sha2_password", "sha256_password"])
+@pytest.mark.parametrize("arguments", [{}, {"ssl_mode": "disabled", "get_server_public_key": True}, {"key": "file"}])
+def test_a_password_of_mysqls_own_kind_opens(mysql: RunningServer, plugin: str, arguments: dict[str, Any]) -> None:
+    user = create_user(mysql, plugin)
+    key = {"ssl_mode": "disabled", "server_public_key_path": str(mysql.datadir / "public_key.pem")}
+    chosen = key if "key" in arguments else arguments
+    for _ in range(2):  # the first login takes the long way, the second the server's cache
+        assert current_user(port=mysql.port, user=user, password=SECRET, **chosen) == f"{user}@%"
+
+
+@pytest.mark.mysql
+def test_without_tls_a_password_opens_once_the_server_has_it_in_its_cache(mysql: RunningServer) -> None:
+    """As with MySQL's own client: error 2061 before, and no need of the password after."""
+    user = create_user(mysql, "caching_sha2_password")
+    plain = {"port": mysql.port, "user": user, "password": SECRET, "ssl_mode": "disabled"}
+    client = (
+        "--ssl-mode=DISABLED",
+        "--host=127.0.0.1",
+        f"--port={mysql.port}",
+        f"--user={user}",
+        f"--password={SECRET}",
+    )
+    with pytest.raises(Authentication, match="error 2061"):
+        current_user(**plain)
+    with pytest.raises(SqlFailed, match="2061"):
+        mysql.run_sql("SELECT 1", *client)
+    assert current_user(port=mysql.port, user=user, password=SECRET) == f"{user}@%"
+    assert current_user(**plain) == f"{user}@%"
+    mysql.run_sql("SELECT 1", *client)
+
+
 @pytest.mark.mysql
 @pytest.mark.parametrize("ssl_mode", ["preferred", "disabled"])
-def test_a_password_of_mysqls_own_kind_opens(mysql: RunningServer, ssl_mode: str) -> None:
-    user = f"sha2_{ssl_mode}"
-    mysql.query(f"CREATE USER {user} IDENTIFIED WITH caching_sha2_password BY '{SECRET}'")
-    for _ in range(2):  # the first login takes the long way, the second the server's cache
-        assert current_user(port=mysql.port, user=user, password=SECRET, ssl_mode=ssl_mode) == f"{user}@%"
+def test_a_socket_is_secure_as_it_is(mysql: RunningServer, ssl_mode: str) -> None:
+    user = create_user(mysql, "caching_sha2_password")
+    config = config_of(host=None, socket=str(mysql.socket), user=user, password=SECRET, ssl_mode=ssl_mode)
+    with connect(config) as connection:
+        assert connection.account == f"`{user}`@`%`"
 
 
 @pytest.mark.mariadb
@@ -183,16 +222,6 @@ def test_a_server_that_requests_a_file_does_not_get_it(mysql: RunningServer, tmp
     assert b"nobody" not in bytes(proxy.sent)
 
 
-@pytest.mark.mysql
-def test_a_server_that_requests_the_password_in_clear_text_does_not_get_it(mysql: RunningServer) -> None:
-    request = b"\xfemysql_clear_password\0"
-    with proxied(mysql.port) as proxy:
-        proxy.replies += [None, len(request).to_bytes(3, "little") + b"\x02" + request]
-        with pytest.raises(Authentication, match="in clear text, and the connection is not encrypted"):
-            connect(config_of(proxy.port, ssl_mode="disabled", password="open-sesame"))
-    assert b"sesame" not in bytes(proxy.sent)
-
-
 @every_family
 def test_a_statement_that_sends_a_file_is_refused_by_the_server(
     family: Family, shared: RunningServer, tmp_path: Path
@@ -248,28 +277,3 @@ def test_a_closed_connection_has_no_socket(mysql: RunningServer) -> None:
         assert connection.socket.fileno() >= 0
     with pytest.raises(ConnectionLost, match="closed"):
         connection.socket  # noqa: B018
-
-
-class LoginSession:
-    """What a login sees of a session."""
-
-    password = b"open-sesame"
-
-    def __init__(self, *, secure: bool) -> None:
-        self._secure = secure
-        self.written: list[bytes] = []
-
-    def write_packet(self, payload: bytes) -> None:
-        self.written.append(payload)
-
-    def _read_packet(self) -> str:
-        return "the answer"
-
-
-def test_a_password_goes_out_as_it_is_only_where_nobody_else_can_read_it() -> None:
-    secure, open_to_all = LoginSession(secure=True), LoginSession(secure=False)
-    assert SecureCleartext(secure).authenticate(None) == "the answer"
-    assert secure.written == [b"open-sesame\0"]
-    with pytest.raises(RuntimeError, match="not encrypted"):
-        SecureCleartext(open_to_all).authenticate(None)
-    assert open_to_all.written == []

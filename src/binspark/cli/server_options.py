@@ -113,6 +113,7 @@ def _connection(given: dict[str, Any]) -> ConnectionConfig:
         raise OptionError("--no-defaults and --defaults-file cannot be combined")
     try:
         files = [] if no_defaults else default_option_files(print_message)
+        given = {name: None if value is False else value for name, value in given.items()}  # a flag that is not given
         return connection_config(default_files=files, **connection_arguments(given, Surface.COMMAND_LINE))
     except SourceError as error:  # the option file cannot be read: as wrong as any other option
         raise OptionError(error.message, error.position) from None

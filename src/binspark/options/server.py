@@ -90,8 +90,20 @@ SERVER_OPTIONS = (
         old_names={Surface.PYTHON: "tls_key"},
     ),
     ServerOption(
+        name="get_server_public_key", parse=values.flag, metavar="",
+        help="Without TLS, encrypt the password with the RSA key that the server sends. Whoever answers can send one.",
+    ),
+    ServerOption(
+        name="server_public_key_path", parse=_path, metavar="FILE",
+        help="Without TLS, encrypt the password with the server's RSA key in this file (PEM).",
+    ),
+    ServerOption(
+        name="enable_cleartext_plugin", parse=values.flag, metavar="",
+        help="Send the password in clear text if the server requests it, over TLS or a socket only.",
+    ),
+    ServerOption(
         name="connect_timeout", parse=values.seconds, metavar="SECONDS", default="10",
-        help="How long to wait for a connection.",
+        help="How long to wait for a connection, the login included.",
         old_names={Surface.PYTHON: "connect_seconds"},
     ),
 )  # fmt: skip
@@ -110,6 +122,9 @@ class ServerArguments(TypedDict, total=False):
     ssl_ca: str | os.PathLike[str] | None
     ssl_cert: str | os.PathLike[str] | None
     ssl_key: str | os.PathLike[str] | None
+    get_server_public_key: bool | None
+    server_public_key_path: str | os.PathLike[str] | None
+    enable_cleartext_plugin: bool | None
     connect_timeout: float | None
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass, field
 
 from binspark.errors import OptionError
 from binspark.monitoring.settings import MetricsSettings
 from binspark.os_errors import describe_os_error
+from binspark.server.config import is_loopback
 
 DEFAULT_BIND = "127.0.0.1"
 DEFAULT_PORT = 3306
@@ -56,11 +56,3 @@ def read_password(file: str) -> str:
     if not password:
         raise OptionError(f"{file} has no password in its first line", option="password_file")
     return password
-
-
-def is_loopback(address: str) -> bool:
-    """Return whether only this machine can connect to an address."""
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"

@@ -17,6 +17,7 @@ given twice, the last one counts. Errors name file and line, never the content o
 from __future__ import annotations
 
 import getpass
+import ipaddress
 import os
 import re
 import stat
@@ -66,11 +67,21 @@ class Address:
         return f"{host}:{self.port}"
 
 
+def is_loopback(address: str) -> bool:
+    """Return whether an address is of this machine alone."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address == "localhost"
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return (mapped or parsed).is_loopback
+
+
 class TlsMode(StrEnum):
     """How a connection is protected, under the names of MySQL's clients.
 
     DISABLED         never encrypted
-    PREFERRED        encrypted if the server can; nothing is verified
+    PREFERRED        encrypted if the server can, else not; nothing is verified
     REQUIRED         encrypted, or no connection; nothing is verified
     VERIFY_CA        encrypted, and a known authority has signed the server's certificate
     VERIFY_IDENTITY  the same, and the certificate names the host
@@ -102,6 +113,20 @@ class Tls:
 
 
 @dataclass(frozen=True, slots=True)
+class PasswordRules:
+    """How a server may get the password itself, under the names of MySQL's clients.
+
+    get_server_public_key    without TLS, encrypted with the RSA key that the server sends
+    server_public_key_path   without TLS, encrypted with the RSA key in this file
+    enable_cleartext_plugin  in clear text if the server requests it, over TLS or a socket
+    """
+
+    get_server_public_key: bool = False
+    server_public_key_path: str | None = None
+    enable_cleartext_plugin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ConnectionConfig:
     """How to reach a server, or one of several that have the same data.
 
@@ -113,6 +138,7 @@ class ConnectionConfig:
     password: str = field(default="", repr=False)
     tls: Tls = Tls()
     connect_timeout: float = DEFAULT_CONNECT_TIMEOUT
+    password_rules: PasswordRules = PasswordRules()
 
     def __post_init__(self) -> None:
         if not self.addresses:
@@ -137,6 +163,7 @@ PASSWORD_VARIABLES = ("BINSPARK_PASSWORD", "MYSQL_PWD")
 
 KNOWN_OPTIONS = frozenset(
     {"host", "port", "user", "password", "socket", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key", "connect-timeout"}
+    | {"ssl-verify-server-cert", "get-server-public-key", "server-public-key-path", "enable-cleartext-plugin"}
 )
 
 Prompt = Callable[[str], str]
@@ -168,6 +195,7 @@ def connection_config(
         _password(given.get("password"), file, environ, prompt, f"Password of {user} at {addresses[0]}: "),
         _tls(given, file),
         given.get("connect_timeout") or _seconds(file.get("connect-timeout")),
+        _password_rules(given, file),
     )
 
 
@@ -220,9 +248,31 @@ def _tls(given: ServerArguments, file: Options) -> Tls:
     key = given.get("ssl_key") or file.get("ssl-key")
     if (cert is None) != (key is None):
         raise OptionError("ssl_cert and ssl_key are given together, or neither")
-    default = TlsMode.VERIFY_CA if ca else TlsMode.PREFERRED
+    # MariaDB's clients, and old ones of MySQL, have a switch instead of the mode.
+    default = TlsMode.VERIFY_IDENTITY if _is_on(file, "ssl-verify-server-cert") else TlsMode.PREFERRED
+    default = TlsMode.VERIFY_CA if ca and default is TlsMode.PREFERRED else default
     chosen = default if mode is None else _mode(str(mode))
     return Tls(chosen, *(os.path.expanduser(os.fspath(path)) if path else None for path in (ca, cert, key)))
+
+
+def _password_rules(given: ServerArguments, file: Options) -> PasswordRules:
+    key = given.get("server_public_key_path") or file.get("server-public-key-path")
+    requests_key, sends_clear_text = given.get("get_server_public_key"), given.get("enable_cleartext_plugin")
+    return PasswordRules(
+        _is_on(file, "get-server-public-key") if requests_key is None else requests_key,
+        os.path.expanduser(os.fspath(key)) if key else None,
+        _is_on(file, "enable-cleartext-plugin") if sends_clear_text is None else sends_clear_text,
+    )
+
+
+def _is_on(file: Options, name: str) -> bool:
+    """Return whether an option file switches something on: by the name alone, or by a value."""
+    if name not in file:
+        return False
+    value = _SWITCH_VALUES.get((file[name] or "on").lower())
+    if value is None:
+        raise OptionError(f"must be one of {', '.join(_SWITCH_VALUES)}, got {file[name]!r}", option=name)
+    return value
 
 
 def _mode(text: str) -> TlsMode:
@@ -254,6 +304,7 @@ Options = dict[str, str | None]
 """Values by name, names with dashes; None for an option without a value."""
 
 _MAX_DEPTH = 10
+_SWITCH_VALUES = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}
 
 

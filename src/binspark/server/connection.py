@@ -1,18 +1,18 @@
 """A connection to a server. PyMySQL speaks the protocol; its errors become binspark's.
 
-This is the only module that uses what PyMySQL does not offer publicly: the limit for reading (`_read_timeout`), at
-login whether others can read the connection (`_secure`) and the server's answer (`_read_packet`), what TLS it prefers
-(`_create_ssl_ctx`), how it loads a file (`_execute_command`, `_local_infile`), and the socket (`_sock`), which a
-replication stream takes over once PyMySQL has nothing more to read from it.
+This module and `session` are the only ones that use what PyMySQL does not offer publicly; here how it loads a file
+(`_execute_command`, `_read_packet`), and the socket (`_sock`), which a replication stream takes over once PyMySQL has
+nothing more to read from it.
 """
 
 from __future__ import annotations
 
 import socket
 import ssl
+import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import import_module
 from typing import Any, Self
 
@@ -26,7 +26,11 @@ Row = tuple[Any, ...]
 _QUERY_SECONDS = 60.0
 _COM_QUERY = 3
 _MULTI_STATEMENTS = 1 << 16
-"""The flag of a client that sends several statements at once."""
+_LOCAL_FILES = 1 << 7
+"""The flags of a client that sends several statements at once, and files with LOAD DATA LOCAL."""
+
+_MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, struct.error)
+"""What PyMySQL raises where the bytes of a server make no sense."""
 
 _CONNECTION_ENDED = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
@@ -158,28 +162,15 @@ def connect(config: ConnectionConfig, *, scripts: bool = False) -> Connection:
     raise failures[0] if len(failures) == 1 else ConnectionLost("; ".join(map(str, failures)))
 
 
-class SecureCleartext:
-    """Answers a server that requests the password in clear text: only where nobody else can read it.
-
-    PyMySQL would send it over any connection, to any server that requests it.
-    """
-
-    def __init__(self, session: Any) -> None:
-        self._session = session
-
-    def authenticate(self, _request: Any) -> Any:
-        """Send the password over TLS or a socket; refuse otherwise."""
-        if not self._session._secure:
-            message = "the server requests the password in clear text, and the connection is not encrypted"
-            raise RuntimeError(message)
-        self._session.write_packet(self._session.password + b"\0")
-        return self._session._read_packet()
-
-
 def _connect(config: ConnectionConfig, address: Address, *, scripts: bool) -> Connection:
-    session_class = _session_class()
+    from binspark.server.session import Session  # PyMySQL takes longer to load than most commands take to fail
+
+    config = config.only(address)
     with _explained_errors(address):
-        session = session_class(
+        session = Session(
+            config,
+            None if config.tls.mode is TlsMode.DISABLED else _tls_context(config.tls),
+            None if scripts else max(config.connect_timeout, _QUERY_SECONDS),
             host=address.host,
             port=address.port,
             unix_socket=address.socket,
@@ -187,24 +178,12 @@ def _connect(config: ConnectionConfig, address: Address, *, scripts: bool) -> Co
             password=config.password.encode(),
             charset="utf8mb4",
             autocommit=True,
-            local_infile=scripts,
-            connect_timeout=config.connect_timeout,
-            read_timeout=config.connect_timeout,
             program_name="binspark",
-            client_flag=_MULTI_STATEMENTS if scripts else 0,
-            auth_plugin_map={"mysql_clear_password": SecureCleartext},
+            # Not PyMySQL's `local_infile`: it would send any file that the server asks for, which `run_load` does not.
+            client_flag=_MULTI_STATEMENTS | _LOCAL_FILES if scripts else 0,
             **_tls_arguments(config.tls),
         )
-    session._local_infile = False  # PyMySQL would send any file that the server asks for; `run_load` does not
-    session._read_timeout = None if scripts else max(config.connect_timeout, _QUERY_SECONDS)
-    return Connection(session, config.only(address))
-
-
-@cache
-def _session_class() -> Any:
-    """Return PyMySQL's class, which does not load the authorities of the system where it verifies nothing by them."""
-    base: Any = import_module("pymysql.connections").Connection
-    return type("Session", (base,), {"_create_ssl_ctx": lambda _self, given: given or _tls_context(Tls())})
+    return Connection(session, config)
 
 
 def _tls_arguments(tls: Tls) -> dict[str, Any]:
@@ -212,7 +191,7 @@ def _tls_arguments(tls: Tls) -> dict[str, Any]:
         return {"ssl_disabled": True}
     if tls.mode is TlsMode.PREFERRED and tls.cert is None:
         return {}
-    return {"ssl": _tls_context(tls)}
+    return {"ssl": {"required": True}}  # the context itself is the session's
 
 
 def _tls_context(tls: Tls) -> ssl.SSLContext:
@@ -265,6 +244,9 @@ def _explained_errors(address: Address, account: Callable[[], str] | None = None
         raise ConnectionLost(f"the connection failed: {error}", position) from None
     except RuntimeError as error:
         raise _pymysql_refusal(error, position) from None
+    except _MALFORMED as error:
+        message = f"the server's answer does not have the form of the protocol ({type(error).__name__}: {error})"
+        raise Server(message, position) from None
 
 
 def _pymysql_refusal(error: RuntimeError, position: Position) -> SourceError:

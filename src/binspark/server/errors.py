@@ -13,6 +13,8 @@ TABLE_ACCESS_DENIED = 1142
 MISSING_PRIVILEGE = 1227
 ANY_ACCOUNT = "the user"
 _CLIENT_CODES = range(2000, 3000)
+_MAX_TEXT = 500
+"""What MySQL's own messages may take: MYSQL_ERRMSG_SIZE is 512 bytes."""
 
 
 class _Advice(NamedTuple):
@@ -162,11 +164,21 @@ def _grant_advice(message: str, account: str, default: str) -> _Advice:
 
 
 def _with_advice(advice: _Advice | None, code: int, message: str, position: Position) -> SourceError:
-    reported = f"{message.strip()} (error {code})" if code else message.strip()
+    text = printable(message)
+    reported = f"{text} (error {code})" if code else text
     if advice is None:
         return Server(reported, position)
     reporter = "PyMySQL" if code in _CLIENT_CODES else "The server"
     return advice.kind(f"{advice.what_to_do}. {reporter} reports: {reported}", position)
+
+
+def printable(text: str) -> str:
+    """Return a server's text for a message: on one line, not longer than a few, without what a terminal obeys."""
+    shown = text.strip()[:_MAX_TEXT]
+    letters = (
+        letter if letter.isprintable() else " " if letter in "\r\n\t" else f"\\x{ord(letter):02x}" for letter in shown
+    )
+    return "".join(letters) + ("…" if len(text.strip()) > _MAX_TEXT else "")
 
 
 def _dump_advice(message: str) -> _Advice | None:
