@@ -19,7 +19,7 @@ from binspark.frames import EventCode
 from binspark.gtid import GtidSet
 from binspark.replication.channel import PacketChannel
 from binspark.replication.commands import BinlogDump, BinlogDumpGtid, DumpFlag
-from binspark.serve import server as server_module
+from binspark.serve import admission
 from binspark.server.config import connection_config
 from tests.corpus.cases import CORPUS
 from tests.support.serve.clients import PLAIN, SECONDS, config_of, dumping, refusal, serving
@@ -129,7 +129,7 @@ def test_an_idle_reader_gets_heartbeats(archive: Path, flags: DumpFlag, code: Ev
 
 
 def test_one_client_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "MAX_CLIENTS", 1)
+    monkeypatch.setattr(admission, "MAX_CLIENTS", 1)
     with (
         serving(MYSQL) as served,
         binspark.connect(config_of(served)),

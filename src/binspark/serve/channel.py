@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 import socket
 import ssl
+import time
 from contextlib import suppress
 
 from binspark.errors import ConnectionLost, Malformed
@@ -12,6 +13,7 @@ from binspark.position import Position
 from binspark.replication.channel import MAX_PAYLOAD, PACKET_HEADER
 
 _MAX_COMMAND = 1 << 24
+_MAX_LOGIN = 1 << 16
 _READ_CHUNK = 1 << 16
 
 
@@ -29,13 +31,26 @@ class ClientChannel:
         self.sequence = 0
         self.is_encrypted = False
         self.sent_bytes = 0
+        self._login_ends: float | None = None
+
+    def begin_login(self, seconds: float) -> None:
+        """Limit what follows: to packets of 64 KiB, and to this time for all of them together."""
+        self._login_ends = time.monotonic() + seconds
+
+    def end_login(self) -> None:
+        """End the limits of a login."""
+        self._login_ends = None
+        with suppress(OSError):
+            self._socket.settimeout(None)
 
     def read(self) -> bytes:
         """Return the next packet's payload; `ConnectionLost` if the client is gone."""
         header = self._exactly(PACKET_HEADER)
         length = int.from_bytes(header[:3], "little")
-        if length >= _MAX_COMMAND - 1:
-            raise Malformed(f"a command of {length} bytes or more", Position(source=self.client))
+        limit = _MAX_COMMAND - 1 if self._login_ends is None else _MAX_LOGIN + 1
+        if length >= limit:
+            what = "command" if self._login_ends is None else "login"
+            raise Malformed(f"a {what} of {length} bytes or more", Position(source=self.client))
         self.sequence = header[3] + 1 & 0xFF
         return self._exactly(length)
 
@@ -62,6 +77,7 @@ class ClientChannel:
     def send_bytes(self, data: bytes | bytearray | memoryview) -> None:
         """Send bytes that are packets already. It waits as long as the client takes nothing."""
         try:
+            self._limit_wait()
             self._socket.sendall(data)
         except OSError as error:
             raise self._lost(error) from None
@@ -76,18 +92,25 @@ class ClientChannel:
         except (OSError, ValueError) as error:
             raise self._lost(error) from None
 
+    def keep_waiting(self, seconds: float) -> None:
+        """Let the client wait; `ConnectionLost` as soon as it does anything else, or was shut."""
+        poll = select.poll()
+        try:
+            poll.register(self._socket, select.POLLIN)
+            if not poll.poll(seconds * 1000):
+                return
+        except (OSError, ValueError) as error:
+            raise self._lost(error) from None
+        raise ConnectionLost("the client does not wait for the answer to its login", Position(source=self.client))
+
     def encrypt(self, context: ssl.SSLContext) -> None:
         """Continue with TLS."""
         try:
+            self._limit_wait()
             self._socket = context.wrap_socket(self._socket, server_side=True)
         except OSError as error:
             raise self._lost(error) from None
         self.is_encrypted = True
-
-    def set_timeout(self, seconds: float | None) -> None:
-        """Limit how long reading and writing may wait."""
-        with suppress(OSError):
-            self._socket.settimeout(seconds)
 
     def shut(self) -> None:
         """End the connection, from any thread: a thread that reads or writes gets an error."""
@@ -103,6 +126,7 @@ class ClientChannel:
         data = bytearray()
         while len(data) < length:
             try:
+                self._limit_wait()
                 chunk = self._socket.recv(min(_READ_CHUNK, length - len(data)))
             except OSError as error:
                 raise self._lost(error) from None
@@ -110,6 +134,14 @@ class ClientChannel:
                 raise ConnectionLost("the client closed the connection", Position(source=self.client))
             data += chunk
         return bytes(data)
+
+    def _limit_wait(self) -> None:
+        """In a login, let the next step wait only as long as time is left."""
+        if self._login_ends is not None:
+            left = self._login_ends - time.monotonic()
+            if left <= 0:
+                raise TimeoutError("the login took too long")
+            self._socket.settimeout(left)
 
     def _lost(self, error: Exception) -> ConnectionLost:
         return ConnectionLost(f"the connection ended: {error}", Position(source=self.client))

@@ -146,6 +146,6 @@ def unknown_command(code: int) -> ClientError:
     return ClientError(1047, f"binspark serves an archive of binary logs and has no command 0x{code:02x}", "08S01")
 
 
-def too_many_connections(limit: int) -> ClientError:
+def too_many_connections(which: str) -> ClientError:
     """Return the error for a client that is one too many."""
-    return ClientError(1040, f"Too many connections: {limit} clients are connected", "08004")
+    return ClientError(1040, f"Too many connections: {which}", "08004")

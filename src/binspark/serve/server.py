@@ -21,14 +21,13 @@ from binspark.replication.packets import ErrorPacket, encode_error
 from binspark.serve.archive_end import EndFinder
 from binspark.serve.certificate import tls_context
 from binspark.serve.channel import ClientChannel
-from binspark.serve.errors import too_many_connections
+from binspark.serve.errors import ClientError
 from binspark.serve.find import StartFinder
 from binspark.serve.logs import ArchiveLogs, SourceIdentity
 from binspark.serve.session import Service, Session
 from binspark.serve.settings import ServeSettings
 from binspark.serve.source_info import SourceInfo
 
-MAX_CLIENTS = 500
 _STOP_SECONDS = 10.0
 _BACKLOG = 128
 _COMMAND = "serve"
@@ -143,10 +142,10 @@ class ArchiveServer:
         except OSError:  # the client is gone already
             connected.close()
             return
-        with self._lock:
-            is_full = len(self._clients) >= MAX_CLIENTS
-        if is_full:
-            _refuse(channel)
+        try:
+            self._service.admission.connected(channel)
+        except ClientError as error:
+            _refuse(channel, error)
             return
         thread = threading.Thread(
             target=self._serve, args=(channel, number), name=f"binspark-serve-{number}", daemon=True
@@ -203,8 +202,7 @@ def _listen(settings: ServeSettings) -> socket.socket:
         raise OptionError(problem, option="bind") from None
 
 
-def _refuse(channel: ClientChannel) -> None:
-    error = too_many_connections(MAX_CLIENTS)
+def _refuse(channel: ClientChannel, error: ClientError) -> None:
     with suppress(ConnectionLost):
         channel.send(encode_error(ErrorPacket(error.code, error.message)))
     channel.close()

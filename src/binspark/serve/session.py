@@ -21,6 +21,7 @@ from binspark.replication.commands import (
 from binspark.replication.commands import CommandCode as ReplicationCode
 from binspark.replication.packets import ErrorPacket, encode_error
 from binspark.serve import errors
+from binspark.serve.admission import Admission
 from binspark.serve.authentication import FAST_LOGIN, is_known, is_right
 from binspark.serve.channel import ClientChannel
 from binspark.serve.dump import Dump, DumpRequest
@@ -48,8 +49,9 @@ from binspark.serve.protocol import (
 from binspark.serve.settings import ServeSettings
 from binspark.serve.source_info import Reader, SourceInfo
 from binspark.serve.statements import Statements
+from binspark.server.errors import printable
 
-_LOGIN_SECONDS = 10.0
+LOGIN_SECONDS = 10.0
 _NANOSECONDS = 1_000_000_000
 _MARIADB_CAPABILITY = 4
 _OLD_CLIENTS_PREFIX = "5.5.5-"
@@ -73,6 +75,7 @@ class Service:
     starts: StartFinder
     tls: ssl.SSLContext
     stop: threading.Event
+    admission: Admission = field(default_factory=Admission)
     errors: Counter[str] = field(default_factory=Counter)
 
 
@@ -91,22 +94,23 @@ class Session:
         """Serve the client until it is gone, or the server stops."""
         channel = self._channel
         try:
-            channel.set_timeout(_LOGIN_SECONDS)
+            channel.begin_login(LOGIN_SECONDS)
             self._log_in()
-            channel.set_timeout(None)
+            channel.end_login()
             while not self._service.stop.is_set() and self._answer(channel.read_command()):
                 pass
         except ClientError as error:
             self._service.errors[type(error).__name__] += 1
             self._send_error(error)
-            log.warning("%s: %s", channel.client, error.message)
+            log.warning("%s: %s", channel.client, printable(error.message))
         except ConnectionLost:
             pass  # that is how clients leave
         except BinlogError as error:
             self._service.errors[type(error).__name__] += 1
-            log.warning("%s: %s", channel.client, error)
+            log.warning("%s: %s", channel.client, printable(str(error)))
         finally:
             channel.close()
+            self._service.admission.gone(channel)
 
     # --- Login --------------------------------------------------------------------------------------------------------
 
@@ -121,9 +125,13 @@ class Session:
         if login.user is None or not login.capabilities & REQUIRED == REQUIRED:
             raise ClientError(1043, "Bad handshake: the client is older than MySQL 4.1", "08S01")
         plugin, response = self._response(login, nonce)
-        password = settings.password.encode()
+        password, admission = settings.password.encode(), self._service.admission
+        # Before it is known whether the password is right: who does not wait for the answer learns nothing.
+        channel.keep_waiting(admission.delay(channel))
         if login.user != settings.user or not is_right(plugin, password, nonce, response):
+            admission.failed(channel)
             raise errors.access_denied(login.user, channel.host, with_password=bool(response))
+        admission.logged_in(channel)
         if plugin == CACHING_SHA2 and password:
             channel.send(encode_more_data(FAST_LOGIN), encode_ok())
         else:
