@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from binspark.serve.server import ArchiveServer
-from binspark.testing.servers import Family, MySQL, Server
+from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.support.archive.archiving import archive, settle, wait_until
+from tests.support.encryption.servers import encrypting_server
 from tests.support.replicas import catch_up, written_gtids
 from tests.support.serve.clients import serving
 from tests.support.servers import FAMILIES, StartServer, database, every_family, shared
@@ -91,6 +92,14 @@ class Replicated:
         return bool(found)
 
 
+class ReplicatedAtOnce(Replicated):
+    """The same for a server whose logs cannot be read: the archive continues with what was written late."""
+
+    def run(self, script: str) -> None:
+        self.source.run_sql(script)
+        archive(self.source, self.folder, start=self.first)
+
+
 @pytest.fixture
 def replicated(family: Family, shared: Server, start_server: StartServer, database: str, tmp_path: Path) -> Replicated:
     replica = start_server(family, {"server-id": 7, "binlog-row-metadata": "FULL"})
@@ -117,6 +126,45 @@ def test_a_replica_follows_by_gtids_over_restarts_of_both_sides(family: Family, 
         replicated.insert("after it has connected again")
         replicated.check_equal()
         catch_up(replicated.replica, replicated.source)
+
+
+SEMI_SYNC = {
+    MySQL: {"plugin-load-add": "semisync_replica.so", "rpl-semi-sync-replica-enabled": "ON"},
+    MariaDB: {"rpl-semi-sync-slave-enabled": "ON"},
+}
+
+
+@every_family
+def test_a_semi_synchronous_replica_follows_asynchronously(
+    family: Family, shared: Server, start_server: StartServer, database: str, tmp_path: Path
+) -> None:
+    """It asks whether the source can wait for it: an archive cannot, and says so."""
+    replica = start_server(family, {"server-id": 7, "binlog-row-metadata": "FULL", **SEMI_SYNC[family]})
+    replicated = Replicated(shared, replica, database, tmp_path / "archive")
+    with serving(replicated.folder, password=PASSWORD) as served:
+        replicated.replicate_by_gtids(served)
+        replicated.check_equal()
+        replicated.insert("while it is followed")
+        replicated.check_equal()
+        status = dict(replica.query("SHOW STATUS LIKE 'Rpl_semi_sync_%_status'"))
+    assert set(status.values()) == {"OFF"}
+
+
+@pytest.mark.mariadb
+def test_a_replica_follows_the_archive_of_an_encrypting_server_by_gtids(
+    start_server: StartServer, database: str, tmp_path: Path
+) -> None:
+    """START_ENCRYPTION, which stands before GTID_LIST, is archived as an event to be ignored."""
+    replica = start_server(MariaDB, {"server-id": 7})
+    with encrypting_server(MariaDB, tmp_path) as (source, _):
+        replicated = ReplicatedAtOnce(source, replica, database, tmp_path / "archive")
+        replicated.run("FLUSH BINARY LOGS")
+        replicated.insert("in another log")
+        with serving(replicated.folder, password=PASSWORD) as served:
+            replicated.replicate_by_gtids(served)
+            replicated.check_equal()
+            replicated.insert("while it is followed")
+            replicated.check_equal()
 
 
 @pytest.mark.slow

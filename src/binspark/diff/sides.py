@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +18,6 @@ from binspark.diff.records import GtidSources, RecordFile
 from binspark.diff.scan import RowAdder, Scanner, SideCounts
 from binspark.documents.digests import for_digests
 from binspark.errors import Server
-from binspark.event import GtidList, PreviousGtids
 from binspark.files.batches import source_batches
 from binspark.files.lines import LogPrinter
 from binspark.files.positions import NOWHERE
@@ -35,8 +33,8 @@ from binspark.server.config import ConnectionConfig
 from binspark.server.connection import connect
 from binspark.server.info import server_logs
 from binspark.tail.printer import ChunkPrinter
+from binspark.transactions.gtids_before import find_gtids_before
 
-_HEAD_EVENTS = 4
 Earlier = GtidSet | MariadbPosition | MariadbState | None
 """The GTIDs of transactions that a side has had, before what is read of it; None if they are not known."""
 
@@ -135,12 +133,7 @@ def _earlier(logs: tuple[LogSource, ...]) -> Earlier:
     first = next((log for log in logs if log.start != NOWHERE), None)
     if first is None or first.start:
         return None
-    for event in islice(source_events(first), _HEAD_EVENTS):
-        if isinstance(event.body, PreviousGtids):
-            return event.body.gtid_set
-        if isinstance(event.body, GtidList):
-            return MariadbState.of(event.body.gtids)
-    return None
+    return find_gtids_before(source_events(first))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from binspark.columns.transaction_batch import (
 )
 from binspark.columns.transaction_list import TransactionReader
 from binspark.errors import OptionError, Truncated
-from binspark.event import GtidList, PreviousGtids
 from binspark.files.read import source_events
 from binspark.files.sources import LogSource
 from binspark.frames.format import Family, family_of
@@ -33,6 +32,7 @@ from binspark.position import log_name
 from binspark.restore.stop import FoundStatement, StopAt, find_statement
 from binspark.transactions.draft import is_ddl
 from binspark.transactions.grammar import Ending
+from binspark.transactions.gtids_before import find_gtids_before
 
 _HEAD_EVENTS = 4
 _HALF_ALTERS = (Ending.START_ALTER, Ending.ROLLBACK_ALTER)
@@ -136,15 +136,8 @@ def make_plan(logs: list[LogSource], selection: Selection, stop: StopAt, on_targ
 
 
 def _read_heads(logs: list[LogSource]) -> tuple[str, GtidSet | MariadbState | None]:
-    gtids_before: GtidSet | MariadbState | None = None
-    version = ""
-    for event in islice(source_events(replace(logs[0], start=0, stop=None)), _HEAD_EVENTS):
-        version = event.frame.format.server_version
-        if isinstance(event.body, PreviousGtids):
-            gtids_before = event.body.gtid_set
-        elif isinstance(event.body, GtidList):
-            gtids_before = MariadbState.of(event.body.gtids)
-    return version, gtids_before
+    events = list(islice(source_events(replace(logs[0], start=0, stop=None)), _HEAD_EVENTS))
+    return events[-1].frame.format.server_version if events else "", find_gtids_before(events)
 
 
 class _Planner:

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from zlib import crc32
 
+from binspark.encryption.start_event import as_server_sends_it
 from binspark.errors import BinlogError, ConnectionLost
 from binspark.event.mariadb import GtidListFlag
 from binspark.frames import EventCode, Family
@@ -109,6 +110,19 @@ class Dump:
         self._packer.begin_log()
         if from_beginning:
             self._skip_bytes(head.frame.end_offset - offset)
+            self._send_start_encryption(has_checksum=has_checksums)
+
+    def _send_start_encryption(self, *, has_checksum: bool) -> None:
+        """Send START_ENCRYPTION of a log that MariaDB had encrypted: in the archive it is an event to be ignored."""
+        opened = self._open
+        if opened.header is None:
+            opened.fill()
+        header = opened.header
+        if header is None or header.type_code != EventCode.IGNORABLE or self._family is not Family.MARIADB:
+            return
+        if header.event_size <= opened.end - opened.start:
+            event = bytes(opened.take(header.event_size))
+            self._send_event(as_server_sends_it(event, has_checksum=has_checksum))
 
     def _skip_bytes(self, count: int) -> None:
         while count > 0 and (part := self._open.take(count)):

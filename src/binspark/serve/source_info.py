@@ -18,7 +18,6 @@ from binspark.serve.logs import ArchiveLogs, first_events
 from binspark.serve.protocol import Value
 
 _MAX_EVENTS = 1000
-_SEMI_SYNC = ("rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled")
 _EVENT_NAMES = {EventCode.PREVIOUS_GTIDS: "Previous_gtids", EventCode.GTID_LIST: "Gtid_list"}
 
 
@@ -50,6 +49,7 @@ class SourceInfo:
         self.is_mariadb = identity.family is Family.MARIADB
         self._lock = threading.Lock()
         self._readers: dict[str, Reader] = {}
+        # Without rpl_semi_sync_source_enabled, even without one that is 0: replicas take any value for a promise.
         common: dict[str, Callable[[], Value]] = {
             "server_id": lambda: self.server_id,
             "version": lambda: self.version,
@@ -63,7 +63,6 @@ class SourceInfo:
             "lower_case_table_names": lambda: 0,
             "time_zone": lambda: "SYSTEM",
             "system_time_zone": lambda: "UTC",
-            **{name: lambda: 0 for name in _SEMI_SYNC},
         }
         own = self._mariadb_variables() if self.is_mariadb else self._mysql_variables(identity.uuid)
         self._variables = dict(sorted((common | own).items()))
@@ -181,7 +180,7 @@ class SourceInfo:
             yield reader.server_id, reader.host, reader.port, self.server_id, reader.uuid
 
 
-_SWITCHES = frozenset({"log_bin", "read_only", "gtid_strict_mode", *_SEMI_SYNC})
+_SWITCHES = frozenset({"log_bin", "read_only", "gtid_strict_mode"})
 
 
 def _info(event: Event) -> str:

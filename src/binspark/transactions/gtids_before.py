@@ -6,9 +6,12 @@ from collections.abc import Iterable
 
 from binspark.event import Event, GtidList, PreviousGtids
 from binspark.gtid import GtidSet, MariadbState
-from binspark.transactions.byte_tables import OUTSIDE_CODES
+from binspark.transactions.grammar import Role, boundary_of
 
 FileGtids = GtidSet | MariadbState
+
+_BEFORE_TRANSACTIONS = (Role.OUTSIDE, Role.BREAKS, Role.JOINS)
+"""What begins no transaction. Here an event that joins one joins none: IGNORABLE in place of START_ENCRYPTION."""
 
 
 def find_gtids_before(events: Iterable[Event]) -> FileGtids | None:
@@ -18,6 +21,6 @@ def find_gtids_before(events: Iterable[Event]) -> FileGtids | None:
             return event.body.gtid_set
         if isinstance(event.body, GtidList):
             return MariadbState.of(event.body.gtids)
-        if event.type_code not in OUTSIDE_CODES:
+        if boundary_of(event).role not in _BEFORE_TRANSACTIONS:
             break
     return None
