@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
 import threading
 from collections.abc import Iterator
-from http.client import HTTPConnection
+from contextlib import ExitStack, suppress
+from http.client import HTTPConnection, HTTPException
 from urllib.request import Request, urlopen
 
 import pytest
@@ -14,6 +16,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from binspark.cli.main import exit_code
 from binspark.errors import OptionError
+from binspark.monitoring import endpoint as endpoint_module
 from binspark.monitoring.endpoint import MetricsEndpoint
 from binspark.monitoring.reporter import StatusReporter, monitored
 from binspark.monitoring.settings import MetricsSettings, metrics_settings
@@ -149,3 +152,91 @@ def test_nothing_is_opened_that_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     with monitored(lambda: STATUS, None):
         pass
+
+
+# --- Strangers --------------------------------------------------------------------------------------------------------
+
+
+def ask(url: str, host: str | None, path: str = "/healthz") -> int:
+    connection = HTTPConnection(url.removeprefix("http://"), timeout=20)
+    connection.putrequest("GET", path, skip_host=True)
+    for name in filter(None, [host]):
+        connection.putheader("Host", name)
+    connection.endheaders()
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost:9104", "127.0.0.1", "127.0.0.1:9104", "[::1]:9104", "[::1]", "LOCALHOST", None]
+)
+def test_a_request_for_this_machine_is_answered(url: str, host: str | None) -> None:
+    assert ask(url, host) == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:9104", "127.0.0.1.evil.example", "[::2]:9104", "::1:1"])
+@pytest.mark.parametrize("path", ["/metrics", "/healthz", "/"])
+def test_a_page_whose_name_leads_to_this_machine_gets_nothing(url: str, host: str, path: str) -> None:
+    assert ask(url, host, path) == 403
+
+
+def test_an_endpoint_for_others_is_asked_under_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint_module, "is_loopback", lambda _host: False)
+    endpoint = MetricsEndpoint(lambda: STATUS, MetricsSettings(0))
+    assert ask(endpoint.url, "db1.example:9104") == 200
+    endpoint.close()
+
+
+def address_of(url: str) -> tuple[str, int]:
+    host, _, port = url.removeprefix("http://").rpartition(":")
+    return host, int(port)
+
+
+def received(opened: socket.socket) -> bytes:
+    """Return all that comes; a connection that is reset has nothing more."""
+    data = b""
+    with suppress(ConnectionResetError):
+        while chunk := opened.recv(1 << 16):
+            data += chunk
+    return data
+
+
+def test_a_request_that_never_ends_is_ended(url: str) -> None:
+    with socket.create_connection(address_of(url), 30) as stranger:
+        with suppress(OSError):
+            for _ in range(10_000):
+                stranger.sendall(b"X-Header: " + b"x" * 1000)
+        assert received(stranger) == b""
+    assert ask(url, "localhost") == 200
+
+
+def test_a_request_has_one_limit_of_time(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint_module, "_REQUEST_SECONDS", 1.0)
+    with socket.create_connection(address_of(url), 0.2) as stranger:
+        sent, is_open = 0, True
+        while is_open:
+            try:
+                stranger.sendall(b"G")
+                is_open = stranger.recv(1) != b""
+            except TimeoutError:
+                sent += 1
+            except OSError:
+                is_open = False
+            assert sent < 300  # each byte would begin a limit of time for one read again
+
+
+def test_idle_connections_are_limited_and_end(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ExitStack() as opened:
+        idle = [
+            opened.enter_context(socket.create_connection(address_of(url), 30))
+            for _ in range(endpoint_module._MAX_CONNECTIONS + 1)
+        ]
+        assert received(idle[-1]) == b""
+        idle[0].close()
+        while True:
+            try:
+                assert ask(url, "localhost") == 200
+                return
+            except (OSError, HTTPException):
+                continue

@@ -15,6 +15,7 @@ from binspark.os_errors import describe_os_error
 
 _LOOPBACK = "127.0.0.1"
 _TOKEN_BYTES = 24
+_MAX_HEAD_BYTES = 1 << 14
 
 
 class WebServer:
@@ -28,7 +29,13 @@ class WebServer:
         self._explorer = explorer
         self._socket = _listen(port)
         config = uvicorn.Config(
-            make_app(explorer, self._token), log_level="warning", access_log=False, lifespan="off", ws="none"
+            make_app(explorer, self._token),
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            http="h11",
+            h11_max_incomplete_event_size=_MAX_HEAD_BYTES,
         )
         self._server = uvicorn.Server(config)
         self.port: int = self._socket.getsockname()[1]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from binspark.errors import OptionError
@@ -20,14 +22,18 @@ from binspark.monitoring.settings import MetricsSettings
 from binspark.monitoring.status import GetStatus
 from binspark.options import values
 from binspark.os_errors import describe_os_error
+from binspark.server.config import is_loopback
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 HEALTH_PATH, METRICS_PATH, MAX_LAG = "/healthz", "/metrics", "max_lag"
-_IDLE_SECONDS = 10.0
+_REQUEST_SECONDS = 10.0
 _STOP_SECONDS = 0.1
+_MAX_CONNECTIONS = 32
+_MAX_HEAD_BYTES = 1 << 13
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 log = logging.getLogger("binspark.monitoring")
 
@@ -118,7 +124,33 @@ class _Server(ThreadingHTTPServer):
         self.address_family = family
         self.get_status = get_status
         self.registry = registry
+        self.host = address[0]
+        self._free = threading.BoundedSemaphore(_MAX_CONNECTIONS)
         super().__init__(address, _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer in a thread, unless as many as may are busy: then close the connection."""
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer, and let another one connect."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def is_served(self, host: str | None) -> bool:
+        """Return whether a request is for this machine, if only this machine can connect.
+
+        A page whose name leads to this machine sends its own name, and would be the one to read the answer.
+        """
+        if host is None or not is_loopback(self.host):
+            return True
+        name = host.rpartition(":")[0] if host.rpartition("]")[2] else host
+        return (name or host).lower() in _LOOPBACK_NAMES or (name or host) == self.host
 
     def handle_error(self, _request: object, client_address: object) -> None:
         """Log what went wrong with one request; the next one is answered."""
@@ -137,12 +169,33 @@ def _listen(settings: MetricsSettings, get_status: GetStatus, registry: Collecto
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     server_version, sys_version = "binspark", ""
-    timeout = _IDLE_SECONDS
+    timeout = _REQUEST_SECONDS
+
+    def setup(self) -> None:
+        """Read the head of the request, all of it within one limit of time and size: nothing else is read."""
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BytesIO(self._head())
+
+    def _head(self) -> bytes:
+        head, ends = b"", time.monotonic() + _REQUEST_SECONDS
+        while b"\r\n\r\n" not in head and b"\n\n" not in head:
+            left = ends - time.monotonic()
+            if left <= 0 or len(head) > _MAX_HEAD_BYTES:
+                return b""
+            self.connection.settimeout(left)
+            chunk = self.connection.recv(_MAX_HEAD_BYTES)
+            if not chunk:
+                return b""
+            head += chunk
+        return head
 
     def do_GET(self) -> None:
         """Answer a request."""
         asked = urlsplit(self.path)
-        if asked.path == METRICS_PATH:
+        if not self.server.is_served(self.headers.get("Host")):
+            self._send(HTTPStatus.FORBIDDEN, "text/plain", b"this address is not served: use localhost\n")
+        elif asked.path == METRICS_PATH:
             self._send_metrics()
         elif asked.path == HEALTH_PATH:
             self._send_health(parse_qs(asked.query).get(MAX_LAG, [None])[-1])

@@ -26,6 +26,9 @@ PACKET_HEADER = 4
 MAX_PAYLOAD = 0xFFFFFF
 """A payload of this length is followed by the rest of it in another packet."""
 
+MAX_MESSAGE = (1 << 30) + (1 << 20)
+"""The most that a server sends at once: max_allowed_packet is limited to 1 GiB, and an event has a header besides."""
+
 SLACK = 64
 """Bytes after the last one that may be loaded, though nobody uses them."""
 
@@ -101,6 +104,8 @@ class PacketChannel:
             return payload
         parts = [payload]
         while len(parts[-1]) == MAX_PAYLOAD:
+            if len(parts) > MAX_MESSAGE // MAX_PAYLOAD:
+                raise Malformed(f"a packet of more than {MAX_MESSAGE:,} bytes, which no server sends", self._position)
             parts.append(self._read_packet(silence_seconds))
         return b"".join(parts)
 

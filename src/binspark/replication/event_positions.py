@@ -10,6 +10,8 @@ from binspark.position import Position
 
 _WRAP = 1 << 32
 _ARTIFICIAL = int(HeaderFlag.ARTIFICIAL)
+_MAX_NAME_LENGTH = 255
+_MAX_OFFSET = 1 << 62
 _NEVER_IN_A_FILE = frozenset({EventCode.HEARTBEAT, EventCode.HEARTBEAT_V2})
 
 
@@ -53,14 +55,21 @@ class EventPositions:
 
     def rotate(self, file: str, offset: int) -> None:
         """Move to another file that the server names. It is a name, never a path."""
-        if not file or "/" in file or "\\" in file or "\0" in file or file in (".", ".."):
-            raise Malformed(f"the server names a log {file!r}, expected a file name without a path", self.position)
-        self.file, self.offset, self._description_end = file, offset, 0
+        is_name = file.isprintable() and 0 < len(file.encode("utf-8", "surrogatepass")) <= _MAX_NAME_LENGTH
+        if not is_name or "/" in file or "\\" in file or file in (".", ".."):
+            raise Malformed(f"the server names a log {file[:_MAX_NAME_LENGTH]!r}, expected a file name", self.position)
+        self.file, self.offset, self._description_end = file, self._checked(offset), 0
 
     def heartbeat(self, file: str, offset: int) -> None:
         """Move to where a heartbeat says that the server is: what comes before was skipped."""
         if self._gaps and file == self.file:
-            self.offset = max(self.offset, offset)
+            self.offset = max(self.offset, self._checked(offset))
+
+    def _checked(self, offset: int) -> int:
+        """Return an offset that the server names; one that no file has is refused, as kernels count with 64 bits."""
+        if offset > _MAX_OFFSET:
+            raise Malformed(f"the server is at {offset} of a log, which no file has", self.position)
+        return offset
 
     def _is_artificial(self, header: Header) -> bool:
         """Whether the server generated an event, or repeats one of those that begin the file."""

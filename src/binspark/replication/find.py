@@ -66,7 +66,7 @@ def find_start(connection: Connection, start: Start) -> BinlogPosition:
 def find_stop(connection: Connection, stop: Stop) -> StopCondition:
     """Find a stop on a server."""
     if isinstance(stop, Latest):
-        return StopCondition(end_of_log(connection))
+        return StopCondition(end_of_log(connection), is_written=True)
     if isinstance(stop, AtTime):
         now = float(connection.rows("SELECT UNIX_TIMESTAMP(NOW(6))")[0][0])
         return StopCondition(seconds=stop.seconds, clock_ahead=now - time.time())

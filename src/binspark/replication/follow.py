@@ -21,7 +21,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from typing import Self
 
-from binspark.errors import BinlogError, ConnectionLost
+from binspark.errors import BinlogError, ConnectionLost, Server
 from binspark.files.sources import log_order
 from binspark.replication.activity import Activity
 from binspark.replication.chunk import LogChunk
@@ -39,6 +39,9 @@ from binspark.server.config import ConnectionConfig
 from binspark.server.connection import Connection, connect
 from binspark.server.info import ServerInfo, require_row_format
 from binspark.server.retry import Reconnector
+
+_MAX_WITHOUT_DATA = 10_000
+"""As many artificial events in a row are not bytes of a log that is there: a server sends one in seconds."""
 
 log = logging.getLogger("binspark.replication")
 
@@ -116,7 +119,7 @@ class Follower:
         self._stream: BinlogStream | None = None
         self._delivered: Gtids | None = None
         self._first_server = ""
-        self._heartbeats = 0
+        self._heartbeats = self._without_data = 0
         self._may_switch = self._switches_to_bulk = False
         self._chunks = self._follow()
         self._watching = ExitStack()
@@ -220,6 +223,7 @@ class Follower:
                 self._reconnector.progressed()
                 self.activity.heard(0 if chunk.is_heartbeat else chunk.timestamp)
             self._position = progress.position
+            self._refuse_idling(chunk, resumed)
             yield delivered
             if self._is_last(delivered, resumed):
                 return
@@ -254,6 +258,13 @@ class Follower:
         if chunk.is_rotation and stop.file and self._may_be_bulk(resumed.server):
             return log_order(chunk.file) > log_order(stop.file)
         return stop.needs_gtids and self._has_delivered_all(chunk, resumed.server)
+
+    def _refuse_idling(self, chunk: LogChunk, resumed: ResumedStream) -> None:
+        """Refuse a server that does not send what it has written, but heartbeats or names of files without an end."""
+        self._without_data = 0 if chunk.data else self._without_data + (chunk.event is not None)
+        if self._without_data > _MAX_WITHOUT_DATA and (self._stop.end_of_log or self._stop.is_written):
+            message = f"the server sends heartbeats, {self._without_data:,} until now, instead of the rest of its log"
+            raise Server(message, resumed.stream.position)
 
     def _has_delivered_all(self, chunk: LogChunk, server: ServerInfo) -> bool:
         """Return whether all GTIDs to stop at have been delivered."""

@@ -24,12 +24,14 @@ class StopCondition:
     seconds      no transaction that begins at this time or later, in seconds since 1970 by the server's clock
     clock_ahead  by how many seconds the server's clock is ahead of this machine's
     end_of_log   stop where the log ends, instead of waiting for more
+    is_written   whether the server had written the position already when it was found
     """
 
     position: BinlogPosition | None = None
     seconds: int = 0
     clock_ahead: float = 0.0
     end_of_log: bool = False
+    is_written: bool = False
 
     @property
     def file(self) -> str:

@@ -13,6 +13,7 @@ TABLE_ACCESS_DENIED = 1142
 MISSING_PRIVILEGE = 1227
 ANY_ACCOUNT = "the user"
 _CLIENT_CODES = range(2000, 3000)
+_ESCAPES = dict.fromkeys("\r\n\t", " ")
 _MAX_TEXT = 500
 """What MySQL's own messages may take: MYSQL_ERRMSG_SIZE is 512 bytes."""
 
@@ -175,9 +176,7 @@ def _with_advice(advice: _Advice | None, code: int, message: str, position: Posi
 def printable(text: str) -> str:
     """Return a server's text for a message: on one line, not longer than a few, without what a terminal obeys."""
     shown = text.strip()[:_MAX_TEXT]
-    letters = (
-        letter if letter.isprintable() else " " if letter in "\r\n\t" else f"\\x{ord(letter):02x}" for letter in shown
-    )
+    letters = (letter if letter.isprintable() else _ESCAPES.get(letter, f"\\u{ord(letter):04x}") for letter in shown)
     return "".join(letters) + ("…" if len(text.strip()) > _MAX_TEXT else "")
 
 

@@ -15,7 +15,7 @@ from binspark.errors import ConnectionLost, Malformed, SchemaError
 from binspark.replication.channel import PacketChannel
 from binspark.replication.packets import ERROR, decode_error, is_end
 from binspark.server.connection import Connection
-from binspark.server.errors import explain_error
+from binspark.server.errors import explain_error, printable
 from binspark.wire import Cursor
 
 _PREPARE, _EXECUTE, _CLOSE = 0x16, 0x17, 0x19
@@ -26,6 +26,10 @@ CHANGED = frozenset({1054, 1146, 1176, 1412, 1615})
 """Errors of a query whose table is not what it was: no such column, table or key, another definition."""
 
 _ONCE = (0).to_bytes(1, "little") + (1).to_bytes(4, "little")
+
+
+_MAX_COLUMNS = 4096
+"""As many as a table of MySQL or MariaDB may have."""
 
 
 class TableChanged(SchemaError):
@@ -93,6 +97,10 @@ class QueryChannel:
 
     def _descriptions(self, count: int) -> list[bytes]:
         """Read as many descriptions of columns, and the EOF after them."""
+        if count > _MAX_COLUMNS:
+            raise Malformed(
+                f"the answer to a query has {count:,} columns, expected at most {_MAX_COLUMNS:,}", self._position
+            )
         found = [self._read() for _ in range(count)]
         if not is_end(self._read()):
             raise Malformed("no EOF after the descriptions of columns", self._position)
@@ -103,7 +111,9 @@ class QueryChannel:
         if payload[:1] == bytes((ERROR,)):
             error = decode_error(payload)
             if error.code in CHANGED:
-                raise TableChanged(f"the table was changed while it was read: {error.message}", self._position)
+                raise TableChanged(
+                    f"the table was changed while it was read: {printable(error.message)}", self._position
+                )
             raise explain_error(error.code, error.message, self._position, self._account)
         return payload
 
