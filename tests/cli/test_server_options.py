@@ -24,7 +24,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setattr("binspark.server.config._DEFAULT_FILES", ("$MYSQL_HOME/my.cnf", "~/.my.cnf"))
+    monkeypatch.setattr("binspark.server.option_files._DEFAULT_FILES", ("$MYSQL_HOME/my.cnf", "~/.my.cnf"))
     return folder
 
 

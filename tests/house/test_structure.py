@@ -20,8 +20,8 @@ PUBLIC_UNDERSCORES = frozenset({"_asdict", "_exit", "_fields", "_getframe", "_ma
 
 FOREIGN_PRIVATE_NAMES = {
     "src/binspark/server/connection.py": {
-        *("_read_timeout", "_secure", "_read_packet", "_sock"),  # of PyMySQL's login
-        *("_execute_command", "_local_infile"),  # of LOAD DATA LOCAL, for which PyMySQL would send any file
+        *("_execute_command", "_read_packet"),  # of LOAD DATA LOCAL, for which PyMySQL would send any file
+        "_sock",  # which a stream takes over
     },
     "src/binspark/spark/session.py": {"_active_spark_context", "_gateway"},  # only there a running Spark can be found
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from binspark.errors import OptionError, SourceError
-from binspark.server.config import read_option_file
+from binspark.server.option_files import read_option_file
 from binspark.testing.servers import Server
 
 VALUES = {

@@ -106,7 +106,8 @@ def account_options(command: _Command) -> _Command:
 
 
 def _connection(given: dict[str, Any]) -> ConnectionConfig:
-    from binspark.server.config import connection_config, default_option_files
+    from binspark.server.config import connection_config
+    from binspark.server.option_files import default_option_files
 
     no_defaults = given.pop("no_defaults")
     if no_defaults and given["defaults_file"] is not None:

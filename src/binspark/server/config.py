@@ -1,18 +1,4 @@
-r"""Where a server is and who connects: from arguments, an option file, the environment, a prompt, in this order.
-
-MySQL's option files are read as MySQL reads them:
-
-    [group]              what follows belongs to this group
-    name                 an option without a value
-    name = value         spaces around both do not count; - and _ in a name are the same
-    name = "value"       quotes around a value are removed
-    # … or ; …           a comment line; a # outside quotes also ends a line
-    !include file        the content of another file
-    !includedir folder   the content of every *.cnf in it
-
-In values \b \t \n \r \s \\ \" \' are escapes of one character; any other backslash stays. If an option is
-given twice, the last one counts. Errors name file and line, never the content of the line: it may be a password.
-"""
+"""Where a server is and who connects: from arguments, an option file, the environment, a prompt, in this order."""
 
 from __future__ import annotations
 
@@ -20,18 +6,14 @@ import getpass
 import ipaddress
 import os
 import re
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from pathlib import Path
 from typing import Unpack
 
 from binspark.errors import OptionError
-from binspark.options.option import suggestion
 from binspark.options.server import ServerArguments
-from binspark.os_errors import source_errors
-from binspark.position import Position
+from binspark.server.option_files import Options, file_options, is_on
 
 DEFAULT_PORT = 3306
 DEFAULT_CONNECT_TIMEOUT = 10.0
@@ -153,18 +135,7 @@ class ConnectionConfig:
 
 # --- Sources of values ------------------------------------------------------------------------------------------------
 
-GROUPS = ("client", "client-server", "client-mariadb", "binspark")
-"""The groups of an option file that are read; the later one wins. MariaDB's clients read the second and third, too."""
-
-_DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf", "$MYSQL_HOME/my.cnf", "~/.my.cnf")
-"""The option files that MySQL's clients read, in their order; the later one wins."""
-
 PASSWORD_VARIABLES = ("BINSPARK_PASSWORD", "MYSQL_PWD")
-
-KNOWN_OPTIONS = frozenset(
-    {"host", "port", "user", "password", "socket", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key", "connect-timeout"}
-    | {"ssl-verify-server-cert", "get-server-public-key", "server-public-key-path", "enable-cleartext-plugin"}
-)
 
 Prompt = Callable[[str], str]
 """Asks a person for a password; the argument is the question."""
@@ -186,7 +157,7 @@ def connection_config(
     defaults_file = given.get("defaults_file")
     file: Options = {}
     for path in default_files if defaults_file is None else (defaults_file,):
-        file |= _file_options(path)
+        file |= file_options(path)
     addresses = _addresses(given, file)
     user = given.get("user") or file.get("user") or _login_name()
     return ConnectionConfig(
@@ -249,7 +220,7 @@ def _tls(given: ServerArguments, file: Options) -> Tls:
     if (cert is None) != (key is None):
         raise OptionError("ssl_cert and ssl_key are given together, or neither")
     # MariaDB's clients, and old ones of MySQL, have a switch instead of the mode.
-    default = TlsMode.VERIFY_IDENTITY if _is_on(file, "ssl-verify-server-cert") else TlsMode.PREFERRED
+    default = TlsMode.VERIFY_IDENTITY if is_on(file, "ssl-verify-server-cert") else TlsMode.PREFERRED
     default = TlsMode.VERIFY_CA if ca and default is TlsMode.PREFERRED else default
     chosen = default if mode is None else _mode(str(mode))
     return Tls(chosen, *(os.path.expanduser(os.fspath(path)) if path else None for path in (ca, cert, key)))
@@ -259,20 +230,10 @@ def _password_rules(given: ServerArguments, file: Options) -> PasswordRules:
     key = given.get("server_public_key_path") or file.get("server-public-key-path")
     requests_key, sends_clear_text = given.get("get_server_public_key"), given.get("enable_cleartext_plugin")
     return PasswordRules(
-        _is_on(file, "get-server-public-key") if requests_key is None else requests_key,
+        is_on(file, "get-server-public-key") if requests_key is None else requests_key,
         os.path.expanduser(os.fspath(key)) if key else None,
-        _is_on(file, "enable-cleartext-plugin") if sends_clear_text is None else sends_clear_text,
+        is_on(file, "enable-cleartext-plugin") if sends_clear_text is None else sends_clear_text,
     )
-
-
-def _is_on(file: Options, name: str) -> bool:
-    """Return whether an option file switches something on: by the name alone, or by a value."""
-    if name not in file:
-        return False
-    value = _SWITCH_VALUES.get((file[name] or "on").lower())
-    if value is None:
-        raise OptionError(f"must be one of {', '.join(_SWITCH_VALUES)}, got {file[name]!r}", option=name)
-    return value
 
 
 def _mode(text: str) -> TlsMode:
@@ -296,134 +257,3 @@ def _login_name() -> str:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):
         raise OptionError("must be given: this process has no login name", option="user") from None
-
-
-# --- Option files -----------------------------------------------------------------------------------------------------
-
-Options = dict[str, str | None]
-"""Values by name, names with dashes; None for an option without a value."""
-
-_MAX_DEPTH = 10
-_SWITCH_VALUES = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
-_ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}
-
-
-def default_option_files(warn: Callable[[str], None], environ: Mapping[str, str] = os.environ) -> list[str]:
-    """Return the option files that MySQL's clients read and that can be read here.
-
-    One that every user of the machine can write to is skipped with a warning, as MySQL's clients do.
-    """
-    found = []
-    for pattern in _DEFAULT_FILES:
-        home = environ.get("MYSQL_HOME", "")
-        if pattern.startswith("$") and not home:
-            continue
-        path = os.path.expanduser(pattern.replace("$MYSQL_HOME", home))
-        if not os.access(path, os.R_OK) or not os.path.isfile(path):
-            continue
-        if os.stat(path).st_mode & stat.S_IWOTH:
-            warn(f"{path} is ignored: it is world-writable; run chmod o-w on it")
-        else:
-            found.append(path)
-    return found
-
-
-def _file_options(path: str | os.PathLike[str]) -> Options:
-    groups = read_option_file(path, GROUPS)
-    for name in groups["binspark"]:
-        if name not in KNOWN_OPTIONS:
-            message = f"[binspark] has no option {name}{suggestion(name, KNOWN_OPTIONS)}"
-            raise OptionError(message, Position(file=str(path)))
-    options: Options = {}
-    for group in GROUPS:
-        options |= groups[group]
-    return options
-
-
-def read_option_file(path: str | os.PathLike[str], groups: Sequence[str]) -> dict[str, Options]:
-    """Return the options of each of these groups; a group that the file does not have is empty."""
-    found: dict[str, Options] = {group: {} for group in groups}
-    for group, name, value in _options(Path(path).expanduser(), 0):
-        if group in found:
-            found[group][name] = value
-    return found
-
-
-def _options(path: Path, depth: int) -> Iterator[tuple[str, str, str | None]]:
-    if depth > _MAX_DEPTH:
-        raise OptionError("option files include each other without end", Position(file=str(path)))
-    group = ""
-    for number, line in enumerate(_lines(path), 1):
-        text = line.strip()
-        if not text or text[0] in "#;":
-            continue
-        if text[0] == "!":
-            yield from _included(text, path, number, depth)
-        elif text[0] == "[":
-            group = _group(text, path, number)
-        elif not group:
-            raise _wrong("an option before the first [group]", path, number)
-        else:
-            yield group, *_option(text)
-
-
-def _lines(path: Path) -> list[str]:
-    with source_errors(path):
-        if path.stat().st_mode & stat.S_IWOTH:
-            raise OptionError("the option file is world-writable: run chmod o-w on it first", Position(file=str(path)))
-        content = path.read_bytes()
-    try:
-        return content.decode("utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise OptionError("the option file is not UTF-8 text", Position(file=str(path))) from None
-
-
-def _included(text: str, path: Path, number: int, depth: int) -> Iterator[tuple[str, str, str | None]]:
-    directive, _, argument = text[1:].strip().partition(" ")
-    target = path.parent / Path(argument.strip()).expanduser()
-    if directive == "include" and argument:
-        yield from _options(target, depth + 1)
-    elif directive == "includedir" and argument:
-        for file in sorted(target.glob("*.cnf")):
-            yield from _options(file, depth + 1)
-    else:
-        raise _wrong("after ! comes include or includedir, and a path", path, number)
-
-
-def _group(text: str, path: Path, number: int) -> str:
-    name, bracket, _ = text[1:].partition("]")
-    if not bracket:
-        raise _wrong("a [group] without its ]", path, number)
-    return name.strip()
-
-
-def _option(text: str) -> tuple[str, str | None]:
-    name, equals, value = _without_comment(text).partition("=")
-    name = name.strip().lower().replace("_", "-").removeprefix("loose-")
-    return name, _unquoted(value.strip()) if equals else None
-
-
-def _without_comment(text: str) -> str:
-    quote, escaped = "", False
-    for index, character in enumerate(text):
-        if character in "'\"" and not escaped and quote in ("", character):
-            quote = "" if quote else character
-        if character == "#" and not quote:
-            return text[:index]
-        escaped = bool(quote) and character == "\\" and not escaped
-    return text
-
-
-def _unquoted(value: str) -> str:
-    if len(value) > 1 and value[0] in "'\"" and value[0] == value[-1]:
-        value = value[1:-1]
-    read: list[str] = []
-    characters = iter(value)
-    for character in characters:
-        following = next(characters, None) if character == "\\" else None
-        read.append(character if following is None else _ESCAPES.get(following, "\\" + following))
-    return "".join(read)
-
-
-def _wrong(what: str, path: Path, number: int) -> OptionError:
-    return OptionError(f"line {number}: {what}", Position(file=str(path)))

@@ -15,10 +15,10 @@ import logging
 import ssl
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pymysql import _auth
 from pymysql.connections import Connection
 
 from binspark.errors import Authentication, ConnectionLost, OptionError, Server
@@ -29,6 +29,7 @@ from binspark.server.config import ConnectionConfig, PasswordRules, is_loopback
 NATIVE, CACHING_SHA2, SHA256 = "mysql_native_password", "caching_sha2_password", "sha256_password"
 CLEAR_TEXT, ED25519 = "mysql_clear_password", "client_ed25519"
 
+_auth: Any = import_module("pymysql._auth")
 _NONCE_LENGTH = 20
 _NATIVE_WITHOUT_NAME = ""
 _FAST_LOGIN, _FULL_LOGIN = 3, 4
@@ -120,10 +121,7 @@ class Session(Connection):  # type: ignore[misc]
     def _get_server_information(self) -> None:
         """Read the greeting. The first response is one from which nobody reads the password, whatever was asked for."""
         super()._get_server_information()
-        if len(self.salt) < _NONCE_LENGTH:
-            raise Server(
-                f"the server sends a nonce of {len(self.salt)} bytes, expected {_NONCE_LENGTH}", self._position
-            )
+        self.take_nonce(self.salt)
         if self._auth_plugin_name not in (_NATIVE_WITHOUT_NAME, NATIVE):
             self._auth_plugin_name = CACHING_SHA2
 
@@ -181,7 +179,16 @@ class Session(Connection):  # type: ignore[misc]
     def answer(self, payload: bytes) -> Any:
         """Send a packet of the login, and return the next one of the server."""
         self.write_packet(payload)
+        return self.next_packet()
+
+    def next_packet(self) -> Any:
+        """Return the next packet of the server; its error is raised."""
         return self._read_packet()
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether TLS is used."""
+        return isinstance(self._sock, ssl.SSLSocket)
 
     @property
     def is_secure(self) -> bool:
@@ -233,7 +240,7 @@ def _caching_sha2(session: Session, packet: Any) -> Any:
             return packet
     state = bytes(packet.get_all_data()[1:])
     if state == bytes((_FAST_LOGIN,)):
-        return session._read_packet()
+        return session.next_packet()
     if state != bytes((_FULL_LOGIN,)):
         raise _unexpected(session, CACHING_SHA2)
     return session.send_password() if session.is_secure else session.send_encrypted_password(CACHING_SHA2)
@@ -244,8 +251,8 @@ def _sha256(session: Session, packet: Any) -> Any:
         raise _unexpected(session, SHA256)
     if not session.password:
         return session.answer(b"\0")
-    is_encrypted = isinstance(session._sock, ssl.SSLSocket)  # the server's plugin has no exception for a socket
-    return session.send_password() if is_encrypted else session.send_encrypted_password(SHA256)
+    # The server's plugin makes no exception for a socket.
+    return session.send_password() if session.is_encrypted else session.send_encrypted_password(SHA256)
 
 
 def _clear_text(session: Session, packet: Any) -> Any:
