@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from binspark.errors import OptionError
 from binspark.export.folder import OutputFolder, folder_name
@@ -27,6 +29,17 @@ def files_in(folder: Path) -> list[str]:
 )
 def test_names_become_folders(schema: str, name: str, folder: str) -> None:
     assert folder_name(schema, name) == folder
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), st.text(max_size=20).filter(str.isprintable))
+@example("", "")
+@example("..", "")
+@example("../../etc", "/passwd")
+def test_any_names_are_one_folder_that_readers_see(schema: str, table: str) -> None:
+    name = folder_name(schema, table)
+    assert len(Path("out", name).parts) == 2
+    assert name not in (".", "..")
+    assert name[0] not in "._"
 
 
 def test_long_names_stay_short_enough_and_apart() -> None:

@@ -57,7 +57,12 @@ def is_partial(name: str) -> bool:
 
 
 def _safe(name: str) -> str:
-    """Escape all but letters, digits and `_-$` as `%XX`; also a leading `_`, which would hide the directory."""
+    """Escape all but letters, digits and `_-$` as `%XX`; also a leading `_`, which would hide the directory.
+
+    An empty name, which only a log that lies has, is `%`: the directory would be another one.
+    """
+    if not name:
+        return "%"
     encoded = "".join(letter if letter.isalnum() or letter in _UNESCAPED else _escaped(letter) for letter in name)
     return _escaped(_HIDDEN_PREFIX) + encoded[1:] if encoded.startswith(_HIDDEN_PREFIX) else encoded
 

@@ -97,7 +97,7 @@ class ClientChannel:
         poll = select.poll()
         try:
             poll.register(self._socket, select.POLLIN)
-            if not poll.poll(seconds * 1000):
+            if not seconds or not poll.poll(seconds * 1000):
                 return
         except (OSError, ValueError) as error:
             raise self._lost(error) from None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from binspark.errors import OptionError, SourceError
 from binspark.files import Storage
@@ -36,6 +39,18 @@ KEYS = {"access_key": "a", "secret_key": "s", "region": "r"}
 )
 def test_names_are_written_as_mysql_writes_them_in_names_of_files(name: str, directory: str) -> None:
     assert directory_name(name) == directory
+    assert name_of_directory(directory) == name
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=20))
+@example("")
+@example("..")
+@example("../../etc")
+@example("@")
+@example("@0040")
+def test_any_name_is_one_directory_and_comes_back(name: str) -> None:
+    directory = directory_name(name)
+    assert re.fullmatch(r"[A-Za-z0-9_$@-]+", directory)
     assert name_of_directory(directory) == name
 
 

@@ -10,17 +10,20 @@ import re
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_$-]")
 _ESCAPED = re.compile(r"(?:@[0-9a-f]{4})+")
+_NO_NAME = "@"
+"""The directory of an empty name, which only a server that lies has: without one, it would be that of all tables."""
+
 _UNIT = 5  # characters of one escaped UTF-16 unit
 
 
 def directory_name(name: str) -> str:
     """Return the name of the directory of a schema or a table."""
-    return _UNSAFE.sub(lambda found: _escape(found[0]), name)
+    return _UNSAFE.sub(lambda found: _escape(found[0]), name) or _NO_NAME
 
 
 def name_of_directory(directory: str) -> str:
     """Return the name of the schema or table of a directory."""
-    return _ESCAPED.sub(lambda found: _unescape(found[0]), directory)
+    return "" if directory == _NO_NAME else _ESCAPED.sub(lambda found: _unescape(found[0]), directory)
 
 
 def _escape(character: str) -> str:
