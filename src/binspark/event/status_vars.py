@@ -49,13 +49,16 @@ class StatusCode(IntEnum):
 
 
 class Flags2(IntFlag):
-    """Session options that servers write with every statement."""
+    """Session options that servers write with every statement; bits 15, 24, 28 and 30 are MariaDB's."""
 
-    AUTO_IS_NULL = 0x00004000
-    NOT_AUTOCOMMIT = 0x00080000
-    IF_EXISTS = 0x00800000
-    NO_FOREIGN_KEY_CHECKS = 0x04000000
-    RELAXED_UNIQUE_CHECKS = 0x08000000
+    AUTO_IS_NULL = 1 << 14
+    NO_CHECK_CONSTRAINT_CHECKS = 1 << 15
+    NOT_AUTOCOMMIT = 1 << 19
+    EXPLICIT_DEFAULTS = 1 << 24
+    NO_FOREIGN_KEY_CHECKS = 1 << 26
+    RELAXED_UNIQUE_CHECKS = 1 << 27
+    IF_EXISTS = 1 << 28
+    INSERT_HISTORY = 1 << 30
 
 
 class AutoIncrement(NamedTuple):

@@ -46,12 +46,13 @@ from binspark.frames.frame import Frame
 from binspark.frames.header import HEADER_LENGTH
 from binspark.transactions.draft import is_ddl
 from binspark.transactions.grammar import Ending, Role, boundary_of
-from binspark.transactions.session_sql import SessionSql, variable_statement
+from binspark.transactions.session import SessionSql
 
 _TIMESTAMP, _SIZE, _NEXT_POSITION = slice(0, 4), slice(9, 13), slice(13, 17)
 _CREATED = slice(HEADER_LENGTH + 2 + SERVER_VERSION_LENGTH, HEADER_LENGTH + 6 + SERVER_VERSION_LENGTH)
 _MAX_ROWS_BYTES = 1 << 19
 _DROPS_SCHEMA = b"DROP"
+_BEGIN = b"START TRANSACTION"  # in MariaDB's sql_mode ORACLE, BEGIN begins a block of statements
 _MAX_FILE_IN_MEMORY = 16 << 20
 LOADED_FILE = b"binspark"
 """The name of the file that LOAD DATA LOCAL loads."""
@@ -163,7 +164,7 @@ class ScriptWriter:
         if body.gtid_flags & MariadbGtidFlag.PREPARED_XA and body.xid is not None:
             yield Command(f"XA START {body.xid.name}".encode(), begins_xa=True)
         else:
-            yield Command(b"BEGIN")
+            yield Command(_BEGIN)
 
     def query(self, event: Event) -> Iterator[Command]:
         """Run a statement in its session; BEGIN needs no more than its time."""
@@ -174,7 +175,7 @@ class ScriptWriter:
                 yield Command(sql)
             self._in_transaction = True
             is_xa = query.query[:2].upper() == b"XA"
-            yield Command(query.query if is_xa else b"BEGIN", begins_xa=is_xa)
+            yield Command(query.query if is_xa else _BEGIN, begins_xa=is_xa)
             return
         if boundary.ending is Ending.COMMIT:
             yield Command(b"COMMIT", is_commit=True)
@@ -214,11 +215,12 @@ class ScriptWriter:
         yield Command(b"SET @@session.sql_log_bin=1")
         if self._gtid:
             yield Command(self._gtid)
-        yield Command(b"BEGIN")
+        yield Command(_BEGIN)
 
     def variable(self, event: Event) -> Iterator[Command]:
         """Set a variable that the next statement uses."""
-        yield Command(variable_statement(event.body))
+        for sql in self._session.variable(event.body):
+            yield Command(sql)
 
     def xid(self, _event: Event) -> Iterator[Command]:
         """Commit."""

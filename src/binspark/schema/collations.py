@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import product
 
 from binspark.errors import Unsupported
 from binspark.schema.collation_rows import CHARSET_ROWS, MARIADB_OWN_NUMBERS, UCA1400_TAILORINGS
@@ -12,6 +13,10 @@ from binspark.values.column import BINARY_COLLATION
 
 _UCA1400_FIRST = 2048
 _UCA1400_CHARSETS = ("utf8mb3", "utf8mb4", "ucs2", "utf16", "utf32")
+_ONLY_IN_MYSQL = (76, *range(248, 576))
+_SAME_NAME = "croatian_ci"
+"""A name that both families use for different collations. MariaDB calls MySQL's croatian_mysql561_ci."""
+
 _UCA1400 = re.compile(r"uca1400(?:_(?P<language>[a-z0-9]+?))??(?P<nopad>_nopad)?_(?P<accents>ai|as)_(?P<case>ci|cs)$")
 
 
@@ -96,13 +101,13 @@ def _uca1400_number(charset: str, suffix: str) -> int | None:
     )
 
 
-def collation_name(number: int) -> str:
-    """Return the name of a collation of MySQL, empty if it is not known.
+def collation_name(number: int, *, mariadb: bool = False) -> str:
+    """Return the name of a collation of MySQL or of MariaDB, empty if it is not known.
 
-    >>> collation_name(255), collation_name(63)
-    ('utf8mb4_0900_ai_ci', 'binary')
+    >>> collation_name(255), collation_name(63), collation_name(608, mariadb=True)
+    ('utf8mb4_0900_ai_ci', 'binary', 'utf8mb4_croatian_ci')
     """
-    return _collation_names().get(number, "")
+    return (_mariadb_names() if mariadb else _collation_names()).get(number, "")
 
 
 @cache
@@ -112,3 +117,19 @@ def _collation_names() -> dict[int, str]:
         for charset in CHARSET_ROWS
         for suffix, number in _numbers(charset).items()
     }
+
+
+@cache
+def _mariadb_names() -> dict[int, str]:
+    names = dict(_collation_names())
+    for charset in _UCA1400_CHARSETS:
+        number = collation_number(f"{charset}_{_SAME_NAME}")
+        if number is not None:
+            names[number] = f"{charset}_croatian_mysql561_ci"
+    for charset, *rest in product(_UCA1400_CHARSETS, UCA1400_TAILORINGS, ("", "nopad"), ("ai", "as"), ("ci", "cs")):
+        name = "_".join([charset, "uca1400", *filter(None, rest)])
+        number = collation_number(name)
+        if number is not None:
+            names[number] = name
+    names |= {number: name for name, number in MARIADB_OWN_NUMBERS.items()}
+    return {number: name for number, name in names.items() if number not in _ONLY_IN_MYSQL}

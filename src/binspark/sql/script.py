@@ -45,17 +45,19 @@ from binspark.sql.session import (
     LENIENT,
     ROWS,
     Settings,
+    begin_sql,
     delimited,
+    for_names,
     opening,
     settings_of_rows,
     settings_of_statement,
     statement_prefix,
-    variable_sql,
 )
 from binspark.sql.statements import writer_of
 from binspark.sql.transactions import ScriptTransaction, ending_sql, one_line, xid_of
 from binspark.transactions.grammar import Boundary, Ending, Progress, Role, begins_another, boundary_of, progress_after
 from binspark.transactions.rollbacks import normalized_xid, xid_in
+from binspark.transactions.session import variable_statement
 from binspark.transactions.transaction import commit_of
 
 if TYPE_CHECKING:
@@ -107,7 +109,7 @@ class Script:
         self._blocks: Blocks = ForwardBlocks() if self._rolled_back is None else self._rolled_back.blocks
         self._transaction: ScriptTransaction | None = None
         self._progress = Progress.NONE
-        self._variables: list[str] = []
+        self._variables: list[bytes] = []
         self._prepared: set[str] = set()
         self.is_empty = True
         """Whether nothing that was read is part of the script."""
@@ -258,7 +260,7 @@ class Script:
             self._blocks.add(b"COMMIT;\n")
             return
         self._blocks.add(self._heading(transaction).encode(), settings)
-        self._blocks.add(f"XA START {transaction.xa};\n".encode() if transaction.xa else b"BEGIN;\n")
+        self._blocks.add(f"XA START {transaction.xa};\n".encode() if transaction.xa else begin_sql(settings))
         if transaction.xa:
             self._prepared.add(normalized_xid(transaction.xa))
         for statement, its_settings in transaction.held:
@@ -324,7 +326,7 @@ class Script:
     ) -> None:
         body = event.body
         if isinstance(body, _VARIABLES):
-            self._variables.append(variable_sql(body))
+            self._variables.append(variable_statement(body, event.frame.format.family) + b";\n")
         elif isinstance(body, Incident):
             raise Unsupported(f"the server reports that events are missing: {body.message}", event.position)
         elif isinstance(body, ExecuteLoadQuery | Load) or type(body) in _LOADS:
@@ -373,11 +375,15 @@ class Script:
             self._blocks.add(self._heading(transaction).encode())
         elif boundary.role is not Role.INSIDE:
             self._open(transaction, settings)
-        text = (statement_prefix(event) + "".join(self._variables)).encode() + delimited(query.query)
+        before = statement_prefix(event) + b"".join(self._variables)
+        parts = [(before + delimited(query.query), settings)]
+        if not before.isascii():
+            parts = [(before, for_names(settings)), (delimited(query.query), settings)]
         if boundary.role is Role.INSIDE and not transaction.opened:
-            transaction.held.append((text, settings))
-        else:
-            self._blocks.add(text, settings)
+            transaction.held += parts
+            return
+        for text, its_settings in parts:
+            self._blocks.add(text, its_settings)
 
 
 def _condition(selection: Selection, history: SchemaHistory) -> ConditionRows | None:

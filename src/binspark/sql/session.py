@@ -2,67 +2,68 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from functools import lru_cache
 
-from binspark.errors import Unsupported
-from binspark.event import Intvar, Query, Rand, UserVar
+from binspark.event import Query
 from binspark.event.event import Event
 from binspark.event.rows import RowsFlag
-from binspark.event.status_vars import AutoIncrement, Charsets, Flags2, StatusCode
-from binspark.event.variables import IntvarKind
+from binspark.event.status_vars import Charsets, StatusCode
 from binspark.frames import HeaderFlag
-from binspark.frames.format import Family
-from binspark.sql.quoting import hexadecimal, quoted_name, quoted_text
-from binspark.values.charsets import charset_of
-from binspark.wire.sql_modes import SqlMode
+from binspark.schema.collations import known_charset
+from binspark.sql.quoting import quoted_name
+from binspark.transactions.session import settings_of
 
 Settings = tuple[tuple[str, str], ...]
 """Variables of the session and their values, as far as they differ from `BASE`, in a fixed order."""
 
+CLIENT = "\\C"
+"""Not a variable: the character set in which the client that reads the script splits it into statements."""
+
 _LENIENT = "ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO"
+_NAMES = {"character_set_client": "utf8mb4", "collation_connection": "utf8mb4_bin"}
+_CHECKS = "check_constraint_checks"
 BASE = {
     "sql_mode": f"'STRICT_ALL_TABLES,{_LENIENT}'",
     "time_zone": "'+00:00'",
     "foreign_key_checks": "1",
     "unique_checks": "1",
-    "character_set_client": "utf8mb4",
-    "collation_connection": "utf8mb4_bin",
+    "autocommit": "1",
+    "sql_auto_is_null": "0",
+    "auto_increment_increment": "1",
+    "auto_increment_offset": "1",
+    "lc_time_names": "0",
+    _CHECKS: "0",
+    CLIENT: "utf8mb4",
+    **_NAMES,
 }
-"""What rows are applied with: dates that are not in the calendar are values, and 0 is not a new number."""
+"""What rows are applied with: dates that are not in the calendar are values, and 0 is not a new number.
+
+Rows that a server has are not checked again: MariaDB has constraints that a session can turn off, MySQL has not. What
+the log says of statements only where it is unusual is here, too, so that a server with other defaults repeats them.
+"""
 
 ROWS: Settings = ()
 LENIENT: Settings = (("sql_mode", f"'{_LENIENT}'"),)
 
 _DEFAULT = "DEFAULT"
 _DELIMITER = "/*!*/;"
-_CODES_OF_SWITCHES = (
-    (StatusCode.EXPLICIT_DEFAULTS_FOR_TIMESTAMP, "explicit_defaults_for_timestamp"),
-    (StatusCode.SQL_REQUIRE_PRIMARY_KEY, "sql_require_primary_key"),
-    (StatusCode.DEFAULT_COLLATION_FOR_UTF8MB4, "default_collation_for_utf8mb4"),
-    (StatusCode.LC_TIME_NAMES, "lc_time_names"),
-)
-_COMBINED = (
-    SqlMode.POSTGRESQL | SqlMode.MSSQL | SqlMode.DB2 | SqlMode.MAXDB | SqlMode.ANSI | SqlMode.TRADITIONAL
-    | SqlMode.NO_KEY_OPTIONS | SqlMode.NO_TABLE_OPTIONS | SqlMode.NO_FIELD_OPTIONS | SqlMode.MYSQL323 | SqlMode.MYSQL40
-)  # fmt: skip
-"""Names for several modes, whose bits are set, too; and modes that current servers no longer have."""
-
-_OF_MARIADB = SqlMode.ORACLE | SqlMode.NO_AUTO_CREATE_USER
-_TWO_MEANINGS = {
-    SqlMode.NOT_USED_OR_IGNORE_BAD_TABLE_OPTIONS: ("", "IGNORE_BAD_TABLE_OPTIONS"),
-    SqlMode.TIME_TRUNCATE_FRACTIONAL_OR_EMPTY_STRING_IS_NULL: ("TIME_TRUNCATE_FRACTIONAL", "EMPTY_STRING_IS_NULL"),
-}
-"""Bits that mean different modes in MySQL and MariaDB."""
+_ASCII_IN_CHARACTERS = frozenset({"big5", "cp932", "gb18030", "gbk", "sjis"})
+"""Character sets in which the last byte of a character may be that of a backslash or a backtick."""
 
 
 def opening() -> str:
-    """Return the statement that sets the session of a script."""
-    listed = ", ".join(f"{name} = {value}" for name, value in BASE.items() if name not in _NAMES)
-    return f"SET NAMES utf8mb4 COLLATE utf8mb4_bin;\nSET {listed}, sql_safe_updates = 0;\n"
+    """Return the statements that set the session of a script; MySQL takes what only MariaDB has for a comment."""
+    listed = ", ".join(f"{name} = {value}" for name, value in BASE.items() if name not in (*_NAMES, _CHECKS, CLIENT))
+    checks = f"/*M!100201 , {_CHECKS} = {BASE[_CHECKS]} */"
+    return (
+        f"{_client_charset(BASE[CLIENT])}SET NAMES utf8mb4 COLLATE utf8mb4_bin;\n"
+        f"SET {listed}, sql_safe_updates = 0 {checks};\n"
+    )
 
 
-_NAMES = ("character_set_client", "collation_connection")
+def _client_charset(charset: str) -> str:
+    """Return the command that lets the client read in a character set; its server gets it as SET NAMES."""
+    return f"/*!{CLIENT} {charset} */;\n"
 
 
 def change_of_settings(current: Settings, wanted: Settings) -> str:
@@ -72,8 +73,11 @@ def change_of_settings(current: Settings, wanted: Settings) -> str:
     old, new = dict(current), dict(wanted)
     changes = {name: BASE.get(name, _DEFAULT) for name in old if name not in new}
     changes |= {name: value for name, value in new.items() if old.get(name, BASE.get(name)) != value}
+    charset = changes.pop(CLIENT, None)
+    if charset is not None:
+        changes |= {name: new.get(name, base) for name, base in _NAMES.items()}
     listed = ", ".join(f"{name} = {value}" for name, value in changes.items())
-    return f"SET {listed};\n" if listed else ""
+    return ("" if charset is None else _client_charset(charset)) + (f"SET {listed};\n" if listed else "")
 
 
 @lru_cache(maxsize=256)
@@ -93,57 +97,25 @@ def settings_of_rows(flags: int) -> Settings:
 def settings_of_statement(event: Event) -> Settings:
     """Return the settings of the session in which the statement of a QUERY ran."""
     query: Query = event.body
-    found: dict[str, str] = {}
-    flags: int | None = query.status(StatusCode.FLAGS2)
-    if flags is not None:
-        found["foreign_key_checks"] = str(int(not flags & Flags2.NO_FOREIGN_KEY_CHECKS))
-        found["unique_checks"] = str(int(not flags & Flags2.RELAXED_UNIQUE_CHECKS))
-        if flags & Flags2.AUTO_IS_NULL:
-            found["sql_auto_is_null"] = "1"
-    mode: int | None = query.status(StatusCode.SQL_MODE)
-    if mode is not None:
-        found["sql_mode"] = f"'{sql_mode_text(mode, mariadb=event.frame.format.family is Family.MARIADB)}'"
-    found |= _charsets(query)
-    increment: AutoIncrement | None = query.status(StatusCode.AUTO_INCREMENT)
-    if increment is not None and increment != (1, 1):
-        found["auto_increment_increment"], found["auto_increment_offset"] = map(str, increment)
-    zone: str | None = query.status(StatusCode.TIME_ZONE)
-    if zone:
-        found["time_zone"] = quoted_text(zone)
-    for status, name in _CODES_OF_SWITCHES:
-        value: int | None = query.status(status)
-        if value is not None:
-            found[name] = str(value)
-    found["timestamp"] = _timestamp(event, query)
-    return tuple((name, value) for name, value in found.items() if BASE.get(name) != value)
+    found = settings_of(event)
+    charsets: Charsets | None = query.status(StatusCode.CHARSET)
+    charset = "" if charsets is None else known_charset(charsets.client)
+    if charset in _ASCII_IN_CHARACTERS and not query.query.isascii():
+        found[CLIENT] = charset
+    return tuple((name, value) for name, value in found.items() if BASE.get(name, _DEFAULT) != value)
 
 
-def sql_mode_text(bits: int, *, mariadb: bool) -> str:
-    """Return the names of the modes in a number, for servers of the family that wrote it.
-
-    >>> sql_mode_text(0x140004, mariadb=False)
-    'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'
-    """
-    names = []
-    for mode in SqlMode:
-        if not bits & mode or mode & _COMBINED or (mode & _OF_MARIADB and not mariadb):
-            continue
-        name = _TWO_MEANINGS[mode][mariadb] if mode in _TWO_MEANINGS else mode.name
-        if name:
-            names.append(name)
-    return ",".join(names)
+def begin_sql(settings: Settings) -> bytes:
+    """Return the statement that begins a transaction; in MariaDB's sql_mode ORACLE, BEGIN begins a block."""
+    return b"START TRANSACTION;\n" if "ORACLE" in dict(settings).get("sql_mode", "") else b"BEGIN;\n"
 
 
-def variable_sql(body: Intvar | Rand | UserVar) -> str:
-    """Return the statement that sets what the next statement uses."""
-    if isinstance(body, Intvar):
-        return f"SET {'last_insert_id' if body.kind == IntvarKind.LAST_INSERT_ID else 'insert_id'} = {body.value};\n"
-    if isinstance(body, Rand):
-        return f"SET rand_seed1 = {body.seed1}, rand_seed2 = {body.seed2};\n"
-    return f"SET @{quoted_name(body.name)} = {_user_value(body)};\n"
+def for_names(settings: Settings) -> Settings:
+    """Return settings in which the server reads names in UTF-8, in which the log has them."""
+    return tuple((name, value) for name, value in settings if name not in (*_NAMES, CLIENT))
 
 
-def statement_prefix(event: Event) -> str:
+def statement_prefix(event: Event) -> bytes:
     """Return what comes before a statement: its thread, if it uses temporary tables, and its database."""
     query: Query = event.body
     text = ""
@@ -151,7 +123,7 @@ def statement_prefix(event: Event) -> str:
         text = f"SET pseudo_thread_id = {query.thread_id};\n"
     if query.schema and not event.header.flags & HeaderFlag.SUPPRESS_USE:
         text += f"USE {quoted_name(query.schema)};\n"
-    return text
+    return text.encode(errors="surrogateescape")
 
 
 def delimited(statement: bytes) -> bytes:
@@ -160,43 +132,3 @@ def delimited(statement: bytes) -> bytes:
     if b";" in text:
         return f"DELIMITER {_DELIMITER}\n".encode() + text + f"\n{_DELIMITER}\nDELIMITER ;\n".encode()
     return text + (b"\n;\n" if b"--" in text or b"#" in text else b";\n")
-
-
-def _charsets(query: Query) -> dict[str, str]:
-    charsets: Charsets | None = query.status(StatusCode.CHARSET)
-    if charsets is None:
-        return {}
-    found = {
-        "character_set_client": str(charsets.client),
-        "collation_connection": str(charsets.connection),
-        "collation_server": str(charsets.server),
-    }
-    database: int | None = query.status(StatusCode.CHARSET_DATABASE)
-    if database:
-        found["collation_database"] = str(database)
-    return found
-
-
-def _timestamp(event: Event, query: Query) -> str:
-    for status in (StatusCode.MICROSECONDS, StatusCode.HRNOW):
-        fraction: int | None = query.status(status)
-        if fraction:
-            return f"{event.header.timestamp}.{fraction:06d}"
-    return str(event.header.timestamp)
-
-
-def _user_value(variable: UserVar) -> str:
-    value = variable.value
-    if value is None:
-        return "NULL"
-    if isinstance(value, bytes):
-        try:
-            charset = charset_of(variable.charset or 0)
-        except Unsupported:
-            charset = "binary"
-        return f"_{charset} {hexadecimal(value)}"
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    if isinstance(value, float):
-        return repr(value) if "e" in repr(value) else f"{value!r}E0"
-    return str(value)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from binspark.dump.mariadb.collations import charset_name, collation_name
 from binspark.dump.mariadb.heading import identifier
 from binspark.dump.mariadb.session import END
 from binspark.event import (
@@ -29,9 +28,10 @@ from binspark.event.incident import IncidentKind
 from binspark.event.mariadb import MariadbGtidExtraFlag, MariadbGtidFlag
 from binspark.event.variables import IntvarKind
 from binspark.frames import EventCode as E
+from binspark.schema.collations import collation_name
 
-_INTVARS = {IntvarKind.LAST_INSERT_ID: b"LAST_INSERT_ID", IntvarKind.INSERT_ID: b"INSERT_ID"}
-_INCIDENTS = {IncidentKind.NONE: b"NOTHING", IncidentKind.LOST_EVENTS: b"LOST_EVENTS"}
+_INTVARS: dict[int, bytes] = {IntvarKind.LAST_INSERT_ID: b"LAST_INSERT_ID", IntvarKind.INSERT_ID: b"INSERT_ID"}
+_INCIDENTS: dict[int, bytes] = {IncidentKind.NONE: b"NOTHING", IncidentKind.LOST_EVENTS: b"LOST_EVENTS"}
 
 
 def _rotate(event: Event) -> tuple[bytes, bytes]:
@@ -57,7 +57,7 @@ def _stop(_event: Event) -> tuple[bytes, bytes]:
 def _intvar(event: Event) -> tuple[bytes, bytes]:
     body: Intvar = event.body
     value = body.value - (1 << 64) if body.value >> 63 else body.value
-    return b"\tIntvar\n", b"SET %b=%d%b" % (_INTVARS.get(IntvarKind(body.kind), b"INVALID_INT"), value, END)
+    return b"\tIntvar\n", b"SET %b=%d%b" % (_INTVARS.get(body.kind, b"INVALID_INT"), value, END)
 
 
 def _rand(event: Event) -> tuple[bytes, bytes]:
@@ -76,12 +76,11 @@ def _user_value(variable: UserVar) -> bytes:
         case None:
             return b"NULL"
         case bytes() as text:
-            charset = charset_name(variable.charset or 0)
-            if charset is None:
+            collation = collation_name(variable.charset or 0, mariadb=True).encode()
+            if not collation:
                 return b"???"
             literal = b"X'%b'" % text.hex().upper().encode() if text else b'""'
-            collation = collation_name(variable.charset or 0) or ""
-            return b"_%b %b COLLATE `%b`" % (charset.encode(), literal, collation.encode())
+            return b"_%b %b COLLATE `%b`" % (collation.partition(b"_")[0], literal, collation)
         case float() as number:
             return b"%.14g" % number
         case Decimal() as number:
@@ -103,7 +102,7 @@ def _xa_prepare(event: Event) -> tuple[bytes, bytes]:
 
 def _incident(event: Event) -> tuple[bytes, bytes]:
     body: Incident = event.body
-    name = _INCIDENTS.get(IncidentKind(body.incident), b"")
+    name = _INCIDENTS.get(body.incident, b"")
     return b"\n# Incident: %b\nRELOAD DATABASE; # Shall generate syntax error\n" % name, b""
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
-from binspark.dump.mariadb.collations import charset_name
 from binspark.dump.mariadb.heading import identifier
 from binspark.event import Query
-from binspark.event.status_vars import AutoIncrement, Charsets, StatusCode
+from binspark.event.status_vars import AutoIncrement, Charsets, Flags2, StatusCode
 from binspark.frames import Frame, HeaderFlag
-from binspark.frames.format import version_numbers
+from binspark.frames.format import Family, version_numbers
+from binspark.schema.collations import collation_name
+from binspark.transactions.session import SESSION_VARIABLES, SessionVariable
 
 END = b"/*!*/;\n"
 """What ends a statement in a dump: statements may contain semicolons."""
@@ -18,33 +18,9 @@ END = b"/*!*/;\n"
 _SHORT_FORM_THREAD = 999_999_999
 _MAX_MICROSECONDS = 999_999
 
-
-_IF_EXISTS, _EXPLICIT_DEFAULTS = 1 << 28, 1 << 24
-_NEVER = 1 << 16
-
-
-class _Option(NamedTuple):
-    """A session variable that is a bit of the flags of a statement; `off` if the bit means that it is off."""
-
-    name: bytes
-    bit: int
-    off: bool
-
-
-_OPTIONS = (
-    _Option(b"foreign_key_checks", 1 << 26, off=True),
-    _Option(b"sql_auto_is_null", 1 << 14, off=False),
-    _Option(b"unique_checks", 1 << 27, off=True),
-    _Option(b"autocommit", 1 << 19, off=True),
-    _Option(b"check_constraint_checks", 1 << 15, off=True),
-    _Option(b"sql_if_exists", _IF_EXISTS, off=False),
-    _Option(b"explicit_defaults_for_timestamp", _EXPLICIT_DEFAULTS, off=False),
-    _Option(b"system_versioning_insert_history", 1 << 30, off=False),
-)
 _ALL_BITS = (1 << 32) - 1
-_IF_EXISTS_SINCE = (10, 5, 2)
-_EXPLICIT_DEFAULTS_SINCE = {(10, 5): 17, (10, 6): 9, (10, 7): 5, (10, 8): 4, (10, 9): 2}
-"""The release of each version since which its servers log explicit_defaults_for_timestamp; later versions always do."""
+_NOT_BY_VERSION = (Flags2.NO_CHECK_CONSTRAINT_CHECKS, Flags2.INSERT_HISTORY)
+"""The bits that the tool prints for every version, although not every version logs them."""
 _KEYWORDS = (b"BEGIN", b"COMMIT")
 
 
@@ -79,7 +55,7 @@ class Session:
         parts = [self._use(query, database, suppress_use=suppress_use), _timestamp(frame, status)]
         parts.append(self._thread(query.thread_id, frame.header.flags))
         if StatusCode.FLAGS2 in status:
-            parts.append(self._options(status[StatusCode.FLAGS2], _logged_bits(frame.format.server_version)))
+            parts.append(self._options(status[StatusCode.FLAGS2], _printed_flags(frame.format.server_version)))
         sql_mode = status.get(StatusCode.SQL_MODE)
         if sql_mode is not None and sql_mode != self._sql_mode:
             self._sql_mode = sql_mode
@@ -105,15 +81,15 @@ class Session:
         self._thread_id = thread_id
         return b"SET @@session.pseudo_thread_id=%d%b" % (_SHORT_FORM_THREAD if self._short_form else thread_id, END)
 
-    def _options(self, flags: int, logged: int) -> bytes:
+    def _options(self, flags: int, printed: tuple[SessionVariable, ...]) -> bytes:
         changed = _ALL_BITS if self._flags is None else self._flags ^ flags
         self._flags = flags
         if not changed:
             return b""
         settings = [
-            b"@@session.%b=%d" % (option.name, bool(flags & option.bit) ^ option.off)
-            for option in _OPTIONS
-            if changed & logged & option.bit
+            b"@@session.%b=%d" % (variable.names[0].encode(), variable.is_on(flags))
+            for variable in printed
+            if changed & variable.bit
         ]
         return b"SET %b%b" % (b", ".join(settings), END)
 
@@ -128,10 +104,10 @@ class Session:
         if value == self._charsets:
             return b""
         self._charsets = value
-        name = (charset_name(value.client) or "").encode()
+        name = collation_name(value.client, mariadb=True).partition("_")[0].encode()
         numbers = (value.connection, value.server)
         collations = b"@@session.collation_connection=%d,@@session.collation_server=%d%b" % (*numbers, END)
-        client = b"SET @@session.character_set_client=%b,%b" % (name or b"%d" % value.client, collations)
+        client = b"SET @@session.character_set_client=%b,%b" % (name or b"Unknown", collations)
         return b"/*!\\C %b */%b%b" % (name, END, client) if name else b"# Ignored (Unknown charset) " + client
 
     def _zone_and_names(self, status: dict[int, object]) -> bytes:
@@ -153,16 +129,14 @@ class Session:
 
 
 @lru_cache
-def _logged_bits(server_version: str) -> int:
-    """Return the bits of flags that a server of this version writes; others mean nothing."""
+def _printed_flags(server_version: str) -> tuple[SessionVariable, ...]:
+    """Return the flags that the tool prints for a server of this version; other bits mean nothing."""
     version = version_numbers(server_version)
-    bits = _ALL_BITS
-    if version < _IF_EXISTS_SINCE:
-        bits &= ~_IF_EXISTS
-    is_old = version[:2] <= max(_EXPLICIT_DEFAULTS_SINCE)
-    if is_old and version[2] < _EXPLICIT_DEFAULTS_SINCE.get(version[:2], _NEVER):
-        bits &= ~_EXPLICIT_DEFAULTS
-    return bits
+    return tuple(
+        variable
+        for variable in SESSION_VARIABLES
+        if variable.bit and (variable.bit in _NOT_BY_VERSION or variable.is_logged(Family.MARIADB, version))
+    )
 
 
 def _timestamp(frame: Frame, status: dict[int, object]) -> bytes:

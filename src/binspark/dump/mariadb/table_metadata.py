@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from binspark.dump.mariadb.collations import character_width, charset_name, collation_name
 from binspark.event import TableMap
 from binspark.event.column_types import ColumnType as T
 from binspark.event.column_types import type_metadata
 from binspark.event.table_metadata import DefaultCharset, MetadataKind
+from binspark.schema.collation_rows import CHARSET_ROWS
+from binspark.schema.collations import collation_name
 
 _BINARY = 63
 _NUMERIC = frozenset({T.TINY, T.SHORT, T.INT24, T.LONG, T.LONGLONG, T.NEWDECIMAL, T.FLOAT, T.DOUBLE})
@@ -92,12 +93,13 @@ def _column(optional: _Optional, code: int, metadata: int, *, nullable: bool) ->
         collation = next(optional.charsets)
     elif code in _CHOICES:
         collation = next(optional.choice_charsets)
-    charset = None if collation is None else charset_name(collation)
+    collation_text = "" if collation is None else collation_name(collation, mariadb=True)
+    charset = collation_text.partition("_")[0]
     name = next(optional.names, None)
     text = b"" if name is None else b"`%b` " % escaped(name.encode(errors="surrogateescape"))
     geometry = next(optional.geometries, 0) if code == T.GEOMETRY else 0
-    is_text = charset is not None and collation != _BINARY
-    width = character_width(charset) if charset is not None and is_text else 0
+    is_text = charset != "" and collation != _BINARY
+    width = CHARSET_ROWS[charset].max_bytes if is_text else 0
     type_name = _type_name(code, metadata, width, geometry)
     if not type_name:
         return text + _invalid(code)
@@ -109,8 +111,8 @@ def _column(optional: _Optional, code: int, metadata: int, *, nullable: bool) ->
     members = next(optional.enums, None) if code == T.ENUM else next(optional.sets, None) if code == T.SET else None
     if members is not None:
         text += b"(%b)" % b",".join(b"'%b'" % escaped(member) for member in members) if members else b")"
-    if charset is not None and (code in _CHOICES or is_text):
-        text += b" CHARSET %b COLLATE %b" % (charset.encode(), (collation_name(collation or 0) or "").encode())
+    if charset and (code in _CHOICES or is_text):
+        text += b" CHARSET %b COLLATE %b" % (charset.encode(), collation_text.encode())
     return text
 
 

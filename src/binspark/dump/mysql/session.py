@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from binspark.event.status_vars import AutoIncrement, Charsets, Flags2, StatusCode, StatusVariable
+from binspark.event.status_vars import AutoIncrement, Charsets, StatusCode, StatusVariable
+from binspark.frames.format import Family
 from binspark.schema.collations import known_charset
+from binspark.transactions.session import REMOVED_MODES, SESSION_VARIABLES
 
-_REMOVED_MODES = 0x1003FF00
 _UNKNOWN = -1
 _ALL = 0xFFFFFFFF
-_OPTIONS = (
-    (Flags2.NO_FOREIGN_KEY_CHECKS, b"@@session.foreign_key_checks", False),
-    (Flags2.AUTO_IS_NULL, b"@@session.sql_auto_is_null", True),
-    (Flags2.RELAXED_UNIQUE_CHECKS, b"@@session.unique_checks", False),
-    (Flags2.NOT_AUTOCOMMIT, b"@@session.autocommit", False),
-)
+_FLAGS = tuple(variable for variable in SESSION_VARIABLES if variable.bit and variable.family is None)
+_NUMBERS = {variable.status: variable for variable in SESSION_VARIABLES if variable.family is Family.MYSQL}
 
 
 @dataclass
@@ -55,7 +52,7 @@ class Session:
         _set_always(values, lines)
         cascade = values.get(StatusCode.ENABLE_CASCADE_TRIGGERS, 0)
         if cascade != self.cascade_triggers:
-            lines.append(b"/*!90700 SET @@session.enable_cascade_triggers=%d*/" % cascade)
+            lines.append(_since(StatusCode.ENABLE_CASCADE_TRIGGERS, cascade))
             self.cascade_triggers = cascade
         return lines
 
@@ -65,9 +62,9 @@ class Session:
         changed = _ALL if self.flags2 is None else self.flags2 ^ flags
         if changed:
             settings = [
-                b"%b=%d" % (name, bool(flags & bit) is is_positive)
-                for bit, name, is_positive in _OPTIONS
-                if changed & bit
+                b"@@session.%b=%d" % (variable.names[0].encode(), variable.is_on(flags))
+                for variable in _FLAGS
+                if changed & variable.bit
             ]
             lines.append(b"SET " + b", ".join(settings))
             self.flags2 = flags
@@ -75,7 +72,7 @@ class Session:
     def _set_mode(self, mode: int | None, lines: list[bytes]) -> None:
         if mode is None or mode == self.sql_mode:
             return
-        mask = b"/*!80005 &~0x1003ff00*/" if mode & _REMOVED_MODES else b""
+        mask = b"/*!80005 &~0x1003ff00*/" if mode & REMOVED_MODES else b""
         lines.append(b"SET @@session.sql_mode=%d%b" % (mode, mask))
         self.sql_mode = mode
 
@@ -100,7 +97,7 @@ class Session:
         default = values.get(StatusCode.DEFAULT_COLLATION_FOR_UTF8MB4, 0)
         if default != self.default_collation:
             if default:
-                lines.append(b"/*!80011 SET @@session.default_collation_for_utf8mb4=%d*/" % default)
+                lines.append(_since(StatusCode.DEFAULT_COLLATION_FOR_UTF8MB4, default))
             self.default_collation = default
 
 
@@ -114,11 +111,14 @@ def charset_statements(charsets: Charsets) -> list[bytes]:
     return [b"/*!\\C %b */" % name.encode(), statement] if name else [statement]
 
 
+def _since(status: StatusCode, value: int) -> bytes:
+    """Return the statement that sets a variable, for servers that have it."""
+    variable = _NUMBERS[status]
+    major, minor, patch = variable.since[0]
+    return b"/*!%d%02d%02d SET @@session.%b=%d*/" % (major, minor, patch, variable.names[0].encode(), value)
+
+
 def _set_always(values: dict[int, int], lines: list[bytes]) -> None:
     """Add settings that are printed with every statement that has them."""
-    primary_key = values.get(StatusCode.SQL_REQUIRE_PRIMARY_KEY)
-    if primary_key is not None:
-        lines.append(b"/*!80013 SET @@session.sql_require_primary_key=%d*/" % primary_key)
-    encryption = values.get(StatusCode.DEFAULT_TABLE_ENCRYPTION)
-    if encryption is not None:
-        lines.append(b"/*!80016 SET @@session.default_table_encryption=%d*/" % encryption)
+    always = (StatusCode.SQL_REQUIRE_PRIMARY_KEY, StatusCode.DEFAULT_TABLE_ENCRYPTION)
+    lines.extend(_since(status, values[status]) for status in always if status in values)

@@ -6,12 +6,13 @@ from decimal import Decimal
 
 import pytest
 
+from binspark.errors import Unsupported
 from binspark.event import Event, Intvar, Query, Rand, UserVar, decode_event
 from binspark.event.status_vars import AutoIncrement, Charsets, Flags2, StatusCode, StatusVariable
 from binspark.frames import Framer
 from binspark.frames.format import Family
 from binspark.testing.builder import BinlogBuilder
-from binspark.transactions.session_sql import SessionSql, variable_statement
+from binspark.transactions.session import SESSION_VARIABLES, SessionSql, logged_variables, variable_statement
 
 
 def query_event(*variables: tuple[StatusCode, object], schema: str = "shop") -> Event:
@@ -38,7 +39,7 @@ def test_a_session_is_set_once() -> None:
     for setting in (
         b"@@session.foreign_key_checks=0",
         b"@@session.unique_checks=1",
-        b"@@session.sql_mode=4",  # without a mode that MySQL 8.0 removed
+        b"@@session.sql_mode='ANSI_QUOTES'",  # without a mode that MySQL 8.0 removed
         b"@@session.auto_increment_increment=10",
         b"@@session.auto_increment_offset=3",
         b"@@session.character_set_client=45",
@@ -50,7 +51,7 @@ def test_a_session_is_set_once() -> None:
         assert setting in settings
     assert session.before(event) == []
     (changed,) = session.before(query_event((StatusCode.SQL_MODE, 8)))
-    assert b"sql_mode=8" in changed
+    assert b"sql_mode='IGNORE_SPACE'" in changed
     assert b"character_set_client" not in changed
 
 
@@ -77,4 +78,57 @@ def test_another_schema_is_used_and_a_dropped_one_again() -> None:
     ],
 )
 def test_variables_before_a_statement(body: Intvar | Rand | UserVar, statement: bytes) -> None:
-    assert variable_statement(body) == statement
+    assert variable_statement(body, Family.MYSQL) == statement
+
+
+def test_every_flag_is_in_the_table_once() -> None:
+    bits = [variable.bit for variable in SESSION_VARIABLES if variable.bit]
+    assert sorted(bits) == sorted(Flags2)
+
+
+@pytest.mark.parametrize(
+    ("version", "logged"),
+    [
+        ("10.1.48-MariaDB", set()),
+        ("10.2.44-MariaDB", {"check_constraint_checks"}),
+        ("10.5.16-MariaDB", {"check_constraint_checks", "sql_if_exists"}),
+        ("10.5.17-MariaDB", {"check_constraint_checks", "sql_if_exists", "explicit_defaults_for_timestamp"}),
+        ("10.9.1-MariaDB", {"check_constraint_checks", "sql_if_exists"}),
+        ("10.10.0-MariaDB", {"check_constraint_checks", "sql_if_exists", "explicit_defaults_for_timestamp"}),
+    ],
+)
+def test_old_versions_of_mariadb_log_fewer_flags(version: str, logged: set[str]) -> None:
+    of_both = {"foreign_key_checks", "sql_auto_is_null", "unique_checks", "autocommit"}
+    flags = {variable.names[0] for variable in logged_variables(Family.MARIADB, version) if variable.bit}
+    assert flags == of_both | logged
+
+
+def test_what_a_statement_does_not_have_is_not_left_from_the_one_before() -> None:
+    session = SessionSql(Family.MYSQL)
+    session.before(query_event((StatusCode.LC_TIME_NAMES, 4), (StatusCode.AUTO_INCREMENT, AutoIncrement(7, 2))))
+    (changed,) = session.before(query_event())
+    for setting in (b"lc_time_names=0", b"auto_increment_increment=1", b"auto_increment_offset=1"):
+        assert b"@@session." + setting in changed
+
+
+def test_names_are_read_in_utf8_in_the_session_of_any_statement() -> None:
+    session = SessionSql(Family.MYSQL)
+    session.before(query_event((StatusCode.CHARSET, Charsets(28, 28, 8))))
+    reads_utf8, variable = session.variable(UserVar("中", None, None, None))
+    assert (reads_utf8, variable) == (
+        b"SET @@session.character_set_client=utf8mb4",
+        "SET @`中`:=NULL".encode(),
+    )
+    use, back = session.before(query_event((StatusCode.CHARSET, Charsets(28, 28, 8)), schema="名"))
+    assert (use, back) == ("USE `名`".encode(), b"SET @@session.character_set_client=28")
+
+
+def test_modes_without_a_name_are_set_as_a_number() -> None:
+    session = SessionSql(Family.MYSQL)
+    statements = session.before(query_event((StatusCode.SQL_MODE, 1 << 50 | 4)))
+    assert f"@@session.sql_mode={1 << 50 | 4}".encode() in statements[-1]
+
+
+def test_a_variable_of_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(Unsupported, match="unknown kind 255"):
+        variable_statement(Intvar(255, 1), Family.MYSQL)
