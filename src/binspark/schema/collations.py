@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import product
 
@@ -13,7 +14,8 @@ from binspark.values.column import BINARY_COLLATION
 
 _UCA1400_FIRST = 2048
 _UCA1400_CHARSETS = ("utf8mb3", "utf8mb4", "ucs2", "utf16", "utf32")
-_ONLY_IN_MYSQL = (76, *range(248, 576))
+_FIRST_OF_MARIADB = 576
+_ONLY_IN_MYSQL = (76, *range(248, _FIRST_OF_MARIADB))
 _SAME_NAME = "croatian_ci"
 """A name that both families use for different collations. MariaDB calls MySQL's croatian_mysql561_ci."""
 
@@ -107,21 +109,24 @@ def collation_name(number: int, *, mariadb: bool = False) -> str:
     >>> collation_name(255), collation_name(63), collation_name(608, mariadb=True)
     ('utf8mb4_0900_ai_ci', 'binary', 'utf8mb4_croatian_ci')
     """
-    return (_mariadb_names() if mariadb else _collation_names()).get(number, "")
+    return (_mariadb_names() if mariadb else _mysql_names()).get(number, "")
+
+
+def _names() -> Iterator[tuple[int, str]]:
+    for charset in CHARSET_ROWS:
+        for suffix, number in _numbers(charset).items():
+            yield number, charset if suffix == "=" else f"{charset}_{suffix}"
 
 
 @cache
-def _collation_names() -> dict[int, str]:
-    return {
-        number: charset if suffix == "=" else f"{charset}_{suffix}"
-        for charset in CHARSET_ROWS
-        for suffix, number in _numbers(charset).items()
-    }
+def _mysql_names() -> dict[int, str]:
+    own = [(number, name) for number, name in _names() if number < _FIRST_OF_MARIADB]
+    return dict(reversed(own))  # the first name of a number is MySQL's, others are MariaDB's
 
 
 @cache
 def _mariadb_names() -> dict[int, str]:
-    names = dict(_collation_names())
+    names = dict(_names())
     for charset in _UCA1400_CHARSETS:
         number = collation_number(f"{charset}_{_SAME_NAME}")
         if number is not None:

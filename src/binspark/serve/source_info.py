@@ -18,7 +18,7 @@ from binspark.serve.logs import ArchiveLogs, first_events
 from binspark.serve.protocol import Value
 
 _MAX_EVENTS = 1000
-_EVENT_NAMES = {EventCode.PREVIOUS_GTIDS: "Previous_gtids", EventCode.GTID_LIST: "Gtid_list"}
+_EVENT_NAMES: dict[int, str] = {EventCode.PREVIOUS_GTIDS: "Previous_gtids", EventCode.GTID_LIST: "Gtid_list"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class SourceInfo:
             for number, event in enumerate(first_events(opened, head, log.name), 2):
                 if number > min(count, _MAX_EVENTS):
                     return
-                name = _EVENT_NAMES.get(EventCode(event.type_code), event.type)
+                name = _EVENT_NAMES.get(event.type_code, event.type)
                 yield log.name, event.offset, name, event.header.server_id, event.end_offset, _info(event)
 
     # --- Readers ------------------------------------------------------------------------------------------------------

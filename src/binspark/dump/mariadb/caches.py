@@ -63,6 +63,11 @@ class StatementCaches:
         self._body_size = 0
         self.tail.flush_to(self._output)
 
+    def give_up(self) -> None:
+        """Write the headings and the events of a statement with a row that cannot be printed, as the tool does it."""
+        self.flush_head()
+        self._body.flush_to(self._output)
+
     def end_skipped(self, *, wrapped: bool) -> None:
         """Write everything at the end of a statement whose last event is not printed.
 

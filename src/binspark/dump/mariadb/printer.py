@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from binspark.dump.clock import Clock
 from binspark.dump.mariadb.caches import StatementCaches
@@ -15,15 +16,18 @@ from binspark.dump.mariadb.table_metadata import escaped
 from binspark.dump.output import Output
 from binspark.dump.selected import SelectedTables
 from binspark.dump.settings import Base64Output, DumpSettings
-from binspark.errors import Unsupported
+from binspark.errors import Malformed, Unsupported
 from binspark.event import (
     AppendBlock,
     Event,
     ExecuteLoadQuery,
     FormatDescription,
+    Incident,
     MariadbGtidEvent,
     Query,
+    XaPrepare,
 )
+from binspark.event.incident import IncidentKind
 from binspark.event.mariadb import MariadbGtidExtraFlag, MariadbGtidFlag
 from binspark.event.query import DuplicateHandling
 from binspark.event.rows import ROWS_KINDS
@@ -33,6 +37,7 @@ from binspark.frames import Frame, HeaderFlag
 
 _START_OR_ROLLBACK = MariadbGtidExtraFlag.START_ALTER | MariadbGtidExtraFlag.ROLLBACK_ALTER
 _TWO_PHASE = _START_OR_ROLLBACK | MariadbGtidExtraFlag.COMMIT_ALTER
+_MAX_XID_PART = 64
 _BINLOG = b"BINLOG '\n"
 _PARALLEL = b"100101 SET @@session.skip_parallel_replication"
 _DOMAIN, _SERVER = b"100001 SET @@session.gtid_domain_id", b"100001 SET @@session.server_id"
@@ -245,9 +250,32 @@ _PRINTERS: dict[int, Callable[[LogPrinter, Event], None]] = {
 }
 
 
+def _is_valid_incident(body: Incident) -> bool:
+    return body.incident == IncidentKind.LOST_EVENTS
+
+
+def _is_valid_xa(body: XaPrepare) -> bool:
+    return len(body.gtrid) > 0
+
+
+def _is_valid_gtid(body: MariadbGtidEvent) -> bool:
+    return body.xid is None or max(len(body.xid.gtrid), len(body.xid.bqual)) <= _MAX_XID_PART
+
+
+_IS_VALID: dict[int, Callable[[Any], bool]] = {
+    E.INCIDENT: _is_valid_incident,
+    E.XA_PREPARE: _is_valid_xa,
+    E.MARIADB_GTID: _is_valid_gtid,
+}
+"""What the tool checks besides the lengths of fields."""
+
+
 def check_printable(event: Event) -> None:
-    """Refuse an event of a type that the tool does not know, unless readers may ignore it."""
+    """Refuse an event that is not valid, or of a type that the tool does not know, unless readers may ignore it."""
     code = event.type_code
+    if code in _IS_VALID and not _IS_VALID[code](event.body):
+        message = f"mariadb-binlog does not accept these values: {event.body}; --force-read skips the event"
+        raise Malformed(message, event.position)
     if code in _PRINTERS or code in PLAIN or code == E.START_ENCRYPTION:
         return
     if not event.header.flags & HeaderFlag.IGNORABLE:

@@ -175,6 +175,7 @@ class RowsPrinter:
         caches.tail.write(printed.text)
         self.row_count += printed.count
         if printed.problem:
+            caches.give_up()
             raise Malformed(printed.problem, event.position)
 
     def _check_format_printed(self, event: Event) -> None:

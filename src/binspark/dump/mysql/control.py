@@ -86,12 +86,12 @@ def print_gtid(event: Event, page: Page) -> None:
         )
     if is_row_format:
         page.line(b"/*!50718 SET TRANSACTION ISOLATION LEVEL READ COMMITTED*/")
-    if gtid.immediate_commit_timestamp is not None:
-        page.head.append(b"# original_commit_timestamp=%d (%b)\n" % (original, page.clock.microseconds(original)))
-        page.head.append(b"# immediate_commit_timestamp=%d (%b)\n" % (immediate, page.clock.microseconds(immediate)))
+    page.head.append(b"# original_commit_timestamp=%d (%b)\n" % (original, page.clock.microseconds(original)))
+    page.head.append(b"# immediate_commit_timestamp=%d (%b)\n" % (immediate, page.clock.microseconds(immediate)))
     page.line(b"/*!80001 SET @@session.original_commit_timestamp=%d*/" % original)
-    original_version = _UNKNOWN_VERSION if gtid.original_server_version is None else gtid.original_server_version
-    version = _UNKNOWN_VERSION if gtid.immediate_server_version is None else gtid.immediate_server_version
+    unknown = 0 if gtid.immediate_commit_timestamp is None else _UNKNOWN_VERSION  # 0 before 8.0.1
+    original_version = unknown if gtid.original_server_version is None else gtid.original_server_version
+    version = unknown if gtid.immediate_server_version is None else gtid.immediate_server_version
     page.line(b"/*!80014 SET @@session.original_server_version=%d*/" % original_version)
     page.line(b"/*!80014 SET @@session.immediate_server_version=%d*/" % version)
     page.server_version = gtid.immediate_server_version
@@ -155,10 +155,10 @@ def print_incident(event: Event, page: Page) -> None:
         return
     from binspark.event.incident import IncidentKind  # few logs have incidents
 
-    names = {IncidentKind.NONE: b"NOTHING", IncidentKind.LOST_EVENTS: b"LOST_EVENTS"}
+    names: dict[int, bytes] = {IncidentKind.NONE: b"NOTHING", IncidentKind.LOST_EVENTS: b"LOST_EVENTS"}
     incident: Incident = event.body
     page.header(event)
-    name = names.get(IncidentKind(incident.incident), b"")
+    name = names.get(incident.incident, b"")
     page.head.append(b"\n# Incident: %b\nRELOAD DATABASE; # Shall generate syntax error\n" % name)
 
 

@@ -1,12 +1,35 @@
-"""Events that are damaged where mysqlbinlog does not read them: it prints the rest of them, and continues."""
+"""Events that are damaged: mysqlbinlog prints the rest of some of them and continues, and ends at others."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from binspark.dump.dumper import Warn
-from binspark.errors import DecodeError
+from binspark.errors import DecodeError, Malformed
 from binspark.event import Context, Event, EventDecoder
 from binspark.frames import EventCode, Frame
+from binspark.frames.payload import PayloadCompression
 from binspark.wire import Cursor
+
+if TYPE_CHECKING:  # the classes of events are loaded with the first event of a type
+    from binspark.event import Incident, TransactionPayload
+
+_LOST_EVENTS = 1
+
+
+def _is_valid_incident(body: Incident) -> bool:
+    return body.incident == _LOST_EVENTS
+
+
+def _is_valid_payload(body: TransactionPayload) -> bool:
+    return body.compression_type in PayloadCompression._value2member_map_
+
+
+_IS_VALID: dict[int, Callable[[Any], bool]] = {
+    EventCode.INCIDENT: _is_valid_incident,
+    EventCode.TRANSACTION_PAYLOAD: _is_valid_payload,
+}
 
 
 class TolerantDecoder:
@@ -19,7 +42,10 @@ class TolerantDecoder:
     def decode(self, frame: Frame) -> Event:
         """Decode the body of a frame. That of PREVIOUS_GTIDS is None if it is damaged."""
         try:
-            return self._decoder.decode(frame)
+            event = self._decoder.decode(frame)
+            if frame.type_code in _IS_VALID and not _IS_VALID[frame.type_code](event.body):
+                raise Malformed(f"mysqlbinlog does not accept these values: {event.body}", event.position)
+            return event
         except DecodeError as error:
             if frame.type_code not in (EventCode.PREVIOUS_GTIDS, EventCode.TABLE_MAP):
                 raise

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from binspark.event.status_vars import AutoIncrement, Charsets, StatusCode, StatusVariable
 from binspark.frames.format import Family
-from binspark.schema.collations import known_charset
+from binspark.schema.collations import collation_name
 from binspark.transactions.session import REMOVED_MODES, SESSION_VARIABLES
 
 _UNKNOWN = -1
@@ -103,7 +103,7 @@ class Session:
 
 def charset_statements(charsets: Charsets) -> list[bytes]:
     """Return the statements that set the character sets of a session: for the client, and for the server."""
-    name = known_charset(charsets.client)
+    name = collation_name(charsets.client).partition("_")[0]
     statement = (
         b"SET @@session.character_set_client=%d,@@session.collation_connection=%d,@@session.collation_server=%d"
         % tuple(charsets)

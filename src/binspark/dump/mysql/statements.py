@@ -10,7 +10,7 @@ from binspark.dump.mysql.session import charset_statements
 from binspark.event.query import DuplicateHandling
 from binspark.event.status_vars import Charsets, StatusCode
 from binspark.frames import HeaderFlag
-from binspark.schema.collations import collation_name, known_charset
+from binspark.schema.collations import collation_name
 
 if TYPE_CHECKING:
     from binspark.event import Event, ExecuteLoadQuery, Intvar, Query, Rand, UserVar
@@ -126,8 +126,8 @@ def print_intvar(event: Event, page: Page) -> None:
         page.head.append(b"\tIntvar\n")
     from binspark.event.variables import IntvarKind  # few logs have statements that need variables
 
-    names = {IntvarKind.LAST_INSERT_ID: b"LAST_INSERT_ID", IntvarKind.INSERT_ID: b"INSERT_ID"}
-    page.line(b"SET %b=%d" % (names.get(IntvarKind(variable.kind), b"INVALID_INT"), variable.value))
+    names: dict[int, bytes] = {IntvarKind.LAST_INSERT_ID: b"LAST_INSERT_ID", IntvarKind.INSERT_ID: b"INSERT_ID"}
+    page.line(b"SET %b=%d" % (names.get(variable.kind, b"INVALID_INT"), variable.value))
 
 
 def print_rand(event: Event, page: Page) -> None:
@@ -170,8 +170,8 @@ def _value(variable: UserVar) -> bytes:
 
 
 def _text_value(value: bytes, collation: int) -> bytes:
-    charset, name = known_charset(collation), collation_name(collation)
-    if not charset:
+    name = collation_name(collation).encode()
+    if not name:
         return b"???"
     digits = b"0x%b" % value.hex().upper().encode() if value else b'""'
-    return b"_%b %b COLLATE `%b`" % (charset.encode(), digits, (name or "").encode())
+    return b"_%b %b COLLATE `%b`" % (name.partition(b"_")[0], digits, name)
