@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from binspark.testing.servers import Family, MySQL, Server
+from binspark.testing.servers import Family, MariaDB, MySQL, Server
 from tests.corpus.cases import CORPUS
 from tests.support.replay.random_workload import Workload
-from tests.support.replicas import written_gtids
+from tests.support.replicas import catch_up, replicate, written_gtids
 from tests.support.restored import apply, archived, contents, drop_all, options_of, pair, plan, restore
 from tests.support.servers import StartServer, every_family
 
@@ -112,6 +112,51 @@ def test_it_stops_where_it_should(family: Family, start_server: StartServer, tmp
     drop_all(target)
     apply(archive, target, "--where", "id = 2", "--stop-before-gtid", mistake, "--exclude-tables", "shop.copied")
     assert target.query("SELECT note FROM shop.orders ORDER BY id") == [("second",)]
+
+
+@every_family
+@pytest.mark.parametrize("target_id", [1, 2], ids=["id of the source", "own id"])
+def test_a_recovered_server_continues_as_a_replica(
+    family: Family, target_id: int, start_server: StartServer, tmp_path: Path
+) -> None:
+    source, target = pair(family, start_server)
+    source.run_sql(SHOP)
+    source.run_sql("USE shop; INSERT INTO orders (note) VALUES ('later')")
+    archive = archived(source, tmp_path / "archive")
+    target.restart({"server-id": target_id})  # as a backup may have it while it is recovered
+    apply(archive, target)
+    source.run_sql("USE shop; INSERT INTO orders (note) VALUES ('after the recovery')")
+    target.restart({"server-id": 2})
+    replicate(target, source)
+    catch_up(target, source)
+    assert contents(target) == contents(source)
+    assert plan(archive, target)["transactions"] == 0
+
+
+@pytest.mark.mariadb
+def test_mariadb_without_a_log_continues_as_a_replica(start_server: StartServer, tmp_path: Path) -> None:
+    source, target = pair(MariaDB, start_server)
+    target.options.pop("log-bin")
+    target.restart()
+    source.run_sql(SHOP)
+    source.run_sql("SET gtid_domain_id = 7; INSERT INTO shop.orders (note) VALUES ('another domain')")
+    apply(archived(source, tmp_path / "archive"), target)
+    source.run_sql("INSERT INTO shop.orders (note) VALUES ('after the recovery')")
+    replicate(target, source)
+    catch_up(target, source)
+    assert contents(target) == contents(source)
+
+
+@pytest.mark.mariadb
+def test_a_position_that_cannot_be_set_is_a_statement_to_run(start_server: StartServer, tmp_path: Path) -> None:
+    source, target = pair(MariaDB, start_server)
+    source.run_sql(SHOP)
+    archive = archived(source, tmp_path / "archive")
+    replicate(target, start_server(MariaDB, {"server-id": 3}))
+    result = restore(archive, target, "--apply")
+    assert result.exit_code == 0
+    assert f"SET GLOBAL gtid_slave_pos = '{written_gtids(source)}'" in result.stderr
+    assert target.query("SELECT @@gtid_slave_pos") == [("",)]
 
 
 @every_family

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pymysql
 import pytest
 
+from binspark.testing.builder import BinlogBuilder
 from tests.corpus.cases import CORPUS, case_logs
 from tests.support.serve.clients import serving
 
@@ -78,6 +80,16 @@ def test_logs_and_their_end_are_listed() -> None:
         assert rows(cursor, "SELECT @@global.gtid_executed, @@global.gtid_purged") == [(gtids, "")]
         events = rows(cursor, f"SHOW BINLOG EVENTS IN '{logs[-1][0]}' LIMIT 3")
         assert [event[2] for event in events[:2]] == ["Format_desc", "Previous_gtids"]
+
+
+def test_an_event_of_an_unknown_type_is_listed_by_its_number(tmp_path: Path) -> None:
+    log = BinlogBuilder()
+    log.unknown(b"new", type_code=120)
+    log.stop()
+    (tmp_path / "binlog.000001").write_bytes(log.content)
+    with session(tmp_path) as cursor:
+        events = rows(cursor, "SHOW BINLOG EVENTS IN 'binlog.000001' LIMIT 9")
+    assert [event[2] for event in events] == ["Format_desc", "Previous_gtids", "UNKNOWN_120", "STOP"]
 
 
 def test_gtid_positions_of_mariadb_are_found() -> None:

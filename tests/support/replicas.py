@@ -32,8 +32,9 @@ def written_gtids(server: Server) -> str:
 
 
 def reset_logs(server: Server) -> None:
-    """Let a server begin its logs anew."""
-    server.query("RESET BINARY LOGS AND GTIDS" if server.family is MySQL else "RESET MASTER")
+    """Let a server begin its logs anew, without any GTID."""
+    mariadb = "RESET MASTER; SET GLOBAL gtid_slave_pos = ''"
+    server.run_sql("RESET BINARY LOGS AND GTIDS" if server.family is MySQL else mariadb)
 
 
 def promote(replica: Server) -> None:

@@ -144,8 +144,10 @@ class _Recovery:
         assert self._config is not None
         progress = _Progress(plan)
         history = None if self._schema_file is None else history_from(self._schema_file)
-        Applier(self._config, target, self._selection, self._name, progress.show, history).apply(plan)
+        applied = Applier(self._config, target, self._selection, self._name, progress.show, history).apply(plan)
         progress.finish()
+        if applied.notice:
+            print_message(applied.notice)
 
 
 class _Progress:

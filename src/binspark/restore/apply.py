@@ -9,12 +9,14 @@ import numpy as np
 
 from binspark.columns.selection import Selection
 from binspark.cut.condition import SelectedRows
+from binspark.diff.gtids import MariadbGtids
 from binspark.errors import BinlogError, ConnectionLost, Server, SourceError
 from binspark.event import Event, EventDecoder
 from binspark.files.log_head import read_head
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Frame, Framer
 from binspark.frames.format import Family
+from binspark.gtid import MariadbGtid, MariadbPosition
 from binspark.os_errors import source_errors
 from binspark.position import Position, log_name
 from binspark.restore.plan import Decision, FilePlan, Plan
@@ -55,11 +57,12 @@ class AppliedTransaction:
 
 @dataclass(slots=True)
 class Applied:
-    """How much was applied."""
+    """How much was applied, and what is left to do by hand."""
 
     transactions: int = 0
     bytes: int = 0
     last: str = ""
+    notice: str = ""
 
 
 @dataclass(slots=True)
@@ -118,7 +121,25 @@ class Applier:
                 if file.count:
                     self._apply_file(connection, file, writer)
             self._send(connection)
+        self._set_slave_position(plan)
         return self.applied
+
+    def _set_slave_position(self, plan: Plan) -> None:
+        """Let MariaDB know where to continue as a replica: unlike MySQL, it looks up no GTIDs in its log."""
+        if not isinstance(self._target.gtids, MariadbGtids) or not plan.positions:
+            return
+        before = self._target.gtids.applied
+        position = before | MariadbPosition.of(map(MariadbGtid.parse, plan.positions.values()))
+        if position == before:
+            return
+        statement = f"SET GLOBAL gtid_slave_pos = '{position}'"
+        with connect(self._config, scripts=True) as connection:
+            _, error = connection.run_script([statement.encode()])
+        if error is not None:
+            self.applied.notice = (
+                f"gtid_slave_pos is still {str(before)!r}: {error.message}. Before the server becomes a replica, run "
+                f"STOP ALL SLAVES; {statement}; or it would apply transactions again"
+            )
 
     def _begin(self, connection: Connection) -> None:
         statements = list(_BEGIN_SESSION)

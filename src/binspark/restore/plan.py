@@ -50,6 +50,7 @@ class Decision(IntEnum):
     HALF_ALTER = 5
 
 
+_REACHED = (Decision.APPLY, Decision.ON_TARGET)
 HasTransaction = Callable[[str | None, str, int], bool]
 """Returns whether the target has a transaction: by its GTID, its file, and where it begins."""
 
@@ -79,6 +80,7 @@ class Plan:
     gtids_before  the GTIDs before the archive, which the target must have; None if the archive does not say
     damage        where the last log is cut off, as that of a server that crashed
     hidden        MariaDB: domain and server of transactions that are not applied because the target has them
+    positions     MariaDB: for each domain, the last GTID that the target has after the recovery
     """
 
     family: Family
@@ -97,6 +99,7 @@ class Plan:
     last_time: int = 0
     gtids_before: GtidSet | MariadbState | None = None
     hidden: set[tuple[int, int]] = field(default_factory=set)
+    positions: dict[str, str] = field(default_factory=dict)
     damage: str | None = None
     found: FoundStatement | None = None
     stopped_by: str | None = None
@@ -188,7 +191,9 @@ class _Planner:
                 int(commit_times[number]),
                 endings[number],
             )
-            decisions[number] = self._decide(transaction, is_wanted=bool(wanted[number]))
+            decision = decisions[number] = self._decide(transaction, is_wanted=bool(wanted[number]))
+            if self.plan.family is Family.MARIADB and gtid is not None and decision in _REACHED:
+                self.plan.positions[gtid.partition("-")[0]] = gtid
         self._parts.append(np.stack([numbers["start"], numbers["end"]]).astype(np.int64))
         self._decisions.append(decisions)
         self._count(closed, decisions, contents, numbers["time"])
