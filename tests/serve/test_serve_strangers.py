@@ -183,7 +183,7 @@ def test_a_login_that_comes_byte_by_byte_ends_after_the_time_of_all_of_it(monkey
         sent = 0
         while is_open():
             sent += 1
-            assert sent < 300  # of 4096, each of which would begin a limit of time for one read again
+            assert sent < 300  # of 4096 bytes; a limit of time for each read would begin again with each
 
 
 def test_idle_strangers_of_one_address_do_not_lock_out_the_rest() -> None:

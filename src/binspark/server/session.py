@@ -2,7 +2,7 @@
 
 A server asks a client how to log in, and whoever answers on a port may be no server. PyMySQL does what it is asked: it
 requests a key and encrypts the password with any, sends the password in clear text, and waits without an end. This
-class has a list of what is safe; all else is refused before anything is sent.
+class has a list of safe logins; all others are refused before anything is sent.
 
 This module uses what PyMySQL does not offer publicly: its steps of a login (`_get_server_information`,
 `_get_auth_plugin_handler`), its reading and writing (`_read_bytes`, `_write_bytes`, `_read_packet`), whether others can
@@ -119,7 +119,7 @@ class Session(Connection):  # type: ignore[misc]
     # --- Login --------------------------------------------------------------------------------------------------------
 
     def _get_server_information(self) -> None:
-        """Read the greeting. The first response is one from which nobody reads the password, whatever was asked for."""
+        """Read the greeting. The first response is a hash, by whichever plugin the server wants a login."""
         super()._get_server_information()
         self.take_nonce(self.salt)
         if self._auth_plugin_name not in (_NATIVE_WITHOUT_NAME, NATIVE):
