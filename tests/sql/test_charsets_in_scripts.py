@@ -9,10 +9,10 @@ import pytest
 import binspark
 from binspark.testing.servers import Family, MySQL, Server
 from tests.support.restored import apply, archived, contents, drop_all, pair
-from tests.support.servers import StartServer, every_family, shared
+from tests.support.servers import StartServer, database, every_family, shared
 from tests.support.sql.round_trips import logs_of, script_of
 
-__all__ = ["shared"]
+__all__ = ["database", "shared"]
 
 CODECS = {"gbk": "gbk", "big5": "big5", "sjis": "shift_jis", "cp932": "cp932", "gb18030": "gb18030"}
 OF_MYSQL = ("gb18030",)
@@ -120,5 +120,20 @@ def test_rows_in_any_character_set_are_undone(shared: Server, family: Family) ->
         odd = odd_characters(CODECS[charset])
         for table in (f"t{odd[0]}{odd[2]}", "plain"):
             assert shared.query(f"SELECT COUNT(*) FROM `中{charset}`.`{table}`") == [(0,)]
-        for database in (f"中{charset}", f"{charset}{odd[0]}{odd[2]}"):
-            shared.query(f"DROP DATABASE `{database}`")
+        for schema in (f"中{charset}", f"{charset}{odd[0]}{odd[2]}"):
+            shared.query(f"DROP DATABASE `{schema}`")
+
+
+@every_family
+def test_a_client_that_changes_line_ends_is_stopped(shared: Server, database: str) -> None:
+    shared.query(f"CREATE DATABASE {database}")
+    shared.query(f"CREATE TABLE {database}.t (c VARBINARY(9))")
+    with logs_of(shared) as logs, shared.connect() as connection:
+        connection.query("SET SESSION binlog_format = STATEMENT")
+        connection.query(f"INSERT INTO {database}.t VALUES ('a\r\nb')")
+    shared.query(f"DELETE FROM {database}.t")
+    script = script_of(logs, tables=f"{database}.*")
+    with pytest.raises(AssertionError, match="run this script with --binary-mode"):
+        run(shared, script)
+    run(shared, script, "--binary-mode")
+    assert shared.query(f"SELECT c FROM {database}.t") == [(b"a\r\nb",)]

@@ -13,7 +13,7 @@ from binspark.changes.statements import statement_tables
 from binspark.columns.selection import Selection
 from binspark.columns.transaction_batch import selects_changes
 from binspark.cut.condition import SelectedRows
-from binspark.errors import Malformed, Unsupported
+from binspark.errors import BinlogError, Malformed, Unsupported
 from binspark.event import (
     AppendBlock,
     BeginLoadQuery,
@@ -219,7 +219,11 @@ class ScriptWriter:
 
     def variable(self, event: Event) -> Iterator[Command]:
         """Set a variable that the next statement uses."""
-        for sql in self._session.variable(event.body):
+        try:
+            statements = self._session.variable(event.body)
+        except BinlogError as error:
+            raise error.at(event.position) from None
+        for sql in statements:
             yield Command(sql)
 
     def xid(self, _event: Event) -> Iterator[Command]:

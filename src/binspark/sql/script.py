@@ -326,7 +326,10 @@ class Script:
     ) -> None:
         body = event.body
         if isinstance(body, _VARIABLES):
-            self._variables.append(variable_statement(body, event.frame.format.family) + b";\n")
+            try:
+                self._variables.append(variable_statement(body, event.frame.format.family) + b";\n")
+            except BinlogError as error:
+                raise error.at(Position(event.file, event.offset)) from None
         elif isinstance(body, Incident):
             raise Unsupported(f"the server reports that events are missing: {body.message}", event.position)
         elif isinstance(body, ExecuteLoadQuery | Load) or type(body) in _LOADS:

@@ -39,7 +39,7 @@ BASE = {
 """What rows are applied with: dates that are not in the calendar are values, and 0 is not a new number.
 
 Rows that a server has are not checked again: MariaDB has constraints that a session can turn off, MySQL has not. What
-the log says of statements only where it is unusual is here, too, so that a server with other defaults repeats them.
+the log omits while it has its common value is here, too: the server that runs a script may have other defaults.
 """
 
 ROWS: Settings = ()
@@ -47,6 +47,7 @@ LENIENT: Settings = (("sql_mode", f"'{_LENIENT}'"),)
 
 _DEFAULT = "DEFAULT"
 _DELIMITER = "/*!*/;"
+_NEEDS_BINARY_MODE = b"SET sql_mode = IF(LENGTH('\r\n') = 2, @@sql_mode, 'run this script with --binary-mode');\n"
 _ASCII_IN_CHARACTERS = frozenset({"big5", "cp932", "gb18030", "gbk", "sjis"})
 """Character sets in which the last byte of a character may be that of a backslash or a backtick."""
 
@@ -127,7 +128,15 @@ def statement_prefix(event: Event) -> bytes:
 
 
 def delimited(statement: bytes) -> bytes:
-    """Return a statement with its end, for the client that reads the script."""
+    """Return a statement with its end, for the client that reads the script.
+
+    A client without --binary-mode reads CR LF as LF, which would be another statement. So a mode that does not exist is
+    set before it in this case, and the client stops.
+    """
+    return (_NEEDS_BINARY_MODE if b"\r\n" in statement else b"") + _delimited(statement)
+
+
+def _delimited(statement: bytes) -> bytes:
     text = statement.rstrip().rstrip(b";")
     if b";" in text:
         return f"DELIMITER {_DELIMITER}\n".encode() + text + f"\n{_DELIMITER}\nDELIMITER ;\n".encode()

@@ -14,7 +14,7 @@ from functools import lru_cache, partial, reduce
 from operator import or_
 from typing import Any
 
-from binspark.errors import Unsupported
+from binspark.errors import BinlogError, Unsupported
 from binspark.event import Event, Intvar, Query, Rand, UserVar
 from binspark.event.status_vars import AutoIncrement, Flags2, StatusCode
 from binspark.event.variables import IntvarKind, UserVarFlag
@@ -190,9 +190,12 @@ def settings_of(event: Event) -> dict[str, str]:
     log_format = event.frame.format
     status = {variable.code: variable.value for variable in query.status_vars}
     found: dict[str, str] = {}
-    for variable in logged_variables(log_format.family, log_format.server_version):
-        if variable.replays:
-            found.update(variable.settings(status))
+    try:
+        for variable in logged_variables(log_format.family, log_format.server_version):
+            if variable.replays:
+                found.update(variable.settings(status))
+    except BinlogError as error:
+        raise error.at(event.position) from None
     seconds = str(event.header.timestamp)
     fraction = status.get(StatusCode.MICROSECONDS) or status.get(StatusCode.HRNOW)
     found["timestamp"] = f"{seconds}.{fraction:06}" if fraction else seconds
