@@ -118,8 +118,17 @@ def test_without_pyspark_the_extra_to_install_is_named(name: str) -> None:
     assert f"binspark.{name} needs pyspark, which is not installed: pip install 'binspark[spark]'" in ended.stderr
 
 
-def test_a_mirror_without_pyspark_names_the_extra_to_install() -> None:
-    call = "binspark.open_mirror(None, {'host': 'db1'}, 'lake', 'shop.*')"
-    program = f"import sys; sys.modules['pyspark'] = None; import binspark; {call}"
+def _mirror_opened_without_pyspark(tmp_path: Path, arguments: str) -> str:
+    call = f"binspark.open_mirror(None, {{'host': 'db1'}}, {str(tmp_path)!r}, 'shop.*'{arguments})"
+    program = f"import sys; sys.modules['pyspark'] = None; import binspark; {call}; print('opened')"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert "OptionError: a mirror needs pyspark, which is not installed: pip install 'binspark[delta]'" in ended.stderr
+    return ended.stdout + ended.stderr
+
+
+def test_a_mirror_needs_no_pyspark(tmp_path: Path) -> None:
+    assert _mirror_opened_without_pyspark(tmp_path, "") == "opened\n"
+
+
+def test_a_history_without_pyspark_names_the_extra_to_install(tmp_path: Path) -> None:
+    shown = _mirror_opened_without_pyspark(tmp_path, ", history=True")
+    assert "OptionError: history needs pyspark, which is not installed: pip install 'binspark[spark]'" in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -124,3 +125,46 @@ def test_a_table_without_a_key_is_repaired_by_copying_it_again(mysql: Server, da
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{database}.log: equal, 4 rows in 1 range; repaired: 1 row" in done.stdout
     assert_equal(mysql, lake, orders, f"{database}.log")
+
+
+def _over_a_rotation(server: Server, database: str, lake: Path, environment: dict[str, str], *more: str) -> str:
+    """Mirror a table, and a range of the log that is in two files; return what the command wrote."""
+    orders = create_orders(server, database)
+    command = words(server, database, lake, "--once", "--progress", "lines", *more)
+    assert subprocess.run(command, capture_output=True, check=False, timeout=100, env=environment).returncode == 0
+    server.query(f"UPDATE {orders} SET amount = amount + 1 WHERE id < 50")
+    server.query("FLUSH BINARY LOGS")
+    server.query(f"DELETE FROM {orders} WHERE id > 100")
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert_equal(server, lake, orders)
+    return done.stderr
+
+
+@pytest.mark.parametrize("local_bytes", ["64m", "1"])
+def test_a_range_over_a_rotation_needs_no_java(mysql: Server, database: str, tmp_path: Path, local_bytes: str) -> None:
+    without_java = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    _over_a_rotation(mysql, database, tmp_path / "lake", without_java, "--local-bytes", local_bytes)
+
+
+def test_a_small_range_over_a_rotation_does_not_start_the_spark_that_is_given(
+    mysql: Server, database: str, tmp_path: Path
+) -> None:
+    without_java = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    _over_a_rotation(mysql, database, tmp_path / "lake", without_java, "--master", "local[1]")
+
+
+def test_a_spark_that_is_given_and_cannot_start_is_an_error(mysql: Server, database: str, tmp_path: Path) -> None:
+    create_orders(mysql, database)
+    command = words(mysql, database, tmp_path / "lake", "--once", "--master", "local[1]", "--local-bytes", "1")
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100, env=environment)
+    assert done.returncode == 2
+    assert "Spark needs Java 17 or later, but none was found" in done.stderr
+
+
+def test_a_format_that_needs_spark_asks_for_it(mysql: Server, database: str, tmp_path: Path) -> None:
+    create_orders(mysql, database)
+    done = run(*words(mysql, database, tmp_path / "lake", "--once", "--format", "delta-merge"))
+    assert done.returncode == 2
+    assert "--format needs a Spark session (on the command line: --master 'local[*]')" in done.stderr

@@ -293,6 +293,7 @@ def test_a_mirror_with_the_jar_that_is_killed_equals_its_source(start_server: St
     server.query("CREATE TABLE shop.log (a INT, b VARCHAR(5))")
     words = [sys.executable, "-m", "binspark", "mirror", "--no-defaults", "--host", f"127.0.0.1:{server.port}"]
     words += ["--user", "root", "--tables", "shop.*", "--target", str(lake), "--format", KIND, "--progress", "none"]
+    words += ["--master", "local[*]"]
     chance = random.Random(5)
     with Writer(server, 13, seconds=0.4) as writer:  # each statement that changes tables takes a merge of its own
         for _ in range(KILLS):

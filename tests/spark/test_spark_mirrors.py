@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -16,6 +20,7 @@ from binspark.mirror.history import HistoryRecords
 from binspark.mirror.leaves import LeafLimits
 from binspark.mirror.leaves.begin_versions import BeginVersions
 from binspark.mirror.run import Mirror
+from binspark.mirror.runners import local
 from binspark.mirror.runners.runner import TableWork, TaskResult
 from binspark.mirror.runners.spark import SparkRunner
 from binspark.mirror.settings import MirrorSettings
@@ -87,6 +92,32 @@ def test_chunks_of_a_table_are_copied_by_executors(
     assert "copied" not in before
     assert "copied" in steps
     assert_equal(mysql, lake, orders, kind=kind)
+
+
+SUBMIT = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--master", "local[1]"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("begin", "more"), [(SUBMIT, []), ([sys.executable], ["--master", "local[1]"])])
+def test_the_command_uses_the_spark_that_it_is_given(
+    mysql: Server, database: str, tmp_path: Path, begin: list[str], more: list[str]
+) -> None:
+    orders = create_orders(mysql, database, 1000)
+    program, events = tmp_path / "program.py", tmp_path / "events"
+    program.write_text("from binspark.cli.main import run\n\nrun()\n")
+    events.mkdir()
+    settings = {"eventLog.enabled": "true", "eventLog.compress": "false", "eventLog.dir": events.as_uri()}
+    lines = [f"spark.{name} {value}" for name, value in settings.items()]
+    (tmp_path / "spark-defaults.conf").write_text("\n".join(lines))
+    words = ["mirror", "--no-defaults", "--host", f"127.0.0.1:{mysql.port}", "--user", "root", "--tables", orders]
+    words += ["--target", str(tmp_path / "lake"), "--once", "--local-bytes", "1", *more]
+    environment = {**os.environ, "SPARK_CONF_DIR": str(tmp_path), "PYSPARK_DRIVER_PYTHON": sys.executable}
+    environment |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run([*begin, str(program), *words], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    logged = "".join(path.read_text() for path in events.rglob("*") if path.is_file())
+    assert f"binspark mirror: copy a chunk of {orders}" in logged
+    assert_equal(mysql, tmp_path / "lake", orders)
 
 
 def test_a_table_that_is_altered_while_executors_copy_it_is_copied_again(
@@ -228,12 +259,15 @@ def test_a_mirror_goes_on_after_a_worker_was_killed(
     assert_equal(mysql, lake, orders)
 
 
-def test_partial_rows_that_moved_are_completed(runner: SparkRunner, start_server: StartServer, lake: Path) -> None:
+def test_partial_rows_that_moved_are_completed_by_an_executor(
+    runner: SparkRunner, start_server: StartServer, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = start_server(MySQL, {"binlog-row-image": "MINIMAL"})
     orders = create_orders(server, "shop", 1000)
     run_mirror(server, lake, "shop.*", limits=SMALL)
     server.query(f"UPDATE {orders} SET id = id + 5000 WHERE id < 100")
     server.query(f"UPDATE {orders} SET amount = -1 WHERE id > 5050")
+    monkeypatch.delattr(local, "read_moves")  # in this process: the workers of Spark have their own
     run_on_spark(runner, server, lake, "shop.*")
     assert_equal(server, lake, orders)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,6 +32,8 @@ _OF_ROWS = ("exclude_tables", "zero_dates", "undecodable", "time")
 _OF_CHECKS = (*_OF_ROWS, "format", "catalog", *(option.name for option in CHECK_OPTIONS))
 _FAILED = 1
 _MERGED = "delta-merge"
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""The variable in which a program that spark-submit started finds its JVM."""
 
 
 def _mirror_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -158,27 +162,32 @@ def _source(logs: tuple[str, ...], options: dict[str, Any], progress: str) -> tu
 
 
 def _opened(source: tuple[str, ...] | ConnectionConfig, target: str, options: dict[str, Any], show: OnStatus) -> Mirror:
-    """Open a mirror, with a Spark session for large ranges; errors name options as they were typed."""
+    """Open a mirror, with the Spark that was given, if one was; errors name options as they were typed."""
     from binspark.mirror.api import open_mirror
 
-    def session() -> Any:
-        from binspark.spark.session import local_session  # loads pyspark, which small ranges do not need
-
-        return local_session("binspark mirror", _merge_settings() if is_merged else None)
-
-    is_merged = options.get("format") == _MERGED
     given = {name: value for name, value in options.items() if value not in (None, ())}
-    tables = given.pop("tables")
+    tables, master = given.pop("tables"), given.pop("master", None)
+    session = None
+    if master is not None or _SUBMITTED in os.environ:
+        session = partial(_session, master, is_merged=given.get("format") == _MERGED)
     try:
         return open_mirror(session, source, target, tables, on_report=show, **given)
     except OptionError as error:
         raise _spelled(error) from None
 
 
-def _merge_settings() -> dict[str, str]:
-    from binspark.mirror.targets.delta.merge import session_settings
+def _session(master: str | None, *, is_merged: bool) -> Any:
+    """Return a session of the Spark that was given. It is made when it is first needed."""
+    from binspark.mirror.run import requires_pyspark
 
-    return session_settings()
+    with requires_pyspark("--master"):
+        from binspark.spark.session import given_session
+    settings: dict[str, str] = {}
+    if is_merged:
+        from binspark.mirror.targets.delta.merge import session_settings
+
+        settings = session_settings()
+    return given_session("binspark mirror", master, settings)
 
 
 def _spelled(error: OptionError) -> OptionError:

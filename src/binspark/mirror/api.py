@@ -79,7 +79,7 @@ def mirror(
 ) -> Status:
     """Bring tables of a target up to date with their source; return how far they are.
 
-    spark      runs large ranges of the log; None runs everything in this process
+    spark      its executors copy large tables and apply large ranges of the log; with None, this process does all of it
     source     a server: the options of a connection as a dictionary; or logs: an archive, files, patterns
     target     a directory or a URI
     tables     names, or patterns such as `shop.*`
@@ -167,16 +167,6 @@ def make_settings(given: Mapping[str, Any]) -> MirrorSettings:
 
 def open_source(source: Source, patterns: TablePatterns, storage: Storage | None = None) -> ChangeSource:
     """Return a source of changes: a server, or logs."""
-    try:
-        return _source(source, patterns, storage)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "pyspark":
-            raise
-        problem = "a mirror needs pyspark, which is not installed: pip install 'binspark[delta]' or 'binspark[iceberg]'"
-        raise OptionError(problem) from None
-
-
-def _source(source: Source, patterns: TablePatterns, storage: Storage | None) -> ChangeSource:
     if isinstance(source, ConnectionConfig):
         return ServerChanges(source, patterns)
     if isinstance(source, Mapping):
@@ -201,7 +191,7 @@ def _query_progress(spark: SparkSession | Callable[[], SparkSession] | None, nam
 def _session(spark: SparkSession | Callable[[], SparkSession] | None, option: str) -> SparkSession:
     """Return the session, which an option needs."""
     if spark is None:
-        raise OptionError("needs a Spark session, got None", option=option)
+        raise OptionError("needs a Spark session (on the command line: --master 'local[*]'), got None", option=option)
     return spark() if callable(spark) else spark
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from binspark.errors import Authentication, Purged, SchemaError, Server, SourceError
+from binspark.errors import Authentication, OptionError, Purged, SchemaError, Server, SourceError
 from binspark.mirror.apply import RangeApplier
 from binspark.mirror.copying import TableCopier
 from binspark.mirror.dump_copying import DumpCopier
@@ -48,7 +48,7 @@ _MAX_WAIT_SECONDS = 60.0
 class Mirror:
     """Keeps tables of a target equal to those of a source.
 
-    spark_runner   what runs large ranges; None if they are run here, too
+    spark_runner   works on large ranges and tables; with None, this process does
     on_report      is called with the progress, after each step
     checkpoint     is called between the steps that a crash may come between; tests crash there
     """
@@ -341,12 +341,15 @@ class Mirror:
             self._history.clean_up(settings.keep_seconds, {cut[HISTORY] for cut in cuts if HISTORY in cut})
 
     def _runner_for(self, start: BinlogPosition, end: BinlogPosition) -> Runner:
-        return self._runner_of(end.offset - start.offset if start.file == end.file else None)
+        return self._runner_of(None if self._spark_runner is None else self._source.bytes_between(start, end))
 
     def _runner_of(self, size: int | None) -> Runner:
-        """Return what works on a number of bytes of the log, or of a table; None for more than one log."""
+        """Return what works on a number of bytes of the log, or of a table; None if it is not known.
+
+        Only a Spark that was given works on much; none is started here.
+        """
         is_small = size is not None and size <= self._settings.local_bytes
-        if is_small or self._spark_runner is None:
+        if self._spark_runner is None or is_small:
             return LocalRunner(self._settings.limits.memory_bytes)
         return self._spark_runner()
 
@@ -364,6 +367,18 @@ class Mirror:
 
 
 def _history(target: Target, patterns: TablePatterns, settings: MirrorSettings) -> ChangeHistory:
-    from binspark.mirror.history import ChangeHistory  # needs Spark's types
-
+    with requires_pyspark("history"):  # Spark's types
+        from binspark.mirror.history import ChangeHistory
     return ChangeHistory(target, patterns.tables, patterns.excluded, settings.limits)
+
+
+@contextmanager
+def requires_pyspark(option: str) -> Iterator[None]:
+    """Say which option needs pyspark, where it is imported and not installed: all else works without it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "pyspark":
+            raise
+        problem = "needs pyspark, which is not installed: pip install 'binspark[spark]'"
+        raise OptionError(problem, option=option) from None

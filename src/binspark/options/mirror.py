@@ -60,7 +60,13 @@ MIRROR_OPTIONS = (
     ),
     _option(
         "local_bytes", parse=values.size, metavar="SIZE", default="64m",
-        help="Up to this size of the log, or of a table that is copied, the mirror works without Spark.",
+        help="Up to this size of the log, or of a table that is copied, a mirror with Spark works in its own process.",
+    ),
+    MirrorOption(
+        name="master", parse=values.text, metavar="URL", default="none: the process of the mirror does all work",
+        surfaces=frozenset({Surface.COMMAND_LINE}),
+        help="The Spark that copies large tables and applies large ranges of the log: spark://…, yarn, k8s://… or "
+        "local[*]; of spark-submit, its own. Without one, no Spark is started.",
     ),
     _option(
         "snapshot", parse=_choice(_SNAPSHOTS), choices=_SNAPSHOTS, default="initial",

@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from binspark.changes.selection_options import SCHEMA_FILE, SELECTION_OPTIONS, TABLE, SelectionOption, make_selection
+from binspark.changes.selection_options import (
+    METADATA_PREFIX,
+    SCHEMA_FILE,
+    SELECTION_OPTIONS,
+    TABLE,
+    SelectionOption,
+    make_selection,
+)
 from binspark.columns.selection import Selection
 from binspark.errors import OptionError
 from binspark.files.keyring_file import keyring_storage
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
     from binspark.encryption.keyring import Keyring
 
 STORAGE_PREFIX = "fs."
+PREFIX_OPTION = METADATA_PREFIX.name_on(Surface.SPARK)
 _SPARK = frozenset({Surface.SPARK})
 _OPTIONS_ABOUT_ROWS = ("tables", "excludeTables", "operations", "threadId")
 

@@ -16,16 +16,14 @@ from pyspark.sql.types import (
     VariantType,
 )
 
-from binspark.changes.selection_options import METADATA_PREFIX
 from binspark.columns.list_fields import BODY, EVENT_FIELDS
 from binspark.columns.metadata import ALWAYS, BEFORE, Metadata, refuse_collisions
 from binspark.columns.metadata_fields import metadata_type
 from binspark.columns.options import ColumnOptions
 from binspark.columns.types import GEOMETRY, form_of
 from binspark.errors import SchemaError
-from binspark.options.option import Surface
 from binspark.schema.table import TableSchema
-from binspark.spark.options import DroppedColumns, JsonFormat, RowFormat, SourceOptions
+from binspark.spark.options import PREFIX_OPTION, DroppedColumns, JsonFormat, RowFormat, SourceOptions
 from binspark.values.column import Column
 
 _TIME = DayTimeIntervalType(DayTimeIntervalType.HOUR, DayTimeIntervalType.SECOND)
@@ -49,7 +47,6 @@ CHUNK_FIELDS = (
 )
 CHANGES_NAMES = ("schema", "table")
 CHANGES_IMAGES = (BEFORE, "after")
-PREFIX_OPTION = METADATA_PREFIX.name_on(Surface.SPARK)
 CORRUPT_FIELDS = (
     pa.field("file", pa.string()),
     pa.field("pos", pa.int64()),

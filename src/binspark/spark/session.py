@@ -32,6 +32,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
 }
 _JOIN_SECONDS = 5
+_LOCAL = "local"
 _STARTING = Lock()
 _STARTUP_NOISE = ("WARNING: ", "Picked up ", "NOTE: Picked up ")
 """How the lines begin that Java prints at every start, about modules and about options in the environment."""
@@ -53,17 +54,33 @@ def local_session(app_name: str = "binspark", settings: Mapping[str, str] | None
     return SparkSession.builder.getOrCreate()
 
 
+def given_session(app_name: str, master: str | None, settings: Mapping[str, str]) -> SparkSession:
+    """Return a session of the Spark that a user has named, or of spark-submit, if `master` is None.
+
+    On this machine it is as `local_session` makes it. A cluster has settings of its own, by which its executors reach
+    this process.
+    """
+    own = dict(settings) if master is None else {**settings, "spark.master": master}
+    if master is not None and master.startswith(_LOCAL):
+        return local_session(app_name, own)
+    with _STARTING:
+        if SparkContext._active_spark_context is None:
+            _start({**own, "spark.app.name": app_name}, is_local=False)
+    return SparkSession.builder.getOrCreate()
+
+
 def has_java() -> bool:
     """Return whether there is a Java to run Spark with: in JAVA_HOME, or else on the PATH."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which("java", path=str(Path(home, "bin")) if home else None) is not None
 
 
-def _start(settings: Mapping[str, str]) -> None:
+def _start(settings: Mapping[str, str], *, is_local: bool = True) -> None:
     if not has_java():
         raise OptionError("Spark needs Java 17 or later, but none was found in JAVA_HOME or on the PATH")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # otherwise workers run whatever python3 is on the PATH
-    os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
+    if is_local:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # otherwise workers run the python3 of the PATH
+        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))

@@ -15,9 +15,8 @@ from binspark.schema.catalog import Catalog, may_affect
 from binspark.schema.changes import NotUnderstood
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableName
-from binspark.spark.options import MissingColumns, SourceOptions
+from binspark.spark.options import PREFIX_OPTION, MissingColumns, SourceOptions
 from binspark.spark.plan import ReadPlan, SchemaVersion
-from binspark.spark.schemas import PREFIX_OPTION
 from binspark.spark.server_schema import select_grant, server_catalog, server_position
 
 _NO_POLICIES = ColumnOptions()

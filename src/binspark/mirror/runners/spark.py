@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -57,7 +58,8 @@ class SparkRunner:
         with_moves = {result.table for result in results if result.task == MOVES}
         if not with_moves:
             return results
-        again = LocalRunner().run(parts, [work for work in tables if work.number in with_moves])
+        moved = partial(LocalRunner().run, parts, [work for work in tables if work.number in with_moves])
+        again = self.each([moved], "rows that moved to other keys")[0]
         return [*(result for result in results if result.table not in with_moves), *again]
 
     @property

@@ -136,6 +136,10 @@ class ChangeSource(Identified, Protocol):
         """Return where the next range ends: not after a target, and after a statement about a mirrored table."""
         ...
 
+    def bytes_between(self, start: BinlogPosition, end: BinlogPosition) -> int | None:
+        """Return how many bytes of the log are in a range, over all its files; None if that is not known."""
+        ...
+
     def statements(self, start: BinlogPosition, end: BinlogPosition) -> Sequence[Statement]:
         """Return the statements of a range that define or empty tables."""
         ...
@@ -167,6 +171,7 @@ class ServerChanges:
         self.start = self._followed.start
         self.head = self._followed.head
         self.latest = self._followed.latest
+        self.bytes_between = self._followed.bytes_between
         self.statements = self._followed.statements
         self.reported = self._followed.reported
         self.stop = self._followed.stop
@@ -214,6 +219,7 @@ class ArchiveChanges:
         self.activity: Activity | None = None
         self.head = self._logs.head
         self.latest = self._logs.latest
+        self.bytes_between = self._logs.bytes_between
         self.statements = self._logs.statements
         self.reported = self._logs.reported
         self.stop = self._logs.stop

@@ -120,6 +120,10 @@ class ArchiveSource:
             history = read_history(logs, SchemaHistory(catalog))
         return [(split, history) for split in split_logs(logs, self.options.max_split_bytes)]
 
+    def bytes_between(self, start: BinlogPosition, end: BinlogPosition) -> int:
+        """Return how many bytes of the logs are in a range, over all their files."""
+        return sum(log.size - log.start for log in self._logs(self._sources(), start, end))
+
     def _logs(self, sources: Sequence[LogSource], start: BinlogPosition, end: BinlogPosition) -> list[PlannedLog]:
         """Return the logs of a range, narrowed to it."""
         first, last = self._first(sources, start), self._number(sources, end.file)

@@ -204,6 +204,11 @@ class ServerSource:
         begin = start if carried is not None else self._surviving(start)
         return [ServerRange(self._config, begin, end, carried)]
 
+    def bytes_between(self, start: BinlogPosition, end: BinlogPosition) -> int | None:
+        """Return how many bytes of the logs are in a range, over all their files; None if that is not known."""
+        backlog = self._followed_from(start)
+        return None if backlog is None else backlog.bytes_between(start, end)
+
     def stop(self) -> None:
         """End the thread."""
         if self._backlog is not None:
